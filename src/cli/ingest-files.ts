@@ -151,19 +151,17 @@ async function readMessage(
 function choiceOf(open: OpenSpool, { to, from, shop: name }: IngestOptions): EnvelopeChoice {
   const recipients = to?.map((text) => address(text, '--to'));
   const sender = from === undefined || from === '' ? from : address(from, '--from');
-  if (name === undefined) {
-    return { ...(recipients && { to: recipients }), ...(sender !== undefined && { from: sender }) };
-  }
+  const ends = {
+    ...(recipients && { to: recipients }),
+    ...(sender !== undefined && { from: sender }),
+  };
+  if (name === undefined) return ends;
   const shopId = open.shopId(name);
   const inbox = firstInbox(
     open.shops.find((shop) => shop.shopId === shopId)?.email?.addresses ?? [],
   );
   if (inbox === '') throw new UsageError(`the shop ${name} has no email`);
-  return {
-    shop: { shopId, inbox },
-    ...(recipients && { to: recipients }),
-    ...(sender !== undefined && { from: sender }),
-  };
+  return { shop: { shopId, inbox }, ...ends };
 }
 
 function address(text: string, option: string): string {

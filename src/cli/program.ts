@@ -14,7 +14,12 @@ import {
   registerShops,
 } from './store-commands.ts';
 import { registerCompletion } from './completion.ts';
-import { registerPlatform } from './platform/platform.ts';
+import { registerContacts } from './platform/contacts.ts';
+import { registerEvents } from './platform/events.ts';
+import { registerMedia } from './platform/media.ts';
+import { registerMessages } from './platform/messages.ts';
+import { registerGet } from './platform/resource-command.ts';
+import { registerTickets } from './platform/tickets.ts';
 import type { ProcessEvents } from './process-end.ts';
 import {
   registerQueueChange,
@@ -116,4 +121,31 @@ function registerServe(parent: Command, terminal: Terminal, events: ProcessEvent
       const { runGateway } = await import('./run-gateway.ts');
       await runGateway(command, terminal, events);
     });
+}
+
+/** The whole platform API on the command line: all 11 operations, for one shop at a time. */
+function registerPlatform(program: Command, terminal: Terminal): void {
+  const platform = program
+    .command('platform')
+    .description("the platform's API: tickets, messages, conversations, contacts, events, media");
+  platform.addHelpText('after', '\nExample:\n  $ sluice platform tickets list --limit 20');
+  registerTickets(platform, terminal);
+  registerMessages(platform, terminal);
+  registerConversations(platform, terminal);
+  registerContacts(platform, terminal);
+  registerEvents(platform, terminal);
+  registerMedia(platform, terminal);
+}
+
+/** API §4.9 */
+function registerConversations(parent: Command, terminal: Terminal): void {
+  const conversations = parent.command('conversations').description('shows conversations');
+  conversations.addHelpText(
+    'after',
+    '\nExample:\n  $ sluice platform conversations get 0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11',
+  );
+  registerGet(conversations, terminal, {
+    noun: 'conversation',
+    get: (client, id) => client.getConversation(id),
+  });
 }

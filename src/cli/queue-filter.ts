@@ -17,9 +17,6 @@ export interface FilterOptions {
 
 export type Filter = Omit<EntrySearch, 'before' | 'limit'>;
 
-export const TEXT_ARGUMENT =
-  'words, or the start of words, in sender, recipient, subject, number or id';
-
 export function withFilters(command: Command): Command {
   return command
     .addOption(new Option('--state <state...>', 'only these states').choices(ENTRY_STATES))

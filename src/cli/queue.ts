@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { ListOptions } from './list-entries.ts';
 import type { ProcessEvents } from './process-end.ts';
-import { TEXT_ARGUMENT, withFilters } from './queue-filter.ts';
+import { withFilters } from './queue-filter.ts';
 import type { Terminal } from './terminal.ts';
 import { interval } from './time-argument.ts';
 import { CHANNELS } from '../domain/channel.ts';
@@ -13,27 +13,35 @@ import type { ExportOptions } from './export-entries.ts';
 
 const MAX_LIMIT = 1000;
 
+const withSearch = (command: Command): Command =>
+  withFilters(
+    command.argument(
+      '[text...]',
+      'words, or the start of words, in sender, recipient, subject, number or id',
+    ),
+  );
+
+const withWatch = (command: Command): Command =>
+  command
+    .option('--watch', 'repeats the output until q or Ctrl-C is pressed')
+    .addOption(
+      new Option('--every <duration>', 'the interval of --watch')
+        .argParser(interval)
+        .default(2000, '2s'),
+    );
+
 export function registerQueueList(
   parent: Command,
   terminal: Terminal,
   events: ProcessEvents,
 ): void {
-  withFilters(
-    parent
-      .command('list')
-      .description('lists entries, newest first')
-      .argument('[text...]', TEXT_ARGUMENT),
+  withWatch(
+    withSearch(parent.command('list').description('lists entries, newest first'))
+      .option('--before <id>', 'only entries older than this one: the next page')
+      .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, limit, 50)
+      .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
+      .addOption(new Option('--jsonl', 'for programs: a JSON object a line').conflicts('watch')),
   )
-    .option('--before <id>', 'only entries older than this one: the next page')
-    .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, limit, 50)
-    .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
-    .addOption(new Option('--jsonl', 'for programs: a JSON object a line').conflicts('watch'))
-    .addOption(new Option('--watch', 'repeats the output until q or Ctrl-C is pressed'))
-    .addOption(
-      new Option('--every <duration>', 'the interval of --watch')
-        .argParser(interval)
-        .default(2000, '2s'),
-    )
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice queue list ann@example --state dead held --since 7d\n' +
@@ -59,18 +67,14 @@ export function registerQueueStats(
   terminal: Terminal,
   events: ProcessEvents,
 ): void {
-  parent
-    .command('stats')
-    .description('counts entries that are not delivered, by shop, channel, state and age')
-    .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
-    .option('--shop <name>', 'only this shop')
-    .addOption(new Option('--json', 'for programs: a JSON array').conflicts('watch'))
-    .option('--watch', 'repeats the output until q or Ctrl-C is pressed')
-    .addOption(
-      new Option('--every <duration>', 'the interval of --watch')
-        .argParser(interval)
-        .default(2000, '2s'),
-    )
+  withWatch(
+    parent
+      .command('stats')
+      .description('counts entries that are not delivered, by shop, channel, state and age')
+      .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
+      .option('--shop <name>', 'only this shop')
+      .addOption(new Option('--json', 'for programs: a JSON array').conflicts('watch')),
+  )
     .addHelpText(
       'after',
       '\nAges are counted from reception. Oldest: the age of the oldest entry. Due: when the next one is tried.\n\n' +
@@ -156,11 +160,10 @@ export function registerQueueExport(
   terminal: Terminal,
   events: ProcessEvents,
 ): void {
-  withFilters(
+  withSearch(
     parent
       .command('export')
-      .description('writes entries to a file: emails as mbox, or everything as JSON lines')
-      .argument('[text...]', TEXT_ARGUMENT),
+      .description('writes entries to a file: emails as mbox, or everything as JSON lines'),
   )
     .addOption(
       new Option('--format <format>', 'mbox (emails, for mail programs) or jsonl (ingest reads it)')

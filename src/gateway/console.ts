@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { CompleteConfig } from '../config/complete.ts';
 import { createAdminApp } from '../console/server/admin-app.ts';
 import { actionRoutes, Actions } from '../console/server/actions.ts';
-import { createAudit } from '../console/server/audit.ts';
+import { type Audit, createAudit } from '../console/server/audit.ts';
 import { contentRoutes } from '../console/server/content-routes.ts';
 import type { Alert } from '../console/contract.ts';
 import { Devices, Sessions } from '../console/server/sessions.ts';
@@ -80,48 +80,9 @@ export interface RunningConsole {
 /** Opens the console, its API and the metrics on the admin listener. */
 export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> {
   const { live, store, clock, logger, metrics } = parts;
-  const config = live.value;
-  const { host, port, hosts } = config.admin;
-  const audit = createAudit(
-    {
-      audit: (line) => {
-        metrics.operatorActions.inc({ action: line.action });
-        return store.operator.audit(line);
-      },
-    },
-    logger,
-  );
-  const operators = new Operators(accountsOf(config));
-  const file = join(config.dataDir, 'console-sessions.json');
-  const sessions = await Sessions.open({
-    ...{ file, files: store.files, operators, clock, logger },
-  });
-  live.add({
-    name: 'operators',
-    reads: ['admin.password', 'admin.operators'],
-    prepare: (next) => {
-      const accounts = accountsOf(next);
-      let changed: readonly string[] = [];
-      return {
-        commit: () => void (changed = operators.replace(accounts)),
-        after: () => sessions.endOf(changed),
-      };
-    },
-  });
-  const proxies = live.derive('console proxies', ['http.trustProxy'], ({ http }) => ({
-    network: networkOf(http.trustProxy),
-    isSecure: isSecureOf(http.trustProxy),
-  }));
-  const isMetricsToken = live.derive('metrics token', ['admin.metricsToken'], ({ admin }) =>
-    equals(admin.metricsToken?.reveal()),
-  );
-  const devices = new Devices({ key: deviceKeyOf(config), operators, clock });
-  const signIn = new SignIn({
-    ...{ operators, sessions, devices, audit, clock },
-    isMetricsToken: (given) => isMetricsToken.value(given),
-    network: (request) => proxies.value.network(request),
-    isSecure: (request) => proxies.value.isSecure(request),
-  });
+  const { host, port, hosts } = live.value.admin;
+  const audit = countedAudit(parts);
+  const { signIn, sessions } = await openSignIn(parts, audit);
   const queued = async () => {
     const { counts } = await parts.facts();
     return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
@@ -176,9 +137,8 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   await figures.start();
   stream.start();
   const listener = createHttpDoor('console', app, { live, logger, metrics });
-  const bound = await listener.listen(host, port);
   return {
-    port: bound,
+    port: await listener.listen(host, port),
     entryChanged: (id) => {
       arrivals.accepted(id);
       stream.entryChanged(id);
@@ -194,6 +154,58 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       await listener.stop(0);
     },
   };
+}
+
+function countedAudit({ store, metrics, logger }: ConsoleParts): Audit {
+  return createAudit(
+    {
+      audit: (line) => {
+        metrics.operatorActions.inc({ action: line.action });
+        return store.operator.audit(line);
+      },
+    },
+    logger,
+  );
+}
+
+/** Who may use the console: operators with a session, and the token of the metrics. */
+async function openSignIn(
+  { live, store, clock, logger }: ConsoleParts,
+  audit: Audit,
+): Promise<{ readonly signIn: SignIn; readonly sessions: Sessions }> {
+  const config = live.value;
+  const operators = new Operators(accountsOf(config));
+  const file = join(config.dataDir, 'console-sessions.json');
+  const sessions = await Sessions.open({
+    ...{ file, files: store.files, operators, clock, logger },
+  });
+  live.add({
+    name: 'operators',
+    reads: ['admin.password', 'admin.operators'],
+    prepare: (next) => {
+      const accounts = accountsOf(next);
+      let changed: readonly string[] = [];
+      return {
+        commit: () => void (changed = operators.replace(accounts)),
+        after: () => sessions.endOf(changed),
+      };
+    },
+  });
+  const proxies = live.derive('console proxies', ['http.trustProxy'], ({ http }) => ({
+    network: networkOf(http.trustProxy),
+    isSecure: isSecureOf(http.trustProxy),
+  }));
+  const isMetricsToken = live.derive('metrics token', ['admin.metricsToken'], ({ admin }) =>
+    equals(admin.metricsToken?.reveal()),
+  );
+  const signIn = new SignIn({
+    ...{ operators, sessions, audit, clock },
+    devices: new Devices({ key: deviceKeyOf(config), operators, clock }),
+    isMetricsToken: (given) => isMetricsToken.value(given),
+    network: (request) => proxies.value.network(request),
+    isSecure: (request) => proxies.value.isSecure(request),
+  });
+  return { signIn, sessions };
 }
 
 function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
@@ -258,8 +270,8 @@ export function examineGateway(
   config: CompleteConfig,
   embeddedUrl: string | undefined,
 ): Promise<readonly CheckResult[]> {
-  const patient = doctorTargets(config, config, embeddedUrl);
-  return examine(patient, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
+  const targets = doctorTargets(config, config, embeddedUrl);
+  return examine(targets, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
 }
 
 /** The network whose login attempts are counted together. */

@@ -1,32 +1,25 @@
-import { createAuthenticator } from '../channels/email/authentication/authenticator.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
 import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { ConfigSource } from './config-source.ts';
 import { createConfigurationService } from './configuration-service.ts';
-import { authenticatorOptions } from './email-options.ts';
-import { createFacts } from './facts.ts';
-import { startLiveAlerts } from './alerts.ts';
-import { LiveConfig } from './live-config.ts';
 import { connectPlatforms } from './platforms.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
-import { startTracing } from './tracing.ts';
-import { version } from './version.ts';
 import { Backlog } from '../intake/backlog.ts';
 import { createIntake } from '../intake/intake.ts';
 import { createHealth } from '../observability/health.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { createMetrics } from '../observability/metrics.ts';
-import { createMonotonicClock } from '../runtime/clock.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
 import { type ListenAddress, openCertificate, openHttp, openSmtp } from './doors.ts';
 import {
   type Base,
+  createBase,
   notReady,
   openStore,
   startDelivery,
   startHousekeeping,
+  startMonitoring,
   takesMessages,
 } from './parts.ts';
 
@@ -122,17 +115,8 @@ async function start(
   grace: Base['grace'],
   fail: (error: Error) => void,
 ): Promise<Running> {
-  const { config, logger } = options;
-  const metrics = createMetrics();
-  const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
-  stack.push('authenticator', () => authenticator.stop());
-  const clock = createMonotonicClock();
-  const tracing = await startTracing(config, { metrics, clock });
-  if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
-  const live = new LiveConfig(config, logger);
-  const base: Base = {
-    ...{ config, live, logger, metrics, clock, tracing, stack, grace, authenticator },
-  };
+  const base = await createBase(options, stack, grace);
+  const { config, live, metrics, clock, tracing } = base;
   const health = createHealth();
 
   const store = await openStore(base, fail);
@@ -146,7 +130,7 @@ async function start(
   const opened: { console?: RunningConsole; smtp?: ListenAddress | undefined } = {};
   const backlog = new Backlog();
   const intake = createIntake({
-    ...{ ...store, backlog, metrics, clock: base.clock },
+    ...{ ...store, backlog, metrics, clock },
     onAccepted: (shopId, id, channel) => {
       tracing?.accepted({ shopId, id, channel });
       wake();
@@ -165,21 +149,7 @@ async function start(
 
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
-  const facts = createFacts({
-    spool: store.spool,
-    dataDir: config.dataDir,
-    reserveBytes: store.neededBytes,
-    shops: () => shops.value,
-    certificate: () => tls?.current().cert,
-    metrics,
-    clock,
-  });
-  metrics.buildInfo.set({ version: version(), node: process.version }, 1);
-  metrics.readFrom({ facts, searchBacklog: () => store.operator.searchBacklog() });
-  const alerting = await startLiveAlerts(live, {
-    ...{ facts, files: store.files, metrics, clock, logger },
-  });
-  stack.push('alerts', () => alerting.stop());
+  const { facts, alerting } = await startMonitoring(base, store, shops, tls);
 
   const configuration = createConfigurationService(options, {
     ...base,
@@ -201,7 +171,6 @@ async function start(
     alerts: () => alerting.current,
   });
   opened.console = console;
-  const admin = { host: config.admin.host, port: console.port };
   stack.pushDoor('admin', () => console.stop());
   opened.smtp = await openSmtp(base, store, intake, tls);
   const missed = startSmsReconciliation(live, { ...base, spool: store.spool, intake });
@@ -214,7 +183,7 @@ async function start(
     addresses: {
       ...(opened.smtp && { smtp: opened.smtp }),
       ...(http && { http }),
-      admin,
+      admin: { host: config.admin.host, port: console.port },
       ...(local.value && { platform: { url: local.value.url } }),
     },
   };

@@ -1,19 +1,29 @@
-import { type Authenticator } from '../channels/email/authentication/authenticator.ts';
+import {
+  type Authenticator,
+  createAuthenticator,
+} from '../channels/email/authentication/authenticator.ts';
+import type { TlsMaterial } from '../channels/email/tls.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import { Conversations } from '../delivery/conversations.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import { Housekeeping } from './housekeeping.ts';
-import type { LiveConfig } from './live-config.ts';
+import { startLiveAlerts } from './alerts.ts';
+import { authenticatorOptions } from './email-options.ts';
+import { createFacts } from './facts.ts';
+import { LiveConfig } from './live-config.ts';
 import { createNormalizers } from './normalizers.ts';
 import { storedFormOf } from './stored-forms.ts';
+import { version } from './version.ts';
 import type { Backlog } from '../intake/backlog.ts';
 import { type Intake } from '../intake/intake.ts';
+import type { CollectFacts } from '../observability/facts.ts';
 import { NotReady } from '../observability/health.ts';
 import { type Logger } from '../observability/logger.ts';
-import { type Metrics } from '../observability/metrics.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { type Clock } from '../runtime/clock.ts';
+import type { Alerting } from '../operations/alerts/alerting.ts';
+import { type Clock, createMonotonicClock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
@@ -33,6 +43,46 @@ export interface Base {
   /** The time that work in flight gets at a stop. */
   readonly grace: { readonly ms: number };
   readonly authenticator: Authenticator;
+}
+
+export async function createBase(
+  { config, logger }: { readonly config: CompleteConfig; readonly logger: Logger },
+  stack: StopStack,
+  grace: Base['grace'],
+): Promise<Base> {
+  const metrics = createMetrics();
+  metrics.buildInfo.set({ version: version(), node: process.version }, 1);
+  const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
+  stack.push('authenticator', () => authenticator.stop());
+  const clock = createMonotonicClock();
+  const tracing = await startTracing(config, { metrics, clock });
+  if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
+  const live = new LiveConfig(config, logger);
+  return { config, live, logger, metrics, clock, tracing, stack, grace, authenticator };
+}
+
+/**
+ * Starts tracing when a collector is configured. Otherwise the tracing library is not even loaded.
+ */
+async function startTracing(
+  { tracing }: CompleteConfig,
+  { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
+): Promise<Tracing | undefined> {
+  const { endpoint, headers, sampleRatio, serviceName } = tracing;
+  if (endpoint === undefined || sampleRatio === 0) return undefined;
+  const { openTracing } = await import('../observability/open-telemetry.ts');
+  return openTracing(
+    {
+      ...{ endpoint, sampleRatio, serviceName, version: version() },
+      headers: Object.fromEntries(headers.map((header) => pair(header.reveal()))),
+    },
+    { clock, count: (outcome, spans) => metrics.traceSpans.inc({ outcome }, spans) },
+  );
+}
+
+function pair(header: string): [string, string] {
+  const colon = header.indexOf(':');
+  return [header.slice(0, colon), header.slice(colon + 1).trim()];
 }
 
 /** New messages are refused when less disk space than this is free. */
@@ -147,4 +197,28 @@ export function startHousekeeping(
   });
   housekeeping.start();
   stack.push('housekeeping', () => housekeeping.stop());
+}
+
+/** The status of the gateway, its gauges, and the alerts that watch it. */
+export async function startMonitoring(
+  { config, live, logger, metrics, clock, stack }: Base,
+  store: Store,
+  shops: Current<readonly ShopPlatform[]>,
+  tls: TlsMaterial | undefined,
+): Promise<{ readonly facts: CollectFacts; readonly alerting: Pick<Alerting, 'current'> }> {
+  const facts = createFacts({
+    spool: store.spool,
+    dataDir: config.dataDir,
+    reserveBytes: store.neededBytes,
+    shops: () => shops.value,
+    certificate: () => tls?.current().cert,
+    metrics,
+    clock,
+  });
+  metrics.readFrom({ facts, searchBacklog: () => store.operator.searchBacklog() });
+  const alerting = await startLiveAlerts(live, {
+    ...{ facts, files: store.files, metrics, clock, logger },
+  });
+  stack.push('alerts', () => alerting.stop());
+  return { facts, alerting };
 }

@@ -1,171 +1,161 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { createFactMetrics } from './fact-metrics.ts';
+import { createFactMetrics, type FactSources } from './fact-metrics.ts';
+
+const counter =
+  <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+  (registers: Registry[]) =>
+    new Counter({ name, help, labelNames, registers });
+
+const gauge =
+  <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+  (registers: Registry[]) =>
+    new Gauge({ name, help, labelNames, registers });
+
+const histogram =
+  <Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly Label[] = [],
+  ) =>
+  (registers: Registry[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * All metrics of the gateway. Labels have small closed sets of values (a channel, a state, a shop's
- * configured name): never an address, a number or anything that a sender chooses.
+ * Labels have small closed sets of values (a channel, a state, a shop's configured name): never an
+ * address, a number or anything that a sender chooses.
  */
-export type Metrics = ReturnType<typeof createMetrics>;
+const METRICS = {
+  buildInfo: gauge(
+    'sluice_build_info',
+    'Always 1; the labels are the versions of the program and of Node.js',
+    ['version', 'node'],
+  ),
+  accepted: counter('sluice_accepted_total', 'Messages acknowledged after they were durable', [
+    'channel',
+    'duplicate',
+  ]),
+  refused: counter('sluice_refused_total', 'Arrivals answered with an error, by reason', [
+    'channel',
+    'reason',
+  ]),
+  ackSeconds: histogram(
+    'sluice_ack_seconds',
+    'From the last byte of an arrival to its acknowledgement',
+    SECONDS,
+    ['channel'],
+  ),
+  settled: counter('sluice_settled_total', 'Attempts by their outcome', [
+    'shop',
+    'channel',
+    'outcome',
+  ]),
+  deliverySeconds: histogram(
+    'sluice_delivery_seconds',
+    'From acceptance to delivery',
+    [...SECONDS, 60, 300, 3600, 86400],
+    ['channel'],
+  ),
+  platformSeconds: histogram(
+    'sluice_platform_request_seconds',
+    'Requests to the platform by operation and response',
+    SECONDS,
+    ['operation', 'status'],
+  ),
+  entries: gauge('sluice_entries', 'Entries in the spool', ['shop', 'channel', 'state']),
+  oldestQueuedSeconds: gauge(
+    'sluice_oldest_queued_seconds',
+    'Age of the oldest entry that waits for delivery',
+    ['shop', 'channel'],
+  ),
+  chatSockets: gauge('sluice_chat_sockets', 'Connected chat sockets'),
+  chatReplySeconds: histogram(
+    'sluice_chat_reply_seconds',
+    "From the creation of a reply, by the platform's clock, to the visitor's chat, including the time until an absent visitor returns",
+    [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, 86400],
+  ),
+  authenticated: counter(
+    'sluice_authenticated_total',
+    'Checks of email senders, by method (spf, dkim, arc, dmarc) and result',
+    ['method', 'result'],
+  ),
+  smtpConnections: gauge('sluice_smtp_connections', 'Open SMTP connections'),
+  httpConnections: gauge(
+    'sluice_http_connections',
+    'Open HTTP connections, by door (public, console); WebSockets are not among them',
+    ['door'],
+  ),
+  httpCutOff: counter(
+    'sluice_http_cut_off_total',
+    'HTTP connections refused or cut off, by door and reason',
+    ['door', 'reason'],
+  ),
+  webhookSignatureFailures: counter(
+    'sluice_webhook_signature_failures_total',
+    'Webhooks whose signature did not match: an attack, or a wrong http.publicUrl',
+  ),
+  smsStatusCallbacks: counter(
+    'sluice_sms_status_callbacks_total',
+    "Twilio's status reports on outbound messages, which are only counted",
+    ['status'],
+  ),
+  smsReconciled: counter(
+    'sluice_sms_reconciled_total',
+    "Inbound texts that no webhook had delivered, found through Twilio's REST API",
+    ['shop'],
+  ),
+  operatorActions: counter(
+    'sluice_operator_actions_total',
+    'Lines of the audit log that the console wrote, by action (login, login_failed, retry, discard ...)',
+    ['action'],
+  ),
+  alarms: counter('sluice_alarms_total', "Events that need an operator's attention", ['alarm']),
+  alertsFiring: gauge(
+    'sluice_alerts_firing',
+    'Firing alerts of the gateway itself, by rule and severity',
+    ['rule', 'severity'],
+  ),
+  alertNotifications: counter(
+    'sluice_alert_notifications_total',
+    'Notices to the targets of alerts, by result after all retries (sent, refused, busy, unreachable, timeout, failed)',
+    ['target', 'outcome'],
+  ),
+  traceSpans: counter(
+    'sluice_trace_spans_total',
+    'Spans handed to the trace collector, by outcome (sent, failed)',
+    ['outcome'],
+  ),
+  commitSeconds: histogram(
+    'sluice_spool_commit_seconds',
+    'One durable commit of the spool',
+    SECONDS,
+  ),
+  commitEntries: histogram(
+    'sluice_spool_commit_operations',
+    'Operations that shared one commit',
+    [1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ),
+};
 
-export function createMetrics() {
+/** All metrics of the gateway. */
+export type Metrics = {
+  readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]>;
+} & {
+  readonly registry: Registry;
+  readonly readFrom: (sources: FactSources) => void;
+};
+
+export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const created = Object.entries(METRICS).map(([name, create]) => [name, create(registers)]);
   return {
-    registry,
-    ...createFactMetrics(registers),
-    buildInfo: new Gauge({
-      name: 'sluice_build_info',
-      help: 'Always 1; the labels are the versions of the program and of Node.js',
-      labelNames: ['version', 'node'] as const,
-      registers,
-    }),
-    accepted: new Counter({
-      name: 'sluice_accepted_total',
-      help: 'Messages acknowledged after they were durable',
-      labelNames: ['channel', 'duplicate'] as const,
-      registers,
-    }),
-    refused: new Counter({
-      name: 'sluice_refused_total',
-      help: 'Arrivals answered with an error, by reason',
-      labelNames: ['channel', 'reason'] as const,
-      registers,
-    }),
-    ackSeconds: new Histogram({
-      name: 'sluice_ack_seconds',
-      help: 'From the last byte of an arrival to its acknowledgement',
-      labelNames: ['channel'] as const,
-      buckets: SECONDS,
-      registers,
-    }),
-    settled: new Counter({
-      name: 'sluice_settled_total',
-      help: 'Attempts by their outcome',
-      labelNames: ['shop', 'channel', 'outcome'] as const,
-      registers,
-    }),
-    deliverySeconds: new Histogram({
-      name: 'sluice_delivery_seconds',
-      help: 'From acceptance to delivery',
-      labelNames: ['channel'] as const,
-      buckets: [...SECONDS, 60, 300, 3600, 86400],
-      registers,
-    }),
-    platformSeconds: new Histogram({
-      name: 'sluice_platform_request_seconds',
-      help: 'Requests to the platform by operation and response',
-      labelNames: ['operation', 'status'] as const,
-      buckets: SECONDS,
-      registers,
-    }),
-    entries: new Gauge({
-      name: 'sluice_entries',
-      help: 'Entries in the spool',
-      labelNames: ['shop', 'channel', 'state'] as const,
-      registers,
-    }),
-    oldestQueuedSeconds: new Gauge({
-      name: 'sluice_oldest_queued_seconds',
-      help: 'Age of the oldest entry that waits for delivery',
-      labelNames: ['shop', 'channel'] as const,
-      registers,
-    }),
-    chatSockets: new Gauge({
-      name: 'sluice_chat_sockets',
-      help: 'Connected chat sockets',
-      registers,
-    }),
-    chatReplySeconds: new Histogram({
-      name: 'sluice_chat_reply_seconds',
-      help: "From the creation of a reply, by the platform's clock, to the visitor's chat, including the time until an absent visitor returns",
-      buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, 86400],
-      registers,
-    }),
-    authenticated: new Counter({
-      name: 'sluice_authenticated_total',
-      help: 'Checks of email senders, by method (spf, dkim, arc, dmarc) and result',
-      labelNames: ['method', 'result'] as const,
-      registers,
-    }),
-    smtpConnections: new Gauge({
-      name: 'sluice_smtp_connections',
-      help: 'Open SMTP connections',
-      registers,
-    }),
-    httpConnections: new Gauge({
-      name: 'sluice_http_connections',
-      help: 'Open HTTP connections, by door (public, console); WebSockets are not among them',
-      labelNames: ['door'] as const,
-      registers,
-    }),
-    httpCutOff: new Counter({
-      name: 'sluice_http_cut_off_total',
-      help: 'HTTP connections refused or cut off, by door and reason',
-      labelNames: ['door', 'reason'] as const,
-      registers,
-    }),
-    webhookSignatureFailures: new Counter({
-      name: 'sluice_webhook_signature_failures_total',
-      help: 'Webhooks whose signature did not match: an attack, or a wrong http.publicUrl',
-      registers,
-    }),
-    smsStatusCallbacks: new Counter({
-      name: 'sluice_sms_status_callbacks_total',
-      help: "Twilio's status reports on outbound messages, which are only counted",
-      labelNames: ['status'] as const,
-      registers,
-    }),
-    smsReconciled: new Counter({
-      name: 'sluice_sms_reconciled_total',
-      help: "Inbound texts that no webhook had delivered, found through Twilio's REST API",
-      labelNames: ['shop'] as const,
-      registers,
-    }),
-    operatorActions: new Counter({
-      name: 'sluice_operator_actions_total',
-      help: 'Lines of the audit log that the console wrote, by action (login, login_failed, retry, discard ...)',
-      labelNames: ['action'] as const,
-      registers,
-    }),
-    alarms: new Counter({
-      name: 'sluice_alarms_total',
-      help: "Events that need an operator's attention",
-      labelNames: ['alarm'] as const,
-      registers,
-    }),
-    alertsFiring: new Gauge({
-      name: 'sluice_alerts_firing',
-      help: 'Firing alerts of the gateway itself, by rule and severity',
-      labelNames: ['rule', 'severity'] as const,
-      registers,
-    }),
-    alertNotifications: new Counter({
-      name: 'sluice_alert_notifications_total',
-      help: 'Notices to the targets of alerts, by result after all retries (sent, refused, busy, unreachable, timeout, failed)',
-      labelNames: ['target', 'outcome'] as const,
-      registers,
-    }),
-    traceSpans: new Counter({
-      name: 'sluice_trace_spans_total',
-      help: 'Spans handed to the trace collector, by outcome (sent, failed)',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    commitSeconds: new Histogram({
-      name: 'sluice_spool_commit_seconds',
-      help: 'One durable commit of the spool',
-      buckets: SECONDS,
-      registers,
-    }),
-    commitEntries: new Histogram({
-      name: 'sluice_spool_commit_operations',
-      help: 'Operations that shared one commit',
-      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
-      registers,
-    }),
+    // Each metric has the type of what its declaration creates.
+    ...(Object.fromEntries(created) as Metrics),
+    ...{ registry, readFrom: createFactMetrics(registers) },
   };
 }
 

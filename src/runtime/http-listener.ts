@@ -150,18 +150,26 @@ export function createHttpListener(
       }),
     stop: async (graceMs) => {
       if (!server.listening) return;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      finalAnswers.endAll();
-      const cut = setTimeout(() => {
-        server.closeAllConnections();
-        finalAnswers.endAll();
-      }, graceMs);
-      await closed;
-      clearTimeout(cut);
+      await closeWithin(graceMs, server, finalAnswers);
       clearInterval(timer);
     },
   };
+}
+
+async function closeWithin(
+  graceMs: number,
+  server: Server,
+  finalAnswers: FinalAnswers,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  finalAnswers.endAll();
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    finalAnswers.endAll();
+  }, graceMs);
+  await closed;
+  clearTimeout(cut);
 }
 
 /** Node's own listener creates a parser per connection; a refused connection does not need one. */

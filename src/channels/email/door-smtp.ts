@@ -141,33 +141,7 @@ export function createEmailServer(
   });
   // Connections above the limits still get a 421 and a moment to close; this limits those.
   listener.server.maxConnections = 2 * options.maxConnections;
-  listener.onConnect = (_session, callback) => {
-    callback();
-  };
-  listener.onSecure = (_socket, _session, callback) => {
-    callback();
-  };
-  listener.onMailFrom = (address, session, callback) => {
-    listener.connectionOf(session)?.transactionStarted();
-    envelope.onMailFrom(address, session, callback);
-  };
-  listener.onRcptTo = (address, session, callback) => {
-    const connection = listener.connectionOf(session);
-    // The library does not count repeated recipients, so they would be unlimited.
-    if ((connection?.rcpts.length ?? 0) >= options.maxRecipients) {
-      onRefused('too_many_recipients', session.id);
-      callback(new SmtpRefusal('too_many_recipients'));
-      return;
-    }
-    envelope.onRcptTo(address, session, (error) => {
-      if (!error) connection?.rcptAccepted(address.address);
-      callback(error);
-    });
-  };
-  listener.onData = (stream, session, callback) => {
-    const connection = listener.connectionOf(session);
-    if (connection !== undefined) data.receive(stream, session, connection, callback);
-  };
+  serveTransactions(listener, options.maxRecipients, envelope, data, onRefused);
   // A connection reset during DATA is reported here; without a listener it would end the process.
   listener.on('error', (error: Error) => {
     logger.debug('smtp.connection_error', errorFields(error));
@@ -204,6 +178,43 @@ export function createEmailServer(
       clearInterval(idleTimer);
       data.close();
     },
+  };
+}
+
+/** Admits every session, and passes its transactions to the handlers. */
+function serveTransactions(
+  listener: SmtpListener,
+  maxRecipients: number,
+  envelope: ReturnType<typeof createEnvelopeHandlers>,
+  data: DataHandler,
+  onRefused: (reason: RefusalReason, session: string) => void,
+): void {
+  listener.onConnect = (_session, callback) => {
+    callback();
+  };
+  listener.onSecure = (_socket, _session, callback) => {
+    callback();
+  };
+  listener.onMailFrom = (address, session, callback) => {
+    listener.connectionOf(session)?.transactionStarted();
+    envelope.onMailFrom(address, session, callback);
+  };
+  listener.onRcptTo = (address, session, callback) => {
+    const connection = listener.connectionOf(session);
+    // The library does not count repeated recipients, so they would be unlimited.
+    if ((connection?.rcpts.length ?? 0) >= maxRecipients) {
+      onRefused('too_many_recipients', session.id);
+      callback(new SmtpRefusal('too_many_recipients'));
+      return;
+    }
+    envelope.onRcptTo(address, session, (error) => {
+      if (!error) connection?.rcptAccepted(address.address);
+      callback(error);
+    });
+  };
+  listener.onData = (stream, session, callback) => {
+    const connection = listener.connectionOf(session);
+    if (connection !== undefined) data.receive(stream, session, connection, callback);
   };
 }
 

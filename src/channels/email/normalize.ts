@@ -90,21 +90,7 @@ export function createEmailNormalizer(
     deps.logger,
   );
 
-  const kept = new VerdictCache();
-  const authenticate = async (
-    { entry, released }: Claimed,
-    meta: EmailMeta,
-    shop: ShopMail,
-    raw: RawSource,
-  ): Promise<AuthenticationVerdict | undefined> => {
-    // The operator who released it has already decided.
-    const known = meta.authentication ?? kept.get(entry.id);
-    if (known !== undefined || released) return known;
-    const { trustedArcSealers, senders } = shop;
-    const verdict = await deps.authenticator?.check({ ...meta, raw, trustedArcSealers, senders });
-    if (verdict !== undefined) kept.set(entry.id, verdict);
-    return verdict;
-  };
+  const senders = new SenderChecks(deps.authenticator);
 
   /** Continues after the signal is aborted, to clean up when the worker has finished. */
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
@@ -112,7 +98,7 @@ export function createEmailNormalizer(
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
     const raw = rawSource(claimed.raw, deps.blobs);
     const meta = parseEmailMeta(claimed.entry.meta);
-    const authentication = await authenticate(claimed, meta, shop, raw);
+    const authentication = await senders.verdict(claimed, meta, shop, raw);
     const job: EmailJob = {
       ...(authentication !== undefined && !claimed.released && { authentication }),
       shopId: claimed.entry.shopId,
@@ -284,27 +270,39 @@ async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: num
   }
 }
 
-const MAX_ENTRIES = 5000;
+const MAX_VERDICTS = 5000;
 
 /**
- * Verdicts of entries whose delivery may be retried: the key may be gone from DNS by then, and a
- * message that was held must not be delivered later for that reason. After a DNS failure, the
- * sender is checked again.
+ * Checks senders, and keeps the verdicts of entries whose delivery may be retried: the key may be
+ * gone from DNS by then, and a message that was held must not be delivered later for that reason.
+ * After a DNS failure, the sender is checked again.
  */
-class VerdictCache {
+class SenderChecks {
+  readonly #authenticator: EmailNormalizerDeps['authenticator'];
   readonly #verdicts = new Map<EntryId, AuthenticationVerdict>();
 
-  get(id: EntryId): AuthenticationVerdict | undefined {
-    return this.#verdicts.get(id);
+  constructor(authenticator: EmailNormalizerDeps['authenticator']) {
+    this.#authenticator = authenticator;
   }
 
-  set(id: EntryId, verdict: AuthenticationVerdict): void {
+  async verdict(
+    { entry, released }: Claimed,
+    meta: EmailMeta,
+    { trustedArcSealers, senders }: ShopMail,
+    raw: RawSource,
+  ): Promise<AuthenticationVerdict | undefined> {
+    const known = meta.authentication ?? this.#verdicts.get(entry.id);
+    // The operator who released it has already decided.
+    if (known !== undefined || released) return known;
+    const verdict = await this.#authenticator?.check({ ...meta, raw, trustedArcSealers, senders });
+    if (verdict !== undefined) this.#keep(entry.id, verdict);
+    return verdict;
+  }
+
+  #keep(id: EntryId, verdict: AuthenticationVerdict): void {
     if (verdict.dmarc === 'temperror' || verdict.claimed === 'temperror') return;
     this.#verdicts.set(id, verdict);
-    if (this.#verdicts.size <= MAX_ENTRIES) return;
-    for (const oldest of this.#verdicts.keys()) {
-      this.#verdicts.delete(oldest);
-      return;
-    }
+    const [oldest] = this.#verdicts.keys();
+    if (oldest !== undefined && this.#verdicts.size > MAX_VERDICTS) this.#verdicts.delete(oldest);
   }
 }

@@ -3,44 +3,40 @@ import type { CreatedEvent } from '../../platform-api/resources.ts';
 import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
 import { printable, type Terminal } from '../terminal.ts';
+import { bodyOf, field, optionsOf, type RequestFields, withFields } from './request-fields.ts';
 import { withConnection, document } from './resource-command.ts';
-import { instant, metric, type Metric, property, uuid } from './values.ts';
+import { instant, metric, property, uuid } from './values.ts';
 
-interface CreateOptions {
-  readonly name: string;
-  readonly description?: string;
-  readonly time?: string;
-  readonly email?: string;
-  readonly contactName?: string;
-  readonly phone?: string;
-  readonly remoteId?: string;
-  readonly metric?: Metric;
-  readonly dedupKey?: string;
-  readonly objectType?: string;
-  readonly objectId?: string;
-  readonly contextType?: string;
-  readonly contextId?: string;
-  readonly property?: Readonly<Record<string, string>>;
-  readonly json?: true;
-}
+const FIELDS: RequestFields = {
+  name: field('--name <name>', 'what happened').makeOptionMandatory(),
+  description: field('--description <text>', 'a description'),
+  event_time: field(
+    '--time <time>',
+    'the time (default: now); local time unless it has an offset',
+    instant,
+  ),
+  'contact.email': field('--email <address>', "contact: the person's address"),
+  'contact.name': field('--contact-name <name>', "contact: the person's name"),
+  'contact.phone': field('--phone <number>', "contact: the person's phone number"),
+  'contact.remote_id': field('--remote-id <id>', "contact: the person's id in another system"),
+  metric: field('--metric <name=value>', 'metric: its name, with an optional value', metric),
+  'metric.deduping_key': field('--dedup-key <key>', 'metric: the deduplication key'),
+  'metric.metric_object_type': field('--object-type <type>', 'metric: the type of its object'),
+  'metric.metric_object_id': field('--object-id <uuid>', 'metric: the id of its object', uuid),
+  'metric.context_object_type': field('--context-type <type>', 'metric: the type of its context'),
+  'metric.context_object_id': field('--context-id <uuid>', 'metric: the id of its context', uuid),
+  'metric.additional_properties': field(
+    '--property <name=value>',
+    'metric: an additional property; may be repeated',
+    property,
+  ),
+};
 
 const OPTION_OF = {
-  name: '--name',
-  description: '--description',
-  event_time: '--time',
+  ...optionsOf(FIELDS),
   contact: '--email, --phone or --remote-id',
-  'contact.email': '--email',
-  'contact.name': '--contact-name',
-  'contact.phone': '--phone',
-  'contact.remote_id': '--remote-id',
   'metric.metric_name': '--metric',
   'metric.value': '--metric',
-  'metric.deduping_key': '--dedup-key',
-  'metric.metric_object_type': '--object-type',
-  'metric.metric_object_id': '--object-id',
-  'metric.context_object_type': '--context-type',
-  'metric.context_object_id': '--context-id',
-  'metric.additional_properties': '--property',
 };
 
 /** API §4.1 */
@@ -51,40 +47,15 @@ export function registerEvents(parent: Command, terminal: Terminal): void {
     '\nExample:\n  $ sluice platform events create --name "Order paid" --email ann@example.com',
   );
 
-  withConnection(
-    events
-      .command('create')
-      .description("records an event: on a contact's timeline, as a metric, or both")
-      .requiredOption('--name <name>', 'what happened')
-      .option('--description <text>', 'a description')
-      .option(
-        '--time <time>',
-        'the time (default: now); local time unless it has an offset',
-        instant,
-      )
-      .option('--email <address>', "contact: the person's address")
-      .option('--contact-name <name>', "contact: the person's name")
-      .option('--phone <number>', "contact: the person's phone number")
-      .option('--remote-id <id>', "contact: the person's id in another system")
-      .option('--metric <name=value>', 'metric: its name, with an optional value', metric)
-      .option('--dedup-key <key>', 'metric: the deduplication key')
-      .option('--object-type <type>', 'metric: the type of its object')
-      .option('--object-id <uuid>', 'metric: the id of its object', uuid)
-      .option('--context-type <type>', 'metric: the type of its context')
-      .option('--context-id <uuid>', 'metric: the id of its context', uuid)
-      .option(
-        '--property <name=value>',
-        'metric: an additional property; may be repeated',
-        property,
-      ),
-  )
+  withConnection(withFields(events.command('create'), FIELDS))
+    .description("records an event: on a contact's timeline, as a metric, or both")
     .option('--json', 'for programs: the object as the API returns it')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice platform events create --name "Order paid" --email ann@example.com' +
         ' --metric order_value=49.90 --dedup-key order-1001',
     )
-    .action(async (options: CreateOptions, command: Command) => {
+    .action(async (options: { json?: true }, command: Command) => {
       const { onPlatform } = await import('./connection.ts');
       const request = toRequest(options);
       await onPlatform(
@@ -99,45 +70,13 @@ export function registerEvents(parent: Command, terminal: Terminal): void {
     });
 }
 
-function toRequest(options: CreateOptions): CreateEventRequest {
-  const { name, description, time } = options;
-  const contact = contactOf(options);
-  const measured = metricOf(options);
-  if (contact === undefined && measured === undefined) {
+function toRequest(options: object): CreateEventRequest {
+  // All required fields are mandatory options.
+  const request = bodyOf(FIELDS, options) as CreateEventRequest;
+  if (request.contact === undefined && request.metric === undefined) {
     throw new UsageError('give a contact (--email, --phone, --remote-id), a --metric, or both');
   }
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    ...(time !== undefined && { event_time: time }),
-    ...(contact && { contact }),
-    ...(measured && { metric: measured }),
-  };
-}
-
-function contactOf(options: CreateOptions): CreateEventRequest['contact'] {
-  const { email, contactName, phone, remoteId } = options;
-  const contact = {
-    ...(email !== undefined && { email }),
-    ...(contactName !== undefined && { name: contactName }),
-    ...(phone !== undefined && { phone }),
-    ...(remoteId !== undefined && { remote_id: remoteId }),
-  };
-  return Object.keys(contact).length > 0 ? contact : undefined;
-}
-
-function metricOf(options: CreateOptions): CreateEventRequest['metric'] {
-  const { metric: named, dedupKey, objectType, objectId, contextType, contextId } = options;
-  const measured = {
-    ...named,
-    ...(dedupKey !== undefined && { deduping_key: dedupKey }),
-    ...(objectType !== undefined && { metric_object_type: objectType }),
-    ...(objectId !== undefined && { metric_object_id: objectId }),
-    ...(contextType !== undefined && { context_object_type: contextType }),
-    ...(contextId !== undefined && { context_object_id: contextId }),
-    ...(options.property && { additional_properties: options.property }),
-  };
-  return Object.keys(measured).length > 0 ? measured : undefined;
+  return request;
 }
 
 function resultText({ contact }: CreatedEvent): string {

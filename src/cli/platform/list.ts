@@ -6,20 +6,19 @@ import { quote } from '../quote.ts';
 import { Table } from '../table.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform } from './connection.ts';
-import { document, type Listing, type Paging, type PagingOptions } from './resource-command.ts';
+import { optionsOf, queryOf } from './request-fields.ts';
+import { document, type Listing, type ListOptions, PAGING } from './resource-command.ts';
 
 /** Prints a page of a list, or all pages as they arrive. */
-export async function list<Options extends PagingOptions, Query extends object, Item>(
-  listing: Listing<Options, Query, Item>,
-  options: Options,
+export async function list<Query extends object, Item>(
+  listing: Listing<Query, Item>,
+  options: ListOptions,
   command: Command,
   terminal: Terminal,
 ): Promise<void> {
-  const paging: Paging = {
-    ...(options.limit !== undefined && { limit: options.limit }),
-    ...(options.cursor !== undefined && { cursor: options.cursor }),
-  };
-  const query = { ...listing.query(options), ...paging };
+  const filters = listing.query?.(options) ?? queryOf(listing.filters, options);
+  // These are the fields of the list's query.
+  const query = { ...filters, ...queryOf(PAGING, options) } as Query;
   // Otherwise all pages of a long list would be fetched after the reader has closed the pipe.
   terminal.exitOnClosedPipe?.();
   const show = options.json ? json(options, terminal) : rows(listing, options, terminal);
@@ -32,18 +31,18 @@ export async function list<Options extends PagingOptions, Query extends object, 
         if (!options.all) return;
       }
     },
-    listing.optionOf,
+    optionsOf({ ...listing.filters, ...PAGING }),
   );
 }
 
-function json<Item>({ all }: PagingOptions, terminal: Terminal): (page: Page<Item>) => void {
+function json<Item>({ all }: ListOptions, terminal: Terminal): (page: Page<Item>) => void {
   if (!all) return (page) => terminal.out(document(page));
   return ({ results }) => terminal.out(results.map((item) => `${jsonText(item)}\n`).join(''));
 }
 
-function rows<Options, Query, Item>(
-  { plural, columns }: Listing<Options, Query, Item>,
-  { all }: PagingOptions,
+function rows<Query, Item>(
+  { plural, columns }: Listing<Query, Item>,
+  { all }: ListOptions,
   terminal: Terminal,
 ): (page: Page<Item>) => void {
   const table = new Table(columns, terminal);

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { ShopConfig } from '../../config/config.ts';
 import type { CreateMessageResult } from '../../platform-api/client.ts';
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
@@ -6,85 +6,78 @@ import { UsageError, CommandFailed } from '../exit-codes.ts';
 import { firstInbox } from '../../gateway/sample-messages/first-inbox.ts';
 import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
+import { bodyOf, field, optionsOf, type RequestFields, withFields } from './request-fields.ts';
 import { withConnection, document } from './resource-command.ts';
-import { instant, mailbox, type Mailbox, uuid, uuids } from './values.ts';
-
-const TYPES = ['email', 'sms', 'web_chat'] as const;
-const FORMATS = ['TEXT', 'MARKDOWN', 'HTML'] as const;
+import { instant, mailbox, uuid, uuids } from './values.ts';
 
 interface CreateOptions {
-  readonly email?: string;
-  readonly name?: string;
-  readonly phone?: string;
-  readonly type?: (typeof TYPES)[number];
+  readonly type?: 'email' | 'sms' | 'web_chat';
   readonly to?: string;
   readonly conversation?: string;
-  readonly intent?: string;
-  readonly topic?: string;
-  readonly user?: string;
   readonly content: string;
-  readonly format?: (typeof FORMATS)[number];
   readonly attach?: readonly string[];
   readonly media?: readonly string[];
-  readonly remoteId?: string;
-  readonly timestamp?: string;
-  readonly subject?: string;
-  readonly inReplyTo?: string;
-  readonly references?: readonly string[];
-  readonly cc?: readonly Mailbox[];
-  readonly bcc?: readonly Mailbox[];
   readonly json?: true;
 }
 
-const OPTION_OF = {
-  'contact.email': '--email',
-  'contact.name': '--name',
-  'contact.phone': '--phone',
-  'conversation.type': '--type',
-  'conversation.id': '--conversation',
-  'conversation.agent_contact': '--to',
-  'conversation.intent_id': '--intent',
-  'conversation.topic_id': '--topic',
-  'conversation.user_id': '--user',
-  'message.content': '--content',
-  'message.format': '--format',
-  'message.attachments': '--media',
-  'message.remote_id': '--remote-id',
-  'message.timestamp': '--timestamp',
-  'message.email.subject': '--subject',
-  'message.email.in_reply_to': '--in-reply-to',
-  'message.email.references': '--references',
-  'message.email.cc': '--cc',
-  'message.email.bcc': '--bcc',
+const FIELDS: RequestFields = {
+  'message.content': field(
+    '--content <text>',
+    'what it says; - reads the standard input',
+  ).makeOptionMandatory(),
+  'contact.email': field('--email <address>', "the customer's address"),
+  'contact.name': field('--name <name>', "the customer's name"),
+  'contact.phone': field('--phone <number>', "the customer's phone number"),
+  'conversation.type': field('--type <type>', 'the channel of a new conversation').choices([
+    'email',
+    'sms',
+    'web_chat',
+  ]),
+  'conversation.id': field('--conversation <uuid>', 'continues this conversation', uuid),
+  'conversation.agent_contact': field(
+    '--to <contact>',
+    "the support address or number (default: the shop's first)",
+  ),
+  'message.format': field('--format <format>', 'the format of the content').choices([
+    'TEXT',
+    'MARKDOWN',
+    'HTML',
+  ]),
+  'message.attachments': field('--media <uuid,...>', 'attaches what has been uploaded', uuids),
+  'message.remote_id': field('--remote-id <id>', 'the key by which a message is taken once'),
+  'message.timestamp': field(
+    '--timestamp <time>',
+    'when it was written; local without an offset',
+    instant,
+  ),
+  'message.email.subject': field('--subject <subject>', 'email: the subject'),
+  'message.email.in_reply_to': field(
+    '--in-reply-to <message-id>',
+    'email: the message that it answers',
+  ),
+  'message.email.references': field(
+    '--references <message-id...>',
+    'email: the thread that it belongs to',
+  ),
+  'message.email.cc': field('--cc <mailbox>', 'email: who gets a copy; may be repeated', mailbox),
+  'message.email.bcc': field(
+    '--bcc <mailbox>',
+    'email: who gets a hidden copy; may be repeated',
+    mailbox,
+  ),
+  'conversation.intent_id': field('--intent <uuid>', 'the intent', uuid),
+  'conversation.topic_id': field('--topic <uuid>', 'the topic', uuid),
+  'conversation.user_id': field('--user <uuid>', 'the user', uuid),
 };
+
+/** The fields that no option sets. */
+const START = { contact: {}, conversation: { direction: 'inbound' } };
 
 /** API §4.7 */
 export function registerMessageCreate(parent: Command, terminal: Terminal): void {
-  withConnection(
-    parent
-      .command('create')
-      .description('creates an inbound message on behalf of a customer')
-      .requiredOption('--content <text>', 'what it says; - reads the standard input')
-      .option('--email <address>', "the customer's address")
-      .option('--name <name>', "the customer's name")
-      .option('--phone <number>', "the customer's phone number")
-      .addOption(new Option('--type <type>', 'the channel of a new conversation').choices(TYPES))
-      .option('--conversation <uuid>', 'continues this conversation', uuid)
-      .option('--to <contact>', "the support address or number (default: the shop's first)")
-      .addOption(new Option('--format <format>', 'the format of the content').choices(FORMATS))
-      .option('--attach <file...>', 'uploads these files, private, and attaches them')
-      .option('--media <uuid,...>', 'attaches what has been uploaded', uuids)
-      .option('--remote-id <id>', 'the key by which a message is taken once')
-      .option('--timestamp <time>', 'when it was written; local without an offset', instant)
-      .option('--subject <subject>', 'email: the subject')
-      .option('--in-reply-to <message-id>', 'email: the message that it answers')
-      .option('--references <message-id...>', 'email: the thread that it belongs to')
-      .option('--cc <mailbox>', 'email: who gets a copy; may be repeated', mailbox)
-      .option('--bcc <mailbox>', 'email: who gets a hidden copy; may be repeated', mailbox)
-      .option('--intent <uuid>', 'the intent', uuid)
-      .option('--topic <uuid>', 'the topic', uuid)
-      .option('--user <uuid>', 'the user', uuid),
-  )
+  withConnection(withFields(parent.command('create'), FIELDS))
+    .description('creates an inbound message on behalf of a customer')
+    .option('--attach <file...>', 'uploads these files, private, and attaches them')
     .option('--json', 'for programs: {status, message}')
     .addHelpText(
       'after',
@@ -112,11 +105,14 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
             for (const file of files) {
               uploaded.push((await upload(client, file, 'private', terminal)).id);
             }
-            const media = [...(options.media ?? []), ...uploaded];
-            const result = await client.createMessage(request(options, content, media, to));
+            const attached = [...(options.media ?? []), ...uploaded];
+            const media = attached.length > 0 ? attached : undefined;
+            const message = bodyOf(FIELDS, { ...options, content, media, to }, START);
+            // Its required fields are mandatory options, or in `START`.
+            const result = await client.createMessage(message as CreateMessageRequest);
             terminal.out(options.json ? document(result) : resultText(result));
           },
-          OPTION_OF,
+          optionsOf(FIELDS),
         );
       } catch (error) {
         if (uploaded.length > 0) {
@@ -138,54 +134,6 @@ function supportContact(
     type === 'email' ? shop.email && firstInbox(shop.email.addresses) : shop.sms?.numbers[0];
   if (own !== undefined) return own;
   throw new UsageError(`the shop ${shop.name} has no ${type} address: give --to`);
-}
-
-function request(
-  options: CreateOptions,
-  content: string,
-  attachments: readonly string[],
-  to: string | undefined,
-): CreateMessageRequest {
-  const { email, name, phone, type, conversation, intent, topic, user } = options;
-  const { format, remoteId, timestamp } = options;
-  const headers = emailHeaders(options);
-  return {
-    contact: {
-      ...(email !== undefined && { email }),
-      ...(name !== undefined && { name }),
-      ...(phone !== undefined && { phone }),
-    },
-    conversation: {
-      direction: 'inbound',
-      ...(type !== undefined && { type }),
-      ...(conversation !== undefined && { id: conversation }),
-      ...(to !== undefined && { agent_contact: to }),
-      ...(intent !== undefined && { intent_id: intent }),
-      ...(topic !== undefined && { topic_id: topic }),
-      ...(user !== undefined && { user_id: user }),
-    },
-    message: {
-      content,
-      ...(format !== undefined && { format }),
-      ...(attachments.length > 0 && { attachments }),
-      ...(remoteId !== undefined && { remote_id: remoteId }),
-      ...(timestamp !== undefined && { timestamp }),
-      ...(Object.keys(headers).length > 0 && { email: headers }),
-    },
-  };
-}
-
-function emailHeaders(
-  options: CreateOptions,
-): NonNullable<CreateMessageRequest['message']['email']> {
-  const { subject, inReplyTo, references, cc, bcc } = options;
-  return {
-    ...(subject !== undefined && { subject }),
-    ...(inReplyTo !== undefined && { in_reply_to: inReplyTo }),
-    ...(references !== undefined && { references }),
-    ...(cc !== undefined && { cc }),
-    ...(bcc !== undefined && { bcc }),
-  };
 }
 
 /** The documentation does not list the success codes; 201 means that the message is new. */

@@ -4,21 +4,10 @@ import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
 import type { Colour } from '../cell.ts';
 import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import {
-  details,
-  oneOrSeveral,
-  registerGet,
-  type Listing,
-  type PagingOptions,
-  withPaging,
-} from './resource-command.ts';
+import { details, type Listing, registerGet, registerList, SAMPLE_ID } from './resource-command.ts';
+import { field, type FilterFields, withFields } from './request-fields.ts';
 import { registerMessageCreate } from './message-create.ts';
 import { localTime, uuid, uuids } from './values.ts';
-
-interface ListOptions extends PagingOptions {
-  readonly conversation?: readonly string[];
-  readonly ticket?: string;
-}
 
 const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   PENDING: 'yellow',
@@ -46,21 +35,15 @@ const COLUMNS: readonly Column<Message>[] = [
   { head: 'id', min: 36, value: ({ id }) => id },
 ];
 
-const MESSAGES: Listing<ListOptions, ListMessagesQuery, Message> = {
+const MESSAGES: Listing<ListMessagesQuery, Message> = {
   plural: 'messages',
+  example: `--conversation ${SAMPLE_ID} --all`,
   columns: COLUMNS,
-  query: ({ conversation, ticket }) => ({
-    ...oneOrSeveral('conversation_id', conversation),
-    ...(ticket !== undefined && { ticket_id: ticket }),
-  }),
+  filters: {
+    conversation_id: field('--conversation <uuid,...>', 'of any of these conversations', uuids),
+    ticket_id: field('--ticket <uuid>', 'of this ticket', uuid),
+  } satisfies FilterFields<ListMessagesQuery>,
   pages: (client, query) => client.messagePages(query),
-  optionOf: {
-    conversation_id: '--conversation',
-    conversation_id__in: '--conversation',
-    ticket_id: '--ticket',
-    limit: '--limit',
-    cursor: '--cursor',
-  },
 };
 
 /** API §4.5, §4.6, §4.7 */
@@ -68,19 +51,7 @@ export function registerMessages(parent: Command, terminal: Terminal): void {
   const messages = parent.command('messages').description('lists, shows and creates messages');
   messages.addHelpText('after', '\nExample:\n  $ sluice platform messages list --limit 10');
 
-  withPaging(messages.command('list'))
-    .description('lists messages')
-    .option('--conversation <uuid,...>', 'of any of these conversations', uuids)
-    .option('--ticket <uuid>', 'of this ticket', uuid)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ sluice platform messages list --conversation 0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11 --all',
-    )
-    .action(async (options: ListOptions, command: Command) => {
-      const { list } = await import('./list.ts');
-      await list(MESSAGES, options, command, terminal);
-    });
-
+  registerList(withFields(messages.command('list'), MESSAGES.filters), terminal, MESSAGES);
   registerGet(messages, terminal, {
     noun: 'message',
     get: (client, id) => client.getMessage(id),

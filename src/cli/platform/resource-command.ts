@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { field, type RequestFields, withFields } from './request-fields.ts';
 import { httpUrl, timeout, pageSize, uuid, localTime } from './values.ts';
 import type { PlatformClient } from '../../platform-api/client.ts';
 import { cursorOf } from '../../platform-api/addresses.ts';
@@ -19,42 +20,54 @@ export function withConnection(command: Command): Command {
     );
 }
 
-export interface Paging {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-export interface PagingOptions extends Paging {
+export interface ListOptions {
   readonly all?: true;
   readonly json?: true;
 }
 
 /** One of the API's lists. */
-export interface Listing<Options, Query, Item> {
+export interface Listing<Query, Item> {
   /** The plural for messages: `tickets`. */
   readonly plural: string;
+  /** The options of an example. */
+  readonly example: string;
   readonly columns: readonly Column<Item>[];
-  readonly query: (options: Options) => Query;
-  readonly pages: (client: PlatformClient, query: Query & Paging) => AsyncIterable<Page<Item>>;
-  readonly optionOf: Readonly<Record<string, string>>;
+  readonly filters: RequestFields;
+  /** The filters from the options, if they are not simply the values. */
+  readonly query?: (options: object) => Query;
+  readonly pages: (client: PlatformClient, query: Query) => AsyncIterable<Page<Item>>;
 }
 
-/** The options that every list has. */
-export function withPaging(command: Command): Command {
-  return withConnection(
-    command
-      .option('--limit <count>', 'results in a page (default: as the platform has it)', pageSize)
-      .option(
-        '--cursor <cursor>',
-        'a later page: a cursor, or the link in next or previous',
-        cursor,
-      )
+export const PAGING = {
+  limit: field('--limit <count>', 'results in a page (default: as the platform has it)', pageSize),
+  cursor: field(
+    '--cursor <cursor>',
+    'a later page: a cursor, or the link in next or previous',
+    cursor,
+  ),
+};
+
+/** Adds what every list has to the command `list` with its filters. */
+export function registerList<Query extends object, Item>(
+  command: Command,
+  terminal: Terminal,
+  listing: Listing<Query, Item>,
+): void {
+  const { plural, example } = listing;
+  withConnection(
+    withFields(command, PAGING)
       .option('--all', 'follows the pages to the last one')
       .option(
         '--json',
         'for programs: the page as the API returns it; with --all one result per line',
       ),
-  );
+  )
+    .description(`lists ${plural}`)
+    .addHelpText('after', `\nExample:\n  $ sluice platform ${plural} list ${example}`)
+    .action(async (options: ListOptions, command: Command) => {
+      const { list } = await import('./list.ts');
+      await list(listing, options, command, terminal);
+    });
 }
 
 /** Accepts a link of the page envelope (API §2.6) as well, since it contains the cursor. */
@@ -62,26 +75,7 @@ function cursor(value: string): string {
   return /[/?]/.test(value) ? (cursorOf(value) ?? value) : value;
 }
 
-type OneOrSeveral<Name extends string, Value> = Readonly<
-  Partial<Record<Name, Value> & Record<`${Name}__in`, readonly Value[]>>
->;
-
-/** One value is the filter `name`, several are `name__in` (API §4.2, §4.5, §4.10). */
-export function oneOrSeveral<Name extends string, Value>(
-  name: Name,
-  values: readonly Value[] | undefined,
-): OneOrSeveral<Name, Value> {
-  const several = values !== undefined && values.length > 1;
-  const filter = several
-    ? { [`${name}__in`]: values }
-    : values === undefined
-      ? {}
-      : { [name]: values[0] };
-  // The compiler cannot infer a computed name.
-  return filter as OneOrSeveral<Name, Value>;
-}
-
-const SAMPLE_ID = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
+export const SAMPLE_ID = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
 
 /** Adds `get <id>` for a kind of resource. */
 export function registerGet<Item extends object>(

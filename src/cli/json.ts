@@ -11,3 +11,6 @@ const escaped = (text: string): string =>
     const unit = text.charCodeAt(at).toString(16).padStart(4, '0');
     return `\\u${unit}`;
   }).join('');
+
+/** One JSON document, for programs. */
+export const document = (value: unknown): string => `${jsonText(value, 2)}\n`;

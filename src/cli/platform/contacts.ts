@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Contact } from '../../platform-api/resources.ts';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Listing, registerGet, registerList } from './resource-command.ts';
-import { field, type FilterFields, withFields } from './request-fields.ts';
+import { registerGet, registerList } from './resource-command.ts';
+import { type Listing, field, type FilterFields, withFields } from './request-fields.ts';
 import type { Column } from '../table.ts';
 import { localTime, bool, uuids, words } from './values.ts';
 

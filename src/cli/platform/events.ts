@@ -4,7 +4,8 @@ import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { bodyOf, field, optionsOf, type RequestFields, withFields } from './request-fields.ts';
-import { withConnection, document } from './resource-command.ts';
+import { document } from '../json.ts';
+import { withConnection } from './resource-command.ts';
 import { instant, metric, property, uuid } from './values.ts';
 
 const FIELDS: RequestFields = {

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { cursorOf } from '../../platform-api/addresses.ts';
 import type { Page } from '../../platform-api/resources.ts';
-import { jsonText } from '../json.ts';
+import { document, jsonText } from '../json.ts';
 import { quote } from '../quote.ts';
 import { Table } from '../table.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform } from './connection.ts';
-import { optionsOf, queryOf } from './request-fields.ts';
-import { document, type Listing, type ListOptions, PAGING } from './resource-command.ts';
+import { type Listing, type ListOptions, optionsOf, PAGING, queryOf } from './request-fields.ts';
 
 /** Prints a page of a list, or all pages as they arrive. */
 export async function list<Query extends object, Item>(

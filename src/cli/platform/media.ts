@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { UploadedMedia } from '../../platform-api/resources.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { withConnection, document } from './resource-command.ts';
+import { document } from '../json.ts';
+import { withConnection } from './resource-command.ts';
 import type { LocalFile } from './local-file.ts';
 
 interface UploadOptions {

@@ -7,7 +7,8 @@ import { firstInbox } from '../../gateway/sample-messages/first-inbox.ts';
 import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { bodyOf, field, optionsOf, type RequestFields, withFields } from './request-fields.ts';
-import { withConnection, document } from './resource-command.ts';
+import { document } from '../json.ts';
+import { withConnection } from './resource-command.ts';
 import { instant, mailbox, uuid, uuids } from './values.ts';
 
 interface CreateOptions {

@@ -4,8 +4,8 @@ import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
 import type { Colour } from '../cell.ts';
 import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { details, type Listing, registerGet, registerList, SAMPLE_ID } from './resource-command.ts';
-import { field, type FilterFields, withFields } from './request-fields.ts';
+import { details, registerGet, registerList, SAMPLE_ID } from './resource-command.ts';
+import { type Listing, field, type FilterFields, withFields } from './request-fields.ts';
 import { registerMessageCreate } from './message-create.ts';
 import { localTime, uuid, uuids } from './values.ts';
 

@@ -1,4 +1,9 @@
 import { type Command, Option } from 'commander';
+import { cursorOf } from '../../platform-api/addresses.ts';
+import type { PlatformClient } from '../../platform-api/client.ts';
+import type { Page } from '../../platform-api/resources.ts';
+import type { Column } from '../table.ts';
+import { pageSize } from './values.ts';
 
 /**
  * The fields of a request by the API's names, with the options that set them, in the order of the
@@ -68,4 +73,36 @@ export function optionsOf(fields: RequestFields): Readonly<Record<string, string
     options[`${name}__in`] = long;
   }
   return options;
+}
+
+export interface ListOptions {
+  readonly all?: true;
+  readonly json?: true;
+}
+
+/** One of the API's lists. */
+export interface Listing<Query, Item> {
+  /** The plural for messages: `tickets`. */
+  readonly plural: string;
+  /** The options of an example. */
+  readonly example: string;
+  readonly columns: readonly Column<Item>[];
+  readonly filters: RequestFields;
+  /** The filters from the options, if they are not simply the values. */
+  readonly query?: (options: object) => Query;
+  readonly pages: (client: PlatformClient, query: Query) => AsyncIterable<Page<Item>>;
+}
+
+export const PAGING = {
+  limit: field('--limit <count>', 'results in a page (default: as the platform has it)', pageSize),
+  cursor: field(
+    '--cursor <cursor>',
+    'a later page: a cursor, or the link in next or previous',
+    cursor,
+  ),
+};
+
+/** Accepts a link of the page envelope (API §2.6) as well, since it contains the cursor. */
+function cursor(value: string): string {
+  return /[/?]/.test(value) ? (cursorOf(value) ?? value) : value;
 }

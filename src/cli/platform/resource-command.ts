@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import { field, type RequestFields, withFields } from './request-fields.ts';
-import { httpUrl, timeout, pageSize, uuid, localTime } from './values.ts';
+import { type Listing, type ListOptions, PAGING, withFields } from './request-fields.ts';
+import { httpUrl, timeout, uuid, localTime } from './values.ts';
 import type { PlatformClient } from '../../platform-api/client.ts';
-import { cursorOf } from '../../platform-api/addresses.ts';
-import type { Page } from '../../platform-api/resources.ts';
-import type { Column } from '../table.ts';
 import { type Terminal, printable } from '../terminal.ts';
-import { jsonText } from '../json.ts';
+import { document } from '../json.ts';
 
 /** The options that every command has. */
 export function withConnection(command: Command): Command {
@@ -19,33 +16,6 @@ export function withConnection(command: Command): Command {
       timeout,
     );
 }
-
-export interface ListOptions {
-  readonly all?: true;
-  readonly json?: true;
-}
-
-/** One of the API's lists. */
-export interface Listing<Query, Item> {
-  /** The plural for messages: `tickets`. */
-  readonly plural: string;
-  /** The options of an example. */
-  readonly example: string;
-  readonly columns: readonly Column<Item>[];
-  readonly filters: RequestFields;
-  /** The filters from the options, if they are not simply the values. */
-  readonly query?: (options: object) => Query;
-  readonly pages: (client: PlatformClient, query: Query) => AsyncIterable<Page<Item>>;
-}
-
-export const PAGING = {
-  limit: field('--limit <count>', 'results in a page (default: as the platform has it)', pageSize),
-  cursor: field(
-    '--cursor <cursor>',
-    'a later page: a cursor, or the link in next or previous',
-    cursor,
-  ),
-};
 
 /** Adds what every list has to the command `list` with its filters. */
 export function registerList<Query extends object, Item>(
@@ -68,11 +38,6 @@ export function registerList<Query extends object, Item>(
       const { list } = await import('./list.ts');
       await list(listing, options, command, terminal);
     });
-}
-
-/** Accepts a link of the page envelope (API §2.6) as well, since it contains the cursor. */
-function cursor(value: string): string {
-  return /[/?]/.test(value) ? (cursorOf(value) ?? value) : value;
 }
 
 export const SAMPLE_ID = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
@@ -118,6 +83,3 @@ function shown(name: string, value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   return name.endsWith('_at') ? localTime(value) : value.replace(/\s+/g, ' ');
 }
-
-/** One JSON document, for programs. */
-export const document = (value: unknown): string => `${jsonText(value, 2)}\n`;

@@ -1,17 +1,19 @@
+import { document } from '../json.ts';
 import type { Command } from 'commander';
 import type { Ticket } from '../../platform-api/resources.ts';
 import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas.ts';
 import type { Colour } from '../cell.ts';
 import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { registerGet, registerList, withConnection } from './resource-command.ts';
 import {
-  document,
   type Listing,
-  registerGet,
-  registerList,
-  withConnection,
-} from './resource-command.ts';
-import { field, optionsOf, queryOf, type FilterFields, withFields } from './request-fields.ts';
+  field,
+  optionsOf,
+  queryOf,
+  type FilterFields,
+  withFields,
+} from './request-fields.ts';
 import {
   type CreatedOptions,
   createdRange,

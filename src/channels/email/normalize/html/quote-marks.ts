@@ -1,5 +1,6 @@
 import { type HtmlElement, styleOf } from './html-tree.ts';
 import type { Mark } from '../quotes/lines.ts';
+import { FROM_LABELS, label } from '../quotes/quote-lines.ts';
 
 /** Classes with which mail clients mark the quoted message. */
 const QUOTE_CLASSES: ReadonlySet<string> = new Set([
@@ -49,9 +50,6 @@ const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['data-signature-widget=container', 'signature'], // Mail.ru
 ]);
 const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
-/** Outlook's header block begins with "From:" in the client's language, below a thin top border. */
-const FROM_LABEL =
-  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
 /** What an element says about its own text and the text after it. */
 export function quoteMark(element: HtmlElement): Mark | undefined {
@@ -80,12 +78,17 @@ export function quoteMark(element: HtmlElement): Mark | undefined {
   return isOutlookHeader(element) ? 'rest' : undefined;
 }
 
-/** Outlook for Windows: `border-top:solid #E1E1E1 1.0pt` around "From: … Sent: … To: …". */
+/**
+ * Outlook for Windows: `border-top:solid #E1E1E1 1.0pt` around "From: … Sent: … To: …", in the
+ * client's language.
+ */
 function isOutlookHeader(element: HtmlElement): boolean {
   const style = element.attributes['style'];
   if (element.name !== 'div' || style?.includes('border-top') !== true) return false;
   const border = styleOf(style).get('border-top');
-  return border?.includes('solid') === true && FROM_LABEL.test(firstText(element, 100));
+  return (
+    border?.includes('solid') === true && FROM_LABELS.has(label({ text: firstText(element, 100) }))
+  );
 }
 
 function firstText(element: HtmlElement, length: number): string {

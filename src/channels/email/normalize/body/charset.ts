@@ -5,18 +5,9 @@ import libmime from 'libmime';
 const META_BYTES = 1024;
 const META_CHARSET = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9][\w.:-]{0,40})/i;
 /** Uninformative labels: much mail declares ASCII but contains 8-bit text. */
-const UNDECLARED = new Set([
-  '',
-  'ascii',
-  'us-ascii',
-  'unknown-8bit',
-  'x-unknown',
-  'default',
-  '7bit',
-  '8bit',
-  'binary',
-  'none',
-]);
+const UNDECLARED = new Set(
+  `ascii us-ascii unknown-8bit x-unknown default 7bit 8bit binary none`.split(/\s+/),
+);
 
 const UTF_7 = /^(?:unicode-1-1-|x-unicode-2-0-)?utf-?7(?:-imap)?$/;
 const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI])/;
@@ -53,7 +44,7 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
   const marked = markedCharset(bytes);
   if (marked !== undefined) return [marked, 'utf-8'];
   // UTF-7 is only used to bypass filters (HTML §13.2.3.3), so it is not decoded.
-  const found = UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
+  const found = label === '' || UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64 * 1024));
   if (html) {
     const meta = META_CHARSET.exec(view.toString('latin1', 0, META_BYTES))?.[1]?.toLowerCase();

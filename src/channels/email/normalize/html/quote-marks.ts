@@ -2,43 +2,28 @@ import { type HtmlElement, styleOf } from './html-tree.ts';
 import type { Mark } from '../quotes/lines.ts';
 import { FROM_LABELS, label } from '../quotes/quote-lines.ts';
 
-/** Classes with which mail clients mark the quoted message. */
-const QUOTE_CLASSES: ReadonlySet<string> = new Set([
-  'gmail_attr', // Gmail: the attribution line
-  'yahoo_quoted',
-  'moz-cite-prefix', // Thunderbird: the attribution line
-  'protonmail_quote',
-  'tutanota_quote',
-  'zmail_extra', // Zoho
-  'front-blockquote-wrapper',
-  'missive_quote',
-  'nylas-quote', // Mailspring
-]);
+/**
+ * Classes with which mail clients mark the quoted message. Those of Gmail and Thunderbird
+ * (`moz-cite-prefix`) mark the attribution line; `zmail_extra` is Zoho's, `nylas-quote` Mailspring's.
+ */
+const QUOTE_CLASSES: ReadonlySet<string> = new Set(
+  `gmail_attr yahoo_quoted moz-cite-prefix protonmail_quote tutanota_quote zmail_extra
+  front-blockquote-wrapper missive_quote nylas-quote`.split(/\s+/),
+);
 /**
  * Ids after which everything is the quoted message (some versions of Outlook add the prefix x_).
+ * `zwchr` is Zimbra's, `olk_src_body_section` that of Outlook for Mac.
  */
-const REST_IDS: ReadonlySet<string> = new Set([
-  'divrplyfwdmsg',
-  'mail-editor-reference-message-container',
-  'appendonsend',
-  'zwchr', // Zimbra
-  'olk_src_body_section', // Outlook for Mac
-]);
-const SIGNATURE_NAMES: ReadonlySet<string> = new Set([
-  'gmail_signature',
-  'moz-signature',
-  'protonmail_signature_block',
-  'ms-outlook-mobile-signature',
-  'signature',
-  'zm-_id_-sgn', // Zoho
-  'front-signature',
-  'fairemail_signature',
-  'ymail_android_signature',
-  'ymail_ios_signature',
-  'applemailsignature',
-  'composer_signature', // Samsung
-  '_rc_sig', // Roundcube
-]);
+const REST_IDS: ReadonlySet<string> = new Set(
+  `divrplyfwdmsg mail-editor-reference-message-container appendonsend zwchr
+  olk_src_body_section`.split(/\s+/),
+);
+/** `zm-_id_-sgn` is Zoho's, `composer_signature` Samsung's, `_rc_sig` Roundcube's. */
+const SIGNATURE_NAMES: ReadonlySet<string> = new Set(
+  `gmail_signature moz-signature protonmail_signature_block ms-outlook-mobile-signature signature
+  zm-_id_-sgn front-signature fairemail_signature ymail_android_signature ymail_ios_signature
+  applemailsignature composer_signature _rc_sig`.split(/\s+/),
+);
 /** Marks of other clients in the attributes `name`, `data-marker` and so on. */
 const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['name=quote', 'quote'], // GMX, Web.de

@@ -241,48 +241,27 @@ export type UploadedMedia = Readonly<
  * The answer of create message. It is documented only for an existing message (API §4.7 rules 5 and
  * 6), so every field may be missing; a field of the wrong type is treated as missing.
  */
-export const createdMessageSchema = z
-  .object({
-    // Some platforms use numbers as ids.
-    id: orAbsent(z.union([id, z.number().transform(String)])).catch(undefined),
-    conversation_id: id.nullish().catch(undefined),
-    ticket_id: id.nullish().catch(undefined),
-    contact_id: id.nullish().catch(undefined),
-    remote_id: z.string().nullish().catch(undefined),
-  })
-  .loose();
-export interface CreatedMessage {
-  readonly id?: string | undefined;
-  readonly conversation_id?: string | null | undefined;
-  readonly ticket_id?: string | null | undefined;
-  readonly contact_id?: string | null | undefined;
-  readonly remote_id?: string | null | undefined;
-}
+const createdMessage = z.object({
+  // Some platforms use numbers as ids.
+  id: orAbsent(z.union([id, z.number().transform(String)])).catch(undefined),
+  conversation_id: id.nullish().catch(undefined),
+  ticket_id: id.nullish().catch(undefined),
+  contact_id: id.nullish().catch(undefined),
+  remote_id: z.string().nullish().catch(undefined),
+});
+export const createdMessageSchema = createdMessage.loose();
+export type CreatedMessage = Readonly<z.output<typeof createdMessage>>;
 
 /** API §4.1: the resolved contact, present if a contact was provided. */
-export const createdEventSchema = z
-  .object({
-    contact: orAbsent(
-      z
-        .object({
-          id: orAbsent(id),
-          email: z.string().nullish(),
-          phone: z.string().nullish(),
-          remote_id: z.string().nullish(),
-        })
-        .loose(),
-    ),
-  })
-  .loose();
+const createdContact = z.object({
+  id: orAbsent(id),
+  email: z.string().nullish(),
+  phone: z.string().nullish(),
+  remote_id: z.string().nullish(),
+});
+export const createdEventSchema = z.object({ contact: orAbsent(createdContact.loose()) }).loose();
 export interface CreatedEvent {
-  readonly contact?:
-    | {
-        readonly id?: string | undefined;
-        readonly email?: string | null | undefined;
-        readonly phone?: string | null | undefined;
-        readonly remote_id?: string | null | undefined;
-      }
-    | undefined;
+  readonly contact?: Readonly<z.output<typeof createdContact>> | undefined;
 }
 
 /** API §4.4 */

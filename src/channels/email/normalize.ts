@@ -14,7 +14,7 @@ import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { AuthenticationVerdict } from './authentication/verdict.ts';
 import { type EmailMeta, parseEmailMeta, type RawSource, rawSource } from './stored.ts';
-import { type PartContent, readEncoded } from './normalize/parts/part-content.ts';
+import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-content.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './normalize/parts/collect-part.ts';
@@ -31,8 +31,6 @@ export interface EmailNormalizerOptions {
   /** A separate folder for parts in progress; emptied at the start. */
   readonly scratchFolder: string;
   readonly workers?: number;
-  /** Messages in flight per worker: those being read, and some that wait there. */
-  readonly inFlightPerWorker?: number;
   /** For one message, from when a worker takes it. */
   readonly deadlineMs?: number;
   readonly maxHeapMb?: number;
@@ -82,7 +80,7 @@ export function createEmailNormalizer(
         maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
       },
       workers: options.workers ?? 2,
-      inFlight: options.inFlightPerWorker ?? 16,
+      inFlight: 16,
       deadlineMs: options.deadlineMs ?? 30_000,
       maxHeapMb: options.maxHeapMb ?? 256,
       isKnown: (job, ids) => deps.knownRemoteIds(job.shopId, ids),
@@ -132,9 +130,10 @@ export function createEmailNormalizer(
       const limit = await overLimit(result, claimed.entry, shop, deps);
       // The caller has gone and would not dispose of the result.
       signal.throwIfAborted();
-      const settled = limit === undefined ? result : heldAsLoop(result, limit);
+      const verdict =
+        limit === undefined ? result.verdict : { kind: 'held' as const, reason: `loop: ${limit}` };
       return {
-        ...toNormalized(settled, job),
+        ...toNormalized({ ...result, verdict }, job),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
       };
     } catch (error) {
@@ -172,10 +171,6 @@ async function overLimit(
   const { id, shopId, receivedAt } = entry;
   const { person, thread, body, message = id } = counted;
   return deps.countMessage({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
-}
-
-function heldAsLoop(result: EmailResult, limit: RateLimit): EmailResult {
-  return { ...result, verdict: { kind: 'held', reason: `loop: ${limit}` } };
 }
 
 /** @throws the signal's reason immediately when it is aborted */
@@ -238,18 +233,12 @@ function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
 function streamOf(source: PartContent): Readable {
   switch (source.kind) {
     case 'bytes':
-      return bytesStream(source.bytes);
+      return Readable.from([asBuffer(source.bytes)], { objectMode: false });
     case 'file':
       return createReadStream(source.path, { highWaterMark: UPLOAD_READ_BYTES });
     case 'encoded':
       return Readable.from(readEncoded(source), { objectMode: false });
   }
-}
-
-function bytesStream(bytes: Uint8Array): Readable {
-  return Readable.from([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)], {
-    objectMode: false,
-  });
 }
 
 /**

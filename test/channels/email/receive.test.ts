@@ -29,7 +29,6 @@ const stored = (lines: readonly string[]): StoredMessage => {
   return {
     head: parseHeaderBlock(bytes),
     raw: { kind: 'inline', bytes },
-    size: bytes.length,
     remoteId: '<one@x.example>',
     bodySha256: 'b',
   };

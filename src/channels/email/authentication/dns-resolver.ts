@@ -175,7 +175,7 @@ type DnsAnswer =
   | { readonly error: DnsError };
 
 /** The types of `node:dns`: strings, TXT as lists of strings, MX with its priority. */
-export type DnsRecords =
+type DnsRecords =
   | readonly string[]
   | readonly (readonly string[])[]
   | readonly { readonly priority: number; readonly exchange: string }[];

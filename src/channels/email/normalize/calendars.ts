@@ -25,7 +25,7 @@ export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
     if (!CALENDAR_TYPES.test(leaf.contentType) || seen.size === MAX_CALENDARS) return true;
     const { content, parameters } = leaf;
     if (content.size > content.start.byteLength) return true;
-    const { text } = decodeText(content.start, parameters['charset']);
+    const text = decodeText(content.start, parameters['charset']);
     const lean = text.replace(/\s+/g, '');
     if (seen.has(lean)) return false;
     seen.add(lean);

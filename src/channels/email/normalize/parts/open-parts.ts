@@ -194,7 +194,7 @@ function isBlank(root: Part | undefined, leaves: readonly Leaf[]): boolean {
 function isBlankText({ content, contentType, parameters }: Leaf): boolean {
   if (content.size > MAX_BLANK_BYTES) return false;
   const isHtml = contentType === 'text/html';
-  const { text } = decodeText(content.start, parameters['charset'], { html: isHtml });
+  const text = decodeText(content.start, parameters['charset'], { html: isHtml });
   if (!isHtml) return text.trim() === '';
   return !/<img/i.test(text) && stripTags(text).replaceAll('&nbsp;', '').trim() === '';
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { memoryUsage } from 'node:process';
-import { decodedBytes, type EncodedContent, readEncoded } from './part-content.ts';
+import { asBuffer, decodedBytes, type EncodedContent, readEncoded } from './part-content.ts';
 import type { CollectedPart, ScratchFolder } from './collect-part.ts';
 import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
 import { type ExtractedRun, Base64Extractor } from './base64-extractor.ts';
@@ -76,8 +76,7 @@ function afterMarker(
   { keptBytes, marker }: ExtractedRun,
 ): Buffer | undefined {
   if (content.kind !== 'bytes') return undefined;
-  const { bytes } = content;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(content.bytes);
   const isHere = buffer.subarray(keptBytes, keptBytes + marker.length).equals(marker);
   return isHere ? buffer.subarray(keptBytes + marker.length) : undefined;
 }

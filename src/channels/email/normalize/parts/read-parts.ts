@@ -57,7 +57,7 @@ export async function readParts(source: Source, scratch: ScratchFolder): Promise
   const [fed, read] = await Promise.allSettled([feeding, reading]);
   if (fed.status === 'rejected') throw fed.reason;
   if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
-  const root = parser.tree === false ? undefined : toPart(parser.tree, leaves, 0);
+  const root = parser.tree === false ? undefined : toPart(parser.tree, leaves);
   parser.forget();
   return { root, leaves: [...leaves.values()], broken: read.status === 'rejected' };
 }
@@ -166,16 +166,12 @@ function structured(value: unknown): { value: string; params: Record<string, str
 }
 
 /** As deep as the parser's own limit for nodes. */
-function toPart(
-  node: MimeNode,
-  leaves: ReadonlyMap<unknown, Leaf>,
-  depth: number,
-): Part | undefined {
+function toPart(node: MimeNode, leaves: ReadonlyMap<unknown, Leaf>): Part | undefined {
   const leaf = leaves.get(node.headers);
   if (leaf !== undefined) return leaf;
   const contentType = node.contentType === false ? '' : node.contentType;
   if (!contentType.startsWith('multipart/')) return undefined;
-  const children = node.children.map((child) => toPart(child, leaves, depth + 1));
+  const children = node.children.map((child) => toPart(child, leaves));
   return {
     kind: 'multipart',
     contentType,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { open, stat } from 'node:fs/promises';
 import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
 import { missingAttachment } from '../../domain/missing-attachment.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -12,6 +11,7 @@ import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
+import { readHead as readHeaderBlock } from './authentication/message-bytes.ts';
 import type { AuthenticationVerdict } from './authentication/verdict.ts';
 import { type EmailMeta, parseEmailMeta, type RawSource, rawSource } from './stored.ts';
 import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-content.ts';
@@ -19,7 +19,6 @@ import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './normalize/parts/collect-part.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from './shop.ts';
-import { MAX_HEADER_BYTES, parseHeaderBlock } from './header-block.ts';
 import { rawFile, stubText } from './normalize/parts/attached-files.ts';
 import { readHead } from './normalize/head/message-head.ts';
 
@@ -200,7 +199,7 @@ async function readOrStub(
     return await pool.run(job, bytes, signal);
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;
-    return stubResult(job, shop);
+    return stubResult(job, bytes, shop);
   }
 }
 
@@ -244,33 +243,19 @@ function streamOf(source: PartContent): Readable {
 /**
  * The result for an unreadable message: subject, sender and threading, with the original attached.
  */
-async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailResult> {
-  const { bytes, size } = await readStart(job.raw);
-  const head = readHead(parseHeaderBlock(bytes), job, shop);
+async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise<EmailResult> {
+  const block = await readHeaderBlock(job.raw);
+  const head = readHead(block.head, job, shop);
   return {
     verdict: head.verdict,
     request: head.request(stubText(head.subject), 'TEXT'),
     // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
-    files: [rawFile(head.subject, size)],
+    files: [rawFile(head.subject, bytes)],
     notes: { body: 'none', unreadable: true, attachments: 1 },
     // Failed attempts may have left files there.
     usedScratch: true,
   };
-}
-
-async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: number }> {
-  if (raw.kind === 'bytes')
-    return { bytes: raw.bytes.subarray(0, MAX_HEADER_BYTES), size: raw.bytes.length };
-  const { size } = await stat(raw.path);
-  const handle = await open(raw.path);
-  try {
-    const buffer = new Uint8Array(Math.min(size, MAX_HEADER_BYTES));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    return { bytes: buffer.subarray(0, bytesRead), size };
-  } finally {
-    await handle.close();
-  }
 }
 
 const MAX_ENTRIES = 5000;

@@ -31,9 +31,12 @@ interface Multipart {
 
 export type Part = Leaf | Multipart;
 
-export interface ReadParts {
+export interface PartTree {
   readonly root: Part | undefined;
   readonly leaves: readonly Leaf[];
+}
+
+export interface ReadParts extends PartTree {
   /** The structure is broken: the parts before are available, the rest only in the raw message. */
   readonly broken: boolean;
 }
@@ -180,19 +183,28 @@ function toPart(node: MimeNode, leaves: ReadonlyMap<unknown, Leaf>): Part | unde
 }
 
 /** The same message with some leaves replaced. */
-export function withLeaves(
-  { root, leaves, broken }: ReadParts,
-  replaced: ReadonlyMap<Leaf, Leaf>,
-): ReadParts {
-  const replace = (part: Part): Part =>
-    part.kind === 'leaf'
-      ? (replaced.get(part) ?? part)
-      : { ...part, children: part.children.map(replace) };
+export function replaceLeaves(
+  { root, leaves }: PartTree,
+  replaced: ReadonlyMap<Leaf, readonly Part[]>,
+): PartTree {
   return {
-    root: root === undefined ? undefined : replace(root),
-    leaves: leaves.map((leaf) => replaced.get(leaf) ?? leaf),
-    broken,
+    root: root && withReplaced(root, replaced),
+    leaves: leaves.flatMap((leaf) => replaced.get(leaf)?.flatMap(leavesOf) ?? [leaf]),
   };
+}
+
+function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>): Part {
+  if (part.kind === 'multipart') {
+    return { ...part, children: part.children.map((child) => withReplaced(child, replaced)) };
+  }
+  const found = replaced.get(part) ?? [part];
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  return { kind: 'multipart', contentType: 'multipart/mixed', children: found };
+}
+
+export function leavesOf(part: Part): readonly Leaf[] {
+  return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
 }
 
 /** A failure of the disk rather than of the message. */

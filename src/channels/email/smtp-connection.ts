@@ -196,7 +196,7 @@ export class SmtpConnection extends SMTPConnection {
   override handler_RCPT(command: Buffer, callback: () => void): void {
     const parsed = this._parseAddressCommand('rcpt to', command);
     const { smtpUtf8 } = this.session.envelope;
-    const reason = whyNotAddress(command, parsed, RCPT_PARAMETERS, smtpUtf8);
+    const reason = whyNotAddress(command, parsed, RCPT_PARAMETERS, smtpUtf8 === true);
     if (reason === undefined) super.handler_RCPT(command, callback);
     else this.#sendRefusal(reason, callback);
   }

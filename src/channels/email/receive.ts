@@ -40,7 +40,7 @@ function toArrival(
 ): EmailArrival {
   const { shopId, agentContact } = inbox;
   const { head, raw, remoteId, bodySha256 } = message;
-  const sender = selectSender(head, shop.own, shop.sender);
+  const sender = selectSender(head, shop);
   const dedupKey = emailDedupKey(agentContact, head, bodySha256);
   const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
   const meta = toMeta(inbox, message, envelope);

@@ -287,16 +287,10 @@ export function receiveData(
   };
   const done = new Promise<Transfer>((resolve) => {
     stream.on('data', take);
-    stream.once('end', () => {
-      resolve(received > maxBytes ? 'too_large' : 'complete');
-    });
+    stream.once('end', () => resolve(received > maxBytes ? 'too_large' : 'complete'));
     // The stream is destroyed if the connection closes before the end of the message.
-    stream.once('error', () => {
-      resolve('vanished');
-    });
-    stream.once('close', () => {
-      resolve('vanished');
-    });
+    stream.once('error', () => resolve('vanished'));
+    stream.once('close', () => resolve('vanished'));
   });
   return { done, waitsForStore: () => waiting };
 }

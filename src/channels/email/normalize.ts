@@ -176,9 +176,7 @@ async function overLimit(
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    };
+    onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
     signal.addEventListener('abort', onAbort, { once: true });
   });
   try {

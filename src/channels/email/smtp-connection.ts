@@ -298,9 +298,7 @@ export class ReplyBatch {
   hold(socket: Socket): void {
     if (this.#corked.has(socket)) return;
     if (this.#corked.size === 0) {
-      setImmediate(() => {
-        this.#flushAll();
-      });
+      setImmediate(() => this.#flushAll());
     }
     socket.cork();
     this.#corked.add(socket);

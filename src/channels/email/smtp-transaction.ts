@@ -126,9 +126,7 @@ export class DataHandler {
   async #transfer(exchange: Exchange, stream: SMTPServerDataStream) {
     exchange.receiving = receiveData(stream, exchange.sink, {
       maxBytes: this.#options.maxMessageBytes,
-      onFlood: () => {
-        exchange.connection.destroy();
-      },
+      onFlood: () => exchange.connection.destroy(),
     });
     const transfer = await exchange.receiving.done;
     exchange.dotAt = performance.now();
@@ -259,22 +257,14 @@ export function createEnvelopeHandlers(
       const { remoteAddress, id } = session;
       directories.begin(session);
       mayBegin(remoteAddress).then(
-        () => {
-          callback();
-        },
-        (error: unknown) => {
-          callback(refusal(error, id));
-        },
+        () => callback(),
+        (error: unknown) => callback(refusal(error, id)),
       );
     },
     onRcptTo({ address }, session, callback) {
       mayReceive(address, session).then(
-        () => {
-          callback();
-        },
-        (error: unknown) => {
-          callback(refusal(error, session.id));
-        },
+        () => callback(),
+        (error: unknown) => callback(refusal(error, session.id)),
       );
     },
   };

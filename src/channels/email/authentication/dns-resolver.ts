@@ -164,9 +164,7 @@ async function within(asked: Promise<DnsAnswer>, ms: number): Promise<DnsAnswer>
 }
 
 function after(ms: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms).unref();
-  });
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 }
 
 /** The result of a look-up. */

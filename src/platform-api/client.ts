@@ -61,13 +61,6 @@ export interface PlatformClientOptions {
   readonly send?: Send;
 }
 
-/** The transport and the timeouts of a client that `within` derives from another. */
-interface Derived {
-  readonly transport: Transport;
-  readonly requestTimeoutMs: number;
-  readonly mediaTimeoutMs: number;
-}
-
 export interface CreateMessageResult {
   /** 2xx, or 409 when the body is the existing message. */
   readonly status: number;
@@ -104,30 +97,31 @@ export class PlatformClient {
   readonly #retry: RetryOptions | undefined;
 
   /** @throws {TypeError} the base URL or the retry options are not valid */
-  constructor(options: PlatformClientOptions, derived?: Derived) {
+  constructor(options: PlatformClientOptions) {
     if (!isBaseUrl(options.baseUrl)) {
       throw new TypeError(
         'baseUrl: expected an http or https URL without user name, query and hash',
       );
     }
     if (options.retry) checkRetries(options.retry);
-    this.#options = options;
-    this.#requestTimeoutMs =
-      derived?.requestTimeoutMs ?? options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-    this.#mediaTimeoutMs = derived?.mediaTimeoutMs ?? options.mediaTimeoutMs ?? MEDIA_TIMEOUT_MS;
+    this.#requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    this.#mediaTimeoutMs = options.mediaTimeoutMs ?? MEDIA_TIMEOUT_MS;
     this.#retry = options.retry;
-    if (derived !== undefined) {
-      this.#transport = derived.transport;
-      return;
-    }
-    const pool = options.pool ?? new ConnectionPool();
-    this.#ownPool = options.pool === undefined ? pool : undefined;
-    const { baseUrl, apiKey, shopId, maxAnswerBytes } = options;
-    this.#transport = new Transport({
+    const {
+      baseUrl,
       apiKey,
-      send: options.send ?? axiosSender({ baseUrl, apiKey, shopId, maxAnswerBytes, pool }),
-      observe: options.onRequest ?? (() => undefined),
-    });
+      shopId,
+      maxAnswerBytes,
+      onRequest: observe = () => undefined,
+    } = options;
+    let { send } = options;
+    if (send === undefined) {
+      const pool = options.pool ?? new ConnectionPool();
+      if (options.pool === undefined) this.#ownPool = pool;
+      send = axiosSender({ baseUrl, apiKey, shopId, maxAnswerBytes, pool });
+    }
+    this.#options = { ...options, send };
+    this.#transport = new Transport({ apiKey, send, observe });
   }
 
   /** Ends idle connections, unless they are shared. */
@@ -197,8 +191,8 @@ export class PlatformClient {
 
   /** A client with the same connection and shorter timeouts. */
   within(requestTimeoutMs: number, mediaTimeoutMs = this.#mediaTimeoutMs): PlatformClient {
-    return new PlatformClient(this.#options, {
-      transport: this.#transport,
+    return new PlatformClient({
+      ...this.#options,
       requestTimeoutMs: Math.min(requestTimeoutMs, this.#requestTimeoutMs),
       mediaTimeoutMs: Math.min(mediaTimeoutMs, this.#mediaTimeoutMs),
     });

@@ -19,87 +19,35 @@ const RECEIVED = 'received mail';
  */
 export const FORM_SERVICES: readonly FormService[] = [
   // Shop systems and site builders.
-  {
-    service: 'Shopify',
-    senders: ['mailer@shopify.com'],
-    source: RECEIVED,
-  },
+  { service: 'Shopify', senders: ['mailer@shopify.com'], source: RECEIVED },
   {
     service: 'Squarespace',
     senders: ['form-submission@squarespace.info'],
     source: 'https://support.squarespace.com/hc/en-us/articles/211694327',
   },
-  {
-    service: 'Wix',
-    senders: ['*@wix-forms.com', 'no-reply@crm.wix.com'],
-    source: RECEIVED,
-  },
+  { service: 'Wix', senders: ['*@wix-forms.com', 'no-reply@crm.wix.com'], source: RECEIVED },
   {
     service: 'Webflow',
     senders: ['no-reply-forms@webflow.com', 'no-reply@webforms.io'],
     source: 'https://wishlist.webflow.com/ideas/WEBFLOW-I-32378',
   },
-  {
-    service: 'Weebly',
-    senders: ['no-reply@weebly.com'],
-    source: RECEIVED,
-  },
-  {
-    service: 'Framer',
-    senders: ['noreply@framer.com'],
-    source: RECEIVED,
-  },
+  { service: 'Weebly', senders: ['no-reply@weebly.com'], source: RECEIVED },
+  { service: 'Framer', senders: ['noreply@framer.com'], source: RECEIVED },
   // Forms.
-  {
-    service: 'Jotform',
-    senders: ['noreply@jotform.com'],
-    source: RECEIVED,
-  },
-  {
-    service: 'Wufoo',
-    senders: ['no-reply@wufoo.com'],
-    source: RECEIVED,
-  },
-  {
-    service: 'Formspree',
-    senders: ['noreply@formspree.io'],
-    source: RECEIVED,
-  },
-  {
-    service: 'Netlify Forms',
-    senders: ['formresponses@netlify.com'],
-    source: RECEIVED,
-  },
-  {
-    service: 'Cognito Forms',
-    senders: ['notifications@cognitoforms.com'],
-    source: RECEIVED,
-  },
-  {
-    service: 'Tally',
-    senders: ['notifications@tally.so'],
-    source: RECEIVED,
-  },
-  {
-    service: 'FormSubmit',
-    senders: ['submissions@formsubmit.co'],
-    source: RECEIVED,
-  },
+  { service: 'Jotform', senders: ['noreply@jotform.com'], source: RECEIVED },
+  { service: 'Wufoo', senders: ['no-reply@wufoo.com'], source: RECEIVED },
+  { service: 'Formspree', senders: ['noreply@formspree.io'], source: RECEIVED },
+  { service: 'Netlify Forms', senders: ['formresponses@netlify.com'], source: RECEIVED },
+  { service: 'Cognito Forms', senders: ['notifications@cognitoforms.com'], source: RECEIVED },
+  { service: 'Tally', senders: ['notifications@tally.so'], source: RECEIVED },
+  { service: 'FormSubmit', senders: ['submissions@formsubmit.co'], source: RECEIVED },
   {
     service: 'Web3Forms',
     senders: ['notify@web3forms.com'],
     source: 'https://docs.web3forms.com/getting-started/customizations/custom-reply-to',
   },
-  {
-    service: 'Formstack',
-    senders: ['noreply@formstack.com'],
-    source: RECEIVED,
-  },
-  {
-    service: '123FormBuilder',
-    senders: ['noreply@123formbuilder.com'],
-    source: RECEIVED,
-  },
+  { service: 'Formstack', senders: ['noreply@formstack.com'], source: RECEIVED },
+  { service: '123FormBuilder', senders: ['noreply@123formbuilder.com'], source: RECEIVED },
   // Marketplaces, which send from an address of theirs that represents the buyer.
   {
     service: 'Amazon',
@@ -113,11 +61,7 @@ export const FORM_SERVICES: readonly FormService[] = [
     senders: ['com', 'co.uk', 'de', 'fr', 'it', 'es'].map((country) => `*@members.ebay.${country}`),
     source: RECEIVED,
   },
-  {
-    service: 'Kleinanzeigen',
-    senders: ['*@mail.kleinanzeigen.de'],
-    source: RECEIVED,
-  },
+  { service: 'Kleinanzeigen', senders: ['*@mail.kleinanzeigen.de'], source: RECEIVED },
 ];
 
 const KNOWN = createAddressMatcher(FORM_SERVICES.flatMap(({ senders }) => senders));

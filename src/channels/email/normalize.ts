@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { open, stat } from 'node:fs/promises';
 import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
 import { missingAttachment } from '../../domain/missing-attachment.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -12,14 +11,14 @@ import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
+import { readHead as readHeaderBlock } from './authentication/message-bytes.ts';
 import type { AuthenticationVerdict } from './authentication/verdict.ts';
 import { type EmailMeta, parseEmailMeta, type RawSource, rawSource } from './stored.ts';
-import { type PartContent, readEncoded } from './normalize/parts/part-content.ts';
+import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-content.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './normalize/parts/collect-part.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from './shop.ts';
-import { MAX_HEADER_BYTES, parseHeaderBlock } from './header-block.ts';
 import { rawFile, stubText } from './normalize/parts/attached-files.ts';
 import { readHead } from './normalize/head/message-head.ts';
 
@@ -31,8 +30,6 @@ export interface EmailNormalizerOptions {
   /** A separate folder for parts in progress; emptied at the start. */
   readonly scratchFolder: string;
   readonly workers?: number;
-  /** Messages in flight per worker: those being read, and some that wait there. */
-  readonly inFlightPerWorker?: number;
   /** For one message, from when a worker takes it. */
   readonly deadlineMs?: number;
   readonly maxHeapMb?: number;
@@ -82,7 +79,7 @@ export function createEmailNormalizer(
         maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
       },
       workers: options.workers ?? 2,
-      inFlight: options.inFlightPerWorker ?? 16,
+      inFlight: 16,
       deadlineMs: options.deadlineMs ?? 30_000,
       maxHeapMb: options.maxHeapMb ?? 256,
       isKnown: (shopId, ids) => deps.knownRemoteIds(shopId, ids),
@@ -118,9 +115,10 @@ export function createEmailNormalizer(
       const limit = await overLimit(result, claimed.entry, shop, deps);
       // The caller has gone and would not dispose of the result.
       signal.throwIfAborted();
-      const settled = limit === undefined ? result : heldAsLoop(result, limit);
+      const verdict =
+        limit === undefined ? result.verdict : { kind: 'held' as const, reason: `loop: ${limit}` };
       return {
-        ...toNormalized(settled, job),
+        ...toNormalized({ ...result, verdict }, job),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
       };
     } catch (error) {
@@ -160,17 +158,11 @@ async function overLimit(
   return deps.countMessage({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
 }
 
-function heldAsLoop(result: EmailResult, limit: RateLimit): EmailResult {
-  return { ...result, verdict: { kind: 'held', reason: `loop: ${limit}` } };
-}
-
 /** @throws the signal's reason immediately when it is aborted */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    };
+    onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
     signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
@@ -191,7 +183,7 @@ async function readOrStub(
     return await pool.run(job, bytes, signal);
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;
-    return stubResult(job, shop);
+    return stubResult(job, bytes, shop);
   }
 }
 
@@ -224,7 +216,7 @@ function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
 function streamOf(source: PartContent): Readable {
   switch (source.kind) {
     case 'bytes':
-      return bytesStream(source.bytes);
+      return Readable.from([asBuffer(source.bytes)], { objectMode: false });
     case 'file':
       return createReadStream(source.path, { highWaterMark: UPLOAD_READ_BYTES });
     case 'encoded':
@@ -232,42 +224,22 @@ function streamOf(source: PartContent): Readable {
   }
 }
 
-function bytesStream(bytes: Uint8Array): Readable {
-  return Readable.from([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)], {
-    objectMode: false,
-  });
-}
-
 /**
  * The result for an unreadable message: subject, sender and threading, with the original attached.
  */
-async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailResult> {
-  const { bytes, size } = await readStart(job.raw);
-  const head = readHead(parseHeaderBlock(bytes), job, shop);
+async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise<EmailResult> {
+  const block = await readHeaderBlock(job.raw);
+  const head = readHead(block.head, job, shop);
   return {
     verdict: head.verdict,
     request: head.request(stubText(head.subject), 'TEXT'),
     // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
-    files: [rawFile(head.subject, size)],
+    files: [rawFile(head.subject, bytes)],
     notes: { body: 'none', unreadable: true, attachments: 1 },
     // Failed attempts may have left files there.
     usedScratch: true,
   };
-}
-
-async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: number }> {
-  if (raw.kind === 'bytes')
-    return { bytes: raw.bytes.subarray(0, MAX_HEADER_BYTES), size: raw.bytes.length };
-  const { size } = await stat(raw.path);
-  const handle = await open(raw.path);
-  try {
-    const buffer = new Uint8Array(Math.min(size, MAX_HEADER_BYTES));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    return { bytes: buffer.subarray(0, bytesRead), size };
-  } finally {
-    await handle.close();
-  }
 }
 
 const MAX_VERDICTS = 5000;

@@ -40,7 +40,7 @@ function toArrival(
 ): EmailArrival {
   const { shopId, agentContact } = inbox;
   const { head, raw, remoteId, bodySha256 } = message;
-  const sender = selectSender(head, shop.own, shop.sender);
+  const sender = selectSender(head, shop);
   const dedupKey = emailDedupKey(agentContact, head, bodySha256);
   const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
   const meta = toMeta(inbox, message, envelope);
@@ -79,7 +79,6 @@ function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): Email
 export interface StoredMessage {
   readonly head: HeaderBlock;
   readonly raw: RawForm;
-  readonly size: number;
   /** Its Message-ID, or one derived from its bytes. */
   readonly remoteId: string;
   /** Of the part after the header block. */
@@ -132,12 +131,10 @@ export class MessageSink {
    */
   async store(): Promise<StoredMessage> {
     const head = this.head();
-    const size = this.#size;
-    if (this.#file !== undefined) return { head, size, ...(await this.#file.store(head)) };
-    const bytes = exactCopy(this.#held, size);
+    if (this.#file !== undefined) return { head, ...(await this.#file.store(head)) };
+    const bytes = exactCopy(this.#held, this.#size);
     return {
       head,
-      size,
       raw: { kind: 'inline', bytes },
       remoteId: messageIdOf(head) ?? idOfRaw(hash('sha256', bytes)),
       bodySha256: hash('sha256', bytes.subarray(head.byteLength)),

@@ -1,9 +1,7 @@
 import type { Current } from '../../runtime/current.ts';
 import type { ShopId } from '../../domain/ids.ts';
-import { type AddressMatch, type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
-import type { SenderOptions } from './sender.ts';
-import type { EmailShop, RefusesForged } from './shop.ts';
-import { createFormSenders } from './known-senders.ts';
+import type { AddressMatch, AddressMatcher } from './address-matcher.ts';
+import { type EmailShop, type SenderLists, type SenderMatchers, senderMatchers } from './shop.ts';
 import { domainOf, matchKey, parseAddressList } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 
@@ -34,23 +32,11 @@ export interface AddressDirectory {
   snapshot(): AddressDirectory;
 }
 
-export interface DirectoryShop {
-  readonly shopId: ShopId;
-  readonly own: AddressMatcher;
-  readonly sender: SenderOptions;
-  readonly severalInboxes: 'first' | 'each';
-  readonly refusesForged?: RefusesForged;
-}
+export interface DirectoryShop extends Omit<EmailShop, keyof SenderLists>, SenderMatchers {}
 
 /** If two shops list the same address, the first one wins; the configuration rejects this. */
 export function createAddressDirectory(shops: readonly EmailShop[]): AddressDirectory {
-  const members: DirectoryShop[] = shops.map((shop) => ({
-    shopId: shop.shopId,
-    own: createAddressMatcher(shop.addresses),
-    sender: { formSenders: createFormSenders(shop.formSenders) },
-    severalInboxes: shop.severalInboxes,
-    ...(shop.refusesForged && { refusesForged: shop.refusesForged }),
-  }));
+  const members: DirectoryShop[] = shops.map((shop) => ({ ...shop, ...senderMatchers(shop) }));
   const byDomain = new Map<string, DirectoryShop[]>();
   for (const member of members) {
     for (const domain of member.own.domains) {

@@ -8,11 +8,7 @@ import {
 } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 import { isSharedDomain } from './known-senders.ts';
-
-export interface SenderOptions {
-  /** From addresses of forms and marketplaces, which put the person into Reply-To. */
-  readonly formSenders: AddressMatcher;
-}
+import type { SenderMatchers } from './shop.ts';
 
 /** The author. `name` is raw: encoded words are not decoded. */
 export type Sender =
@@ -56,11 +52,8 @@ const MAX_SENDER_LENGTH = 8 * 1024;
  *
  * Without a usable From: Reply-To, then Sender; otherwise the caller uses the envelope sender.
  */
-export function selectSender(
-  head: HeaderBlock,
-  ourAddresses: AddressMatcher,
-  options: SenderOptions,
-): Sender {
+export function selectSender(head: HeaderBlock, matchers: SenderMatchers): Sender {
+  const { own: ourAddresses, formSenders } = matchers;
   const author = authorOf(head);
   if (author === 'several') return { kind: 'several' };
   if (author === undefined) {
@@ -68,11 +61,11 @@ export function selectSender(
     if (mailbox === undefined) return { kind: 'none' };
     return { kind: 'claimed', mailbox, because: 'no-author', byForm: false };
   }
-  const because = whyNotFrom(author, head, ourAddresses, options);
+  const because = whyNotFrom(author, head, matchers);
   const mailbox =
     because === undefined ? undefined : claimedMailbox(author, because, head, ourAddresses);
   if (because === undefined || mailbox === undefined) return { kind: 'from', mailbox: author };
-  const byForm = isOurs(author.address, ourAddresses) || options.formSenders.has(author.address);
+  const byForm = isOurs(author.address, ourAddresses) || formSenders.has(author.address);
   return { kind: 'claimed', mailbox, because, byForm };
 }
 
@@ -100,8 +93,7 @@ export function authorOf(head: HeaderBlock): Mailbox | 'several' | undefined {
 function whyNotFrom(
   { address }: Mailbox,
   head: HeaderBlock,
-  ourAddresses: AddressMatcher,
-  { formSenders }: SenderOptions,
+  { own: ourAddresses, formSenders }: SenderMatchers,
 ): WhyNotFrom | undefined {
   const key = matchKey(address);
   const original = mailboxes(head.first('x-original-from'));

@@ -10,28 +10,21 @@ export type BodyMode = 'auto' | 'html' | 'text';
 
 export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
 
-/** A shop's own addresses and form senders: addresses and `*@domain`. */
+/** The lists by which the author of a message is found. */
 export interface SenderLists {
-  readonly addresses: readonly string[];
-  readonly formSenders: readonly string[];
-}
-
-/** The settings of a shop that rejects forged mail, for the check at the door. */
-export interface RefusesForged {
-  readonly trustedArcSealers: readonly string[];
-  readonly senders: SenderLists;
-}
-
-export interface EmailShop {
-  readonly shopId: ShopId;
-  /** `support@acme.example`, or a catch-all: `*@help.acme.example`. */
+  /** The shop's own: `support@acme.example`, or a catch-all: `*@help.acme.example`. */
   readonly addresses: readonly string[];
   /** From addresses of contact forms and marketplaces, whose Reply-To is the person. */
   readonly formSenders: readonly string[];
+}
+
+/** What the doors need to know about a shop. */
+export interface EmailShop extends SenderLists {
+  readonly shopId: ShopId;
   /** One entry for a message to several of this shop's inboxes, or one per inbox. */
   readonly severalInboxes: 'first' | 'each';
   /** The door checks the sender and rejects a message that fails DMARC with `p=reject`. */
-  readonly refusesForged?: RefusesForged;
+  readonly refusesForged?: Pick<ShopMail, 'trustedArcSealers' | 'senders'>;
 }
 
 /** The bearer tokens for posting a shop's mail over HTTP. */
@@ -41,12 +34,8 @@ export interface TokenShop {
 }
 
 /** How one shop wants its mail to be read. Plain data, since it is cloned to worker threads. */
-export interface ShopMailSettings {
+export interface ShopMailSettings extends SenderLists {
   readonly shopId: ShopId;
-  /** Addresses and catch-alls (`*@domain`). */
-  readonly addresses: readonly string[];
-  /** From addresses of forms and marketplaces, which put the person into Reply-To. */
-  readonly formSenders: readonly string[];
   /** Never suppressed or held as automatic mail. */
   readonly allowSenders: readonly string[];
   /** Hosts of message-ids of the platform's mail, in addition to the domains of the addresses. */
@@ -64,43 +53,44 @@ export interface ShopMailSettings {
   readonly loop: RateLimits;
 }
 
-export interface ClassifyRules {
+/** Whose addresses are not the author's. */
+export interface SenderMatchers {
   readonly own: AddressMatcher;
-  /** Hosts of message-ids of the platform's mail, including the domains of our addresses. */
-  readonly replyDomains: ReadonlySet<string>;
-  readonly suppress: ReadonlySet<MailClass>;
-  readonly allowSenders: AddressMatcher;
   /** Senders on behalf of others: the shop's form senders and the known services. */
   readonly formSenders: AddressMatcher;
 }
 
+export interface ClassifyRules extends SenderMatchers {
+  /** Hosts of message-ids of the platform's mail, including the domains of our addresses. */
+  readonly replyDomains: ReadonlySet<string>;
+  readonly suppress: ReadonlySet<MailClass>;
+  readonly allowSenders: AddressMatcher;
+}
+
 /** The same settings, compiled for matching. */
-export interface ShopMail extends ClassifyRules {
+export interface ShopMail
+  extends Required<Omit<ShopMailSettings, keyof SenderLists | keyof ClassifyRules>>, ClassifyRules {
   readonly senders: SenderLists;
-  readonly body: BodyMode;
-  readonly showImages: boolean;
-  readonly quotes: ShopMailSettings['quotes'];
-  readonly senderRules: SenderRules;
-  readonly trustedArcSealers: readonly string[];
-  readonly loop: RateLimits;
 }
 
 /** @throws {TypeError} for an invalid address, which the configuration rejects */
-export function compileShop(settings: ShopMailSettings): ShopMail {
-  const own = createAddressMatcher(settings.addresses);
+export function compileShop({ addresses, formSenders, ...settings }: ShopMailSettings): ShopMail {
   const domains = settings.replyDomains.flatMap((domain) => canonicalDomain(domain) ?? []);
+  const matchers = senderMatchers({ addresses, formSenders });
   return {
-    own,
-    formSenders: createFormSenders(settings.formSenders),
-    senders: { addresses: settings.addresses, formSenders: settings.formSenders },
+    showImages: false,
+    senderRules: { dmarc: 'hold', unverified: 'deliver' },
+    trustedArcSealers: [],
+    ...settings,
+    ...matchers,
+    senders: { addresses, formSenders },
     allowSenders: createAddressMatcher(settings.allowSenders),
-    replyDomains: new Set([...own.domains, ...domains]),
-    body: settings.body,
-    showImages: settings.showImages ?? false,
-    quotes: settings.quotes,
+    replyDomains: new Set([...matchers.own.domains, ...domains]),
     suppress: new Set(settings.suppress),
-    senderRules: settings.senderRules ?? { dmarc: 'hold', unverified: 'deliver' },
-    trustedArcSealers: settings.trustedArcSealers ?? [],
-    loop: settings.loop,
   };
+}
+
+/** @throws {TypeError} for an invalid address */
+export function senderMatchers({ addresses, formSenders }: SenderLists): SenderMatchers {
+  return { own: createAddressMatcher(addresses), formSenders: createFormSenders(formSenders) };
 }

@@ -88,10 +88,7 @@ export class SmtpConnection extends SMTPConnection {
 
   /** Sends 421 with the reason and closes the connection, in any state. */
   refuse(reason: RefusalReason): void {
-    const { responseCode, message } = new SmtpRefusal(reason);
-    this.#rules.onRefused(reason, this.id);
-    this.send(responseCode, message);
-    this.close();
+    this.#sendRefusal(reason, () => this.close());
   }
 
   /** The same without waiting for the client to close its side, since connections are short. */
@@ -190,26 +187,18 @@ export class SmtpConnection extends SMTPConnection {
 
   override handler_MAIL(command: Buffer, callback: () => void): void {
     const parsed = this._parseAddressCommand('mail from', command);
-    const parameters = argumentsOf(parsed);
-    // RFC 6531 §3.4; checked in the raw command, because the library converts domains to Unicode.
-    const reason =
-      whyNotParameters(parameters, MAIL_PARAMETERS) ??
-      (parsed !== false && !parameters.includes('SMTPUTF8') && !isAscii(command)
-        ? 'needs_smtputf8'
-        : undefined);
+    const isUtf8 = argumentsOf(parsed).includes('SMTPUTF8');
+    const reason = whyNotAddress(command, parsed, MAIL_PARAMETERS, isUtf8);
     if (reason === undefined) super.handler_MAIL(command, callback);
-    else this.#refuseCommand(reason, callback);
+    else this.#sendRefusal(reason, callback);
   }
 
   override handler_RCPT(command: Buffer, callback: () => void): void {
     const parsed = this._parseAddressCommand('rcpt to', command);
-    const reason =
-      whyNotParameters(argumentsOf(parsed), RCPT_PARAMETERS) ??
-      (parsed !== false && !this.session.envelope.smtpUtf8 && !isAscii(command)
-        ? 'needs_smtputf8'
-        : undefined);
+    const { smtpUtf8 } = this.session.envelope;
+    const reason = whyNotAddress(command, parsed, RCPT_PARAMETERS, smtpUtf8 === true);
     if (reason === undefined) super.handler_RCPT(command, callback);
-    else this.#refuseCommand(reason, callback);
+    else this.#sendRefusal(reason, callback);
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
@@ -242,11 +231,11 @@ export class SmtpConnection extends SMTPConnection {
     this.#release();
   }
 
-  #refuseCommand(reason: RefusalReason, callback: () => void): void {
+  #sendRefusal(reason: RefusalReason, sent: () => void): void {
     const { responseCode, message } = new SmtpRefusal(reason);
     this.#rules.onRefused(reason, this.id);
     this.send(responseCode, message);
-    callback();
+    sent();
   }
 
   #release(): void {
@@ -280,11 +269,15 @@ function argumentsOf(parsed: ParsedCommand): readonly string[] {
   return parsed === false || !parsed.args ? [] : Object.keys(parsed.args);
 }
 
-function whyNotParameters(
-  given: readonly string[],
+function whyNotAddress(
+  command: Buffer,
+  parsed: ParsedCommand,
   known: ReadonlySet<string>,
-): 'unknown_parameter' | undefined {
-  return given.every((name) => known.has(name)) ? undefined : 'unknown_parameter';
+  isUtf8: boolean,
+): RefusalReason | undefined {
+  if (!argumentsOf(parsed).every((name) => known.has(name))) return 'unknown_parameter';
+  // RFC 6531 §3.4; checked in the raw command, because the library converts domains to Unicode.
+  return parsed !== false && !isUtf8 && !isAscii(command) ? 'needs_smtputf8' : undefined;
 }
 
 function verbOf(command: Buffer): string {
@@ -305,9 +298,7 @@ export class ReplyBatch {
   hold(socket: Socket): void {
     if (this.#corked.has(socket)) return;
     if (this.#corked.size === 0) {
-      setImmediate(() => {
-        this.#flushAll();
-      });
+      setImmediate(() => this.#flushAll());
     }
     socket.cork();
     this.#corked.add(socket);

@@ -8,8 +8,10 @@ import { DataPace, type DataPaceOptions } from '../../runtime/connection-limits.
 import {
   acceptMessage,
   createEnvelope,
+  createMessageRate,
   type DoorCheck,
   type DoorReport,
+  type MessageRateOptions,
   receiveData,
   type Receiving,
   type StoredEntry,
@@ -17,7 +19,6 @@ import {
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
 import type { Networks } from '../../runtime/ip-addresses.ts';
-import { createMessageRate, type MessageRateOptions } from './limits.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
@@ -126,9 +127,7 @@ export class DataHandler {
   async #transfer(exchange: Exchange, stream: SMTPServerDataStream) {
     exchange.receiving = receiveData(stream, exchange.sink, {
       maxBytes: this.#options.maxMessageBytes,
-      onFlood: () => {
-        exchange.connection.destroy();
-      },
+      onFlood: () => exchange.connection.destroy(),
     });
     const transfer = await exchange.receiving.done;
     exchange.dotAt = performance.now();
@@ -259,22 +258,14 @@ export function createEnvelopeHandlers(
       const { remoteAddress, id } = session;
       directories.begin(session);
       mayBegin(remoteAddress).then(
-        () => {
-          callback();
-        },
-        (error: unknown) => {
-          callback(refusal(error, id));
-        },
+        () => callback(),
+        (error: unknown) => callback(refusal(error, id)),
       );
     },
     onRcptTo({ address }, session, callback) {
       mayReceive(address, session).then(
-        () => {
-          callback();
-        },
-        (error: unknown) => {
-          callback(refusal(error, session.id));
-        },
+        () => callback(),
+        (error: unknown) => callback(refusal(error, session.id)),
       );
     },
   };

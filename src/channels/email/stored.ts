@@ -1,9 +1,9 @@
-import libmime from 'libmime';
 import * as z from 'zod';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { EntryMeta, RawForm, StoredSummary } from '../../spool/entry.ts';
 import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
 import { type HeaderBlock, parseHeaderBlock } from './header-block.ts';
+import { decodeWords } from './normalize/head/header-values.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
 /** What the door knows about an email besides its bytes. Stored with the entry, never logged. */
@@ -75,7 +75,7 @@ export function summaryOfHeaders(meta: EntryMeta, headers: HeaderBlock): StoredS
   return {
     from: addresses('from') || envelopeFrom,
     to: addresses('to') || shownText(envelopeTo.join(', ')),
-    subject: shownText(decoded((headers.first('subject') ?? '').slice(0, MAX_ENCODED_CHARS))),
+    subject: shownText(decodeWords((headers.first('subject') ?? '').slice(0, MAX_ENCODED_CHARS))),
     more: [envelopeFrom, ...envelopeTo, addresses('cc'), addresses('reply-to')]
       .filter((text) => text !== '')
       .join(' ')
@@ -88,20 +88,10 @@ function recipientsIn({ envelopeTo }: EntryMeta): string[] {
   return envelopeTo.filter((one) => typeof one === 'string').slice(0, MAX_RECIPIENTS);
 }
 
-/** RFC 2047; text that cannot be decoded is returned unchanged. */
-function decoded(text: string): string {
-  if (!text.includes('=?')) return text;
-  try {
-    return libmime.decodeWords(text);
-  } catch {
-    return text;
-  }
-}
-
 /** A list of mailboxes for display: names without quotes. */
 function addressesShown(raw: string): string {
   if (raw === '') return '';
   const bounded = raw.slice(0, MAX_ENCODED_CHARS);
   const unquoted = bounded.includes('"') ? bounded.replace(/"((?:[^"\\]|\\.)*)"/g, '$1') : bounded;
-  return shownText(decoded(unquoted));
+  return shownText(decodeWords(unquoted));
 }

@@ -75,9 +75,7 @@ function watched(
   // Contents are compared, because file system events miss a certificate that is replaced by
   // symlink.
   const timer = setInterval(() => {
-    check().catch((error: unknown) => {
-      logger.warn('smtp.tls_not_reloaded', errorFields(error));
-    });
+    check().catch((error: unknown) => logger.warn('smtp.tls_not_reloaded', errorFields(error)));
   }, everyMs);
   timer.unref();
   return {

@@ -29,7 +29,6 @@ const stored = (lines: readonly string[]): StoredMessage => {
   return {
     head: parseHeaderBlock(bytes),
     raw: { kind: 'inline', bytes },
-    size: bytes.length,
     remoteId: '<one@x.example>',
     bodySha256: 'b',
   };
@@ -161,9 +160,9 @@ describe('who it is from', () => {
     ['without half a character at its end', `${'😀'.repeat(150)} <a@x.example>`, '😀'.repeat(100)],
   ])('a name is %s', (_, value, expected) => {
     const head = parseHeaderBlock(Buffer.from(`From: ${value}\r\n\r\n`));
-    const { own, sender: options } = directory().shop(ACME) ?? {};
-    if (own === undefined || options === undefined) throw new Error('no shop');
-    const sender = selectSender(head, own, options);
+    const shop = directory().shop(ACME);
+    if (shop === undefined) throw new Error('no shop');
+    const sender = selectSender(head, shop);
     if (sender.kind !== 'from') throw new Error(sender.kind);
     expect(toNamedAddress(sender.mailbox)?.name).toBe(expected);
   });

@@ -150,7 +150,7 @@ test.each<[string, readonly string[], string]>([
   ],
 ])('%s', (_, headers, expected) => {
   const head = parseHeaderBlock(Buffer.from(`${headers.join('\r\n')}\r\n\r\n`));
-  const sender = selectSender(head, ours, options);
+  const sender = selectSender(head, { own: ours, ...options });
   const told =
     sender.kind === 'from'
       ? `from ${sender.mailbox.address}`
@@ -181,7 +181,7 @@ describe('a shop at a provider that strangers share', () => {
     ],
   ])('%s', (_, headers, expected) => {
     const head = parseHeaderBlock(Buffer.from(`${headers.join('\r\n')}\r\n\r\n`));
-    const sender = selectSender(head, atProvider, options);
+    const sender = selectSender(head, { own: atProvider, ...options });
     const told =
       sender.kind === 'claimed' ? `claimed by ${sender.byForm ? 'form' : 'anybody'}` : sender.kind;
     expect(told).toBe(expected);

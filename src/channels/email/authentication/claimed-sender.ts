@@ -1,4 +1,3 @@
-import { createAddressMatcher } from '../address-matcher.ts';
 import {
   canonicalDomain,
   domainOf,
@@ -7,11 +6,11 @@ import {
 } from '../../../domain/email-addresses.ts';
 import { mailboxOf, selectSender } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import { createFormSenders, isSharedDomain } from '../known-senders.ts';
+import { isSharedDomain } from '../known-senders.ts';
 import { sealedResults, parseAuthenticationResults, confirmsSender } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { DmarcRecord } from './mailauth.ts';
-import type { SenderLists } from '../shop.ts';
+import { type SenderLists, senderMatchers } from '../shop.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
@@ -32,9 +31,7 @@ export function claimOf(
   envelopeFrom: string,
 ): Claim | undefined {
   if (senders === undefined) return undefined;
-  const sender = selectSender(head, createAddressMatcher(senders.addresses), {
-    formSenders: createFormSenders(senders.formSenders),
-  });
+  const sender = selectSender(head, senderMatchers(senders));
   if (sender.kind === 'from' || sender.kind === 'several') return undefined;
   const address = mailboxOf(sender)?.address ?? envelopeFrom;
   const domain = canonicalDomain(domainOf(address));

@@ -164,9 +164,7 @@ async function within(asked: Promise<DnsAnswer>, ms: number): Promise<DnsAnswer>
 }
 
 function after(ms: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms).unref();
-  });
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 }
 
 /** The result of a look-up. */
@@ -175,7 +173,7 @@ type DnsAnswer =
   | { readonly error: DnsError };
 
 /** The types of `node:dns`: strings, TXT as lists of strings, MX with its priority. */
-export type DnsRecords =
+type DnsRecords =
   | readonly string[]
   | readonly (readonly string[])[]
   | readonly { readonly priority: number; readonly exchange: string }[];

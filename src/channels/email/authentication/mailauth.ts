@@ -17,7 +17,7 @@ import { dmarc } from 'mailauth/lib/dmarc/index.js';
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
 import { getAlignment, parseHeaders } from 'mailauth/lib/tools.js';
 import type { DNSResolver } from 'mailauth';
-import { DnsError, type DnsRecords, type Resolve } from './dns-resolver.ts';
+import { DnsError, type Resolve } from './dns-resolver.ts';
 import type { MethodResult, PublishedPolicy } from './verdict.ts';
 
 export { arc } from 'mailauth/lib/arc/index.js';
@@ -183,9 +183,5 @@ export function boundLookups(
  */
 export function libraryResolver(resolve: Resolve): DNSResolver {
   // MX records are objects, and the library reads them as such.
-  return async (name, type) => copyOf(await resolve(name, type)) as string[];
-}
-
-function copyOf(records: DnsRecords): unknown[] {
-  return [...records];
+  return async (name, type) => [...(await resolve(name, type))] as string[];
 }

@@ -16,8 +16,6 @@ const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/;
 const MAX_ARC_SETS = 10;
 
 export interface ArcSet {
-  readonly instance: number;
-  readonly sealer: string;
   /** The value of ARC-Authentication-Results. */
   readonly results: string;
   /** The header fields that ARC-Message-Signature covers (RFC 8617 §4.1.2), in lower case. */
@@ -123,8 +121,6 @@ function trustedChain(
     const sealer = tagOf(seals.get(instance) ?? '', 'd')?.toLowerCase() ?? '';
     if (!isTrustedSealer(sealer)) break;
     chain.push({
-      instance,
-      sealer,
       results: results.get(instance) ?? '',
       signedFields: namesIn(tagOf(messageSignatures.get(instance) ?? '', 'h') ?? ''),
     });

@@ -25,7 +25,7 @@ export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
     if (!CALENDAR_TYPES.test(leaf.contentType) || seen.size === MAX_CALENDARS) return true;
     const { content, parameters } = leaf;
     if (content.size > content.start.byteLength) return true;
-    const { text } = decodeText(content.start, parameters['charset']);
+    const text = decodeText(content.start, parameters['charset']);
     const lean = text.replace(/\s+/g, '');
     if (seen.has(lean)) return false;
     seen.add(lean);
@@ -48,21 +48,10 @@ const MAX_CALENDAR_LENGTH = 128 * 1024;
 const MAX_EVENTS = 20;
 const MAX_TEXT_LENGTH = 300;
 
-interface CalendarProperty {
-  readonly parameters: Readonly<Record<string, unknown>>;
-  /** `date`, `date-time`, `text`, … (RFC 5545 §3.3). */
-  readonly type: string;
-  readonly value: unknown;
-}
-
-interface CalendarEvent {
-  first(name: string): CalendarProperty | undefined;
-}
-
 interface Calendar {
   /** Upper case; empty for a published calendar. */
   readonly method: string;
-  readonly events: readonly CalendarEvent[];
+  readonly events: readonly ICAL.Component[];
 }
 
 /**
@@ -72,54 +61,45 @@ interface Calendar {
  */
 export function readCalendar(text: string): Calendar | undefined {
   if (text.length > MAX_CALENDAR_LENGTH) return undefined;
-  const [calendar] = components(parsed(text), 'vcalendar');
+  const calendar = components(text).find(({ name }) => name === 'vcalendar');
   if (calendar === undefined) return undefined;
-  const events = components(calendar[2], 'vevent').slice(0, MAX_EVENTS);
   return {
-    method: textOf(propertyOf(calendar, 'method')).toUpperCase(),
-    events: events.map((event) => ({ first: (name) => propertyOf(event, name) })),
+    method: textOf(calendar.getFirstProperty('method')).toUpperCase(),
+    events: calendar.getAllSubcomponents('vevent').slice(0, MAX_EVENTS),
   };
 }
 
-/** A text value on one line; empty if it is absent. */
-function textOf(property: CalendarProperty | undefined): string {
-  const value = property?.value;
-  if (typeof value !== 'string') return '';
-  return value.slice(0, MAX_TEXT_LENGTH).replace(/\s+/g, ' ').trim();
-}
-
-type Component = readonly [name: string, properties: readonly unknown[], inner: readonly unknown[]];
-
-function parsed(text: string): readonly unknown[] {
+/** None if the text cannot be parsed. */
+function components(text: string): readonly ICAL.Component[] {
   try {
-    const value: unknown = ICAL.parse(text);
-    if (!Array.isArray(value)) return [];
-    const list: readonly unknown[] = value;
+    const parsed: unknown = ICAL.parse(text);
+    if (!Array.isArray(parsed)) return [];
     // A single component is not nested in a list.
-    return typeof list[0] === 'string' ? [list] : list;
+    const list: readonly unknown[] = typeof parsed[0] === 'string' ? [parsed] : parsed;
+    return list.filter((each) => Array.isArray(each)).map((each) => new ICAL.Component(each));
   } catch {
     return [];
   }
 }
 
-function components(list: readonly unknown[], name: string): readonly Component[] {
-  return list.filter(
-    (value): value is Component =>
-      Array.isArray(value) &&
-      value[0] === name &&
-      Array.isArray(value[1]) &&
-      Array.isArray(value[2]),
-  );
+type Property = ICAL.Property | null;
+
+/** As parsed: a string, or an object for a recurrence (RFC 7265 §3.4.1). */
+function valueOf(property: Property): unknown {
+  const jCal: unknown = property?.toJSON();
+  return Array.isArray(jCal) ? jCal[3] : undefined;
 }
 
-function propertyOf([, properties]: Component, name: string): CalendarProperty | undefined {
-  for (const property of properties) {
-    if (!Array.isArray(property) || property[0] !== name) continue;
-    const [, parameters, type, value] = property as readonly unknown[];
-    if (typeof parameters !== 'object' || parameters === null || typeof type !== 'string') continue;
-    return { parameters: { ...parameters }, type, value };
-  }
-  return undefined;
+/** A text value on one line; empty if it is absent. */
+function textOf(property: Property): string {
+  const value = valueOf(property);
+  if (typeof value !== 'string') return '';
+  return value.slice(0, MAX_TEXT_LENGTH).replace(/\s+/g, ' ').trim();
+}
+
+function parameter(property: Property, name: string): string {
+  const value = property?.getParameter(name);
+  return typeof value === 'string' ? value.slice(0, 200) : '';
 }
 
 const MAX_LINES = 3;
@@ -156,21 +136,21 @@ export function calendarLines({ method, events }: Calendar): readonly string[] {
     .map((event) => cleanLine(eventLine(method, event), MAX_LINE_LENGTH));
 }
 
-function eventLine(method: string, event: CalendarEvent): string {
-  const summary = textOf(event.first('summary'));
-  const place = textOf(event.first('location'));
+function eventLine(method: string, event: ICAL.Component): string {
+  const summary = textOf(event.getFirstProperty('summary'));
+  const place = textOf(event.getFirstProperty('location'));
   const parts = [
     summary === '' ? '(no title)' : summary,
     timeOf(event),
     place === '' ? '' : `at ${place}`,
-    repetition(event.first('rrule')),
+    repetition(event.getFirstProperty('rrule')),
   ];
   return `${kindOf(method, event)}: ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-function kindOf(method: string, event: CalendarEvent): string {
-  const attendee = event.first('attendee');
-  const status = textOf(event.first('status')).toUpperCase();
+function kindOf(method: string, event: ICAL.Component): string {
+  const attendee = event.getFirstProperty('attendee');
+  const status = textOf(event.getFirstProperty('status')).toUpperCase();
   switch (method) {
     case 'REQUEST':
       return status === 'CANCELLED' ? 'Event cancelled' : 'Invitation';
@@ -190,16 +170,11 @@ function kindOf(method: string, event: CalendarEvent): string {
 }
 
 /** The name and address of a person. */
-function by(attendee: CalendarProperty | undefined): string {
+function by(attendee: Property): string {
   const name = parameter(attendee, 'cn').replace(/^["']|["']$/g, '');
   const address = textOf(attendee).replace(/^mailto:/i, '');
   if (name === '' || name === address) return address === '' ? '' : ` by ${address}`;
   return address === '' ? ` by ${name}` : ` by ${name} <${address}>`;
-}
-
-function parameter(property: CalendarProperty | undefined, name: string): string {
-  const value = property?.parameters[name];
-  return typeof value === 'string' ? value.slice(0, 200) : '';
 }
 
 interface Moment {
@@ -210,26 +185,27 @@ interface Moment {
   readonly utcDay: number;
 }
 
-function timeOf(event: CalendarEvent): string {
-  const start = momentOf(event.first('dtstart'));
+function timeOf(event: ICAL.Component): string {
+  const start = momentOf(event.getFirstProperty('dtstart'));
   if (start === undefined) return '';
   const zone = start.zone === '' ? '' : ` (${start.zone})`;
-  const end = momentOf(event.first('dtend'));
+  const end = momentOf(event.getFirstProperty('dtend'));
   if (start.time === undefined) {
     // RFC 5545 §3.6.1: the end is the day after the last one.
     const last = end === undefined ? start.utcDay : end.utcDay - 1;
     return last > start.utcDay ? `${start.day} – ${dayName(last)}` : start.day;
   }
   const from = `${start.day}, ${start.time}`;
-  if (end?.time === undefined) return `${from}${durationOf(event.first('duration'))}${zone}`;
+  if (end?.time === undefined)
+    return `${from}${durationOf(event.getFirstProperty('duration'))}${zone}`;
   const endZone = end.zone === start.zone ? '' : ` ${end.zone}`;
   const to = end.utcDay === start.utcDay ? end.time : `${end.day}, ${end.time}`;
   return `${from}–${to}${endZone}${zone}`;
 }
 
 /** The local time of its author, and the name of that time zone. */
-function momentOf(property: CalendarProperty | undefined): Moment | undefined {
-  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d):\d\d(Z?))?$/.exec(textOf(property));
+function momentOf(property: Property, text = textOf(property)): Moment | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d):\d\d(Z?))?$/.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, time, utc] = match;
   const utcDay = Date.UTC(Number(year), Number(month) - 1, Number(day)) / 86_400_000;
@@ -244,7 +220,7 @@ function dayName(utcDay: number): string {
   return `${DAYS[date.getUTCDay()] ?? ''} ${date.getUTCDate()} ${month} ${date.getUTCFullYear()}`;
 }
 
-function durationOf(property: CalendarProperty | undefined): string {
+function durationOf(property: Property): string {
   const match = /^P(?:(\d{1,3})D)?(?:T(?:(\d{1,3})H)?(?:(\d{1,4})M)?)?$/.exec(textOf(property));
   if (match === null) return '';
   const [, days, hours, minutes] = match;
@@ -254,8 +230,8 @@ function durationOf(property: CalendarProperty | undefined): string {
 }
 
 /** RFC 5545 §3.3.10, as far as it fits on one line. */
-function repetition(property: CalendarProperty | undefined): string {
-  const rule = property?.value;
+function repetition(property: Property): string {
+  const rule = valueOf(property);
   if (typeof rule !== 'object' || rule === null) return '';
   const parts: Readonly<Record<string, unknown>> = { ...rule };
   const unit = UNITS.get(String(parts['freq']).toUpperCase());
@@ -268,7 +244,7 @@ function repetition(property: CalendarProperty | undefined): string {
     .slice(0, 7);
   const named = days.map((day) => DAY_NAMES.get(day) ?? day).join(', ');
   const on = named === '' ? '' : ` on ${named}`;
-  const until = momentOf({ parameters: {}, type: '', value: parts['until'] });
+  const until = momentOf(null, String(parts['until']));
   const count = Number(parts['count']);
   const end = until !== undefined ? ` until ${until.day}` : count > 0 ? `, ${count} times` : '';
   return `repeats ${often}${on}${end}`;

@@ -1,14 +1,13 @@
 import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
-import { escapeAttribute, escapeHtml } from '../normalize/html/serialize-html.ts';
+import { contentHtml, escapeAttribute, escapeHtml } from '../normalize/html/serialize-html.ts';
 
 /** Returns an image of the message by its Content-ID, as a `data:` URL. */
 export type EmbeddedImage = (contentId: string) => string | undefined;
 
-const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr', 'col']);
 /** The attributes that are kept; all others are removed. */
-const KEPT_ATTRIBUTES = ['style', 'align', 'valign', 'bgcolor', 'color', 'width', 'dir', 'lang'];
-const CELL_ATTRIBUTES = ['colspan', 'rowspan'];
+const KEPT = 'style align valign bgcolor color width dir lang colspan rowspan'.split(' ');
+const MAX_ATTRIBUTE = 2000;
 const MAX_ALT = 200;
 const MAX_SHOWN_URL = 300;
 const DATA_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
@@ -66,9 +65,7 @@ const STYLES: Readonly<Record<string, RegExp[]>> = {
  * is shown beside it. sanitize-html runs last.
  */
 export function viewDocument(root: HtmlElement, embedded: EmbeddedImage): string {
-  const out: string[] = [];
-  write(root, embedded, out);
-  const body = sanitizeHtml(out.join(''), {
+  const body = sanitizeHtml(shownHtml(root, embedded), {
     allowedTags: [...sanitizeHtml.defaults.allowedTags.filter((tag) => tag !== 'a'), 'img', 'font'],
     allowedAttributes: {
       '*': ['style', 'align', 'valign', 'bgcolor', 'dir', 'lang'],
@@ -102,49 +99,23 @@ pre { white-space: pre-wrap; }
   padding: 2px 6px; font-size: 85%; }
 </style></head><body>`;
 
-function write(element: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
-  for (const child of element.children) {
-    if (typeof child === 'string') {
-      out.push(escapeHtml(child));
-      continue;
-    }
-    if (child.name === 'img') {
-      out.push(image(child, embedded));
-      continue;
-    }
-    if (child.name === 'a' || child.name === 'area') {
-      writeLink(child, embedded, out);
-      continue;
-    }
-    out.push(openTag(child));
-    write(child, embedded, out);
-    if (!VOID.has(child.name)) out.push(`</${child.name}>`);
-  }
-}
-
-function openTag({ name, attributes }: HtmlElement): string {
-  const allowed = [...KEPT_ATTRIBUTES, ...CELL_ATTRIBUTES];
-  const kept = allowed.flatMap((key) => {
-    const value = attributes[key];
-    return value === undefined ? [] : ` ${key}="${escapeAttribute(value.slice(0, 2000))}"`;
-  });
-  return `<${name}${kept.join('')}>`;
+function shownHtml(root: HtmlElement, embedded: EmbeddedImage): string {
+  const special = (node: HtmlElement | string): string | undefined => {
+    if (typeof node === 'string') return undefined;
+    if (node.name === 'img') return image(node, embedded);
+    return node.name === 'a' || node.name === 'area' ? link(node, embedded) : undefined;
+  };
+  return contentHtml(root, KEPT, special, MAX_ATTRIBUTE);
 }
 
 /** Keeps the text and shows the target beside it, unless both are the same. */
-function writeLink(link: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
-  const href = link.attributes['href']?.trim() ?? '';
-  const before = out.length;
-  out.push('<span class="link">');
-  write(link, embedded, out);
-  out.push('</span>');
-  if (href === '' || href.startsWith('#')) return;
-  const text = out
-    .slice(before + 1, -1)
-    .join('')
-    .trim();
-  const shown = escapeHtml(href.slice(0, MAX_SHOWN_URL));
-  if (text !== shown) out.push(`<span class="target">${shown}</span>`);
+function link(element: HtmlElement, embedded: EmbeddedImage): string {
+  const href = element.attributes['href']?.trim() ?? '';
+  const text = shownHtml(element, embedded);
+  const html = `<span class="link">${text}</span>`;
+  const target = escapeHtml(href.slice(0, MAX_SHOWN_URL));
+  if (href === '' || href.startsWith('#') || text.trim() === target) return html;
+  return `${html}<span class="target">${target}</span>`;
 }
 
 function image({ attributes }: HtmlElement, embedded: EmbeddedImage): string {

@@ -23,7 +23,7 @@ function verdict(lines: string, options: Case = {}): string {
   const own = createAddressMatcher(['support@acme.example', 'first.line@acme.example']);
   const found = classify({
     head,
-    sender: selectSender(head, own, { formSenders }),
+    sender: selectSender(head, { own, formSenders }),
     subject: readSubject(head.first('subject')),
     meta: {
       envelopeFrom: options.envelopeFrom ?? 'ann@x.example',

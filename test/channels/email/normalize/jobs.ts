@@ -70,7 +70,7 @@ export function claimedEmail(raw: RawForm, part: Partial<Claimed> = {}): Claimed
       lastAttemptAt: 0,
       nextAttemptAt: 0,
       detached: false,
-      rawSize: 0,
+      rawSize: raw.kind === 'inline' ? raw.bytes.length : raw.size,
     },
     lease: { id, generation: 1 },
     raw,

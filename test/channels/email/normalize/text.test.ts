@@ -29,18 +29,18 @@ describe('the charset of a text', () => {
     ['an unknown charset', Buffer.from('Grüße'), 'x-nobody', 'Grüße'],
     ['a charset of old computers', Buffer.from([0x81]), 'cp850', 'ü'],
   ])('%s', (_, bytes, declared, expected) => {
-    expect(decodeText(bytes, declared).text).toBe(expected);
+    expect(decodeText(bytes, declared)).toBe(expected);
   });
 
   test('is found in a meta element of HTML', () => {
     const html = '<html><meta charset="windows-1251"><body>';
     const bytes = Buffer.concat([Buffer.from(html), Buffer.from([0xe7, 0xe0, 0xea, 0xe0, 0xe7])]);
-    expect(decodeText(bytes, undefined, { html: true }).text).toBe(`${html}заказ`);
+    expect(decodeText(bytes, undefined, { html: true })).toBe(`${html}заказ`);
   });
 
   test('half a character at a cut is no mistake', () => {
     const bytes = Buffer.from('Größe €').subarray(0, -1);
-    expect(decodeText(bytes, undefined, { truncated: true }).text).toBe('Größe ');
+    expect(decodeText(bytes, undefined, { truncated: true })).toBe('Größe ');
   });
 });
 

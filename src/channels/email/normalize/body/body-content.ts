@@ -1,7 +1,7 @@
 import type { Alternative } from '../parts/body-parts.ts';
 import type { BodyMode } from '../../shop.ts';
 import { cutText } from '../../../../runtime/clean-text.ts';
-import { joinLines, type Line, textLines } from '../quotes/lines.ts';
+import { joinLines, type Line, phrases, textLines } from '../quotes/lines.ts';
 import { escapeLineStart, escapeMarkdown } from '../html/line-writer.ts';
 import type { InlineImage } from '../parts/attached-files.ts';
 import type { Leaf } from '../parts/read-parts.ts';
@@ -101,40 +101,12 @@ function namedImages(text: string, options: BodyOptions): string {
 /** With less than this share of the HTML's visible text, the plain text is a stub. */
 const SUBSTANTIAL = 0.3;
 /** Typical stub texts in common languages. */
-const STUB_WORDS = [
-  'in your browser',
-  'view online',
-  'view this email',
-  'view it online',
-  'web version',
-  'html version',
-  'html-enabled',
-  'does not support html',
-  "doesn't support html",
-  'im browser',
-  'webversion',
-  'html-format',
-  'dans votre navigateur',
-  'version en ligne',
-  'en el navegador',
-  'en su navegador',
-  'nel browser',
-  'nel tuo browser',
-  'in je browser',
-  'in uw browser',
-  'no navegador',
-  'no seu navegador',
-  'w przeglądarce',
-  'i din webbläsare',
-  'i din browser',
-  'i nettleseren',
-  'selaimessa',
-  'v prohlížeči',
-  'tarayıcı',
-  'в браузере',
-  'ブラウザで',
-  '在浏览器中',
-];
+const STUB_WORDS = phrases(`in your browser|view online|view this email|view it online|web version|
+  html version|html-enabled|does not support html|doesn't support html|im browser|webversion|
+  html-format|dans votre navigateur|version en ligne|en el navegador|en su navegador|nel browser|
+  nel tuo browser|in je browser|in uw browser|no navegador|no seu navegador|w przeglądarce|
+  i din webbläsare|i din browser|i nettleseren|selaimessa|v prohlížeči|tarayıcı|в браузере|
+  ブラウザで|在浏览器中|`);
 const MAX_STUB_LENGTH = 400;
 
 /** A section of the body in the chosen form. */

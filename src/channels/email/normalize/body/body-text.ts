@@ -41,7 +41,7 @@ export function readHtml({ text, cut }: PlainText): HtmlText {
 
 function decodeLeaf({ content, parameters }: Leaf, html: boolean): PlainText {
   const cut = content.size > content.start.byteLength;
-  const { text } = decodeText(content.start, parameters['charset'], { html, truncated: cut });
+  const text = decodeText(content.start, parameters['charset'], { html, truncated: cut });
   return { text, cut };
 }
 

@@ -1,31 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
+import { asBuffer } from '../parts/part-content.ts';
 
 /** HTML §13.2.3.2 searches this far for `<meta charset>`. */
 const META_BYTES = 1024;
 const META_CHARSET = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9][\w.:-]{0,40})/i;
 /** Uninformative labels: much mail declares ASCII but contains 8-bit text. */
-const UNDECLARED = new Set([
-  '',
-  'ascii',
-  'us-ascii',
-  'unknown-8bit',
-  'x-unknown',
-  'default',
-  '7bit',
-  '8bit',
-  'binary',
-  'none',
-]);
+const UNDECLARED = new Set(
+  `ascii us-ascii unknown-8bit x-unknown default 7bit 8bit binary none`.split(/\s+/),
+);
 
 const UTF_7 = /^(?:unicode-1-1-|x-unicode-2-0-)?utf-?7(?:-imap)?$/;
 const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI])/;
-
-export interface DecodedText {
-  readonly text: string;
-  /** The charset that was used. */
-  readonly charset: string;
-}
 
 /**
  * Decodes the text of a part with the first charset that decodes without errors: the declared one,
@@ -36,13 +22,13 @@ export function decodeText(
   bytes: Uint8Array,
   declared: string | undefined,
   options: { readonly html?: boolean; readonly truncated?: boolean } = {},
-): DecodedText {
+): string {
   const truncated = options.truncated ?? false;
   for (const charset of candidates(bytes, declared, options.html ?? false)) {
     const text = decodeStrictly(bytes, charset, truncated);
-    if (text !== undefined) return { text, charset };
+    if (text !== undefined) return text;
   }
-  return { text: decodeWindows1252(bytes), charset: 'windows-1252' };
+  return decodeWindows1252(bytes);
 }
 
 function candidates(bytes: Uint8Array, declared: string | undefined, html: boolean): string[] {
@@ -53,8 +39,8 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
   const marked = markedCharset(bytes);
   if (marked !== undefined) return [marked, 'utf-8'];
   // UTF-7 is only used to bypass filters (HTML §13.2.3.3), so it is not decoded.
-  const found = UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64 * 1024));
+  const found = label === '' || UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
+  const view = asBuffer(bytes.subarray(0, 64 * 1024));
   if (html) {
     const meta = META_CHARSET.exec(view.toString('latin1', 0, META_BYTES))?.[1]?.toLowerCase();
     // A meta element that was found by reading ASCII cannot correctly declare UTF-16 (HTML
@@ -100,7 +86,7 @@ function decodeStrictly(
 function decodeUtf8(bytes: Uint8Array, truncated: boolean): string | undefined {
   const whole = truncated ? bytes.subarray(0, lastCharacterEnd(bytes)) : bytes;
   if (!isUtf8(whole)) return undefined;
-  return Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8');
+  return asBuffer(whole).toString('utf8');
 }
 
 /** The start of an incomplete character in the last three bytes, otherwise the end. */
@@ -129,7 +115,7 @@ const WINDOWS_1252 =
  * controls.
  */
 function decodeWindows1252(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return asBuffer(bytes)
     .toString('latin1')
     .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] ?? byte);
 }
@@ -151,7 +137,7 @@ function knownDecoder(charset: string): InstanceType<typeof TextDecoder> | undef
  */
 function decodeRare(bytes: Uint8Array, charset: string): string | undefined {
   if (!/^[a-z0-9][\w.:-]{0,40}$/.test(charset)) return undefined;
-  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  const base64 = asBuffer(bytes).toString('base64');
   try {
     const text = libmime.decodeWord(charset, 'B', base64);
     return text.includes('\ufffd') ? undefined : text;

@@ -68,7 +68,9 @@ export function readCopyRecipients(
   const seen = new Set(sender === undefined ? [] : [matchKey(sender)]);
   const collect = (names: readonly string[]) => {
     const found: NamedAddress[] = [];
-    const mailboxes = names.flatMap((name) => head.all(name)).flatMap((raw) => [...list(raw)]);
+    const mailboxes = names
+      .flatMap((name) => head.all(name))
+      .flatMap((raw) => parseAddressList(raw));
     for (const mailbox of mailboxes) {
       const key = matchKey(mailbox.address);
       const named = toNamedAddress(mailbox);
@@ -93,10 +95,6 @@ export function toNamedAddress({ address, name }: Mailbox): NamedAddress | undef
 /** The address, if the platform accepts it. */
 export function platformAddress(address: string): string | undefined {
   return platformEmail.safeParse(address).success ? address : undefined;
-}
-
-function list(raw: string): readonly Mailbox[] {
-  return parseAddressList(raw);
 }
 
 /** RFC 5322 §3.6.4, parsed leniently: anything in angle brackets without white space. */

@@ -38,7 +38,7 @@ type HeadJob = Omit<EmailJob, 'raw' | 'scratch'>;
  */
 export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): MessageHead {
   const { meta } = job;
-  const sender = selectSender(head, shop.own, { formSenders: shop.formSenders });
+  const sender = selectSender(head, shop);
   const contact = contactOf(sender, head, meta.envelopeFrom);
   const subject = readSubject(head.first('subject'));
   const { inReplyTo, references } = readThreading(head);

@@ -1,157 +1,55 @@
-/** The beginnings of the subjects of automatic answers, in the languages of common mail systems. */
-const AUTO_REPLY: Readonly<Record<string, readonly string[]>> = {
-  en: [
-    'automatic reply',
-    'automated reply',
-    'automatic response',
-    'automated response',
-    'auto reply',
-    'auto-reply',
-    'autoreply',
-    'auto response',
-    'auto-response',
-    'autoresponse',
-    'auto:',
-    'out of office',
-    'out-of-office',
-    'out of the office',
-    'away from my mail',
-    'vacation reply',
-    'vacation response',
-    'on vacation',
-    'on annual leave',
-    'ooo:',
-  ],
-  de: [
-    'automatische antwort',
-    'automatische rückantwort',
-    'autom. antwort',
-    'abwesenheitsnotiz',
-    'abwesenheitsnachricht',
-    'abwesenheitsmeldung',
-    'abwesenheitsassistent',
-    'abwesenheit',
-    'abwesend',
-    'nicht im büro',
-    'urlaubsbenachrichtigung',
-  ],
-  fr: [
-    'réponse automatique',
-    'reponse automatique',
-    'absence du bureau',
-    'absent du bureau',
-    'absence :',
-    'message d’absence',
-    "message d'absence",
-    'notification d’absence',
-    "notification d'absence",
-  ],
-  es: ['respuesta automática', 'respuesta automatica', 'fuera de la oficina', 'fuera de oficina'],
-  it: ['risposta automatica', 'fuori sede', 'fuori ufficio', 'assenza dall'],
-  pt: [
-    'resposta automática',
-    'resposta automatica',
-    'fora do escritório',
-    'ausência do escritório',
-    'ausência temporária',
-  ],
-  ca: ['resposta automàtica', 'fora de l’oficina', "fora de l'oficina"],
-  nl: [
-    'automatisch antwoord',
-    'automatische beantwoording',
-    'afwezigheidsbericht',
-    'afwezigheidsmelding',
-    'afwezig',
-    'niet aanwezig',
-  ],
-  sv: ['autosvar', 'automatiskt svar', 'frånvaro', 'frånvaromeddelande', 'ej på kontoret'],
-  da: ['automatisk svar', 'autosvar', 'ikke til stede', 'fraværsbesked', 'fravær'],
-  nb: ['automatisk svar', 'autosvar', 'fraværsmelding', 'fravær', 'ikke på kontoret'],
-  fi: ['automaattinen vastaus', 'poissaoloilmoitus', 'poissa toimistosta', 'poissa', 'lomavastaus'],
-  is: ['sjálfvirkt svar'],
-  pl: [
-    'odpowiedź automatyczna',
-    'automatyczna odpowiedź',
-    'autoodpowiedź',
-    'poza biurem',
-    'nieobecność',
-  ],
-  cs: ['automatická odpověď', 'mimo kancelář', 'nepřítomnost'],
-  sk: ['automatická odpoveď', 'mimo kancelárie', 'neprítomnosť'],
-  hu: ['automatikus válasz', 'házon kívül', 'irodán kívül'],
-  ro: ['răspuns automat', 'raspuns automat', 'în afara biroului'],
-  hr: ['automatski odgovor', 'izvan ureda'],
-  sl: ['samodejni odgovor', 'odsotnost'],
-  lt: ['automatinis atsakymas'],
-  lv: ['automātiska atbilde', 'automātiskā atbilde'],
-  et: ['automaatvastus', 'automaatne vastus'],
-  el: ['αυτόματη απάντηση', 'εκτός γραφείου'],
-  bg: ['автоматичен отговор', 'извън офиса'],
-  ru: ['автоматический ответ', 'автоответ', 'нет на рабочем месте', 'вне офиса'],
-  uk: ['автоматична відповідь', 'автовідповідь'],
-  tr: ['otomatik yanıt', 'otomatik cevap', 'ofis dışında', 'ofis dışı'],
-  he: ['תשובה אוטומטית', 'מענה אוטומטי', 'מחוץ למשרד'],
-  ar: ['رد تلقائي', 'الرد التلقائي', 'خارج المكتب'],
-  vi: ['trả lời tự động', 'thư trả lời tự động'],
-  id: ['balasan otomatis', 'jawaban otomatis'],
-  th: ['ตอบกลับอัตโนมัติ', 'การตอบกลับอัตโนมัติ'],
-  ja: ['自動応答', '自動返信', '自動回答', '不在通知', '不在のお知らせ', '不在：', '不在:'],
-  zh: ['自动回复', '自动答复', '自動回覆', '自動回復', '外出', '不在办公室'],
-  ko: ['자동 회신', '자동회신', '자동 응답', '자동응답', '자동 답장', '부재중'],
-};
+import { phrases } from '../quotes/lines.ts';
+
+/**
+ * The beginnings of the subjects of automatic answers in the languages of common mail systems, one
+ * language after another.
+ */
+const AUTO_REPLY = phrases(`automatic reply|automated reply|automatic response|automated response|
+  auto reply|auto-reply|autoreply|auto response|auto-response|autoresponse|auto:|out of office|
+  out-of-office|out of the office|away from my mail|vacation reply|vacation response|on vacation|
+  on annual leave|ooo:|automatische antwort|automatische rückantwort|autom. antwort|
+  abwesenheitsnotiz|abwesenheitsnachricht|abwesenheitsmeldung|abwesenheitsassistent|abwesenheit|
+  abwesend|nicht im büro|urlaubsbenachrichtigung|réponse automatique|reponse automatique|
+  absence du bureau|absent du bureau|absence :|message d’absence|message d'absence|
+  notification d’absence|notification d'absence|respuesta automática|respuesta automatica|
+  fuera de la oficina|fuera de oficina|risposta automatica|fuori sede|fuori ufficio|assenza dall|
+  resposta automática|resposta automatica|fora do escritório|ausência do escritório|
+  ausência temporária|resposta automàtica|fora de l’oficina|fora de l'oficina|automatisch antwoord|
+  automatische beantwoording|afwezigheidsbericht|afwezigheidsmelding|afwezig|niet aanwezig|autosvar|
+  automatiskt svar|frånvaro|frånvaromeddelande|ej på kontoret|automatisk svar|autosvar|
+  ikke til stede|fraværsbesked|fravær|automatisk svar|autosvar|fraværsmelding|fravær|
+  ikke på kontoret|automaattinen vastaus|poissaoloilmoitus|poissa toimistosta|poissa|lomavastaus|
+  sjálfvirkt svar|odpowiedź automatyczna|automatyczna odpowiedź|autoodpowiedź|poza biurem|
+  nieobecność|automatická odpověď|mimo kancelář|nepřítomnost|automatická odpoveď|mimo kancelárie|
+  neprítomnosť|automatikus válasz|házon kívül|irodán kívül|răspuns automat|raspuns automat|
+  în afara biroului|automatski odgovor|izvan ureda|samodejni odgovor|odsotnost|
+  automatinis atsakymas|automātiska atbilde|automātiskā atbilde|automaatvastus|automaatne vastus|
+  αυτόματη απάντηση|εκτός γραφείου|автоматичен отговор|извън офиса|автоматический ответ|автоответ|
+  нет на рабочем месте|вне офиса|автоматична відповідь|автовідповідь|otomatik yanıt|otomatik cevap|
+  ofis dışında|ofis dışı|תשובה אוטומטית|
+  מענה אוטומטי|
+  מחוץ למשרד|
+  رد تلقائي|
+  الرد التلقائي|
+  خارج المكتب|
+  trả lời tự động|thư trả lời tự động|balasan otomatis|jawaban otomatis|ตอบกลับอัตโนมัติ|
+  การตอบกลับอัตโนมัติ|自動応答|自動返信|自動回答|不在通知|不在のお知らせ|不在：|不在:|自动回复|自动答复|
+  自動回覆|自動回復|外出|不在办公室|자동 회신|자동회신|자동 응답|자동응답|자동 답장|부재중|`);
 
 /** The beginnings of the subjects of non-delivery notices. */
-const BOUNCE = [
-  'undelivered mail',
-  'undeliverable',
-  'undeliverable mail',
-  'delivery status notification',
-  'delivery failure',
-  'delivery has failed',
-  'mail delivery failed',
-  'mail delivery failure',
-  'mail delivery system',
-  'message delivery failure',
-  'failure notice',
-  'failed mail',
-  'returned mail',
-  'returned to sender',
-  'mail system error',
-  'message not delivered',
-  'could not send message',
-  'warning: could not send',
-  'warning: message',
-  'unzustellbar',
-  'nicht zustellbar',
-  'zustellung fehlgeschlagen',
-  'non remis',
-  'non délivré',
-  'échec de la remise',
-  'no se puede entregar',
-  'no entregado',
-  'non recapitabile',
-  'mancato recapito',
-  'onbestelbaar',
-  'niet bezorgd',
-  'não entregue',
-  'não é possível entregar',
-  'nie można dostarczyć',
-  'niedostarczona',
-  'kunde inte levereras',
-  'kunne ikke leveres',
-  'ei voida toimittaa',
-  'nedoručitelná',
-  'teslim edilemedi',
-  'недоставленное',
-  'не доставлено',
-  '配信不能',
-  '无法投递',
-  '退信',
-];
+const BOUNCE = phrases(`undelivered mail|undeliverable|undeliverable mail|
+  delivery status notification|delivery failure|delivery has failed|mail delivery failed|
+  mail delivery failure|mail delivery system|message delivery failure|failure notice|failed mail|
+  returned mail|returned to sender|mail system error|message not delivered|could not send message|
+  warning: could not send|warning: message|unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|
+  non remis|non délivré|échec de la remise|no se puede entregar|no entregado|non recapitabile|
+  mancato recapito|onbestelbaar|niet bezorgd|não entregue|não é possível entregar|
+  nie można dostarczyć|niedostarczona|kunde inte levereras|kunne ikke leveres|ei voida toimittaa|
+  nedoručitelná|teslim edilemedi|недоставленное|не доставлено|配信不能|无法投递|退信|`);
 
 /** Grouped by first character, because every message's subject is looked up. */
 type Starts = ReadonlyMap<string, readonly string[]>;
-const AUTO_REPLY_STARTS = byFirst(Object.values(AUTO_REPLY).flat());
+const AUTO_REPLY_STARTS = byFirst(AUTO_REPLY);
 const BOUNCE_STARTS = byFirst(BOUNCE);
 
 function byFirst(starts: readonly string[]): Starts {

@@ -15,27 +15,10 @@ export interface HtmlElement {
 }
 
 /** Elements whose text is not content. `head` is not skipped, because some mail never closes it. */
-const SKIPPED: ReadonlySet<string> = new Set([
-  'script',
-  'style',
-  'title',
-  'template',
-  'iframe',
-  'object',
-  'embed',
-  'applet',
-  'svg',
-  'math',
-  'select',
-  'datalist',
-  'textarea',
-  'audio',
-  'video',
-  'canvas',
-  'map',
-  'noframes',
-  'xmp',
-]);
+const SKIPPED: ReadonlySet<string> = new Set(
+  `script style title template iframe object embed applet svg math select datalist textarea audio
+  video canvas map noframes xmp`.split(/\s+/),
+);
 
 class TooDeep extends Error {
   override name = 'TooDeep';
@@ -120,11 +103,11 @@ function cleanTexts(root: HtmlElement): void {
   }
 }
 
-/** The length of the visible text without white space; counting stops at `enough`. */
-export function visibleLength(root: HtmlElement, enough = Infinity): number {
+/** The length of the visible text without white space. */
+export function visibleLength(root: HtmlElement): number {
   let length = 0;
   const stack: (HtmlElement | string)[] = [root];
-  for (let node = stack.pop(); node !== undefined && length < enough; node = stack.pop()) {
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (typeof node === 'string') length += node.replace(/\s+/g, '').length;
     else for (const child of node.children) stack.push(child);
   }

@@ -1,43 +1,29 @@
 import { type HtmlElement, styleOf } from './html-tree.ts';
 import type { Mark } from '../quotes/lines.ts';
+import { FROM_LABELS, label } from '../quotes/quote-lines.ts';
 
-/** Classes with which mail clients mark the quoted message. */
-const QUOTE_CLASSES: ReadonlySet<string> = new Set([
-  'gmail_attr', // Gmail: the attribution line
-  'yahoo_quoted',
-  'moz-cite-prefix', // Thunderbird: the attribution line
-  'protonmail_quote',
-  'tutanota_quote',
-  'zmail_extra', // Zoho
-  'front-blockquote-wrapper',
-  'missive_quote',
-  'nylas-quote', // Mailspring
-]);
+/**
+ * Classes with which mail clients mark the quoted message. Those of Gmail and Thunderbird
+ * (`moz-cite-prefix`) mark the attribution line; `zmail_extra` is Zoho's, `nylas-quote` Mailspring's.
+ */
+const QUOTE_CLASSES: ReadonlySet<string> = new Set(
+  `gmail_attr yahoo_quoted moz-cite-prefix protonmail_quote tutanota_quote zmail_extra
+  front-blockquote-wrapper missive_quote nylas-quote`.split(/\s+/),
+);
 /**
  * Ids after which everything is the quoted message (some versions of Outlook add the prefix x_).
+ * `zwchr` is Zimbra's, `olk_src_body_section` that of Outlook for Mac.
  */
-const REST_IDS: ReadonlySet<string> = new Set([
-  'divrplyfwdmsg',
-  'mail-editor-reference-message-container',
-  'appendonsend',
-  'zwchr', // Zimbra
-  'olk_src_body_section', // Outlook for Mac
-]);
-const SIGNATURE_NAMES: ReadonlySet<string> = new Set([
-  'gmail_signature',
-  'moz-signature',
-  'protonmail_signature_block',
-  'ms-outlook-mobile-signature',
-  'signature',
-  'zm-_id_-sgn', // Zoho
-  'front-signature',
-  'fairemail_signature',
-  'ymail_android_signature',
-  'ymail_ios_signature',
-  'applemailsignature',
-  'composer_signature', // Samsung
-  '_rc_sig', // Roundcube
-]);
+const REST_IDS: ReadonlySet<string> = new Set(
+  `divrplyfwdmsg mail-editor-reference-message-container appendonsend zwchr
+  olk_src_body_section`.split(/\s+/),
+);
+/** `zm-_id_-sgn` is Zoho's, `composer_signature` Samsung's, `_rc_sig` Roundcube's. */
+const SIGNATURE_NAMES: ReadonlySet<string> = new Set(
+  `gmail_signature moz-signature protonmail_signature_block ms-outlook-mobile-signature signature
+  zm-_id_-sgn front-signature fairemail_signature ymail_android_signature ymail_ios_signature
+  applemailsignature composer_signature _rc_sig`.split(/\s+/),
+);
 /** Marks of other clients in the attributes `name`, `data-marker` and so on. */
 const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['name=quote', 'quote'], // GMX, Web.de
@@ -49,9 +35,6 @@ const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['data-signature-widget=container', 'signature'], // Mail.ru
 ]);
 const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
-/** Outlook's header block begins with "From:" in the client's language, below a thin top border. */
-const FROM_LABEL =
-  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
 /** What an element says about its own text and the text after it. */
 export function quoteMark(element: HtmlElement): Mark | undefined {
@@ -80,12 +63,17 @@ export function quoteMark(element: HtmlElement): Mark | undefined {
   return isOutlookHeader(element) ? 'rest' : undefined;
 }
 
-/** Outlook for Windows: `border-top:solid #E1E1E1 1.0pt` around "From: … Sent: … To: …". */
+/**
+ * Outlook for Windows: `border-top:solid #E1E1E1 1.0pt` around "From: … Sent: … To: …", in the
+ * client's language.
+ */
 function isOutlookHeader(element: HtmlElement): boolean {
   const style = element.attributes['style'];
   if (element.name !== 'div' || style?.includes('border-top') !== true) return false;
   const border = styleOf(style).get('border-top');
-  return border?.includes('solid') === true && FROM_LABEL.test(firstText(element, 100));
+  return (
+    border?.includes('solid') === true && FROM_LABELS.has(label({ text: firstText(element, 100) }))
+  );
 }
 
 function firstText(element: HtmlElement, length: number): string {

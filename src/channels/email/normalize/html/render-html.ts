@@ -240,48 +240,11 @@ function shapeOf(cell: HtmlElement): 'empty' | 'line' | 'blocks' {
   return text ? 'line' : 'empty';
 }
 
-const BLOCKS: ReadonlySet<string> = new Set([
-  'address',
-  'article',
-  'aside',
-  'body',
-  'caption',
-  'center',
-  'dd',
-  'details',
-  'dialog',
-  'div',
-  'dl',
-  'dt',
-  'fieldset',
-  'figcaption',
-  'figure',
-  'footer',
-  'form',
-  'head',
-  'header',
-  'html',
-  'legend',
-  'main',
-  'nav',
-  'search',
-  'section',
-  'summary',
-  'table',
-  'tbody',
-  'td',
-  'tfoot',
-  'th',
-  'thead',
-  'ul',
-  'ol',
-  'li',
-  'tr',
-  'p',
-  'pre',
-  'blockquote',
-  'hr',
-]);
+const BLOCKS: ReadonlySet<string> = new Set(
+  `address article aside body caption center dd details dialog div dl dt fieldset figcaption figure
+  footer form head header html legend main nav search section summary table tbody td tfoot th thead
+  ul ol li tr p pre blockquote hr`.split(/\s+/),
+);
 
 /** Elements that start on a new line (HTML §15.3). */
 function isBlock(name: string): boolean {

@@ -16,9 +16,16 @@ export interface CleanHtmlOptions {
  * become their names, or the placeholders of their addresses; sanitize-html runs last.
  */
 export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string {
-  const out: string[] = [];
-  write(root, options, out);
-  return sanitizeHtml(out.join(''), {
+  /** From the mark `rest` on, everything is left out. */
+  let ended = false;
+  const html = contentHtml(root, ['href', 'colspan', 'rowspan'], (node) => {
+    if (ended || typeof node === 'string') return ended ? '' : undefined;
+    const mark = options.trim ? quoteMark(node) : undefined;
+    ended = mark === 'rest';
+    if (mark !== undefined) return '';
+    return node.name === 'img' ? imageHtml(node, options) : undefined;
+  });
+  return sanitizeHtml(html, {
     allowedTags: [...sanitizeHtml.defaults.allowedTags, 'img'],
     allowedAttributes: {
       a: ['href'],
@@ -32,26 +39,42 @@ export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string 
   }).trim();
 }
 
-/** Returns false once everything that follows is left out. */
-function write(element: HtmlElement, options: CleanHtmlOptions, out: string[]): boolean {
-  for (const child of element.children) {
-    if (typeof child === 'string') {
-      out.push(escapeHtml(child));
-      continue;
+/**
+ * The content of an element as HTML that is not safe yet.
+ * @param attributes the attributes that are kept, each up to `maxLength` characters
+ * @param special what is written in place of a text or an element; undefined to write it as it is
+ */
+export function contentHtml(
+  root: HtmlElement,
+  attributes: readonly string[],
+  special: (node: HtmlElement | string) => string | undefined,
+  maxLength = Infinity,
+): string {
+  const out: string[] = [];
+  const write = (element: HtmlElement): void => {
+    for (const child of element.children) {
+      const html = special(child);
+      if (html !== undefined) {
+        out.push(html);
+      } else if (typeof child === 'string') {
+        out.push(escapeHtml(child));
+      } else {
+        out.push(openTag(child, attributes, maxLength));
+        write(child);
+        if (!VOID.has(child.name)) out.push(`</${child.name}>`);
+      }
     }
-    const mark = options.trim ? quoteMark(child) : undefined;
-    if (mark === 'rest') return false;
-    if (mark !== undefined) continue;
-    if (child.name === 'img') {
-      out.push(imageHtml(child, options));
-      continue;
-    }
-    out.push(openTag(child));
-    const goesOn = write(child, options, out);
-    if (!VOID.has(child.name)) out.push(`</${child.name}>`);
-    if (!goesOn) return false;
-  }
-  return true;
+  };
+  write(root);
+  return out.join('');
+}
+
+function openTag(element: HtmlElement, attributes: readonly string[], maxLength: number): string {
+  const kept = attributes.flatMap((key) => {
+    const value = element.attributes[key]?.slice(0, maxLength);
+    return value === undefined ? [] : ` ${key}="${escapeAttribute(value)}"`;
+  });
+  return `<${element.name}${kept.join('')}>`;
 }
 
 /** An `img` of the message is written only if its address is ours. */
@@ -61,14 +84,6 @@ function imageHtml({ attributes }: HtmlElement, options: CleanHtmlOptions): stri
   const { name, shownAs } = image;
   if (shownAs === undefined) return escapeHtml(`[image: ${name}]`);
   return `<img src="${shownAs}" alt="${escapeAttribute(name)}" />`;
-}
-
-function openTag({ name, attributes }: HtmlElement): string {
-  const kept = ['href', 'colspan', 'rowspan'].flatMap((key) => {
-    const value = attributes[key];
-    return value === undefined ? [] : ` ${key}="${escapeAttribute(value)}"`;
-  });
-  return `<${name}${kept.join('')}>`;
 }
 
 export function escapeAttribute(text: string): string {

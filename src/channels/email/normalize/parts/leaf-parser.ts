@@ -160,7 +160,7 @@ function inUtf8(header: HeaderLine): HeaderLine {
   if (!/[\x80-\xff]/.test(header.line)) return header;
   const bytes = Buffer.from(header.line, 'latin1');
   if (isUtf8(bytes)) return header;
-  return { ...header, line: Buffer.from(decodeText(bytes, undefined).text).toString('latin1') };
+  return { ...header, line: Buffer.from(decodeText(bytes, undefined)).toString('latin1') };
 }
 
 /** mailparser declares the content as the legacy `Stream`; it is a Transform. */

@@ -3,7 +3,15 @@ import { asBuffer, BrokenStructure, withByteSource } from './part-content.ts';
 import { decodeText } from '../body/charset.ts';
 import { clearSignedText, findSignedContent, isEncryptedText } from './signed-content.ts';
 import { stripTags } from '../html/html-tree.ts';
-import { type Leaf, createLeaf, type Part, type ReadParts, readParts } from './read-parts.ts';
+import {
+  createLeaf,
+  type Leaf,
+  leavesOf,
+  type Part,
+  type PartTree,
+  readParts,
+  replaceLeaves,
+} from './read-parts.ts';
 import type { ScratchFolder } from './collect-part.ts';
 import { tnefParts } from '../tnef/tnef-leaves.ts';
 import { readTnef } from '../tnef/tnef-reader.ts';
@@ -18,9 +26,7 @@ const TNEF_TYPES = /^application\/(?:vnd\.)?ms-tnef$/;
 const TNEF_NAMES = /^win(?:mail)?\.dat$/i;
 const CMS_TYPES = /^application\/(?:x-)?pkcs7-mime$/;
 
-export interface OpenedParts {
-  readonly root: Part | undefined;
-  readonly leaves: readonly Leaf[];
+export interface OpenedParts extends PartTree {
   /** A part of it is encrypted. */
   readonly encrypted: boolean;
   /** It has a signed part whose content could not be read. */
@@ -33,7 +39,7 @@ export interface OpenedParts {
  * completely is kept beside them.
  * @throws the errors of reading and writing scratch files
  */
-export async function openParts(parts: ReadParts, scratch: ScratchFolder): Promise<OpenedParts> {
+export async function openParts(parts: PartTree, scratch: ScratchFolder): Promise<OpenedParts> {
   if (!parts.leaves.some(mayHide)) {
     const { root, leaves } = parts;
     return { root, leaves, encrypted: hasEncrypted(root), sealed: false };
@@ -51,27 +57,19 @@ class PartOpener {
     this.#scratch = scratch;
   }
 
-  async open(
-    { root, leaves }: Pick<ReadParts, 'root' | 'leaves'>,
-    depth: number,
-  ): Promise<OpenedParts> {
-    const blank = isBlank(root, leaves);
+  async open(parts: PartTree, depth: number): Promise<OpenedParts> {
+    const blank = isBlank(parts);
     const replaced = new Map<Leaf, readonly Part[]>();
-    let encrypted = hasEncrypted(root);
+    let encrypted = hasEncrypted(parts.root);
     let sealed = false;
-    for (const leaf of leaves) {
+    for (const leaf of parts.leaves) {
       if (!mayHide(leaf)) continue;
       const found = depth < MAX_DEPTH ? await this.#openLeaf(leaf, blank, depth) : undefined;
       if (found !== undefined) replaced.set(leaf, found.parts);
       encrypted ||= found?.encrypted ?? isEnveloped(leaf);
       sealed ||= found?.sealed ?? (CMS_TYPES.test(leaf.contentType) && !isEnveloped(leaf));
     }
-    return {
-      root: root === undefined ? undefined : withReplaced(root, replaced),
-      leaves: leaves.flatMap((leaf) => replaced.get(leaf)?.flatMap(leavesOf) ?? [leaf]),
-      encrypted,
-      sealed,
-    };
+    return { ...replaceLeaves(parts, replaced), encrypted, sealed };
   }
 
   async #openLeaf(leaf: Leaf, blank: boolean, depth: number): Promise<Found | undefined> {
@@ -143,13 +141,9 @@ class PartOpener {
   }
 
   /** All leaves of a message have different indexes. */
-  #renumbered({ root, leaves }: ReadParts): Pick<ReadParts, 'root' | 'leaves'> {
-    const fresh = new Map(leaves.map((leaf) => [leaf, { ...leaf, index: this.#takeIndex() }]));
-    const replaced = new Map([...fresh].map(([leaf, made]) => [leaf, [made]]));
-    return {
-      root: root === undefined ? undefined : withReplaced(root, replaced),
-      leaves: [...fresh.values()],
-    };
+  #renumbered(parts: PartTree): PartTree {
+    const renumbered = (leaf: Leaf) => [{ ...leaf, index: this.#takeIndex() }];
+    return replaceLeaves(parts, new Map(parts.leaves.map((leaf) => [leaf, renumbered(leaf)])));
   }
 
   #takeIndex(): number {
@@ -186,7 +180,7 @@ function hasEncrypted(part: Part | undefined): boolean {
 }
 
 /** Whether the message has no text of its own, as Exchange sends it around a winmail.dat. */
-function isBlank(root: Part | undefined, leaves: readonly Leaf[]): boolean {
+function isBlank({ root, leaves }: PartTree): boolean {
   const { alternatives } = sortParts(root, leaves);
   return alternatives.every(({ plain, html }) => [...plain, ...html].every(isBlankText));
 }
@@ -194,7 +188,7 @@ function isBlank(root: Part | undefined, leaves: readonly Leaf[]): boolean {
 function isBlankText({ content, contentType, parameters }: Leaf): boolean {
   if (content.size > MAX_BLANK_BYTES) return false;
   const isHtml = contentType === 'text/html';
-  const { text } = decodeText(content.start, parameters['charset'], { html: isHtml });
+  const text = decodeText(content.start, parameters['charset'], { html: isHtml });
   if (!isHtml) return text.trim() === '';
   return !/<img/i.test(text) && stripTags(text).replaceAll('&nbsp;', '').trim() === '';
 }
@@ -202,19 +196,4 @@ function isBlankText({ content, contentType, parameters }: Leaf): boolean {
 function asMixed(children: readonly Part[]) {
   const root: Part = { kind: 'multipart', contentType: 'multipart/mixed', children };
   return { root, leaves: leavesOf(root) };
-}
-
-function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>): Part {
-  if (part.kind === 'multipart') {
-    return { ...part, children: part.children.map((child) => withReplaced(child, replaced)) };
-  }
-  const found = replaced.get(part);
-  if (found === undefined) return part;
-  const [only, ...others] = found;
-  if (only !== undefined && others.length === 0) return only;
-  return { kind: 'multipart', contentType: 'multipart/mixed', children: found };
-}
-
-function leavesOf(part: Part): readonly Leaf[] {
-  return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
 }

@@ -1,8 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { memoryUsage } from 'node:process';
-import { decodedBytes, type EncodedContent, readEncoded } from './part-content.ts';
+import { asBuffer, decodedBytes, type EncodedContent, readEncoded } from './part-content.ts';
 import type { CollectedPart, ScratchFolder } from './collect-part.ts';
-import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
+import {
+  type Leaf,
+  MAX_BODY_BYTES,
+  type ReadParts,
+  readParts,
+  replaceLeaves,
+} from './read-parts.ts';
 import { type ExtractedRun, Base64Extractor } from './base64-extractor.ts';
 
 /** Each read uses a thread of the pool. */
@@ -58,16 +64,16 @@ async function withRuns(
   path: string,
 ): Promise<ReadParts | undefined> {
   if (parts.broken) return undefined;
-  const whole = new Map<Leaf, Leaf>();
+  const whole = new Map<Leaf, readonly Leaf[]>();
   for (const extracted of runs) {
     const found = parts.leaves
       .filter((leaf) => !whole.has(leaf))
       .map((leaf) => ({ leaf, after: afterMarker(leaf, extracted) }))
       .find(({ after }) => after !== undefined);
     if (found?.after === undefined) return undefined;
-    whole.set(found.leaf, await withRun(found.leaf, extracted, found.after, path));
+    whole.set(found.leaf, [await withRun(found.leaf, extracted, found.after, path)]);
   }
-  return withLeaves(parts, whole);
+  return { ...parts, ...replaceLeaves(parts, whole) };
 }
 
 /** The content after the marker, if only the start of the run precedes it. */
@@ -76,8 +82,7 @@ function afterMarker(
   { keptBytes, marker }: ExtractedRun,
 ): Buffer | undefined {
   if (content.kind !== 'bytes') return undefined;
-  const { bytes } = content;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(content.bytes);
   const isHere = buffer.subarray(keptBytes, keptBytes + marker.length).equals(marker);
   return isHere ? buffer.subarray(keptBytes + marker.length) : undefined;
 }

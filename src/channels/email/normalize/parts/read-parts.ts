@@ -31,9 +31,12 @@ interface Multipart {
 
 export type Part = Leaf | Multipart;
 
-export interface ReadParts {
+export interface PartTree {
   readonly root: Part | undefined;
   readonly leaves: readonly Leaf[];
+}
+
+export interface ReadParts extends PartTree {
   /** The structure is broken: the parts before are available, the rest only in the raw message. */
   readonly broken: boolean;
 }
@@ -57,7 +60,7 @@ export async function readParts(source: Source, scratch: ScratchFolder): Promise
   const [fed, read] = await Promise.allSettled([feeding, reading]);
   if (fed.status === 'rejected') throw fed.reason;
   if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
-  const root = parser.tree === false ? undefined : toPart(parser.tree, leaves, 0);
+  const root = parser.tree === false ? undefined : toPart(parser.tree, leaves);
   parser.forget();
   return { root, leaves: [...leaves.values()], broken: read.status === 'rejected' };
 }
@@ -166,16 +169,12 @@ function structured(value: unknown): { value: string; params: Record<string, str
 }
 
 /** As deep as the parser's own limit for nodes. */
-function toPart(
-  node: MimeNode,
-  leaves: ReadonlyMap<unknown, Leaf>,
-  depth: number,
-): Part | undefined {
+function toPart(node: MimeNode, leaves: ReadonlyMap<unknown, Leaf>): Part | undefined {
   const leaf = leaves.get(node.headers);
   if (leaf !== undefined) return leaf;
   const contentType = node.contentType === false ? '' : node.contentType;
   if (!contentType.startsWith('multipart/')) return undefined;
-  const children = node.children.map((child) => toPart(child, leaves, depth + 1));
+  const children = node.children.map((child) => toPart(child, leaves));
   return {
     kind: 'multipart',
     contentType,
@@ -184,19 +183,28 @@ function toPart(
 }
 
 /** The same message with some leaves replaced. */
-export function withLeaves(
-  { root, leaves, broken }: ReadParts,
-  replaced: ReadonlyMap<Leaf, Leaf>,
-): ReadParts {
-  const replace = (part: Part): Part =>
-    part.kind === 'leaf'
-      ? (replaced.get(part) ?? part)
-      : { ...part, children: part.children.map(replace) };
+export function replaceLeaves(
+  { root, leaves }: PartTree,
+  replaced: ReadonlyMap<Leaf, readonly Part[]>,
+): PartTree {
   return {
-    root: root === undefined ? undefined : replace(root),
-    leaves: leaves.map((leaf) => replaced.get(leaf) ?? leaf),
-    broken,
+    root: root && withReplaced(root, replaced),
+    leaves: leaves.flatMap((leaf) => replaced.get(leaf)?.flatMap(leavesOf) ?? [leaf]),
   };
+}
+
+function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>): Part {
+  if (part.kind === 'multipart') {
+    return { ...part, children: part.children.map((child) => withReplaced(child, replaced)) };
+  }
+  const found = replaced.get(part) ?? [part];
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  return { kind: 'multipart', contentType: 'multipart/mixed', children: found };
+}
+
+export function leavesOf(part: Part): readonly Leaf[] {
+  return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
 }
 
 /** A failure of the disk rather than of the message. */

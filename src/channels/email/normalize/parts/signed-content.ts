@@ -37,7 +37,8 @@ export async function findSignedContent(
   source: ByteSource,
 ): Promise<AsyncIterable<Buffer> | undefined> {
   try {
-    const info = await expectElement(new ByteCursor(source, whole(source)), SEQUENCE);
+    const whole = new ByteCursor(source, { offset: 0, length: source.size });
+    const info = await expectElement(whole, SEQUENCE);
     if ((await objectId(info)) !== SIGNED_DATA) return undefined;
     const wrapped = await expectElement(info, EXPLICIT_0);
     const signed = await expectElement(wrapped, SEQUENCE);
@@ -51,10 +52,6 @@ export async function findSignedContent(
     if (error instanceof BrokenStructure) return undefined;
     throw error;
   }
-}
-
-function whole({ size }: ByteSource) {
-  return { offset: 0, length: size };
 }
 
 async function* octets(cursor: ByteCursor): AsyncGenerator<Buffer> {

@@ -1,102 +1,30 @@
-import type { Line } from './lines.ts';
+import { type Line, phrases } from './lines.ts';
 
 const MAX_LENGTH = 600;
 /** Clients wrap an attribution at 72 to 78 characters, so it has up to four lines. */
 const MAX_LINES = 4;
 
 /** The beginnings of attributions, in the languages in which they begin with a fixed word. */
-const STARTS = [
-  'on ',
-  'am ',
-  'le ',
-  'el ',
-  'il ',
-  'op ',
-  'em ',
-  'no dia ',
-  'w dniu ',
-  'dnia ',
-  'den ',
-  'på ',
-  'dne ',
-  'el día ',
-  'il giorno ',
-  'vào ',
-  'în ',
-  'a(z) ',
-  'στις ',
-  'в ',
-  'في ',
-  'בתאריך ',
-  '在 ',
-];
+const STARTS = phrases(`on |am |le |el |il |op |em |no dia |w dniu |dnia |den |på |dne |el día |
+  il giorno |vào |în |a(z) |στις |в |في |
+  בתאריך |
+  在 |`);
 /** With a margin, since the lower case can be shorter. */
 const LONGEST_START = 2 * Math.max(...STARTS.map(({ length }) => length));
 /** The ends of attributions, before the colon. */
-const ENDING_VERBS = [
-  'wrote',
-  'writes',
-  'schrieb',
-  'schrieb folgendes',
-  'a écrit',
-  'escribió',
-  'ha scritto',
-  'schreef',
-  'het volgende geschreven',
-  'escreveu',
-  'napisał',
-  'napisał(a)',
-  'napisała',
-  'pisze',
-  'skrev',
-  'følgende',
-  'kirjoitti',
-  'napsal',
-  'napsal(a)',
-  'napsala',
-  'şunu yazdı',
-  'yazdı',
-  'пишет',
-  'написал',
-  'написала',
-  'написал(а)',
-  'написал/а',
-  'пише',
-  'написав',
-  'написала/в',
-  'написав(-ла)',
-  'έγραψε',
-  'כתב',
-  'כתבה',
-  'כתב/ה',
-  '写道',
-  '寫道',
-  'さんは書きました',
-  'さんが書きました',
-  'のメール',
-  '작성',
-  '쓴 글',
-  '写',
-  'scris',
-  'írta',
-];
+const ENDING_VERBS = phrases(`wrote|writes|schrieb|schrieb folgendes|a écrit|escribió|ha scritto|
+  schreef|het volgende geschreven|escreveu|napisał|napisał(a)|napisała|pisze|skrev|følgende|
+  kirjoitti|napsal|napsal(a)|napsala|şunu yazdı|yazdı|пишет|написал|написала|написал(а)|написал/а|
+  пише|написав|написала/в|написав(-ла)|έγραψε|כתב|
+  כתבה|
+  כתב/ה|
+  写道|寫道|さんは書きました|さんが書きました|のメール|작성|쓴 글|写|scris|írta|`);
 /** Verbs that precede the name. */
-const INNER_VERBS = [
-  ' schrieb ',
-  ' schreef ',
-  ' írta ',
-  ' skrev ',
-  ' odesílatel ',
-  ' a écrit ',
-  ' wrote ',
-  ' kirjoitti ',
-  ' yazdı ',
-  ' написав ',
-  ' כתב ',
-  ' كتب ',
-  ' كتب/كتبت ',
-  ' بواسطة ',
-];
+const INNER_VERBS = phrases(`schrieb|schreef|írta|skrev|odesílatel|a écrit|wrote|kirjoitti|yazdı|
+  написав|כתב|
+  كتب|
+  كتب/كتبت|
+  بواسطة|`).map((verb) => ` ${verb} `);
 /** Years and times of day, in the digits of any script. */
 const DATE = /(?<!\p{Nd})(?:(?:19|20)\d\d|[١٢]\p{Nd}{3})(?!\p{Nd})|\p{Nd}{1,2}[:.h]\p{Nd}{2}/u;
 /** Yahoo's app puts the quoted text on the same line, after the attribution. */

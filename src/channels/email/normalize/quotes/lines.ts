@@ -19,6 +19,14 @@ export interface Line {
   readonly hardBreak?: boolean;
 }
 
+/**
+ * A list of phrases in lower case, read from a text in which `|` ends each of them: a phrase may
+ * end in a space, so the spaces before `|` count. The text's line breaks and indentation do not.
+ */
+export function phrases(list: string): readonly string[] {
+  return list.replace(/\n\s*/g, '').split('|').slice(0, -1);
+}
+
 /** The lines of a plain text, without trailing white space. */
 export function textLines(text: string): readonly Line[] {
   return text.split('\n').map((line) => ({ text: line.trimEnd() }));

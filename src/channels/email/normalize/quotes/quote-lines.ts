@@ -1,206 +1,52 @@
 import { bareText } from './attribution.ts';
-import type { Line } from './lines.ts';
+import { type Line, phrases } from './lines.ts';
 
-const ORIGINAL = [
-  'original message',
-  'original-nachricht',
-  'ursprüngliche nachricht',
-  "message d'origine",
-  'message original',
-  'mensaje original',
-  'messaggio originale',
-  'oorspronkelijk bericht',
-  'mensagem original',
-  'wiadomość oryginalna',
-  'oryginalna wiadomość',
-  'ursprungligt meddelande',
-  'originalmeddelande',
-  'oprindelig meddelelse',
-  'opprinnelig melding',
-  'alkuperäinen viesti',
-  'původní zpráva',
-  'orijinal ileti',
-  'orijinal mesaj',
-  'исходное сообщение',
-  '元のメッセージ',
-  '原始邮件',
-  '原始郵件',
-  '회신 메시지',
-  '원본 메시지',
-  'початкове повідомлення',
-  'αρχικό μήνυμα',
-  'ההודעה המקורית',
-  'הודעה מקורית',
-  'الرسالة الأصلية',
-  'eredeti üzenet',
-  'mesaj original',
-  'original appointment',
-  'reply message',
-];
-const FORWARDED = [
-  'forwarded message',
-  'weitergeleitete nachricht',
-  'message transféré',
-  'mensaje reenviado',
-  'messaggio inoltrato',
-  'doorgestuurd bericht',
-  'mensagem encaminhada',
-  'wiadomość przekazana',
-  'przekazana wiadomość',
-  'vidarebefordrat meddelande',
-  'videresendt meddelelse',
-  'videresendt melding',
-  'välitetty viesti',
-  'přeposlaná zpráva',
-  'iletilen mesaj',
-  'yönlendirilmiş ileti',
-  'пересылаемое сообщение',
-  'пересланное сообщение',
-  '転送メッセージ',
-  '转发的邮件',
-  '转发邮件',
-  '轉寄的郵件',
-  '전달된 메시지',
-  'переслане повідомлення',
-  'προωθημένο μήνυμα',
-  'הודעה שהועברה',
-  'رسالة معاد توجيهها',
-  'továbbított üzenet',
-];
-const FORWARDED_INTRO = [
-  'begin forwarded message',
-  'anfang der weitergeleiteten nachricht',
-  'début du message réexpédié',
-  'début du message transféré',
-  'inicio del mensaje reenviado',
-  'inizio messaggio inoltrato',
-  'begin doorgestuurd bericht',
-  'início da mensagem encaminhada',
-  'начало переадресованного сообщения',
-  'início da mensagem reencaminhada',
-  'vidarebefordrat brev',
-  'start på videresendt besked',
-  'videresendt e-post',
-  '下面是被转发的邮件',
-  '開始轉寄郵件',
-  '転送されたメッセージ',
-  '전달된 메시지',
-];
-const FROM_LABELS: ReadonlySet<string> = new Set([
-  'from',
-  'von',
-  'de',
-  'da',
-  'van',
-  'od',
-  'från',
-  'fra',
-  'lähettäjä',
-  'kimden',
-  'gönderen',
-  'от',
-  'от кого',
-  '差出人',
-  '发件人',
-  '寄件者',
-  'від',
-  'από',
-  'מאת',
-  'من',
-  '보낸 사람',
-  'feladó',
-  'de la',
-  'odesílatel',
-]);
-const SUBJECT_LABELS: ReadonlySet<string> = new Set([
-  'subject',
-  'betreff',
-  'objet',
-  'asunto',
-  'oggetto',
-  'onderwerp',
-  'assunto',
-  'temat',
-  'ämne',
-  'emne',
-  'aihe',
-  'předmět',
-  'konu',
-  'тема',
-  '件名',
-  '主题',
-  '主旨',
-  'θέμα',
-  'נושא',
-  'الموضوع',
-  '제목',
-  'tárgy',
-  'subiect',
-]);
+const ORIGINAL = phrases(`original message|original-nachricht|ursprüngliche nachricht|
+  message d'origine|message original|mensaje original|messaggio originale|oorspronkelijk bericht|
+  mensagem original|wiadomość oryginalna|oryginalna wiadomość|ursprungligt meddelande|
+  originalmeddelande|oprindelig meddelelse|opprinnelig melding|alkuperäinen viesti|původní zpráva|
+  orijinal ileti|orijinal mesaj|исходное сообщение|元のメッセージ|原始邮件|原始郵件|회신 메시지|
+  원본 메시지|початкове повідомлення|αρχικό μήνυμα|ההודעה המקורית|
+  הודעה מקורית|
+  الرسالة الأصلية|
+  eredeti üzenet|mesaj original|original appointment|reply message|`);
+const FORWARDED = phrases(`forwarded message|weitergeleitete nachricht|message transféré|
+  mensaje reenviado|messaggio inoltrato|doorgestuurd bericht|mensagem encaminhada|
+  wiadomość przekazana|przekazana wiadomość|vidarebefordrat meddelande|videresendt meddelelse|
+  videresendt melding|välitetty viesti|přeposlaná zpráva|iletilen mesaj|yönlendirilmiş ileti|
+  пересылаемое сообщение|пересланное сообщение|転送メッセージ|转发的邮件|转发邮件|轉寄的郵件|
+  전달된 메시지|переслане повідомлення|προωθημένο μήνυμα|הודעה שהועברה|
+  رسالة معاد توجيهها|
+  továbbított üzenet|`);
+const FORWARDED_INTRO = phrases(`begin forwarded message|anfang der weitergeleiteten nachricht|
+  début du message réexpédié|début du message transféré|inicio del mensaje reenviado|
+  inizio messaggio inoltrato|begin doorgestuurd bericht|início da mensagem encaminhada|
+  начало переадресованного сообщения|início da mensagem reencaminhada|vidarebefordrat brev|
+  start på videresendt besked|videresendt e-post|下面是被转发的邮件|開始轉寄郵件|
+  転送されたメッセージ|전달된 메시지|`);
+export const FROM_LABELS: ReadonlySet<string> = new Set(
+  phrases(`from|von|de|da|van|od|från|fra|lähettäjä|kimden|gönderen|от|от кого|差出人|发件人|寄件者|
+  від|από|מאת|
+  من|
+  보낸 사람|feladó|de la|odesílatel|`),
+);
+const SUBJECT_LABELS: ReadonlySet<string> = new Set(
+  phrases(`subject|betreff|objet|asunto|oggetto|onderwerp|assunto|temat|ämne|emne|aihe|předmět|konu|
+  тема|件名|主题|主旨|θέμα|נושא|
+  الموضوع|
+  제목|tárgy|subiect|`),
+);
 const OTHER_LABELS: ReadonlySet<string> = new Set([
-  'sent',
-  'date',
-  'to',
-  'cc',
-  'gesendet',
-  'datum',
-  'an',
-  'envoyé',
-  'à',
-  'enviado',
-  'enviado el',
-  'fecha',
-  'para',
-  'inviato',
-  'data',
-  'a',
-  'verzonden',
-  'aan',
-  'enviada',
-  'enviada em',
-  'wysłano',
-  'do',
-  'skickat',
-  'till',
-  'sendt',
-  'til',
-  'dato',
-  'lähetetty',
-  'vastaanottaja',
-  'odesláno',
-  'komu',
-  'gönderildi',
-  'tarih',
-  'kime',
-  'отправлено',
-  'дата',
-  'кому',
-  '送信日時',
-  '日付',
-  '宛先',
-  '发送时间',
-  '日期',
-  '收件人',
-  '寄件日期',
-  '收件者',
-  'надіслано',
-  'στάλθηκε',
-  'εστάλη',
-  'ημερομηνία',
-  'προς',
-  'נשלח',
-  'תאריך',
-  'אל',
-  'إلى',
-  'تم الإرسال',
-  'التاريخ',
-  '보낸 날짜',
-  '날짜',
-  '받는 사람',
-  'elküldve',
-  'címzett',
-  'trimis',
-  'către',
+  ...phrases(`sent|date|to|cc|gesendet|datum|an|envoyé|à|enviado|enviado el|fecha|para|inviato|data|
+    a|verzonden|aan|enviada|enviada em|wysłano|do|skickat|till|sendt|til|dato|lähetetty|
+    vastaanottaja|odesláno|komu|gönderildi|tarih|kime|отправлено|дата|кому|送信日時|日付|宛先|发送时间|日期|
+    收件人|寄件日期|收件者|надіслано|στάλθηκε|εστάλη|ημερομηνία|προς|נשלח|
+    תאריך|
+    אל|
+    إلى|
+    تم الإرسال|
+    التاريخ|
+    보낸 날짜|날짜|받는 사람|elküldve|címzett|trimis|către|`),
   ...SUBJECT_LABELS,
 ]);
 /** A header block has From and its other fields within this many lines. */
@@ -265,7 +111,7 @@ function hasAddress(line: Line | undefined): boolean {
 }
 
 /** The text before the first colon, in lower case: "From" of "**From:** Ann". */
-function label(line: Line | undefined): string {
+export function label(line: Line | undefined): string {
   const text = bareText(line).replace(/^[>\s]{0,20}/, '');
   const colon = text.slice(0, 30).search(/[:：]/);
   return colon === -1 ? '' : text.slice(0, colon).trim().toLowerCase();

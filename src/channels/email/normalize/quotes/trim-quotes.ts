@@ -1,5 +1,5 @@
 import { attributionStart, bareText, holdsAttributionAndQuote } from './attribution.ts';
-import type { Line } from './lines.ts';
+import { type Line, phrases } from './lines.ts';
 import { isForwardLine, isOriginalMessageLine, isRule, startsHeaderBlock } from './quote-lines.ts';
 
 interface TrimmedLines {
@@ -138,60 +138,16 @@ function pointsIntoQuote(lines: readonly Line[]): boolean {
 const MAX_SIGNATURE_LINES = 20;
 const MAX_SENT_FROM_LENGTH = 160;
 /** The beginnings of lines that a phone or an app appends to a message. */
-const SENT_FROM = [
-  'sent from ',
-  'sent via ',
-  'sent with ',
-  'sent using ',
-  'get outlook for ',
-  'yahoo mail: search',
-  'secured with ',
-  'von meinem ',
-  'von meiner ',
-  'gesendet von ',
-  'gesendet mit ',
-  'gesendet über ',
-  'diese nachricht wurde von meinem ',
-  'outlook für ',
-  'envoyé de ',
-  'envoyé depuis ',
-  'envoyé à partir ',
-  'télécharger outlook ',
-  'obtenir outlook ',
-  'enviado desde ',
-  'enviado do ',
-  'enviado de ',
-  'enviado a partir ',
-  'obtener outlook ',
-  'obter o outlook ',
-  'inviato da',
-  'ottieni outlook ',
-  'verzonden vanaf ',
-  'verstuurd vanaf ',
-  'outlook voor ',
-  'wysłane z ',
-  'skickat från ',
-  'hämta outlook ',
-  'sendt fra ',
-  'hent outlook ',
-  'lähetetty ',
-  'hanki outlook ',
-  'odesláno z ',
-  'získat outlook ',
-  'отправлено с ',
-  'отправлено из ',
-  'надіслано з ',
-  'στάλθηκε από ',
-  'εστάλη από ',
-  'trimis de pe ',
-  '发自我的',
-  '從我的',
-  '나의 ',
-  '내 ',
-  'נשלח מה',
-  'أُرسلت من',
-  'مرسل من',
-];
+const SENT_FROM = phrases(`sent from |sent via |sent with |sent using |get outlook for |
+  yahoo mail: search|secured with |von meinem |von meiner |gesendet von |gesendet mit |
+  gesendet über |diese nachricht wurde von meinem |outlook für |envoyé de |envoyé depuis |
+  envoyé à partir |télécharger outlook |obtenir outlook |enviado desde |enviado do |enviado de |
+  enviado a partir |obtener outlook |obter o outlook |inviato da|ottieni outlook |verzonden vanaf |
+  verstuurd vanaf |outlook voor |wysłane z |skickat från |hämta outlook |sendt fra |hent outlook |
+  lähetetty |hanki outlook |odesláno z |získat outlook |отправлено с |отправлено из |надіслано з |
+  στάλθηκε από |εστάλη από |trimis de pe |发自我的|從我的|나의 |내 |נשלח מה|
+  أُرسلت من|
+  مرسل من|`);
 /** The ends of such lines, in languages with the verb at the end. */
 const SENT_FROM_ENDS = ['から送信', ' gönderildi', '에서 보냄'];
 /** Without a device or an app, it is a sentence: "Von meinem Konto …". */

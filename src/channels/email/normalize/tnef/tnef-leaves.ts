@@ -93,7 +93,7 @@ async function bodyBytes(source: ByteSource, { range, charset }: TnefText) {
     return { content: readRange(source, range), charset: charset ?? '' };
   }
   const bytes = await readStart(source, range, MAX_BODY_BYTES);
-  const { text } = decodeText(bytes, charset, { html: charset === undefined });
+  const text = decodeText(bytes, charset, { html: charset === undefined });
   return { content: [Buffer.from(withoutNulAtEnd(text))], charset: 'utf-8' };
 }
 

@@ -230,7 +230,7 @@ class TnefReader {
 
   async #text(range: Range, charset: string | undefined): Promise<string> {
     const bytes = await readStart(this.#source, range, MAX_NAME_BYTES);
-    const { text } = decodeText(bytes, charset, { truncated: range.length > bytes.length });
+    const text = decodeText(bytes, charset, { truncated: range.length > bytes.length });
     return text.replace(/\0[^]*$/, '');
   }
 

@@ -17,7 +17,7 @@ import type { Origins } from './shop.ts';
 import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
 import { removeUpload, sendUpload } from './uploads/own-files.ts';
 import { type ReservedSpace, UploadSpace } from './uploads/upload-space.ts';
-import { receiveUpload, UnsupportedFile, UploadAborted, UploadRefused } from './uploads/receive.ts';
+import { receiveUpload, UploadAborted } from './uploads/receive.ts';
 import type { VisitorTokens } from './recognition.ts';
 import { TooManyVisitors, type Visitors } from './visitors.ts';
 
@@ -234,14 +234,11 @@ function refuse(parts: UploadParts, request: Request, response: Response, error:
 
 function answerOf(error: unknown): Answer {
   if (error instanceof Answer) return error;
-  if (error instanceof UnsupportedFile) return new Answer(415, 'unsupported');
   if (error instanceof TooManyVisitors) {
     return new Answer(429, 'rate_limited', error.limited.retryAfter);
   }
   if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
     return new Answer(503, 'busy', 30);
   }
-  if (!(error instanceof UploadRefused)) return new Answer(500, 'busy');
-  const word = { 400: 'invalid', 413: 'too_large', 415: 'unsupported' } as const;
-  return new Answer(error.status, word[error.status]);
+  return new Answer(500, 'busy');
 }

@@ -2,37 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { errorFields } from '../../observability/logger.ts';
 import { drainRequest } from '../../runtime/final-answer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { ChatStore } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import type { ChatShop } from './shop.ts';
 import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
 import { InFlight } from './in-flight.ts';
-import type { ChatLimits } from './limits.ts';
-import type { Origins } from './shop.ts';
 import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
 import { removeUpload, sendUpload } from './uploads/own-files.ts';
 import { type ReservedSpace, UploadSpace } from './uploads/upload-space.ts';
 import { receiveUpload, UploadAborted } from './uploads/receive.ts';
-import type { VisitorTokens } from './recognition.ts';
-import { TooManyVisitors, type Visitors } from './visitors.ts';
+import type { SessionParts } from './session.ts';
+import type { ChatShop, Origins } from './shop.ts';
+import { TooManyVisitors } from './visitors.ts';
 
-export interface UploadParts {
-  readonly store: ChatStore;
+export interface UploadParts extends Omit<
+  SessionParts,
+  'intake' | 'presence' | 'inFlight' | 'onRefused'
+> {
   readonly blobs: BlobStore;
-  readonly visitors: Visitors;
-  readonly tokens: VisitorTokens;
   readonly shops: ReadonlyMap<string, ChatShop>;
   readonly origins: Origins;
   readonly networkOf: (request: IncomingMessage) => string;
-  readonly limits: (shop: ChatShop) => ChatLimits;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
 }
 
 /** A client that does not declare the size may send the maximum. */

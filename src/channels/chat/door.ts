@@ -1,13 +1,10 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Router } from 'express';
 import { Server } from 'socket.io';
-import type { Intake } from '../../intake/intake.ts';
-import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { errorFields } from '../../observability/logger.ts';
 import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
+import type { JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { Connections, ReconnectDelays } from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
@@ -20,7 +17,7 @@ import { toEvent } from './line-feed.ts';
 import { Recognition, type SigningKey, VisitorTokens } from './recognition.ts';
 import { ChatSession, type ChatSocket, type SessionParts, type SocketData } from './session.ts';
 import { type ChatShop, Origins } from './shop.ts';
-import { type Presence, Visitors } from './visitors.ts';
+import { Visitors } from './visitors.ts';
 
 /**
  * The path of a visitor's message, from the socket to the payload:
@@ -48,16 +45,13 @@ export interface ChatServerOptions {
   readonly maxSockets?: number;
 }
 
-export interface ChatServerParts {
-  readonly store: ChatStore;
+export interface ChatServerParts extends Pick<
+  SessionParts,
+  'store' | 'intake' | 'presence' | 'clock' | 'logger' | 'metrics'
+> {
   readonly blobs: BlobStore;
-  readonly intake: Pick<Intake, 'acceptChat'>;
-  readonly presence: Presence;
   /** The client's address, from trusted proxies' headers if there are any. */
   readonly clientIp: (request: IncomingMessage) => string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
 }
 
 export interface SettledMessage {

@@ -1,13 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorFields, type Logger } from '../../../observability/logger.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { ChatStore, JournalLine } from '../../../spool/chat-store.ts';
-import type { Spool } from '../../../spool/spool.ts';
-import type { ShopId, VisitorId } from '../../../domain/ids.ts';
+import { errorFields } from '../../../observability/logger.ts';
+import type { ShopId } from '../../../domain/ids.ts';
 import type { Presence, PresenceChange, PresentVisitor } from '../visitors.ts';
 import { Pacer, type Urgency } from './pacer.ts';
-import type { ReplySource } from './reply-source.ts';
-import { ShopReplies } from './shop-replies.ts';
+import { ShopReplies, type ShopRepliesParts } from './shop-replies.ts';
 import {
   backoffMs,
   type Depth,
@@ -31,15 +27,11 @@ export interface ReplyPollerOptions {
   readonly unsignedWaitMs?: number;
 }
 
-export interface ReplyPollerParts {
-  readonly chatStore: ChatStore;
-  readonly spool: Pick<Spool, 'ownPlatformMessages'>;
-  readonly source: ReplySource;
+export interface ReplyPollerParts extends Omit<
+  ShopRepliesParts,
+  'pacer' | 'maxPages' | 'requestTimeoutMs' | 'unsignedWaitMs'
+> {
   readonly presence: Presence;
-  /** Called once per new line, in order: `ChatServer.publish`. */
-  readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export interface ReplyPoller {

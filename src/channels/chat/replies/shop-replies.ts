@@ -15,6 +15,7 @@ import { PageTooLarge } from './reply-source.ts';
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
   readonly spool: Pick<Spool, 'ownPlatformMessages'>;
+  /** Called once per new line, in order: `ChatServer.publish`. */
   readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -4,17 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { fileKind, HEAD_BYTES } from '../../../runtime/file-kind.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
-import type { BlobName } from '../../../domain/ids.ts';
+import type { UploadRecord } from '../../../spool/chat-store.ts';
 import { MAX_FILE_BYTES } from '../events.ts';
 import { Answer } from './bearer.ts';
 
-export interface ReceivedFile {
-  readonly blob: BlobName;
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-  readonly checksum?: number;
-}
+type ReceivedFile = Omit<UploadRecord, 'id'>;
 
 /** The client disconnected or took too long, so there is no response. */
 export class UploadAborted extends Error {

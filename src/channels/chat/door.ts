@@ -10,7 +10,7 @@ import { Connections, ReconnectDelays } from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
 import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
-import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
+import { type Admission, Handshake, HandshakeRefused, type Peer } from './handshake.ts';
 import { InFlight } from './in-flight.ts';
 import { type ChatLimits, ShopLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
@@ -119,8 +119,6 @@ class ChatDoor implements ChatServer {
   readonly #connections = new Connections();
   readonly #inFlight = new InFlight();
   readonly #waits = new ReconnectDelays();
-  readonly #open = new Set<Connection>();
-  readonly #visitorOf = new WeakMap<Connection, string>();
   readonly #unreadTimer: NodeJS.Timeout;
   #isAttached = false;
   /** Connections without a handshake must not use up the room of others. */
@@ -148,7 +146,7 @@ class ChatDoor implements ChatServer {
       ...{ store, intake, visitors, presence, tokens, limits, clock, logger, metrics },
       inFlight: this.#inFlight,
       onRefused: (connection) => {
-        const conduct = this.#connections.conductOf(connection);
+        const conduct = this.#connections.get(connection)?.conduct;
         if (conduct?.refused(clock()) === true) this.#end(connection, 'flood');
       },
     };
@@ -175,7 +173,7 @@ class ChatDoor implements ChatServer {
     const onPacket = (connection: Connection, type: string): void => {
       // engine.io handles "close" for long polling only (engine.io protocol v4).
       if (type === 'close') connection.close();
-      const conduct = this.#connections.conductOf(connection);
+      const conduct = this.#connections.get(connection)?.conduct;
       if (conduct?.sent(clock(), this.#maxPackets) === true) this.#end(connection, 'flood');
     };
     // One function is shared by all connections, of which there may be many thousands.
@@ -186,12 +184,8 @@ class ChatDoor implements ChatServer {
     this.#io.engine.on('connection', (connection: Connection) => {
       const { request } = connection;
       this.#connections.open(connection, request, this.#networkOf(request));
-      this.#open.add(connection);
       connection.on('packet', packetListener);
-      connection.once('close', () => {
-        this.#open.delete(connection);
-        this.#connections.close(connection);
-      });
+      connection.once('close', () => this.#connections.close(connection));
       // Otherwise the first request would stay in memory as long as the socket (1 to 2 kB each).
       Reflect.set(connection, 'request', null);
     });
@@ -256,16 +250,18 @@ class ChatDoor implements ChatServer {
 
   /** The handshake of a socket. */
   #letIn(socket: ChatSocket, next: (error?: HandshakeRefused) => void): void {
-    if (!this.#connections.take(socket.conn)) {
+    const connection = this.#connections.get(socket.conn);
+    if (connection === undefined || connection.isTaken) {
       next(this.#refuse(socket, new HandshakeRefused('busy')));
       return;
     }
+    connection.isTaken = true;
     this.#inFlight.begin();
-    this.#admit(socket)
+    this.#admit(socket, connection.peer)
       .then(
         () => next(),
         (error: unknown) => {
-          this.#connections.free(socket.conn);
+          connection.isTaken = false;
           next(this.#refuse(socket, error));
         },
       )
@@ -273,9 +269,8 @@ class ChatDoor implements ChatServer {
   }
 
   /** @throws {HandshakeRefused} and the errors of the store */
-  async #admit(socket: ChatSocket): Promise<void> {
-    const peer = this.#connections.peerOf(socket.conn);
-    if (this.#inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
+  async #admit(socket: ChatSocket, peer: Peer): Promise<void> {
+    if (this.#inFlight.closed) throw new HandshakeRefused('busy');
     if (this.#io.engine.clientsCount > this.#maxSockets) {
       throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
     }
@@ -300,8 +295,12 @@ class ChatDoor implements ChatServer {
     const refused = error instanceof HandshakeRefused ? error : new HandshakeRefused('busy');
     metrics.refused.inc({ channel: 'web_chat', reason: refused.data.code });
     logger.debug('chat.refused', { code: refused.data.code });
-    if (this.#connections.failed(socket.conn) >= MAX_FAILED_HANDSHAKES) {
-      setImmediate(() => socket.conn.close());
+    const connection = this.#connections.get(socket.conn);
+    if (connection !== undefined) {
+      connection.failedHandshakes += 1;
+      if (connection.failedHandshakes >= MAX_FAILED_HANDSHAKES) {
+        setImmediate(() => socket.conn.close());
+      }
     }
     return refused;
   }
@@ -315,12 +314,13 @@ class ChatDoor implements ChatServer {
       return;
     }
     delete socket.data.admission;
-    this.#visitorOf.set(socket.conn, keyOf(admission));
+    const connection = this.#connections.get(socket.conn);
+    if (connection !== undefined) connection.visitor = keyOf(admission);
     const { chatSockets } = this.#parts.metrics;
     chatSockets.inc();
     socket.on('disconnect', () => {
       chatSockets.dec();
-      this.#connections.free(socket.conn);
+      if (connection !== undefined) connection.isTaken = false;
     });
     new ChatSession(socket, admission, this.#sessionParts);
   }
@@ -332,11 +332,8 @@ class ChatDoor implements ChatServer {
 
   #lookAtUnread(): void {
     const now = this.#parts.clock();
-    for (const connection of this.#open) {
-      const conduct = this.#connections.conductOf(connection);
-      if (conduct?.leftUnread(unreadBytes(connection), now) === true) {
-        this.#end(connection, 'unread');
-      }
+    for (const [connection, { conduct }] of this.#connections.all()) {
+      if (conduct.leftUnread(unreadBytes(connection), now)) this.#end(connection, 'unread');
     }
   }
 
@@ -344,8 +341,8 @@ class ChatDoor implements ChatServer {
   #end(connection: Connection, reason: 'flood' | 'unread'): void {
     if (connection.readyState !== 'open') return;
     const { metrics, logger, clock } = this.#parts;
-    const visitor = this.#visitorOf.get(connection);
-    for (const key of [this.#connections.peerOf(connection)?.network, visitor]) {
+    const { visitor, peer } = this.#connections.get(connection) ?? {};
+    for (const key of [peer?.network, visitor]) {
       if (key !== undefined) this.#waits.cutOff(key, clock());
     }
     metrics.refused.inc({ channel: 'web_chat', reason });

@@ -35,7 +35,7 @@ import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/si
 const PATH = '/sms/twilio';
 /** A text of 1,600 characters with ten media URLs is smaller than 20 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
-const RETRY_AFTER_SECONDS = 10;
+const RETRY_AFTER_SECONDS = '10';
 
 export interface SmsWebhookOptions {
   readonly shops: readonly SmsShop[];
@@ -132,7 +132,7 @@ class TwilioWebhook {
     }
     const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
-    res.writeHead(200, TWIML_HEADERS).end(EMPTY_TWIML);
+    res.type('text/xml').send(EMPTY_TWIML);
     const { duplicate, id } = accepted;
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
     this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
@@ -176,16 +176,10 @@ class TwilioWebhook {
   refuse(res: Response, error: unknown): void {
     const { status, reason, message } = this.#refusalFor(error);
     this.#metrics.refused.inc({ channel: 'sms', reason });
-    const body = `${message}\n`;
-    res
-      .writeHead(status, {
-        'Content-Type': 'text/plain; charset=utf-8',
-        'Content-Length': Buffer.byteLength(body),
-        ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
-        // The rest of an unread body must not be interpreted as the next request.
-        ...((status === 413 || status === 415) && { Connection: 'close' }),
-      })
-      .end(body);
+    if (status === 503) res.set('Retry-After', RETRY_AFTER_SECONDS);
+    // The rest of an unread body must not be interpreted as the next request.
+    if (status === 413 || status === 415) res.set('Connection', 'close');
+    res.status(status).type('text/plain').send(`${message}\n`);
   }
 
   #refusalFor(error: unknown): WebhookRefused {
@@ -200,10 +194,6 @@ class TwilioWebhook {
 }
 
 const EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>';
-const TWIML_HEADERS = {
-  'Content-Type': 'text/xml; charset=utf-8',
-  'Content-Length': Buffer.byteLength(EMPTY_TWIML),
-};
 
 /** @throws {WebhookRefused} neither a form nor JSON */
 function isJson(req: Request): boolean {

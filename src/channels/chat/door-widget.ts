@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { WIDGET_CONFIG_PATH } from './events.ts';
 import type { ChatShop } from './shop.ts';
-import { WIDGET_CONFIG_PATH } from './widget-config.ts';
 
 export interface WidgetRoutesOptions {
   readonly shops: readonly ChatShop[];

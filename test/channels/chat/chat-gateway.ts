@@ -12,7 +12,7 @@ import {
   createReplyPoller,
   type ReplyPollerOptions,
 } from '../../../src/channels/chat/replies/reply-poller.ts';
-import type { ReplySource } from '../../../src/channels/chat/replies/reply-source.ts';
+import type { ReplySource } from '../../../src/channels/chat/replies/message-reader.ts';
 import { createIntake, type Intake } from '../../../src/intake/intake.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';

@@ -6,7 +6,7 @@ import { fileKind, HEAD_BYTES } from '../../../runtime/file-kind.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
 import type { UploadRecord } from '../../../spool/chat-store.ts';
 import { MAX_FILE_BYTES } from '../events.ts';
-import { Answer } from './bearer.ts';
+import { Answer } from './own-files.ts';
 
 type ReceivedFile = Omit<UploadRecord, 'id'>;
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
 import { chatMeta } from '../channels/chat/stored.ts';
-import { type ChatServer, createChatServer } from '../channels/chat/door.ts';
+import { ChatServer } from '../channels/chat/door.ts';
 import { Presence } from '../channels/chat/visitors.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
@@ -52,7 +52,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     clientIpOf(http.trustProxy),
   );
   const presence = new Presence();
-  const chat = createChatServer(
+  const chat = new ChatServer(
     {
       shops: chatShops(config),
       signingKeys: config.chatTokenKeys.map(({ id, secret }) => ({ id, secret: secret.reveal() })),

@@ -62,27 +62,6 @@ export interface SettledMessage {
   readonly state: 'delivered' | 'failed';
 }
 
-export interface ChatServer {
-  /**
-   * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
-   * listener (the express app), which keeps handling all other paths, including `/chat/uploads`.
-   */
-  attach(httpServer: HttpServer): void;
-  /** `POST /chat/uploads` */
-  readonly router: Router;
-  /** Stores the final state of a visitor's message and sends it to every open tab. */
-  messageSettled(message: SettledMessage): Promise<void>;
-  /** Sends a line that was just stored (a reply) to every open tab. */
-  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void;
-  /**
-   * Replaces the shops. Tabs of a removed shop are closed and refused as unknown when they
-   * reconnect; all other tabs stay connected.
-   */
-  serve(shops: readonly ChatShop[]): void;
-  /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
-  stop(): Promise<void>;
-}
-
 const MAX_SOCKETS = 20_000;
 const MAX_BUFFER_BYTES = 128 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -97,13 +76,11 @@ const UNREAD_CHECK_MS = 1_000;
 /** Packets in ten seconds other than messages: other calls, refusals, heartbeats and handshakes. */
 const OTHER_PACKETS = 200;
 
-/** Creates the server side of the chat channel; `attach` starts it. */
-export const createChatServer = (options: ChatServerOptions, parts: ChatServerParts): ChatServer =>
-  new ChatDoor(options, parts);
-
 type Connection = ChatSocket['conn'];
 
-class ChatDoor implements ChatServer {
+/** The server side of the chat channel; `attach` starts it. */
+export class ChatServer {
+  /** `POST /chat/uploads` */
   readonly router: Router;
   readonly #parts: ChatServerParts;
   readonly #maxSockets: number;
@@ -166,6 +143,10 @@ class ChatDoor implements ChatServer {
     this.#unreadTimer = setInterval(() => this.#lookAtUnread(), UNREAD_CHECK_MS).unref();
   }
 
+  /**
+   * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
+   * listener (the express app), which keeps handling all other paths, including `/chat/uploads`.
+   */
   attach(httpServer: HttpServer): void {
     this.#isAttached = true;
     attachBeside(this.#io, httpServer);
@@ -191,6 +172,7 @@ class ChatDoor implements ChatServer {
     });
   }
 
+  /** Stores the final state of a visitor's message and sends it to every open tab. */
   async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
     const { store, presence, clock } = this.#parts;
     // The message belongs to another visitor if its author has been merged with them.
@@ -201,6 +183,7 @@ class ChatDoor implements ChatServer {
     }
   }
 
+  /** Sends a line that was just stored (a reply) to every open tab. */
   publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
     const { presence, clock } = this.#parts;
     if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
@@ -208,6 +191,10 @@ class ChatDoor implements ChatServer {
     for (const tab of this.#visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
   }
 
+  /**
+   * Replaces the shops. Tabs of a removed shop are closed and refused as unknown when they
+   * reconnect; all other tabs stay connected.
+   */
   serve(next: readonly ChatShop[]): void {
     const gone = new Set([...this.#shops.values()].map(({ shopId }) => shopId));
     this.#shops.clear();
@@ -222,6 +209,7 @@ class ChatDoor implements ChatServer {
     for (const shopId of gone) this.#visitors.closeShop(shopId);
   }
 
+  /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
   async stop(): Promise<void> {
     clearInterval(this.#unreadTimer);
     await Promise.all([this.#inFlight.close(), this.#stopUploads()]);

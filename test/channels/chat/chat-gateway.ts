@@ -1,11 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import {
-  type ChatServer,
-  type ChatServerOptions,
-  createChatServer,
-} from '../../../src/channels/chat/door.ts';
+import { ChatServer, type ChatServerOptions } from '../../../src/channels/chat/door.ts';
 import type { ChatShop } from '../../../src/channels/chat/shop.ts';
 import { Presence } from '../../../src/channels/chat/visitors.ts';
 import {
@@ -112,7 +108,7 @@ export class ChatGateway {
       onAccepted: () => undefined,
     });
     const presence = new Presence();
-    const server = createChatServer(
+    const server = new ChatServer(
       { shops: [aShop()], signingKeys: SIGNING_KEYS, ...options },
       {
         ...{ store: store.chat, blobs, presence, clock, logger, metrics },

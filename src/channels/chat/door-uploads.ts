@@ -22,10 +22,7 @@ import type { SessionParts } from './session.ts';
 import type { ChatShop, Origins } from './shop.ts';
 import { TooManyVisitors } from './visitors.ts';
 
-export interface UploadParts extends Omit<
-  SessionParts,
-  'intake' | 'presence' | 'inFlight' | 'onRefused'
-> {
+export interface UploadParts extends Omit<SessionParts, 'intake' | 'inFlight' | 'onRefused'> {
   readonly blobs: BlobStore;
   readonly shops: ReadonlyMap<string, ChatShop>;
   readonly origins: Origins;

@@ -47,7 +47,7 @@ export interface ChatServerOptions {
 
 export interface ChatServerParts extends Pick<
   SessionParts,
-  'store' | 'intake' | 'presence' | 'clock' | 'logger' | 'metrics'
+  'store' | 'intake' | 'clock' | 'logger' | 'metrics'
 > {
   readonly blobs: BlobStore;
   /** The client's address, from trusted proxies' headers if there are any. */
@@ -82,12 +82,12 @@ type Connection = ChatSocket['conn'];
 export class ChatServer {
   /** `POST /chat/uploads` */
   readonly router: Router;
+  readonly visitors: Visitors;
   readonly #parts: ChatServerParts;
   readonly #maxSockets: number;
   readonly #shops: Map<string, ChatShop>;
   readonly #origins: Origins;
   readonly #limits: ShopLimits;
-  readonly #visitors: Visitors;
   readonly #recognition: Recognition;
   readonly #handshake: Handshake;
   readonly #io: ChatIo;
@@ -103,7 +103,7 @@ export class ChatServer {
   #maxPackets: number;
 
   constructor(options: ChatServerOptions, parts: ChatServerParts) {
-    const { store, blobs, intake, presence, clock, logger, metrics } = parts;
+    const { store, blobs, intake, clock, logger, metrics } = parts;
     const { shops } = options;
     this.#parts = parts;
     this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
@@ -116,11 +116,11 @@ export class ChatServer {
     const tokens = new VisitorTokens(options.signingKeys, clock);
     const visitors = new Visitors({ store, clock, limits });
     const recognition = new Recognition({ store, visitors, clock, logger });
-    this.#visitors = visitors;
+    this.visitors = visitors;
     this.#recognition = recognition;
     this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
     this.#sessionParts = {
-      ...{ store, intake, visitors, presence, tokens, limits, clock, logger, metrics },
+      ...{ store, intake, visitors, tokens, limits, clock, logger, metrics },
       inFlight: this.#inFlight,
       onRefused: (connection) => {
         const conduct = this.#connections.get(connection)?.conduct;
@@ -174,21 +174,22 @@ export class ChatServer {
 
   /** Stores the final state of a visitor's message and sends it to every open tab. */
   async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
-    const { store, presence, clock } = this.#parts;
+    const { store, clock } = this.#parts;
     // The message belongs to another visitor if its author has been merged with them.
     const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
-    presence.active(shopId, owner, clock());
-    for (const tab of this.#visitors.find(shopId, owner)?.tabs ?? []) {
+    this.visitors.active(shopId, owner, clock());
+    for (const tab of this.visitors.find(shopId, owner)?.tabs ?? []) {
       tab.status({ id: messageId, state });
     }
   }
 
   /** Sends a line that was just stored (a reply) to every open tab. */
   publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
-    const { presence, clock } = this.#parts;
-    if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
+    const visitor = this.visitors.find(shopId, visitorId);
+    if (visitor === undefined) return;
+    if (line.from === 'agent') visitor.answeredAt = this.#parts.clock();
     const event = toEvent(line);
-    for (const tab of this.#visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
+    for (const tab of visitor.tabs) tab.offer(event);
   }
 
   /**
@@ -206,7 +207,7 @@ export class ChatServer {
     this.#limits.serve(next);
     this.#maxPerNetwork = maxConnectionsPerNetwork(next);
     this.#maxPackets = maxPackets(next);
-    for (const shopId of gone) this.#visitors.closeShop(shopId);
+    for (const shopId of gone) this.visitors.closeShop(shopId);
   }
 
   /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */

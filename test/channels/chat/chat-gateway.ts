@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { ChatServer, type ChatServerOptions } from '../../../src/channels/chat/door.ts';
 import type { ChatShop } from '../../../src/channels/chat/shop.ts';
-import { Presence } from '../../../src/channels/chat/visitors.ts';
 import {
   createReplyPoller,
   type ReplyPollerOptions,
@@ -107,11 +106,10 @@ export class ChatGateway {
       ...{ spool: { ...store.spool, blobs }, chat: store.chat, metrics, clock },
       onAccepted: () => undefined,
     });
-    const presence = new Presence();
     const server = new ChatServer(
       { shops: [aShop()], signingKeys: SIGNING_KEYS, ...options },
       {
-        ...{ store: store.chat, blobs, presence, clock, logger, metrics },
+        ...{ store: store.chat, blobs, clock, logger, metrics },
         intake: options.intake?.(intake) ?? intake,
         clientIp: options.clientIp ?? ((request) => request.socket.remoteAddress ?? ''),
       },
@@ -121,8 +119,9 @@ export class ChatGateway {
       createReplyPoller(
         { requestsPerSecond: 200, fastestMs: 50, unsignedWaitMs: 500, ...options.replies },
         {
-          ...{ chatStore: store.chat, spool: store.spool, source: options.source, presence },
-          ...{ onLine: (...line) => server.publish(...line), clock, logger },
+          ...{ chatStore: store.chat, spool: store.spool, source: options.source },
+          ...{ visitors: server.visitors, clock, logger },
+          onLine: (...line) => server.publish(...line),
         },
       );
     const app = express();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields } from '../../../observability/logger.ts';
 import type { ShopId } from '../../../domain/ids.ts';
-import type { Presence, PresenceChange, PresentVisitor } from '../visitors.ts';
+import type { PresenceChange, PresentVisitor, Visitors } from '../visitors.ts';
 import { Pacer, type Urgency } from './pacer.ts';
 import { ShopReplies, type ShopRepliesParts } from './shop-replies.ts';
 import {
@@ -31,7 +31,7 @@ export interface ReplyPollerParts extends Omit<
   ShopRepliesParts,
   'pacer' | 'maxPages' | 'requestTimeoutMs' | 'unsignedWaitMs'
 > {
-  readonly presence: Presence;
+  readonly visitors: Pick<Visitors, 'present' | 'subscribe'>;
 }
 
 export interface ReplyPoller {
@@ -57,7 +57,7 @@ export function createReplyPoller(
 ): ReplyPoller {
   const pacer = new Pacer(options.requestsPerSecond ?? 2);
   const loops = new Map<ShopId, ShopLoop>();
-  const { presence, chatStore, spool, source, onLine, clock, logger } = parts;
+  const { visitors, chatStore, spool, source, onLine, clock, logger } = parts;
 
   const tell = (visitor: PresentVisitor, change: PresenceChange): void => {
     let loop = loops.get(visitor.shopId);
@@ -73,8 +73,8 @@ export function createReplyPoller(
     }
     loop.tell(visitor, change);
   };
-  const unsubscribe = presence.subscribe(tell);
-  for (const visitor of presence.present()) tell(visitor, 'arrived');
+  const unsubscribe = visitors.subscribe(tell);
+  for (const visitor of visitors.present()) tell(visitor, 'arrived');
 
   return {
     stop: async () => {

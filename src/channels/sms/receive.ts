@@ -98,19 +98,10 @@ export function toArrival(
 }
 
 /** Twilio's message statuses (REST API, Message resource); a fixed set keeps metric labels few. */
-const STATUSES = new Set([
-  'accepted',
-  'scheduled',
-  'queued',
-  'sending',
-  'sent',
-  'delivered',
-  'undelivered',
-  'failed',
-  'canceled',
-  'read',
-  'receiving',
-]);
+const STATUSES = new Set(
+  `accepted scheduled queued sending sent delivered undelivered failed canceled read
+  receiving`.split(/\s+/),
+);
 
 const NAMES = ['MessageStatus', 'SmsStatus'];
 

@@ -18,23 +18,26 @@ const CLOCK_SLACK_MS = 100;
 /** Page reloads and unstable connections cause many more handshakes than sockets. */
 const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
 
-/** The rates of one shop. Each function counts and returns undefined if the rate is not exceeded. */
+/** Counts one; returns undefined if the rate is not exceeded. */
+type Rate<Key> = (key: Key) => Promise<Limited | undefined>;
+
+/** The rates of one shop. */
 export class ChatLimits {
-  readonly message;
-  readonly call;
-  readonly upload;
-  readonly download;
-  readonly newVisitor;
-  readonly handshake;
+  readonly message: Rate<VisitorId>;
+  readonly call: Rate<VisitorId>;
+  readonly upload: Rate<VisitorId>;
+  readonly download: Rate<VisitorId>;
+  readonly newVisitor: Rate<string>;
+  readonly handshake: Rate<string>;
   readonly #uploadBytes;
 
   constructor(options: ChatLimitOptions) {
-    this.message = rate<VisitorId>(options.messagesPer10s, 10);
-    this.call = rate<VisitorId>(CALLS_PER_10S, 10);
-    this.upload = rate<VisitorId>(UPLOADS_PER_10_MIN, 600);
-    this.download = rate<VisitorId>(DOWNLOADS_PER_MIN, 60);
-    this.newVisitor = rate<string>(options.newVisitorsPerHourPerIp, 3600);
-    this.handshake = rate<string>(options.socketsPerIp * HANDSHAKES_PER_SOCKET_PER_MIN, 60);
+    this.message = rate(options.messagesPer10s, 10);
+    this.call = rate(CALLS_PER_10S, 10);
+    this.upload = rate(UPLOADS_PER_10_MIN, 600);
+    this.download = rate(DOWNLOADS_PER_MIN, 60);
+    this.newVisitor = rate(options.newVisitorsPerHourPerIp, 3600);
+    this.handshake = rate(options.socketsPerIp * HANDSHAKES_PER_SOCKET_PER_MIN, 60);
     this.#uploadBytes = new RateLimiterMemory({
       points: options.uploadBytesPerHourPerIp,
       duration: UPLOAD_WINDOW_SECONDS,
@@ -62,9 +65,9 @@ export class ChatLimits {
   }
 }
 
-function rate<Key extends string>(points: number, duration: number) {
+function rate(points: number, duration: number): Rate<string> {
   const limiter = new RateLimiterMemory({ points, duration });
-  return (key: Key): Promise<Limited | undefined> => take(limiter, key);
+  return (key) => take(limiter, key);
 }
 
 async function take(

@@ -76,7 +76,7 @@ async function repeatFor(
   const { clock, logger, metrics } = parts;
   let lists: MessageLists | undefined;
   let failures = 0;
-  while (!signal.aborted) {
+  do {
     const startedAt = performance.now();
     let waitMs = everyMs;
     try {
@@ -99,5 +99,5 @@ async function repeatFor(
       });
     }
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
-  }
+  } while (!signal.aborted);
 }

@@ -66,7 +66,7 @@ module.exports = {
     ]),
     layer('alerts', '^src/operations/alerts/', LEAVES),
     layer('demo-knows-no-one', '^src/demo/', LEAVES),
-    layer('widget', '^src/widget/', ['^src/channels/chat/(events|widget-config)[.]ts$']),
+    layer('widget', '^src/widget/', ['^src/channels/chat/events[.]ts$']),
     {
       name: 'only-the-root-and-cli-read-the-configuration',
       severity: 'error',

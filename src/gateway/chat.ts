@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
 import { chatMeta } from '../channels/chat/stored.ts';
-import { type ChatServer, createChatServer } from '../channels/chat/door.ts';
-import { Presence } from '../channels/chat/visitors.ts';
+import { ChatServer } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
@@ -51,21 +50,20 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
   const clientIp = live.derive('chat proxies', ['http.trustProxy'], ({ http }) =>
     clientIpOf(http.trustProxy),
   );
-  const presence = new Presence();
-  const chat = createChatServer(
+  const chat = new ChatServer(
     {
       shops: chatShops(config),
       signingKeys: config.chatTokenKeys.map(({ id, secret }) => ({ id, secret: secret.reveal() })),
     },
     {
-      ...{ store: store.chat, blobs: store.spool.blobs, intake, presence, clock, logger, metrics },
+      ...{ store: store.chat, blobs: store.spool.blobs, intake, clock, logger, metrics },
       clientIp: (request) => clientIp.value(request),
     },
   );
   const poller = createReplyPoller(
     {},
     {
-      ...{ chatStore: store.chat, spool: store.spool, presence, clock, logger },
+      ...{ chatStore: store.chat, spool: store.spool, visitors: chat.visitors, clock, logger },
       source: replySource(parts.shops),
       onLine: (shopId, visitorId, line) => {
         metrics.chatReplySeconds.observe(Math.max(0, clock() - line.at) / 1000);

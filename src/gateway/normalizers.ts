@@ -1,81 +1,103 @@
 import { join } from 'node:path';
 import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import type { Authenticator } from '../channels/email/authentication/authenticator.ts';
-import { createEmailNormalizer } from '../channels/email/normalize.ts';
-import { createSmsNormalizer } from '../channels/sms/normalize.ts';
+import { createEmailNormalizer, type EmailNormalizerOptions } from '../channels/email/normalize.ts';
+import { createSmsNormalizer, type SmsNormalizerOptions } from '../channels/sms/normalize.ts';
 import { type Normalizer, NotYet } from '../intake/normalizer.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
+import type { Spool } from '../spool/spool.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
 import { mailSettings, smsShops, trustingShops } from './shops.ts';
 
-export interface NormalizerParts {
+export interface ReadingParts {
   readonly live: LiveConfig;
   readonly store: Store;
-  readonly authenticator: Authenticator;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly stack: StopStack;
 }
 
-/** When an entry is tried again whose shop no longer has its channel. */
-const RETRY_AFTER_MS = 60_000;
+export interface ReadingOptions {
+  /** Begins the names of the normalizers and of their scratch folders. */
+  readonly prefix: '' | 'console-';
+  readonly countMessage: Spool['countMessage'];
+  /** Without it, senders of emails are not checked. */
+  readonly authenticator?: Authenticator;
+  readonly email?: Pick<EmailNormalizerOptions, 'workers' | 'deadlineMs'>;
+  readonly media?: SmsNormalizerOptions['media'];
+}
 
-/** The normalizer of each channel, for the current shops. */
-export function createNormalizers(parts: NormalizerParts): Record<Channel, Normalizer> {
-  const { live, store, clock, logger, metrics, stack } = parts;
-  const { dataDir } = live.value;
+/** A normalizer of each channel, for the current shops. */
+export function channelNormalizers(
+  { live, store, clock, logger, metrics, stack }: ReadingParts,
+  { prefix, countMessage, authenticator, ...options }: ReadingOptions,
+): Record<Channel, Normalizer> {
+  const folderOf = (channel: Channel) => join(live.value.dataDir, 'tmp', prefix + channel);
+  const { blobs } = store.spool;
   const email = createEmailNormalizer(
-    { shops: mailSettings(live.value), scratchFolder: join(dataDir, 'tmp', 'email') },
+    { shops: mailSettings(live.value), scratchFolder: folderOf('email'), ...options.email },
     {
-      blobs: store.spool.blobs,
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0,
-      countMessage: (message, limits) => store.spool.countMessage(message, limits),
-      authenticator: parts.authenticator,
-      logger,
+      ...(authenticator && { authenticator }),
+      ...{ blobs, countMessage, logger },
     },
   );
-  stack.push('email normalizer', () => email.stop());
+  stack.push(`${prefix}email normalizer`, () => email.stop());
   live.add({
-    name: 'email normalizer',
+    name: `${prefix}email normalizer`,
     reads: ['shops'],
     prepare: (next) => {
       const shops = mailSettings(next);
       return { commit: () => email.serve(shops) };
     },
   });
-  const texts = live.derive('sms normalizer', ['shops'], smsShops);
+  const texts = live.derive(`${prefix}sms normalizer`, ['shops'], smsShops);
   const sms = createSmsNormalizer(
     {
       get shops() {
         return texts.value;
       },
-      scratchDir: join(dataDir, 'tmp', 'sms'),
+      scratchDir: folderOf('sms'),
+      ...(options.media && { media: options.media }),
     },
-    {
-      optOuts: store.optOuts,
-      countMessage: (message, limits) => store.spool.countMessage(message, limits),
-      ...{ clock, logger, metrics },
-    },
+    { optOuts: store.optOuts, ...{ countMessage, clock, logger, metrics } },
   );
-  const trusting = live.derive('chat normalizer', ['shops'], trustingShops);
+  const trusting = live.derive(`${prefix}chat normalizer`, ['shops'], trustingShops);
+  const chat = createChatNormalizer({
+    blobs,
+    trustUnverifiedEmail: (shopId) => trusting.value.has(shopId),
+  });
+  return { email: email.normalize, sms, web_chat: chat };
+}
+
+/** When an entry is tried again whose shop no longer has its channel. */
+const RETRY_AFTER_MS = 60_000;
+
+/** The normalizers of delivery. */
+export function createNormalizers(
+  parts: ReadingParts & { readonly authenticator: Authenticator },
+): Record<Channel, Normalizer> {
+  const { live, store, authenticator } = parts;
+  const { email, sms, web_chat } = channelNormalizers(parts, {
+    prefix: '',
+    countMessage: (message, limits) => store.spool.countMessage(message, limits),
+    authenticator,
+  });
   const withEmail = live.derive('shops with email', ['shops'], (config) => idsOf(config, 'email'));
   const withSms = live.derive('shops with sms', ['shops'], (config) => idsOf(config, 'sms'));
   return {
-    email: postponeUnserved(email.normalize, withEmail),
+    email: postponeUnserved(email, withEmail),
     sms: postponeUnserved(sms, withSms),
-    web_chat: createChatNormalizer({
-      blobs: store.spool.blobs,
-      trustUnverifiedEmail: (shopId) => trusting.value.has(shopId),
-    }),
+    web_chat,
   };
 }
 

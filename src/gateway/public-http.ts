@@ -32,9 +32,7 @@ export function createPublicApp({ routers, health, logger }: PublicHttpParts): E
   app.get('/readyz', health.readyz);
   for (const router of routers) app.use(router);
   app.use(helmet());
-  app.use((_req: Request, res: Response) => {
-    res.status(404).type('text/plain').end('Not found\n');
-  });
+  app.use((_req: Request, res: Response) => res.status(404).type('text/plain').end('Not found\n'));
   app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
     if (error instanceof URIError && !res.headersSent) {
       res.status(400).type('text/plain').end('The path is not valid\n');

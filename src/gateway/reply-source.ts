@@ -3,7 +3,7 @@ import {
   PAGE,
   PageTooLarge,
   type ReplySource,
-} from '../channels/chat/replies/reply-source.ts';
+} from '../channels/chat/replies/message-reader.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';

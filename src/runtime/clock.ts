@@ -11,3 +11,20 @@ export function createMonotonicClock(): Clock {
   const offset = Date.now() - performance.now();
   return () => Math.round(offset + performance.now());
 }
+
+/**
+ * The result of `work`, or of `late` after this time. The work then goes on, and a failure of it is
+ * ignored.
+ */
+export async function withinMs<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, over.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

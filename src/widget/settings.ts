@@ -1,4 +1,4 @@
-import type { WidgetConfig } from '../channels/chat/widget-config.ts';
+import type { WidgetConfig } from '../channels/chat/events.ts';
 
 /** What the page's script tag and the shop's configuration say, merged. */
 export interface Settings extends WidgetConfig {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CursorRefused, PageTooLarge } from '../../src/channels/chat/replies/reply-source.ts';
+import { CursorRefused, PageTooLarge } from '../../src/channels/chat/replies/message-reader.ts';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
 import { replySource } from '../../src/gateway/reply-source.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';

@@ -1,65 +1,55 @@
 import type { IncomingMessage } from 'node:http';
 import { MAX_UNREAD_BYTES } from './engine.ts';
 import type { Peer } from './handshake.ts';
+import type { ChatSocket } from './session.ts';
 
-/** Transport connections by network, for their whole lifetime. */
+type Connection = ChatSocket['conn'];
+
+/** An open transport connection. */
+interface OpenConnection {
+  readonly peer: Peer;
+  readonly conduct: Conduct;
+  /** Whether it has a socket; several in one connection would exceed the limit of sockets. */
+  isTaken: boolean;
+  failedHandshakes: number;
+  /** The key under which its visitor is delayed; undefined until the handshake. */
+  visitor: string | undefined;
+}
+
+/** The open transport connections, also counted by network. */
 export class Connections {
   readonly #byNetwork = new Map<string, number>();
-  // Weak, so that the entry of a closed connection is collected with it.
-  readonly #peers = new WeakMap<object, Peer>();
-  readonly #failures = new WeakMap<object, number>();
-  readonly #conducts = new WeakMap<object, Conduct>();
-  readonly #taken = new WeakSet<object>();
+  readonly #open = new Map<Connection, OpenConnection>();
 
-  open(connection: object, request: IncomingMessage, network: string): void {
+  open(connection: Connection, request: IncomingMessage, network: string): void {
     const ordinal = this.countOf(network) + 1;
     this.#byNetwork.set(network, ordinal);
-    this.#conducts.set(connection, new Conduct());
-    this.#peers.set(connection, { origin: request.headers.origin, network, ordinal });
+    this.#open.set(connection, {
+      peer: { origin: request.headers.origin, network, ordinal },
+      conduct: new Conduct(),
+      ...{ isTaken: false, failedHandshakes: 0, visitor: undefined },
+    });
   }
 
-  close(connection: object): void {
-    const peer = this.#peers.get(connection);
-    if (peer === undefined || !this.#peers.delete(connection)) return;
-    const left = this.countOf(peer.network) - 1;
-    if (left > 0) this.#byNetwork.set(peer.network, left);
-    else this.#byNetwork.delete(peer.network);
+  close(connection: Connection): void {
+    const network = this.#open.get(connection)?.peer.network;
+    if (network === undefined) return;
+    this.#open.delete(connection);
+    const left = this.countOf(network) - 1;
+    if (left > 0) this.#byNetwork.set(network, left);
+    else this.#byNetwork.delete(network);
   }
 
   countOf(network: string): number {
     return this.#byNetwork.get(network) ?? 0;
   }
 
-  /** The conduct of an open connection. */
-  conductOf(connection: object): Conduct | undefined {
-    return this.#conducts.get(connection);
+  get(connection: Connection): OpenConnection | undefined {
+    return this.#open.get(connection);
   }
 
-  peerOf(connection: object): Peer | undefined {
-    return this.#peers.get(connection);
-  }
-
-  /**
-   * Reserves a connection for one socket. Several sockets in one connection would exceed the limit
-   * of sockets.
-   * @returns whether it was free
-   */
-  take(connection: object): boolean {
-    if (this.#taken.has(connection)) return false;
-    this.#taken.add(connection);
-    return true;
-  }
-
-  /** The connection's socket was refused or closed. */
-  free(connection: object): void {
-    this.#taken.delete(connection);
-  }
-
-  /** The number of failed handshakes on this connection, including this one. */
-  failed(connection: object): number {
-    const failures = (this.#failures.get(connection) ?? 0) + 1;
-    this.#failures.set(connection, failures);
-    return failures;
+  all(): Iterable<[Connection, OpenConnection]> {
+    return this.#open;
   }
 }
 

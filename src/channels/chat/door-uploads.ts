@@ -3,36 +3,30 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import { drainRequest } from '../../runtime/final-answer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { ChatStore } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import type { ChatShop } from './shop.ts';
 import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
 import { InFlight } from './in-flight.ts';
 import type { ChatLimits } from './limits.ts';
-import type { Origins } from './shop.ts';
-import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
-import { removeUpload, sendUpload } from './uploads/own-files.ts';
-import { type ReservedSpace, UploadSpace } from './uploads/upload-space.ts';
-import { receiveUpload, UnsupportedFile, UploadAborted, UploadRefused } from './uploads/receive.ts';
-import type { VisitorTokens } from './recognition.ts';
-import { TooManyVisitors, type Visitors } from './visitors.ts';
+import {
+  Answer,
+  assertCurrent,
+  bearerOf,
+  removeUpload,
+  sendUpload,
+  type UploadBearer,
+} from './uploads/own-files.ts';
+import { receiveUpload, UploadAborted } from './uploads/receive.ts';
+import type { SessionParts } from './session.ts';
+import type { ChatShop, Origins } from './shop.ts';
+import { TooManyVisitors } from './visitors.ts';
 
-export interface UploadParts {
-  readonly store: ChatStore;
+export interface UploadParts extends Omit<SessionParts, 'intake' | 'inFlight' | 'onRefused'> {
   readonly blobs: BlobStore;
-  readonly visitors: Visitors;
-  readonly tokens: VisitorTokens;
   readonly shops: ReadonlyMap<string, ChatShop>;
   readonly origins: Origins;
   readonly networkOf: (request: IncomingMessage) => string;
-  readonly limits: (shop: ChatShop) => ChatLimits;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
 }
 
 /** A client that does not declare the size may send the maximum. */
@@ -173,6 +167,77 @@ class UploadDoor {
   }
 }
 
+/**
+ * The space that uploads leave free beyond the spool's reserve: on a disk that fills up, files are
+ * refused while there is still room for several hundred thousand messages.
+ */
+const SPARE_BYTES = 256 * 1024 * 1024;
+
+/** The space reserved for an upload in progress. */
+interface ReservedSpace {
+  /** This many more bytes were written; the disk's free space no longer includes them. */
+  readonly wrote: (bytes: number) => void;
+  /** @param kept the number of bytes that remain on the disk */
+  leave(kept: number): Promise<void>;
+}
+
+/** Reserves disk space for uploads before their first byte is written. */
+export class UploadSpace {
+  readonly #blobs: Pick<BlobStore, 'assertSpace'>;
+  readonly #logger: Pick<Logger, 'warn'>;
+  /** Bytes that admitted uploads may still write. */
+  #underWay = 0;
+  #isLow = false;
+
+  constructor(blobs: Pick<BlobStore, 'assertSpace'>, logger: Pick<Logger, 'warn'>) {
+    this.#blobs = blobs;
+    this.#logger = logger;
+  }
+
+  /**
+   * @param bytes the maximum size of the upload
+   * @throws {Answer} 429: this network has uploaded too much for now
+   * @throws {SpoolFull} the disk is low
+   */
+  async take(bytes: number, network: string, limits: ChatLimits): Promise<ReservedSpace> {
+    const limited = await limits.uploadBytes(network, bytes);
+    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+    const takenAt = Date.now();
+    let toCome = bytes;
+    this.#underWay += bytes;
+    const wrote = (count: number): void => {
+      const come = Math.min(count, toCome);
+      toCome -= come;
+      this.#underWay -= come;
+    };
+    const leave = async (kept: number): Promise<void> => {
+      wrote(toCome);
+      await limits.giveBack(network, bytes - kept, takenAt);
+    };
+    try {
+      await this.#assertSpace(SPARE_BYTES + this.#underWay);
+    } catch (error) {
+      await leave(0);
+      throw error;
+    }
+    return { wrote, leave };
+  }
+
+  /** If the disk is too small for files, every upload is refused as "busy". */
+  async #assertSpace(bytes: number): Promise<void> {
+    try {
+      await this.#blobs.assertSpace(bytes);
+      this.#isLow = false;
+    } catch (error) {
+      if (error instanceof SpoolFull && !this.#isLow) {
+        this.#isLow = true;
+        this.#logger.warn('chat.uploads_no_room', { needed: bytes });
+      }
+      throw error;
+    }
+  }
+}
+
 async function receive(
   { store, blobs, clock, logger }: UploadParts,
   { shop, visitorId }: UploadBearer,
@@ -234,14 +299,11 @@ function refuse(parts: UploadParts, request: Request, response: Response, error:
 
 function answerOf(error: unknown): Answer {
   if (error instanceof Answer) return error;
-  if (error instanceof UnsupportedFile) return new Answer(415, 'unsupported');
   if (error instanceof TooManyVisitors) {
     return new Answer(429, 'rate_limited', error.limited.retryAfter);
   }
   if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
     return new Answer(503, 'busy', 30);
   }
-  if (!(error instanceof UploadRefused)) return new Answer(500, 'busy');
-  const word = { 400: 'invalid', 413: 'too_large', 415: 'unsupported' } as const;
-  return new Answer(error.status, word[error.status]);
+  return new Answer(500, 'busy');
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { WIDGET_CONFIG_PATH } from './events.ts';
 import type { ChatShop } from './shop.ts';
-import { WIDGET_CONFIG_PATH } from './widget-config.ts';
 
 export interface WidgetRoutesOptions {
   readonly shops: readonly ChatShop[];
@@ -99,35 +99,22 @@ function refuse(response: Response, why: Missing): void {
 
 function send(request: Request, response: Response, file: WidgetFile, cache: string): void {
   const encoding = encodingFor(request);
-  // Each encoding has its own ETag (RFC 9110 §8.8.3.3).
-  const etag = `"${file.hash}-${encoding}"`;
-  response.set({ 'Cache-Control': cache, ETag: etag, Vary: 'Accept-Encoding' });
-  if (isNamed(etag, request.headers['if-none-match'])) {
-    response.status(304).end();
-    return;
-  }
-  const body = file.forms[encoding];
   response.set({
     'Content-Type': 'text/javascript; charset=utf-8',
-    'Content-Length': String(body.length),
+    'Cache-Control': cache,
+    // Each encoding has its own ETag (RFC 9110 §8.8.3.3).
+    ETag: `"${file.hash}-${encoding}"`,
+    Vary: 'Accept-Encoding',
   });
-  if (encoding !== 'identity') response.set('Content-Encoding', encoding);
-  response.end(body);
+  if (encoding !== 'identity' && !request.fresh) response.set('Content-Encoding', encoding);
+  // 304 if the request names this ETag.
+  response.send(file.forms[encoding]);
 }
 
 /** The smallest encoding that the client accepts, in any order. */
 function encodingFor(request: Request): Encoding {
   const preferred = ['br', 'gzip'] as const;
   return preferred.find((each) => request.acceptsEncodings(each) === each) ?? 'identity';
-}
-
-/** `If-None-Match`, RFC 9110 §13.1.2: a list, compared weakly. */
-function isNamed(etag: string, header: string | undefined): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((each) => {
-    const named = each.trim().replace(/^W\//, '');
-    return named === '*' || named === etag;
-  });
 }
 
 /** The file name of the loader, which the page's script tag requests. */

@@ -1,26 +1,23 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Router } from 'express';
 import { Server } from 'socket.io';
-import type { Intake } from '../../intake/intake.ts';
-import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { errorFields } from '../../observability/logger.ts';
 import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
+import type { JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { Connections, ReconnectDelays } from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
 import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
-import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
+import { type Admission, Handshake, HandshakeRefused, type Peer } from './handshake.ts';
 import { InFlight } from './in-flight.ts';
 import { type ChatLimits, ShopLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
 import { Recognition, type SigningKey, VisitorTokens } from './recognition.ts';
 import { ChatSession, type ChatSocket, type SessionParts, type SocketData } from './session.ts';
 import { type ChatShop, Origins } from './shop.ts';
-import { type Presence, Visitors } from './visitors.ts';
+import { Visitors } from './visitors.ts';
 
 /**
  * The path of a visitor's message, from the socket to the payload:
@@ -48,16 +45,13 @@ export interface ChatServerOptions {
   readonly maxSockets?: number;
 }
 
-export interface ChatServerParts {
-  readonly store: ChatStore;
+export interface ChatServerParts extends Pick<
+  SessionParts,
+  'store' | 'intake' | 'clock' | 'logger' | 'metrics'
+> {
   readonly blobs: BlobStore;
-  readonly intake: Pick<Intake, 'acceptChat'>;
-  readonly presence: Presence;
   /** The client's address, from trusted proxies' headers if there are any. */
   readonly clientIp: (request: IncomingMessage) => string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
 }
 
 export interface SettledMessage {
@@ -66,27 +60,6 @@ export interface SettledMessage {
   /** The client's message id. */
   readonly messageId: string;
   readonly state: 'delivered' | 'failed';
-}
-
-export interface ChatServer {
-  /**
-   * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
-   * listener (the express app), which keeps handling all other paths, including `/chat/uploads`.
-   */
-  attach(httpServer: HttpServer): void;
-  /** `POST /chat/uploads` */
-  readonly router: Router;
-  /** Stores the final state of a visitor's message and sends it to every open tab. */
-  messageSettled(message: SettledMessage): Promise<void>;
-  /** Sends a line that was just stored (a reply) to every open tab. */
-  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void;
-  /**
-   * Replaces the shops. Tabs of a removed shop are closed and refused as unknown when they
-   * reconnect; all other tabs stay connected.
-   */
-  serve(shops: readonly ChatShop[]): void;
-  /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
-  stop(): Promise<void>;
 }
 
 const MAX_SOCKETS = 20_000;
@@ -103,20 +76,18 @@ const UNREAD_CHECK_MS = 1_000;
 /** Packets in ten seconds other than messages: other calls, refusals, heartbeats and handshakes. */
 const OTHER_PACKETS = 200;
 
-/** Creates the server side of the chat channel; `attach` starts it. */
-export const createChatServer = (options: ChatServerOptions, parts: ChatServerParts): ChatServer =>
-  new ChatDoor(options, parts);
-
 type Connection = ChatSocket['conn'];
 
-class ChatDoor implements ChatServer {
+/** The server side of the chat channel; `attach` starts it. */
+export class ChatServer {
+  /** `POST /chat/uploads` */
   readonly router: Router;
+  readonly visitors: Visitors;
   readonly #parts: ChatServerParts;
   readonly #maxSockets: number;
   readonly #shops: Map<string, ChatShop>;
   readonly #origins: Origins;
   readonly #limits: ShopLimits;
-  readonly #visitors: Visitors;
   readonly #recognition: Recognition;
   readonly #handshake: Handshake;
   readonly #io: ChatIo;
@@ -125,8 +96,6 @@ class ChatDoor implements ChatServer {
   readonly #connections = new Connections();
   readonly #inFlight = new InFlight();
   readonly #waits = new ReconnectDelays();
-  readonly #open = new Set<Connection>();
-  readonly #visitorOf = new WeakMap<Connection, string>();
   readonly #unreadTimer: NodeJS.Timeout;
   #isAttached = false;
   /** Connections without a handshake must not use up the room of others. */
@@ -134,7 +103,7 @@ class ChatDoor implements ChatServer {
   #maxPackets: number;
 
   constructor(options: ChatServerOptions, parts: ChatServerParts) {
-    const { store, blobs, intake, presence, clock, logger, metrics } = parts;
+    const { store, blobs, intake, clock, logger, metrics } = parts;
     const { shops } = options;
     this.#parts = parts;
     this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
@@ -147,14 +116,14 @@ class ChatDoor implements ChatServer {
     const tokens = new VisitorTokens(options.signingKeys, clock);
     const visitors = new Visitors({ store, clock, limits });
     const recognition = new Recognition({ store, visitors, clock, logger });
-    this.#visitors = visitors;
+    this.visitors = visitors;
     this.#recognition = recognition;
     this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
     this.#sessionParts = {
-      ...{ store, intake, visitors, presence, tokens, limits, clock, logger, metrics },
+      ...{ store, intake, visitors, tokens, limits, clock, logger, metrics },
       inFlight: this.#inFlight,
       onRefused: (connection) => {
-        const conduct = this.#connections.conductOf(connection);
+        const conduct = this.#connections.get(connection)?.conduct;
         if (conduct?.refused(clock()) === true) this.#end(connection, 'flood');
       },
     };
@@ -174,6 +143,10 @@ class ChatDoor implements ChatServer {
     this.#unreadTimer = setInterval(() => this.#lookAtUnread(), UNREAD_CHECK_MS).unref();
   }
 
+  /**
+   * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
+   * listener (the express app), which keeps handling all other paths, including `/chat/uploads`.
+   */
   attach(httpServer: HttpServer): void {
     this.#isAttached = true;
     attachBeside(this.#io, httpServer);
@@ -181,7 +154,7 @@ class ChatDoor implements ChatServer {
     const onPacket = (connection: Connection, type: string): void => {
       // engine.io handles "close" for long polling only (engine.io protocol v4).
       if (type === 'close') connection.close();
-      const conduct = this.#connections.conductOf(connection);
+      const conduct = this.#connections.get(connection)?.conduct;
       if (conduct?.sent(clock(), this.#maxPackets) === true) this.#end(connection, 'flood');
     };
     // One function is shared by all connections, of which there may be many thousands.
@@ -192,34 +165,37 @@ class ChatDoor implements ChatServer {
     this.#io.engine.on('connection', (connection: Connection) => {
       const { request } = connection;
       this.#connections.open(connection, request, this.#networkOf(request));
-      this.#open.add(connection);
       connection.on('packet', packetListener);
-      connection.once('close', () => {
-        this.#open.delete(connection);
-        this.#connections.close(connection);
-      });
+      connection.once('close', () => this.#connections.close(connection));
       // Otherwise the first request would stay in memory as long as the socket (1 to 2 kB each).
       Reflect.set(connection, 'request', null);
     });
   }
 
+  /** Stores the final state of a visitor's message and sends it to every open tab. */
   async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
-    const { store, presence, clock } = this.#parts;
+    const { store, clock } = this.#parts;
     // The message belongs to another visitor if its author has been merged with them.
     const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
-    presence.active(shopId, owner, clock());
-    for (const tab of this.#visitors.find(shopId, owner)?.tabs ?? []) {
+    this.visitors.active(shopId, owner, clock());
+    for (const tab of this.visitors.find(shopId, owner)?.tabs ?? []) {
       tab.status({ id: messageId, state });
     }
   }
 
+  /** Sends a line that was just stored (a reply) to every open tab. */
   publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
-    const { presence, clock } = this.#parts;
-    if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
+    const visitor = this.visitors.find(shopId, visitorId);
+    if (visitor === undefined) return;
+    if (line.from === 'agent') visitor.answeredAt = this.#parts.clock();
     const event = toEvent(line);
-    for (const tab of this.#visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
+    for (const tab of visitor.tabs) tab.offer(event);
   }
 
+  /**
+   * Replaces the shops. Tabs of a removed shop are closed and refused as unknown when they
+   * reconnect; all other tabs stay connected.
+   */
   serve(next: readonly ChatShop[]): void {
     const gone = new Set([...this.#shops.values()].map(({ shopId }) => shopId));
     this.#shops.clear();
@@ -231,9 +207,10 @@ class ChatDoor implements ChatServer {
     this.#limits.serve(next);
     this.#maxPerNetwork = maxConnectionsPerNetwork(next);
     this.#maxPackets = maxPackets(next);
-    for (const shopId of gone) this.#visitors.closeShop(shopId);
+    for (const shopId of gone) this.visitors.closeShop(shopId);
   }
 
+  /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
   async stop(): Promise<void> {
     clearInterval(this.#unreadTimer);
     await Promise.all([this.#inFlight.close(), this.#stopUploads()]);
@@ -262,16 +239,18 @@ class ChatDoor implements ChatServer {
 
   /** The handshake of a socket. */
   #letIn(socket: ChatSocket, next: (error?: HandshakeRefused) => void): void {
-    if (!this.#connections.take(socket.conn)) {
+    const connection = this.#connections.get(socket.conn);
+    if (connection === undefined || connection.isTaken) {
       next(this.#refuse(socket, new HandshakeRefused('busy')));
       return;
     }
+    connection.isTaken = true;
     this.#inFlight.begin();
-    this.#admit(socket)
+    this.#admit(socket, connection.peer)
       .then(
         () => next(),
         (error: unknown) => {
-          this.#connections.free(socket.conn);
+          connection.isTaken = false;
           next(this.#refuse(socket, error));
         },
       )
@@ -279,9 +258,8 @@ class ChatDoor implements ChatServer {
   }
 
   /** @throws {HandshakeRefused} and the errors of the store */
-  async #admit(socket: ChatSocket): Promise<void> {
-    const peer = this.#connections.peerOf(socket.conn);
-    if (this.#inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
+  async #admit(socket: ChatSocket, peer: Peer): Promise<void> {
+    if (this.#inFlight.closed) throw new HandshakeRefused('busy');
     if (this.#io.engine.clientsCount > this.#maxSockets) {
       throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
     }
@@ -306,8 +284,12 @@ class ChatDoor implements ChatServer {
     const refused = error instanceof HandshakeRefused ? error : new HandshakeRefused('busy');
     metrics.refused.inc({ channel: 'web_chat', reason: refused.data.code });
     logger.debug('chat.refused', { code: refused.data.code });
-    if (this.#connections.failed(socket.conn) >= MAX_FAILED_HANDSHAKES) {
-      setImmediate(() => socket.conn.close());
+    const connection = this.#connections.get(socket.conn);
+    if (connection !== undefined) {
+      connection.failedHandshakes += 1;
+      if (connection.failedHandshakes >= MAX_FAILED_HANDSHAKES) {
+        setImmediate(() => socket.conn.close());
+      }
     }
     return refused;
   }
@@ -321,12 +303,13 @@ class ChatDoor implements ChatServer {
       return;
     }
     delete socket.data.admission;
-    this.#visitorOf.set(socket.conn, keyOf(admission));
+    const connection = this.#connections.get(socket.conn);
+    if (connection !== undefined) connection.visitor = keyOf(admission);
     const { chatSockets } = this.#parts.metrics;
     chatSockets.inc();
     socket.on('disconnect', () => {
       chatSockets.dec();
-      this.#connections.free(socket.conn);
+      if (connection !== undefined) connection.isTaken = false;
     });
     new ChatSession(socket, admission, this.#sessionParts);
   }
@@ -338,11 +321,8 @@ class ChatDoor implements ChatServer {
 
   #lookAtUnread(): void {
     const now = this.#parts.clock();
-    for (const connection of this.#open) {
-      const conduct = this.#connections.conductOf(connection);
-      if (conduct?.leftUnread(unreadBytes(connection), now) === true) {
-        this.#end(connection, 'unread');
-      }
+    for (const [connection, { conduct }] of this.#connections.all()) {
+      if (conduct.leftUnread(unreadBytes(connection), now)) this.#end(connection, 'unread');
     }
   }
 
@@ -350,8 +330,8 @@ class ChatDoor implements ChatServer {
   #end(connection: Connection, reason: 'flood' | 'unread'): void {
     if (connection.readyState !== 'open') return;
     const { metrics, logger, clock } = this.#parts;
-    const visitor = this.#visitorOf.get(connection);
-    for (const key of [this.#connections.peerOf(connection)?.network, visitor]) {
+    const { visitor, peer } = this.#connections.get(connection) ?? {};
+    for (const key of [peer?.network, visitor]) {
       if (key !== undefined) this.#waits.cutOff(key, clock());
     }
     metrics.refused.inc({ channel: 'web_chat', reason });

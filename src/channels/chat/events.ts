@@ -1,6 +1,6 @@
 /**
- * The messages on the chat socket, in both directions. The widget imports this file too, so it must
- * not need Node or a library (the schemas are in `event-schemas.ts`).
+ * The messages on the chat socket, in both directions, and the widget's settings. The widget
+ * imports this file too, so it must not need Node or a library (the schemas are in `receive.ts`).
  */
 
 export const CHAT_PATH = '/chat';
@@ -128,3 +128,23 @@ export interface ClientToServerEvents {
   profile: (request: ProfileRequest, ack?: (answer: PlainAck) => void) => void;
   new_conversation: (ack?: (answer: PlainAck) => void) => void;
 }
+
+/**
+ * The widget settings of a shop: `chat.widget` of the configuration, fetched by the widget itself.
+ */
+export interface WidgetConfig {
+  /** The title of the panel; by default, the widget's own. */
+  readonly name?: string;
+  /** The first text that a visitor reads. */
+  readonly greeting?: string;
+  /** The accent color: `#rrggbb`. */
+  readonly color?: string;
+  readonly position?: 'right' | 'left';
+  /** A picture of the shop: an https URL. */
+  readonly logo?: string;
+  /** Whether name and email are asked for before the first message. */
+  readonly preChat?: 'off' | 'optional' | 'required';
+}
+
+/** `GET <prefix><widget key>` returns a `WidgetConfig`. */
+export const WIDGET_CONFIG_PATH = '/widget/config/';

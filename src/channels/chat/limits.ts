@@ -18,45 +18,30 @@ const CLOCK_SLACK_MS = 100;
 /** Page reloads and unstable connections cause many more handshakes than sockets. */
 const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
 
-/** The rates of one shop. Each method counts and returns undefined if the rate is not exceeded. */
+/** Counts one; returns undefined if the rate is not exceeded. */
+type Rate<Key> = (key: Key) => Promise<Limited | undefined>;
+
+/** The rates of one shop. */
 export class ChatLimits {
-  readonly #messages;
-  readonly #calls;
-  readonly #uploads;
+  readonly message: Rate<VisitorId>;
+  readonly call: Rate<VisitorId>;
+  readonly upload: Rate<VisitorId>;
+  readonly download: Rate<VisitorId>;
+  readonly newVisitor: Rate<string>;
+  readonly handshake: Rate<string>;
   readonly #uploadBytes;
-  readonly #downloads;
-  readonly #newVisitors;
-  readonly #handshakes;
 
   constructor(options: ChatLimitOptions) {
-    this.#messages = new RateLimiterMemory({ points: options.messagesPer10s, duration: 10 });
-    this.#calls = new RateLimiterMemory({ points: CALLS_PER_10S, duration: 10 });
-    this.#uploads = new RateLimiterMemory({ points: UPLOADS_PER_10_MIN, duration: 600 });
+    this.message = rate(options.messagesPer10s, 10);
+    this.call = rate(CALLS_PER_10S, 10);
+    this.upload = rate(UPLOADS_PER_10_MIN, 600);
+    this.download = rate(DOWNLOADS_PER_MIN, 60);
+    this.newVisitor = rate(options.newVisitorsPerHourPerIp, 3600);
+    this.handshake = rate(options.socketsPerIp * HANDSHAKES_PER_SOCKET_PER_MIN, 60);
     this.#uploadBytes = new RateLimiterMemory({
       points: options.uploadBytesPerHourPerIp,
       duration: UPLOAD_WINDOW_SECONDS,
     });
-    this.#downloads = new RateLimiterMemory({ points: DOWNLOADS_PER_MIN, duration: 60 });
-    this.#newVisitors = new RateLimiterMemory({
-      points: options.newVisitorsPerHourPerIp,
-      duration: 3600,
-    });
-    this.#handshakes = new RateLimiterMemory({
-      points: options.socketsPerIp * HANDSHAKES_PER_SOCKET_PER_MIN,
-      duration: 60,
-    });
-  }
-
-  message(visitorId: VisitorId): Promise<Limited | undefined> {
-    return take(this.#messages, visitorId);
-  }
-
-  call(visitorId: VisitorId): Promise<Limited | undefined> {
-    return take(this.#calls, visitorId);
-  }
-
-  upload(visitorId: VisitorId): Promise<Limited | undefined> {
-    return take(this.#uploads, visitorId);
   }
 
   /** Counts the maximum size of an upload; `giveBack` returns the rest. */
@@ -78,18 +63,11 @@ export class ChatLimits {
     if (takenAt + CLOCK_SLACK_MS < beganAt) return;
     await this.#uploadBytes.reward(network, bytes);
   }
+}
 
-  download(visitorId: VisitorId): Promise<Limited | undefined> {
-    return take(this.#downloads, visitorId);
-  }
-
-  newVisitor(network: string): Promise<Limited | undefined> {
-    return take(this.#newVisitors, network);
-  }
-
-  handshake(network: string): Promise<Limited | undefined> {
-    return take(this.#handshakes, network);
-  }
+function rate(points: number, duration: number): Rate<string> {
+  const limiter = new RateLimiterMemory({ points, duration });
+  return (key) => take(limiter, key);
 }
 
 async function take(

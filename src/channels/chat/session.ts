@@ -34,13 +34,7 @@ import {
 } from './receive.ts';
 import type { VisitorTokens } from './recognition.ts';
 import type { ChatShop } from './shop.ts';
-import {
-  type Presence,
-  type Tab,
-  TooManyVisitors,
-  type Visitor,
-  type Visitors,
-} from './visitors.ts';
+import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visitors.ts';
 
 /** Payloads are `unknown` until a schema has validated them. */
 // `any` is how socket.io spells "whatever event, whatever arguments".
@@ -55,7 +49,6 @@ export interface SessionParts {
   readonly store: ChatStore;
   readonly intake: Pick<Intake, 'acceptChat'>;
   readonly visitors: Visitors;
-  readonly presence: Presence;
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
@@ -111,7 +104,6 @@ export class ChatSession implements Tab {
         socket.conn.close();
       },
     });
-    parts.presence.arrived(shop.shopId, visitorId, parts.clock());
     socket.on('disconnect', () => this.#leave());
     this.#greet(record?.lastSeq ?? 0);
     this.#feed.catchUp();
@@ -135,11 +127,11 @@ export class ChatSession implements Tab {
   }
 
   #greet(lastSeq: number): void {
-    const { shop, id, record } = this.#visitor;
+    const { shop, visitorId, record } = this.#visitor;
     const verified = record?.subject !== undefined;
     this.#socket.emit('session', {
-      token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId: id, verified }),
-      visitorId: id,
+      token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId, verified }),
+      visitorId,
       lastSeq,
       seenSeq: record?.seenSeq ?? 0,
       verified,
@@ -152,7 +144,6 @@ export class ChatSession implements Tab {
   #leave(): void {
     this.#feed.close();
     this.#parts.visitors.leave(this.#visitor, this);
-    this.#parts.presence.left(this.#visitor.shop.shopId, this.#visitor.id);
   }
 
   #emitLine(line: MessageEvent, state: JournalLine['state'] | undefined): void {
@@ -202,22 +193,23 @@ export class ChatSession implements Tab {
 
   #limited<Answer>(handle: (payload: unknown) => Promise<Answer | Failure>) {
     return async (payload: unknown, ack: Ack<Answer>): Promise<void> => {
-      const { shop, id } = this.#visitor;
-      const limited = await this.#parts.limits(shop).call(id);
+      const { shop, visitorId } = this.#visitor;
+      const limited = await this.#parts.limits(shop).call(visitorId);
       ack(limited ? this.#refuse('rate_limited', limited) : await handle(payload));
     };
   }
 
   async #message(payload: unknown, ack: Ack<MessageAck>): Promise<void> {
     const receivedAt = this.#parts.clock();
-    const limited = await this.#parts.limits(this.#visitor.shop).message(this.#visitor.id);
+    const { shop, visitorId } = this.#visitor;
+    const limited = await this.#parts.limits(shop).message(visitorId);
     if (limited !== undefined) ack(this.#refuse('rate_limited', limited));
     else await this.#writes.take(() => this.#accept(payload, receivedAt, ack));
   }
 
   async #accept(payload: unknown, receivedAt: number, ack: Ack<MessageAck>): Promise<void> {
     const { store, intake, visitors, metrics, clock, logger } = this.#parts;
-    const { shop, id: visitorId } = this.#visitor;
+    const { shop, visitorId } = this.#visitor;
     const request = messageRequestSchema.safeParse(payload).data;
     const fault = request === undefined ? 'invalid' : faultOf(request);
     if (request === undefined || fault !== undefined) {
@@ -259,11 +251,11 @@ export class ChatSession implements Tab {
 
   /** Sends the line to every tab, including the sender's own. */
   #publish(line: MessageEvent): void {
-    const { presence, visitors } = this.#parts;
-    const { shop, id } = this.#visitor;
-    presence.active(shop.shopId, id, line.at);
+    const { visitors } = this.#parts;
+    const { shopId, visitorId } = this.#visitor;
+    visitors.active(shopId, visitorId, line.at);
     // Looked up again, because tabs may have closed or opened during the write.
-    for (const tab of visitors.find(shop.shopId, id)?.tabs ?? []) tab.offer(line);
+    for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(line);
   }
 
   async #history(payload: unknown): Promise<HistoryAck> {
@@ -272,10 +264,10 @@ export class ChatSession implements Tab {
     return this.#reads.take(async () => {
       // A client that requests history without reading it would exhaust the memory.
       if (unreadBytes(this.#socket.conn) > STEP_BYTES / 2) return this.#refuse('busy', RETRY_BUSY);
-      const { shop, id } = this.#visitor;
+      const { shopId, visitorId } = this.#visitor;
       const lines = await this.#parts.store.linesBefore(
-        shop.shopId,
-        id,
+        shopId,
+        visitorId,
         request.before ?? Number.MAX_SAFE_INTEGER,
         Math.min(request.limit ?? DEFAULT_HISTORY, MAX_HISTORY),
         STEP_BYTES,
@@ -305,8 +297,9 @@ export class ChatSession implements Tab {
     if (request === undefined) return this.#refuse('invalid');
     return this.#writes.take(async () => {
       const { visitors } = this.#parts;
-      const { shop, id } = this.#visitor;
-      const record = this.#visitor.record ?? (await visitors.stored(shop, id, this.#network));
+      const { shop, visitorId } = this.#visitor;
+      const record =
+        this.#visitor.record ?? (await visitors.stored(shop, visitorId, this.#network));
       const { name, email } = request;
       // The address of a verified visitor can come from the shop's own server only.
       if (email !== undefined && record.subject !== undefined) return this.#refuse('unauthorized');
@@ -337,7 +330,7 @@ export class ChatSession implements Tab {
     if (error instanceof TooManyVisitors) return this.#refuse('rate_limited', error.limited);
     const isExpected = error instanceof SpoolFull || error instanceof SpoolUnavailable;
     this.#parts.logger[isExpected ? 'warn' : 'error']('chat.failed', {
-      visitor: this.#visitor.id,
+      visitor: this.#visitor.visitorId,
       ...errorFields(error),
     });
     return this.#refuse('busy');

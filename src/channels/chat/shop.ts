@@ -1,5 +1,5 @@
 import type { ShopId } from '../../domain/ids.ts';
-import type { WidgetConfig } from './widget-config.ts';
+import type { WidgetConfig } from './events.ts';
 
 /** The chat settings of one shop. */
 export interface ChatShop {

@@ -15,9 +15,8 @@ export const cleanName = (name: string): string =>
 
 /** Elements that the widget removes with their content (`widget/ui/rich/html.ts`). */
 const HIDDEN = new Set(
-  'script style template svg math iframe object embed noscript title textarea select audio video canvas'.split(
-    ' ',
-  ),
+  `script style template svg math iframe object embed noscript title textarea select audio video
+  canvas`.split(/\s+/),
 );
 
 /** Whether sanitized HTML has any visible content. */

@@ -15,10 +15,23 @@ export interface Tab {
   close(): void;
 }
 
+/** What the reply poller reads of a visitor with open tabs. */
+export interface PresentVisitor {
+  readonly shopId: ShopId;
+  readonly visitorId: VisitorId;
+  /** When a tab was last opened. */
+  arrivedAt: number;
+  /** When the visitor last wrote or was delivered; 0 if never. */
+  activeAt: number;
+  /** When the last reply arrived; 0 if never. */
+  answeredAt: number;
+}
+
+export type PresenceChange = 'arrived' | 'left' | 'active';
+
 /** A visitor with open tabs, all of which get the same lines. */
-export interface Visitor {
+export interface Visitor extends PresentVisitor {
   readonly shop: ChatShop;
-  readonly id: VisitorId;
   /** Undefined until there is something to store: a page view stores nothing. */
   record: VisitorRecord | undefined;
   readonly tabs: Set<Tab>;
@@ -42,11 +55,15 @@ export interface VisitorsParts {
   readonly limits: (shop: ChatShop) => ChatLimits;
 }
 
-/** The visitors with open tabs, and the only place where a visitor is first stored. */
+/**
+ * The visitors with open tabs, and the only place where a visitor is first stored. The reply poller
+ * watches who is present.
+ */
 export class Visitors {
   readonly #parts: VisitorsParts;
   readonly #present = new Map<string, Visitor>();
   readonly #storing = new Map<string, Promise<VisitorRecord>>();
+  readonly #listeners = new Set<(visitor: PresentVisitor, change: PresenceChange) => void>();
 
   constructor(parts: VisitorsParts) {
     this.#parts = parts;
@@ -56,19 +73,45 @@ export class Visitors {
     return this.#present.get(keyOf(shopId, id));
   }
 
-  enter(shop: ChatShop, id: VisitorId, record: VisitorRecord | undefined, tab: Tab): Visitor {
-    const key = keyOf(shop.shopId, id);
-    const visitor = this.#present.get(key) ?? { shop, id, record, tabs: new Set<Tab>() };
+  /** A tab was opened; replies from the meantime are wanted at once. */
+  enter(shop: ChatShop, visitorId: VisitorId, record: Visitor['record'], tab: Tab): Visitor {
+    const { shopId } = shop;
+    const key = keyOf(shopId, visitorId);
+    const visitor: Visitor = this.#present.get(key) ?? {
+      ...{ shop, shopId, visitorId, record },
+      tabs: new Set<Tab>(),
+      ...{ arrivedAt: 0, activeAt: 0, answeredAt: 0 },
+    };
     visitor.tabs.add(tab);
+    visitor.arrivedAt = this.#parts.clock();
     this.#present.set(key, visitor);
     if (record !== undefined) this.remember(record);
+    this.#tell(visitor, 'arrived');
     return visitor;
   }
 
   leave(visitor: Visitor, tab: Tab): void {
-    visitor.tabs.delete(tab);
-    const key = keyOf(visitor.shop.shopId, visitor.id);
-    if (visitor.tabs.size === 0 && this.#present.get(key) === visitor) this.#present.delete(key);
+    if (!visitor.tabs.delete(tab) || visitor.tabs.size > 0) return;
+    this.#present.delete(keyOf(visitor.shopId, visitor.visitorId));
+    this.#tell(visitor, 'left');
+  }
+
+  /** The conversation is active, so a reply is expected soon. */
+  active(shopId: ShopId, id: VisitorId, now: number): void {
+    const visitor = this.find(shopId, id);
+    if (visitor === undefined) return;
+    visitor.activeAt = now;
+    this.#tell(visitor, 'active');
+  }
+
+  present(): Iterable<PresentVisitor> {
+    return this.#present.values();
+  }
+
+  /** The returned function ends the subscription. */
+  subscribe(listener: (visitor: PresentVisitor, change: PresenceChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Lines were stored that no tab has yet. */
@@ -127,6 +170,10 @@ export class Visitors {
     visitor.record = { ...record, conversation, lane, seenSeq };
   }
 
+  #tell(visitor: PresentVisitor, change: PresenceChange): void {
+    for (const listener of this.#listeners) listener(visitor, change);
+  }
+
   async #store(shop: ChatShop, id: VisitorId, network: string): Promise<VisitorRecord> {
     const { store, limits, clock } = this.#parts;
     const known = await store.visitor(shop.shopId, id);
@@ -138,82 +185,3 @@ export class Visitors {
 }
 
 const keyOf = (shopId: string, id: VisitorId): string => `${shopId}/${id}`;
-
-/** A visitor with at least one open tab. */
-export interface PresentVisitor {
-  readonly shopId: ShopId;
-  readonly visitorId: VisitorId;
-  tabs: number;
-  /** When a tab was last opened. */
-  arrivedAt: number;
-  /** When the visitor last wrote or was delivered; 0 if never. */
-  activeAt: number;
-  /** When the last reply arrived; 0 if never. */
-  answeredAt: number;
-}
-
-export type PresenceChange = 'arrived' | 'left' | 'active';
-
-/**
- * The visitors with open tabs. The chat server writes it and the reply poller reads it; neither
- * imports the other.
- */
-export class Presence {
-  readonly #visitors = new Map<string, PresentVisitor>();
-  readonly #listeners = new Set<(visitor: PresentVisitor, change: PresenceChange) => void>();
-
-  /** A tab was opened; replies from the meantime are wanted at once. */
-  arrived(shopId: ShopId, visitorId: VisitorId, now: number): void {
-    const key = keyOf(shopId, visitorId);
-    const visitor = this.#visitors.get(key) ?? {
-      shopId,
-      visitorId,
-      tabs: 0,
-      arrivedAt: now,
-      activeAt: 0,
-      answeredAt: 0,
-    };
-    visitor.tabs += 1;
-    visitor.arrivedAt = now;
-    this.#visitors.set(key, visitor);
-    this.#tell(visitor, 'arrived');
-  }
-
-  left(shopId: ShopId, visitorId: VisitorId): void {
-    const key = keyOf(shopId, visitorId);
-    const visitor = this.#visitors.get(key);
-    if (visitor === undefined) return;
-    visitor.tabs -= 1;
-    if (visitor.tabs > 0) return;
-    this.#visitors.delete(key);
-    this.#tell(visitor, 'left');
-  }
-
-  /** The conversation is active, so a reply is expected soon. */
-  active(shopId: ShopId, visitorId: VisitorId, now: number): void {
-    const visitor = this.#visitors.get(keyOf(shopId, visitorId));
-    if (visitor === undefined) return;
-    visitor.activeAt = now;
-    this.#tell(visitor, 'active');
-  }
-
-  /** A reply was stored, so the visitor no longer waits. */
-  answered(shopId: ShopId, visitorId: VisitorId, now: number): void {
-    const visitor = this.#visitors.get(keyOf(shopId, visitorId));
-    if (visitor !== undefined) visitor.answeredAt = now;
-  }
-
-  present(): Iterable<PresentVisitor> {
-    return this.#visitors.values();
-  }
-
-  /** The returned function ends the subscription. */
-  subscribe(listener: (visitor: PresentVisitor, change: PresenceChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  #tell(visitor: PresentVisitor, change: PresenceChange): void {
-    for (const listener of this.#listeners) listener(visitor, change);
-  }
-}

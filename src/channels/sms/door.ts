@@ -5,15 +5,14 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import {
-  BodyRefused,
   FormFields,
   type FormPairs,
-  MalformedForm,
   parseJson,
   parseUrlencoded,
   readBody,
+  WebhookRefused,
 } from './form.ts';
-import { BadParameter, messageStatus, readIdentity, readSids, toArrival } from './receive.ts';
+import { messageStatus, readIdentity, readSids, toArrival } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
 import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/signature.ts';
 
@@ -27,7 +26,7 @@ import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/si
  * - `intake/intake.ts` stores it durably; only then this file responds with 200.
  * - `reconciliation/` finds texts that no webhook delivered through the REST API; they take the
  *   same path.
- * - Delivery calls `normalize.ts`: `normalize/consent.ts` (STOP, START), `limits.ts` (floods),
+ * - Delivery calls `normalize.ts`, which also holds floods: `normalize/consent.ts` (STOP, START),
  *   `normalize/content.ts` (the text), `normalize/medium.ts` and `normalize/text-media.ts` (media;
  *   late ones follow in a separate message).
  * - All calls of Twilio use `providers/twilio/transport.ts`.
@@ -36,7 +35,7 @@ import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/si
 const PATH = '/sms/twilio';
 /** A text of 1,600 characters with ten media URLs is smaller than 20 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
-const RETRY_AFTER_SECONDS = 10;
+const RETRY_AFTER_SECONDS = '10';
 
 export interface SmsWebhookOptions {
   readonly shops: readonly SmsShop[];
@@ -71,43 +70,15 @@ export function createSmsWebhook(options: SmsWebhookOptions, deps: SmsWebhookDep
   router.post(PATH, (req, res) => webhook.receive(req, res));
   router.all(PATH, (_req, res) => {
     res.setHeader('Allow', 'POST');
-    webhook.refuse(res, WRONG_METHOD);
+    throw new WebhookRefused(405, 'method', 'Configure the webhook as HTTP POST');
   });
   router.use(PATH, (error: unknown, _req: Request, res: Response, next: NextFunction) => {
     // A response was already sent; express closes the connection.
     if (res.headersSent) next(error);
-    else webhook.fail(error, res);
+    else webhook.refuse(res, error);
   });
   return router;
 }
-
-interface Refusal {
-  readonly status: number;
-  readonly reason: string;
-  readonly text: string;
-}
-
-const WRONG_METHOD: Refusal = {
-  status: 405,
-  reason: 'method',
-  text: 'Configure the webhook as HTTP POST',
-};
-const WRONG_TYPE: Refusal = {
-  status: 415,
-  reason: 'content-type',
-  text: 'Expected application/x-www-form-urlencoded or application/json',
-};
-const UNSIGNED: Refusal = {
-  status: 403,
-  reason: 'signature',
-  text: 'The signature does not match',
-};
-const UNKNOWN: Refusal = {
-  status: 403,
-  reason: 'unknown-number',
-  text: 'No shop has this account and number',
-};
-const NOT_NOW: Refusal = { status: 503, reason: 'spool', text: 'Try again later' };
 
 class TwilioWebhook {
   readonly #shops: ShopDirectory;
@@ -126,12 +97,7 @@ class TwilioWebhook {
   }
 
   async receive(req: Request, res: Response): Promise<void> {
-    const format = formatOf(req);
-    if (format === undefined) {
-      this.refuse(res, WRONG_TYPE);
-      return;
-    }
-    const json = format === 'json';
+    const json = isJson(req);
     const body = await readBody(req, MAX_BODY_BYTES);
     const startedAt = performance.now();
     const pairs = json ? parseJson(body) : parseUrlencoded(body);
@@ -157,20 +123,16 @@ class TwilioWebhook {
     const { accountSid, messageSid, to } = identity;
     const shop = this.#shops.find(accountSid, to, fields.first('MessagingServiceSid'));
     const signers = shop === undefined ? this.#shops.ofAccount(accountSid) : [shop];
-    if (!this.#signed(req, signers, content)) {
-      this.refuse(res, UNSIGNED);
-      return;
-    }
+    this.#assertSigned(req, signers, content);
     if (shop === undefined) {
       // Twilio signed it, so this is not an attack: a number is missing in the configuration.
       this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
       this.#logger.error('sms.unknown-number', { accountSid, messageSid });
-      this.refuse(res, UNKNOWN);
-      return;
+      throw new WebhookRefused(403, 'unknown-number', 'No shop has this account and number');
     }
     const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
-    res.writeHead(200, TWIML_HEADERS).end(EMPTY_TWIML);
+    res.type('text/xml').send(EMPTY_TWIML);
     const { duplicate, id } = accepted;
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
     this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
@@ -185,15 +147,13 @@ class TwilioWebhook {
     status: string,
   ): void {
     const { accountSid } = readSids(fields);
-    if (!this.#signed(req, this.#shops.ofAccount(accountSid), content)) {
-      this.refuse(res, UNSIGNED);
-      return;
-    }
+    this.#assertSigned(req, this.#shops.ofAccount(accountSid), content);
     this.#metrics.smsStatusCallbacks.inc({ status });
     res.writeHead(204).end();
   }
 
-  #signed(req: Request, signers: readonly SmsShop[], content: SignedContent): boolean {
+  /** @throws {WebhookRefused} */
+  #assertSigned(req: Request, signers: readonly SmsShop[], content: SignedContent): void {
     const signature = req.headers['x-twilio-signature'];
     // Twilio sends no other form of request target (RFC 9112 §3.2.2), and another form could turn
     // the public URL into one of another host.
@@ -203,62 +163,43 @@ class TwilioWebhook {
       path !== '' &&
       typeof signature === 'string' &&
       signers.some((shop) => isSigned(shop.twilio.authTokens, signature, url, content));
-    if (!signed) {
-      this.#metrics.webhookSignatureFailures.inc();
-      this.#logger.warn('sms.signature-refused', {
-        url: loggableUrl(url),
-        signature: signature === undefined ? 'missing' : 'wrong',
-        shops: signers.length,
-      });
-    }
-    return signed;
+    if (signed) return;
+    this.#metrics.webhookSignatureFailures.inc();
+    this.#logger.warn('sms.signature-refused', {
+      url: loggableUrl(url),
+      signature: signature === undefined ? 'missing' : 'wrong',
+      shops: signers.length,
+    });
+    throw new WebhookRefused(403, 'signature', 'The signature does not match');
   }
 
-  refuse(res: Response, { status, reason, text }: Refusal): void {
+  refuse(res: Response, error: unknown): void {
+    const { status, reason, message } = this.#refusalFor(error);
     this.#metrics.refused.inc({ channel: 'sms', reason });
-    const body = `${text}\n`;
-    res
-      .writeHead(status, {
-        'Content-Type': 'text/plain; charset=utf-8',
-        'Content-Length': Buffer.byteLength(body),
-        ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
-        // The rest of an unread body must not be interpreted as the next request.
-        ...((status === 413 || status === 415) && { Connection: 'close' }),
-      })
-      .end(body);
+    if (status === 503) res.set('Retry-After', RETRY_AFTER_SECONDS);
+    // The rest of an unread body must not be interpreted as the next request.
+    if (status === 413 || status === 415) res.set('Connection', 'close');
+    res.status(status).type('text/plain').send(`${message}\n`);
   }
 
-  fail(error: unknown, res: Response): void {
-    this.refuse(res, this.#refusalFor(error));
-  }
-
-  #refusalFor(error: unknown): Refusal {
-    if (error instanceof BadParameter) {
-      return { status: 400, reason: 'parameter', text: error.message };
-    }
-    if (error instanceof MalformedForm) {
-      return { status: 400, reason: 'malformed', text: error.message };
-    }
+  #refusalFor(error: unknown): WebhookRefused {
+    if (error instanceof WebhookRefused) return error;
     if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
       this.#logger.error('sms.not-accepted', errorFields(error));
-      return NOT_NOW;
-    }
-    if (error instanceof BodyRefused) {
-      return { status: error.status, reason: 'body', text: error.message };
+      return new WebhookRefused(503, 'spool', 'Try again later');
     }
     this.#logger.error('sms.webhook-failed', errorFields(error));
-    return { status: 500, reason: 'internal', text: 'Internal error' };
+    return new WebhookRefused(500, 'internal', 'Internal error');
   }
 }
 
 const EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>';
-const TWIML_HEADERS = {
-  'Content-Type': 'text/xml; charset=utf-8',
-  'Content-Length': Buffer.byteLength(EMPTY_TWIML),
-};
 
-function formatOf(req: Request): 'form' | 'json' | undefined {
+/** @throws {WebhookRefused} neither a form nor JSON */
+function isJson(req: Request): boolean {
   const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/x-www-form-urlencoded') return 'form';
-  return type === 'application/json' ? 'json' : undefined;
+  if (type === 'application/x-www-form-urlencoded') return false;
+  if (type === 'application/json') return true;
+  const expected = 'Expected application/x-www-form-urlencoded or application/json';
+  throw new WebhookRefused(415, 'content-type', expected);
 }

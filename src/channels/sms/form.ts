@@ -1,28 +1,31 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
-/** The body was not read. `status` is the HTTP status with the reason. */
-export class BodyRefused extends Error {
-  override name = 'BodyRefused';
-  readonly status: 400 | 413 | 415;
-  constructor(status: BodyRefused['status'], message: string) {
-    super(message);
+/** A negative response. `reason` is its name in metrics, and the message is the body. */
+export class WebhookRefused extends Error {
+  override name = 'WebhookRefused';
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(status: number, reason: string, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.status = status;
+    this.reason = reason;
   }
 }
 
 /**
  * Reads a request's body into memory, up to `maxBytes`. A longer body is refused at once; express's
  * parsers would first read all of it, however long that takes.
- * @throws {BodyRefused}
+ * @throws {WebhookRefused}
  */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
-    throw new BodyRefused(415, 'A compressed body is not accepted');
+    throw new WebhookRefused(415, 'body', 'A compressed body is not accepted');
   }
-  const tooLarge = (): BodyRefused =>
-    new BodyRefused(413, `The body is larger than ${maxBytes} bytes`);
+  const tooLarge = (): WebhookRefused =>
+    new WebhookRefused(413, 'body', `The body is larger than ${maxBytes} bytes`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
 
   return new Promise((resolve, reject) => {
@@ -36,7 +39,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
       reject(tooLarge());
     };
     // 'close' is always the last event; before 'end' it means that the client disconnected.
-    const onClose = (): void => reject(new BodyRefused(400, 'The body broke off'));
+    const onClose = (): void => reject(new WebhookRefused(400, 'body', 'The body broke off'));
     request
       .on('data', onData)
       .on('error', onClose)
@@ -55,19 +58,18 @@ export type FormPairs = readonly (readonly [name: string, value: string])[];
 const MAX_PAIRS = 1000;
 
 /** The body cannot be parsed as parameters. */
-export class MalformedForm extends Error {
-  override name = 'MalformedForm';
-}
+const malformed = (text: string, options?: ErrorOptions): WebhookRefused =>
+  new WebhookRefused(400, 'malformed', text, options);
 
 /**
  * Parses `application/x-www-form-urlencoded` by the URL standard. Nothing is trimmed, folded or
  * dropped, because the signature covers every name and value.
- * @throws {MalformedForm}
+ * @throws {WebhookRefused}
  */
 export function parseUrlencoded(body: Buffer): FormPairs {
   // URLSearchParams removes a leading '?' from a string; the empty pair before '&' is skipped.
   const pairs = [...new URLSearchParams(`&${body.toString('utf8')}`)];
-  if (pairs.length > MAX_PAIRS) throw new MalformedForm('Too many parameters');
+  if (pairs.length > MAX_PAIRS) throw malformed('Too many parameters');
   return pairs;
 }
 
@@ -76,18 +78,18 @@ const jsonBody = z.record(z.string(), z.unknown());
 /**
  * Parses a JSON body: one object whose members are the parameters. A nested value remains JSON
  * text, as Twilio sends such values in a form (`ChannelMetadata`).
- * @throws {MalformedForm}
+ * @throws {WebhookRefused}
  */
 export function parseJson(body: Buffer): FormPairs {
   try {
     const members = Object.entries(jsonBody.parse(JSON.parse(body.toString('utf8'))));
-    if (members.length > MAX_PAIRS) throw new MalformedForm('Too many parameters');
+    if (members.length > MAX_PAIRS) throw malformed('Too many parameters');
     return members
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
   } catch (error) {
     // Not JSON, not an object, or nested deeper than the stack.
-    throw new MalformedForm('Not a JSON object', { cause: error });
+    throw malformed('Not a JSON object', { cause: error });
   }
 }
 

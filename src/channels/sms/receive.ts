@@ -1,17 +1,17 @@
 import type { Arrival } from '../../intake/intake.ts';
 import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
-import type { FormFields, FormPairs } from './form.ts';
+import { type FormFields, type FormPairs, WebhookRefused } from './form.ts';
 import type { SmsShop } from './shop.ts';
 import { ACCOUNT_SID, MESSAGE_SID, type MessageIdentity, storedForm } from './stored.ts';
 
 const MAX_ADDRESS_LENGTH = 320;
 
 /** A parameter that every webhook has is missing, repeated or malformed. `parameter` names it. */
-export class BadParameter extends Error {
+export class BadParameter extends WebhookRefused {
   override name = 'BadParameter';
   readonly parameter: string;
   constructor(parameter: string) {
-    super(`${parameter} must be given exactly once, in Twilio's format`);
+    super(400, 'parameter', `${parameter} must be given exactly once, in Twilio's format`);
     this.parameter = parameter;
   }
 }
@@ -98,19 +98,10 @@ export function toArrival(
 }
 
 /** Twilio's message statuses (REST API, Message resource); a fixed set keeps metric labels few. */
-const STATUSES = new Set([
-  'accepted',
-  'scheduled',
-  'queued',
-  'sending',
-  'sent',
-  'delivered',
-  'undelivered',
-  'failed',
-  'canceled',
-  'read',
-  'receiving',
-]);
+const STATUSES = new Set(
+  `accepted scheduled queued sending sent delivered undelivered failed canceled read
+  receiving`.split(/\s+/),
+);
 
 const NAMES = ['MessageStatus', 'SmsStatus'];
 

@@ -87,6 +87,10 @@ export function readStored(claimed: Claimed): StoredMessage {
   return { identity, fields: new FormFields(pairs), late };
 }
 
+/** The parameters in a raw form; undefined if it is damaged, or a head that is cut off. */
+export const readPairs = (raw: Uint8Array): FormPairs | undefined =>
+  rawSchema.safeParse(parsedJson(raw)).data;
+
 /** The stored form for lists, search and erasure. */
 export const storedSms: StoredForm = {
   summaryOf: (meta, head) => {

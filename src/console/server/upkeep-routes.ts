@@ -1,6 +1,7 @@
 import express, { type Router } from 'express';
 import { z } from 'zod';
 import type { CheckResult } from '../../operations/doctor/check.ts';
+import { withinMs } from '../../runtime/clock.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { Audit } from './audit.ts';
@@ -64,7 +65,10 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
     res.json(await configuration.reload(callerOf(res).operator));
   });
   router.get('/doctor', async (_req, res) => {
-    const checks = await withinTime(examine(), DOCTOR_MS);
+    const checks = await withinMs(examine(), DOCTOR_MS, () => {
+      const words = `The checks did not finish within ${DOCTOR_MS / 1000} s`;
+      throw new Refusal('unavailable', words);
+    });
     res.json({
       checks: checks.map(({ check, subject, status, expected, found, todo }) => ({
         ...{ check, subject, status, expected, found },
@@ -108,20 +112,4 @@ function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> 
     });
     return running;
   };
-}
-
-async function withinTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Refusal('unavailable', `The checks did not finish within ${ms / 1000} s`));
-    }, ms);
-  });
-  // The work may fail after the response.
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -14,6 +14,7 @@ import {
   type SessionEvent,
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
+import { withinMs } from '../../runtime/clock.ts';
 import { NoAnswer, Unsent } from './unsent.ts';
 
 export interface ChatTarget {
@@ -117,21 +118,16 @@ export class ChatVisitor {
 
   /** The agent's first reply. @throws {Unsent} it does not arrive in time */
   async reply(waitMs: number): Promise<MessageEvent> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        reject(new Unsent(`no reply within ${waitMs / 1000} s; the message was accepted`));
-      }, waitMs);
-    });
     const lost = new Promise<never>((_resolve, reject) => {
       this.#socket.once('disconnect', () => {
         reject(new Unsent('the connection was lost; the message was accepted'));
       });
     });
     try {
-      return await Promise.race([this.#reply, late, lost]);
+      return await withinMs(Promise.race([this.#reply, lost]), waitMs, () => {
+        throw new Unsent(`no reply within ${waitMs / 1000} s; the message was accepted`);
+      });
     } finally {
-      clearTimeout(timer);
       this.#socket.off('disconnect');
     }
   }

@@ -1,4 +1,4 @@
-import { WIDGET_CONFIG_PATH } from '../../channels/chat/widget-config.ts';
+import { WIDGET_CONFIG_PATH } from '../../channels/chat/events.ts';
 import { chooseLanguage, mergeSettings, type Language } from '../settings.ts';
 import { pageStorage, removeNotes, storagePrefix } from '../storage.ts';
 import { createEvents, isLoaded, publishApi } from './page-api.ts';

@@ -1,18 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import {
-  type ChatServer,
-  type ChatServerOptions,
-  createChatServer,
-} from '../../../src/channels/chat/door.ts';
+import { ChatServer, type ChatServerOptions } from '../../../src/channels/chat/door.ts';
 import type { ChatShop } from '../../../src/channels/chat/shop.ts';
-import { Presence } from '../../../src/channels/chat/visitors.ts';
 import {
   createReplyPoller,
   type ReplyPollerOptions,
 } from '../../../src/channels/chat/replies/reply-poller.ts';
-import type { ReplySource } from '../../../src/channels/chat/replies/reply-source.ts';
+import type { ReplySource } from '../../../src/channels/chat/replies/message-reader.ts';
 import { createIntake, type Intake } from '../../../src/intake/intake.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
@@ -111,11 +106,10 @@ export class ChatGateway {
       ...{ spool: { ...store.spool, blobs }, chat: store.chat, metrics, clock },
       onAccepted: () => undefined,
     });
-    const presence = new Presence();
-    const server = createChatServer(
+    const server = new ChatServer(
       { shops: [aShop()], signingKeys: SIGNING_KEYS, ...options },
       {
-        ...{ store: store.chat, blobs, presence, clock, logger, metrics },
+        ...{ store: store.chat, blobs, clock, logger, metrics },
         intake: options.intake?.(intake) ?? intake,
         clientIp: options.clientIp ?? ((request) => request.socket.remoteAddress ?? ''),
       },
@@ -125,8 +119,9 @@ export class ChatGateway {
       createReplyPoller(
         { requestsPerSecond: 200, fastestMs: 50, unsignedWaitMs: 500, ...options.replies },
         {
-          ...{ chatStore: store.chat, spool: store.spool, source: options.source, presence },
-          ...{ onLine: (...line) => server.publish(...line), clock, logger },
+          ...{ chatStore: store.chat, spool: store.spool, source: options.source },
+          ...{ visitors: server.visitors, clock, logger },
+          onLine: (...line) => server.publish(...line),
         },
       );
     const app = express();

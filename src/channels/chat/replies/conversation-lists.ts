@@ -4,11 +4,16 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { Batch } from './schedule.ts';
-import { type ReaderParts, type Reading, readMessages, continueReading } from './message-reader.ts';
+import {
+  continueReading,
+  CursorRefused,
+  type ReaderParts,
+  type Reading,
+  readMessages,
+} from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
 import { type ListPosition, ListPositions } from './list-position.ts';
 import { createdAt, ListDirection } from './platform-message.ts';
-import { CursorRefused } from './reply-source.ts';
 import type { Depth } from './schedule.ts';
 
 export interface ConversationListsParts extends ReaderParts {

@@ -1,13 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorFields, type Logger } from '../../../observability/logger.ts';
-import type { Clock } from '../../../runtime/clock.ts';
-import type { ChatStore, JournalLine } from '../../../spool/chat-store.ts';
-import type { Spool } from '../../../spool/spool.ts';
-import type { ShopId, VisitorId } from '../../../domain/ids.ts';
-import type { Presence, PresenceChange, PresentVisitor } from '../visitors.ts';
+import { errorFields } from '../../../observability/logger.ts';
+import type { ShopId } from '../../../domain/ids.ts';
+import type { PresenceChange, PresentVisitor, Visitors } from '../visitors.ts';
 import { Pacer, type Urgency } from './pacer.ts';
-import type { ReplySource } from './reply-source.ts';
-import { ShopReplies } from './shop-replies.ts';
+import { ShopReplies, type ShopRepliesParts } from './shop-replies.ts';
 import {
   backoffMs,
   type Depth,
@@ -31,15 +27,11 @@ export interface ReplyPollerOptions {
   readonly unsignedWaitMs?: number;
 }
 
-export interface ReplyPollerParts {
-  readonly chatStore: ChatStore;
-  readonly spool: Pick<Spool, 'ownPlatformMessages'>;
-  readonly source: ReplySource;
-  readonly presence: Presence;
-  /** Called once per new line, in order: `ChatServer.publish`. */
-  readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface ReplyPollerParts extends Omit<
+  ShopRepliesParts,
+  'pacer' | 'maxPages' | 'requestTimeoutMs' | 'unsignedWaitMs'
+> {
+  readonly visitors: Pick<Visitors, 'present' | 'subscribe'>;
 }
 
 export interface ReplyPoller {
@@ -65,7 +57,7 @@ export function createReplyPoller(
 ): ReplyPoller {
   const pacer = new Pacer(options.requestsPerSecond ?? 2);
   const loops = new Map<ShopId, ShopLoop>();
-  const { presence, chatStore, spool, source, onLine, clock, logger } = parts;
+  const { visitors, chatStore, spool, source, onLine, clock, logger } = parts;
 
   const tell = (visitor: PresentVisitor, change: PresenceChange): void => {
     let loop = loops.get(visitor.shopId);
@@ -81,8 +73,8 @@ export function createReplyPoller(
     }
     loop.tell(visitor, change);
   };
-  const unsubscribe = presence.subscribe(tell);
-  for (const visitor of presence.present()) tell(visitor, 'arrived');
+  const unsubscribe = visitors.subscribe(tell);
+  for (const visitor of visitors.present()) tell(visitor, 'arrived');
 
   return {
     stop: async () => {

@@ -8,13 +8,13 @@ import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import { batchesOf } from './schedule.ts';
 import { ConversationLists, type ReadOptions, type Listed } from './conversation-lists.ts';
 import { isReply, isUnsigned, shownText } from './platform-message.ts';
-import type { ReaderParts } from './message-reader.ts';
+import { PageTooLarge, type ReaderParts } from './message-reader.ts';
 import { createdAt, inOrder } from './platform-message.ts';
-import { PageTooLarge } from './reply-source.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
   readonly spool: Pick<Spool, 'ownPlatformMessages'>;
+  /** Called once per new line, in order: `ChatServer.publish`. */
   readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -4,26 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { fileKind, HEAD_BYTES } from '../../../runtime/file-kind.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
-import type { BlobName } from '../../../domain/ids.ts';
+import type { UploadRecord } from '../../../spool/chat-store.ts';
 import { MAX_FILE_BYTES } from '../events.ts';
+import { Answer } from './own-files.ts';
 
-export interface ReceivedFile {
-  readonly blob: BlobName;
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-  readonly checksum?: number;
-}
-
-/** The upload is refused; `status` is the HTTP status. */
-export class UploadRefused extends Error {
-  override name = 'UploadRefused';
-  readonly status: 400 | 413 | 415;
-  constructor(status: 400 | 413 | 415, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
-  }
-}
+type ReceivedFile = Omit<UploadRecord, 'id'>;
 
 /** The client disconnected or took too long, so there is no response. */
 export class UploadAborted extends Error {
@@ -45,7 +30,7 @@ const MULTIPART_OVERHEAD = 64 * 1024;
 /**
  * Streams the part `file` of a multipart body (RFC 7578) to disk. After any error, no file remains.
  * @param wrote called with the number of further bytes on their way to the disk
- * @throws {UploadRefused} {UploadAborted} {UnsupportedFile} {SpoolFull} {SpoolUnavailable}
+ * @throws {Answer} {UploadAborted} {SpoolFull} {SpoolUnavailable}
  */
 export async function receiveUpload(
   request: IncomingMessage,
@@ -54,7 +39,7 @@ export async function receiveUpload(
   wrote: (bytes: number) => void = () => undefined,
 ): Promise<ReceivedFile> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MULTIPART_OVERHEAD) {
-    throw new UploadRefused(413, 'the body is larger than a file may be');
+    throw new Answer(413, 'too_large');
   }
   const busboy = parserFor(request);
   // Ends the file's stream if the request does not complete.
@@ -72,9 +57,7 @@ export async function receiveUpload(
         file.catch(reject);
       });
       busboy.on('finish', resolve);
-      busboy.on('error', (error) =>
-        reject(new UploadRefused(400, 'the body is not valid multipart', { cause: error })),
-      );
+      busboy.on('error', () => reject(new Answer(400, 'invalid')));
       request.on('error', (error) => reject(new UploadAborted('reset', { cause: error })));
       request.on('close', () => {
         if (!request.complete) reject(new UploadAborted('the client went away'));
@@ -85,7 +68,7 @@ export async function receiveUpload(
       // `pipeline` would destroy the request, and then no response could be sent.
       request.pipe(busboy);
     });
-    if (file === undefined) throw new UploadRefused(400, 'no part named file');
+    if (file === undefined) throw new Answer(400, 'invalid');
     return await file;
   } catch (error) {
     request.unpipe(busboy);
@@ -104,15 +87,15 @@ export async function receiveUpload(
 function parserFor(request: IncomingMessage) {
   const contentType = request.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*;/i.test(contentType)) {
-    throw new UploadRefused(415, 'expected multipart/form-data');
+    throw new Answer(415, 'unsupported');
   }
   try {
     return new Busboy({
       headers: { ...request.headers, 'content-type': contentType },
       limits: LIMITS,
     });
-  } catch (error) {
-    throw new UploadRefused(400, 'the multipart header is not valid', { cause: error });
+  } catch {
+    throw new Answer(400, 'invalid');
   }
 }
 
@@ -125,14 +108,14 @@ async function storeFile(
   const name = cleanName(given.name);
   const sniffer = new TypeSniffer(given.type);
   const writer = blobs.writer({ inlineMaxBytes: 0 });
-  const tooLarge = new UploadRefused(413, 'the file is too large');
+  const tooLarge = new Answer(413, 'too_large');
   try {
     assertInert(name, given.type);
     stream.once('limit', () => sniffer.destroy(tooLarge));
     sniffer.on('data', (chunk: Buffer) => given.wrote(chunk.length));
     await pipeline(stream, sniffer, writer, { signal });
     if (stream.truncated) throw tooLarge;
-    if (writer.size === 0) throw new UploadRefused(400, 'the file is empty');
+    if (writer.size === 0) throw new Answer(400, 'invalid');
     const raw = await writer.commit();
     if (raw.kind !== 'file') throw new Error('a writer that keeps nothing inline made no file');
     const { blob, size, checksum } = raw;
@@ -189,15 +172,10 @@ const KNOWN_TYPES = new Set([
 ]);
 const UNKNOWN = 'application/octet-stream';
 
-/** This type of file is not accepted (HTTP 415). */
-export class UnsupportedFile extends Error {
-  override name = 'UnsupportedFile';
-}
-
-/** @throws {UnsupportedFile} by the declared name and type; the bytes are checked later */
+/** @throws {Answer} 415, by the declared name and type; the bytes are checked later */
 function assertInert(name: string, declaredType: string): void {
   if (ACTIVE_NAMES.test(name) || ACTIVE_TYPES.test(declaredType)) {
-    throw new UnsupportedFile('a file that browsers would run');
+    throw new Answer(415, 'unsupported');
   }
 }
 
@@ -205,13 +183,13 @@ function assertInert(name: string, declaredType: string): void {
  * The MIME type under which a file is stored. Markup other than SVG and HTML (an XML invoice, a log
  * with tags) and unknown formats are stored as `application/octet-stream`, which browsers download
  * but never open.
- * @throws {UnsupportedFile} SVG, HTML and XHTML, by the root element
+ * @throws {Answer} 415: SVG, HTML and XHTML, by the root element
  */
 async function typeOf(head: Uint8Array, declaredType: string): Promise<string> {
   const found = await fileKind(head);
   switch (found.kind) {
     case 'page':
-      throw new UnsupportedFile('browsers would run it');
+      throw new Answer(415, 'unsupported');
     case 'recognized':
       return KNOWN_TYPES.has(found.type) && !found.hasPage ? found.type : UNKNOWN;
     case 'text': {

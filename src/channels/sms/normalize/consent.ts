@@ -13,16 +13,7 @@ import type { SmsShop } from '../shop.ts';
  */
 export type Consent = 'opt-out' | 'opt-in' | 'opt-in-if-out' | 'help' | 'none';
 
-const OPT_OUT = new Set([
-  'STOP',
-  'STOPALL',
-  'UNSUBSCRIBE',
-  'END',
-  'QUIT',
-  'CANCEL',
-  'REVOKE',
-  'OPTOUT',
-]);
+const OPT_OUT = new Set('STOP STOPALL UNSUBSCRIBE END QUIT CANCEL REVOKE OPTOUT'.split(' '));
 const OPT_IN = new Set(['START', 'UNSTOP', 'YES']);
 
 /** ASCII letters only: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). */

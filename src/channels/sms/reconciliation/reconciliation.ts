@@ -55,7 +55,7 @@ export function startReconciliation(
     maxPages: options.maxPages ?? MAX_PAGES,
   };
   const loops = accountsOf(options.shops).map((account) =>
-    new AccountLoop(account, options, context, stopping.signal).run(),
+    repeatFor(account, options, context, stopping.signal),
   );
   return {
     stop: async () => {
@@ -65,74 +65,39 @@ export function startReconciliation(
   };
 }
 
-class AccountLoop {
-  readonly #account: ReconciledAccount;
-  readonly #options: ReconciliationOptions;
-  readonly #parts: ReconcileParts;
-  readonly #signal: AbortSignal;
-  #lists: MessageLists | undefined;
-  #failures = 0;
-
-  constructor(
-    account: ReconciledAccount,
-    options: ReconciliationOptions,
-    parts: ReconcileParts,
-    signal: AbortSignal,
-  ) {
-    this.#account = account;
-    this.#options = options;
-    this.#parts = parts;
-    this.#signal = signal;
-  }
-
-  /** Resolves when it is stopped; never rejects. */
-  async run(): Promise<void> {
-    while (!this.#signal.aborted) {
-      const waitMs = await this.#once();
-      await delay(waitMs, undefined, { signal: this.#signal }).catch(() => undefined);
-    }
-  }
-
-  /** Runs once. @returns how long to wait before the next run */
-  async #once(): Promise<number> {
-    const { everyMs = EVERY_MS } = this.#options;
+/** Resolves when it is stopped; never rejects. */
+async function repeatFor(
+  account: ReconciledAccount,
+  { everyMs = EVERY_MS, afterFailureMs = AFTER_FAILURE_MS, pace }: ReconciliationOptions,
+  parts: ReconcileParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { accountSid } = account;
+  const { clock, logger, metrics } = parts;
+  let lists: MessageLists | undefined;
+  let failures = 0;
+  do {
     const startedAt = performance.now();
+    let waitMs = everyMs;
     try {
-      this.#lists ??= await connectMessageLists(this.#account, {
-        ...(this.#options.pace && { pace: this.#options.pace }),
-        clock: this.#parts.clock,
-        signal: this.#signal,
-      });
-      const found = await reconcileAccount(this.#account, this.#lists, this.#parts);
+      lists ??= await connectMessageLists(account, { ...(pace && { pace }), clock, signal });
+      const found = await reconcileAccount(account, lists, parts);
       const ms = Math.round(performance.now() - startedAt);
-      const { accountSid } = this.#account;
-      this.#parts.logger[found > 0 ? 'warn' : 'debug']('sms.reconciliation', {
-        accountSid,
-        found,
-        ms,
-      });
-      this.#failures = 0;
-      return everyMs;
+      logger[found > 0 ? 'warn' : 'debug']('sms.reconciliation', { accountSid, found, ms });
+      failures = 0;
     } catch (error) {
-      return this.#signal.aborted ? 0 : this.#failed(error, everyMs);
+      if (signal.aborted) return;
+      const failure = error instanceof TwilioFailed ? error : undefined;
+      const longerMs = Math.max(afterFailureMs[failures] ?? everyMs, failure?.retryAfterMs ?? 0);
+      waitMs = Math.min(longerMs, LONGEST_WAIT_MS);
+      failures += 1;
+      metrics.alarms.inc({ alarm: 'sms_reconciliation' });
+      logger.error('sms.reconciliation-failed', {
+        accountSid,
+        ...(failure ? { kind: failure.kind, reason: failure.message } : errorFields(error)),
+        waitMs,
+      });
     }
-  }
-
-  #failed(error: unknown, everyMs: number): number {
-    const failure = error instanceof TwilioFailed ? error : undefined;
-    const { afterFailureMs = AFTER_FAILURE_MS } = this.#options;
-    const waitMs = Math.min(
-      Math.max(afterFailureMs[this.#failures] ?? everyMs, failure?.retryAfterMs ?? 0),
-      LONGEST_WAIT_MS,
-    );
-    this.#failures += 1;
-    const { accountSid } = this.#account;
-    this.#parts.metrics.alarms.inc({ alarm: 'sms_reconciliation' });
-    this.#parts.logger.error('sms.reconciliation-failed', {
-      accountSid,
-      ...(failure ? { kind: failure.kind, reason: failure.message } : errorFields(error)),
-      waitMs,
-    });
-    return waitMs;
-  }
+    await delay(waitMs, undefined, { signal }).catch(() => undefined);
+  } while (!signal.aborted);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ConversationLists } from '../../../../src/channels/chat/replies/conversation-lists.ts';
 import { Pacer } from '../../../../src/channels/chat/replies/pacer.ts';
-import { CursorRefused } from '../../../../src/channels/chat/replies/reply-source.ts';
+import { CursorRefused } from '../../../../src/channels/chat/replies/message-reader.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { asVisitorId } from '../../../../src/domain/ids.ts';
 import type { WatchedConversation } from '../../../../src/spool/chat-store.ts';

@@ -1,8 +1,8 @@
 import type {
   MessagePage,
   ReplySource,
-} from '../../../../src/channels/chat/replies/reply-source.ts';
-import { PageTooLarge } from '../../../../src/channels/chat/replies/reply-source.ts';
+} from '../../../../src/channels/chat/replies/message-reader.ts';
+import { PageTooLarge } from '../../../../src/channels/chat/replies/message-reader.ts';
 import type { Message } from '../../../../src/platform-api/resources.ts';
 
 export type Order = 'newest first' | 'oldest first' | 'by id';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { ReplySource } from '../../../../src/channels/chat/replies/reply-source.ts';
+import type { ReplySource } from '../../../../src/channels/chat/replies/message-reader.ts';
 import { asVisitorId } from '../../../../src/domain/ids.ts';
 import { SHOP } from '../../../support/entries.ts';
 import { tempDir } from '../../../support/temp-dir.ts';

@@ -67,8 +67,8 @@ export async function connectMessageLists(
       if (!Number.isNaN(theirs)) clockAheadMs = Math.max(clockAheadMs, clock() - theirs);
     },
   });
-  const paced = new PacedCalls(call, pace, clock, signal);
-  const client = await connectTwilio(accountSid, credential, (each) => paced.call(each));
+  const paced = pacedCalls(call, pace, clock, signal);
+  const client = await connectTwilio(accountSid, credential, paced);
   const { messages } = client.api.v2010.accounts(accountSid);
   return {
     get clockAheadMs() {
@@ -106,25 +106,20 @@ interface MessagePage {
 const LONGEST_WAIT_MS = 60_000;
 
 /** Makes calls one after the other at an interval, and retries temporary failures. */
-class PacedCalls {
-  readonly #call: CallApi;
-  readonly #pace: ApiPace;
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal;
-  #earliest = 0;
-
-  constructor(call: CallApi, pace: ApiPace, clock: Clock, signal: AbortSignal) {
-    this.#call = call;
-    this.#pace = pace;
-    this.#clock = clock;
-    this.#signal = signal;
-  }
-
-  /** @throws {TwilioFailed} */
-  async call(call: ApiCall): Promise<ApiAnswer> {
-    const { retries = 3, minTimeoutMs = 1000 } = this.#pace;
-    const signal = this.#signal;
-    return pRetry(() => this.#try(call), {
+function pacedCalls(
+  callApi: CallApi,
+  { gapMs = 250, retries = 3, minTimeoutMs = 1000 }: ApiPace,
+  clock: Clock,
+  signal: AbortSignal,
+): CallApi {
+  let earliest = 0;
+  const attempt = async (call: ApiCall): Promise<ApiAnswer> => {
+    await delay(Math.max(earliest - clock(), 0), undefined, { signal });
+    earliest = clock() + gapMs;
+    return callApi(call);
+  };
+  return (call) =>
+    pRetry(() => attempt(call), {
       retries,
       minTimeout: minTimeoutMs,
       randomize: true,
@@ -135,14 +130,6 @@ class PacedCalls {
       },
       shouldRetry: ({ error }) => isPassing(error),
     });
-  }
-
-  async #try(call: ApiCall): Promise<ApiAnswer> {
-    const { gapMs = 250 } = this.#pace;
-    await delay(Math.max(this.#earliest - this.#clock(), 0), undefined, { signal: this.#signal });
-    this.#earliest = this.#clock() + gapMs;
-    return this.#call(call);
-  }
 }
 
 const isPassing = (error: Error): error is TwilioFailed =>

@@ -158,22 +158,6 @@ export function toTicket(row: TicketRow): Ticket {
 
 /** API §2.2 */
 export function toMessage(row: MessageRow): Message {
-  return {
-    id: row.id,
-    conversation_id: row.conversation_id,
-    ticket_id: row.ticket_id,
-    contact_id: row.contact_id,
-    agent_id: row.agent_id,
-    user_id: row.user_id,
-    content: row.content,
-    text: row.text,
-    format: row.format,
-    role: row.role,
-    status: row.status,
-    type: row.type,
-    remote_id: row.remote_id,
-    remote_platform: null,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  };
+  const { seq, shop, email, unanswered, in_reply_to, sender, agent_contact, ...fields } = row;
+  return { ...fields, remote_platform: null };
 }

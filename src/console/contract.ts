@@ -8,9 +8,10 @@
  * other origins cannot send without a preflight request. Errors are a `Problem`.
  */
 
-import type { ShopFacts } from '../observability/facts.ts';
+import type { Facts, ShopFacts } from '../observability/facts.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
+import type { DeliveryRecord } from '../spool/operator-store.ts';
 
 export type { Channel, EntryState };
 
@@ -41,9 +42,10 @@ export interface Session {
 }
 
 /** `GET /api/overview`; the `overview` event of `GET /api/stream`, every 2 s. */
-export interface Overview {
-  readonly at: number;
-  readonly startedAt: number;
+export interface Overview extends Pick<
+  Facts,
+  'at' | 'startedAt' | 'disk' | 'certificate' | 'sockets'
+> {
   readonly version: string;
   readonly demo: boolean;
   readonly deliveryPaused: boolean;
@@ -64,18 +66,6 @@ export interface Overview {
     readonly suppressed: number;
   };
   readonly shops: readonly ShopFigures[];
-  readonly disk: {
-    readonly freeBytes: number;
-    readonly totalBytes: number;
-    /** New messages are refused below this. */
-    readonly reserveBytes: number;
-  };
-  readonly certificate?: {
-    readonly subject: string;
-    readonly endsAt: number;
-    readonly selfSigned: boolean;
-  };
-  readonly sockets: { readonly chat: number; readonly smtp: number };
   /** Firing alerts, the most severe first. */
   readonly alerts: readonly Alert[];
 }
@@ -214,13 +204,7 @@ export interface EntryContent {
   /** The body of the create-message request that was last submitted or would be submitted next. */
   readonly payload?: unknown;
   readonly trimmed?: string;
-  readonly attachments: readonly {
-    readonly part: string;
-    readonly name: string;
-    readonly type: string;
-    readonly bytes: number;
-    readonly mediaId?: string;
-  }[];
+  readonly attachments: DeliveryRecord['attachments'];
 }
 // GET /api/entries/:id/raw          the raw form as a download (message/rfc822, or text)
 // GET /api/entries/:id/html         sanitized HTML as a document of its own, for <iframe sandbox>:

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { codeOf } from '../../runtime/error-code.ts';
 import type { ChatShop } from './shop.ts';
 import { WIDGET_CONFIG_PATH } from './widget-config.ts';
 
@@ -209,12 +210,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** By property: a system error is not always an `Error` of this realm. */
-const isMissing = (error: unknown): boolean =>
-  typeof error === 'object' &&
-  error !== null &&
-  'code' in error &&
-  (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);

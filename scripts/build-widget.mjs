@@ -12,7 +12,7 @@ const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
 const LIMITS = { loader: 6 * KIB, main: 48 * KIB };
 /** The texts that main.tsx imports; each language's bundle has that language's file instead. */
-const ENGLISH = join(SOURCE, 'texts/en.ts');
+const ENGLISH = join(SOURCE, 'texts/en.json');
 
 /** Bundles an entry and everything that it imports into one file. */
 export async function bundle({ entry, folder, format, fileName, define = {}, language = 'en' }) {
@@ -23,6 +23,7 @@ export async function bundle({ entry, folder, format, fileName, define = {}, lan
     logLevel: 'warn',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
     plugins: [inLanguage(language)],
+    json: { namedExports: false },
     build: {
       outDir: folder,
       emptyOutDir: false,
@@ -44,9 +45,9 @@ function inLanguage(language) {
     name: 'language',
     enforce: 'pre',
     async resolveId(source, importer, options) {
-      if (language === 'en' || !source.endsWith('texts/en.ts')) return null;
+      if (language === 'en' || !source.endsWith('texts/en.json')) return null;
       const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-      return resolved?.id === ENGLISH ? join(dirname(ENGLISH), `${language}.ts`) : resolved;
+      return resolved?.id === ENGLISH ? join(dirname(ENGLISH), `${language}.json`) : resolved;
     },
   };
 }
@@ -54,7 +55,7 @@ function inLanguage(language) {
 /** The languages that have a file of texts. */
 export const languages = () =>
   readdirSync(join(SOURCE, 'texts'))
-    .map((file) => /^([a-z]{2})\.ts$/.exec(file)?.[1])
+    .map((file) => /^([a-z]{2})\.json$/.exec(file)?.[1])
     .filter((language) => language !== undefined);
 
 /** Prints a file's compressed size. @returns whether it is within `limit` */

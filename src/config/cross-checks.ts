@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs';
-import { matchKey } from '../domain/email-addresses.ts';
-import { alertMistakes } from './alert-checks.ts';
-import { nodeAt, scalarsAt, type Located } from './layers.ts';
+import { domainOf, matchKey } from '../domain/email-addresses.ts';
+import { nodeAt, scalarsAt } from './layers.ts';
 import { showPath, showPosition, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
 
@@ -15,19 +14,20 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
   return [
     ...duplicates(root),
     ...sharedOperatorNames(root),
-    ...together(root, ['smtp', 'tls'], 'cert', 'key'),
-    ...each.flatMap(({ index }) =>
+    together(root, ['smtp', 'tls'], 'cert', 'key'),
+    ...each.map(({ index }) =>
       together(root, ['shops', index, 'sms', 'twilio'], 'apiKeySid', 'apiKeySecret'),
     ),
-    ...each.flatMap(({ shop, index }) => hasChannel(shop, index)),
-    ...each.flatMap(({ index }) => hasOrigin(root, index)),
-    ...platformWithoutShops(root),
+    ...each.map(({ shop, index }) => hasChannel(shop, index)),
+    ...each.map(({ index }) => hasOrigin(root, index)),
+    platformWithoutShops(root),
     ...sharedPorts(root),
-    ...relayWithoutTls(root),
+    relayWithoutTls(root),
     ...endpointWithoutKey(root),
-    ...alertMistakes(root),
+    ...incompleteAlerts(root),
+    ...alertsIntoOurInbox(root),
     ...unreadable(root),
-  ];
+  ].filter((mistake) => mistake !== undefined);
 }
 
 /** These values decide which shop a message belongs to, so each may occur only once. */
@@ -53,45 +53,49 @@ const UNIQUE: readonly { pattern: Path; what: string; same: (text: string) => st
 ];
 
 function duplicates(root: SourceNode | undefined): Mistake[] {
-  return UNIQUE.flatMap(({ pattern, what, same }) => {
-    const seen = new Map<string, Located>();
-    return scalarsAt(root, ['shops', '*', ...pattern]).flatMap((found) => {
-      const key = same(found.node.text);
-      const first = seen.get(key);
-      if (first === undefined) {
-        seen.set(key, found);
-        return [];
-      }
-      return [
-        {
-          path: showPath(found.path),
-          place: found.node.place,
-          expected: `${what} that is used only once in all shops`,
-          found: `the same as ${showPath(first.path)} (${showPosition(first.node.place)})`,
-          fix: 'remove one of the two',
-        },
-      ];
-    });
-  });
+  return UNIQUE.flatMap(({ pattern, what, same }) =>
+    repeated(
+      scalarsAt(root, ['shops', '*', ...pattern]),
+      ({ node }) => same(node.text),
+      ({ path, node }, first) => ({
+        path: showPath(path),
+        place: node.place,
+        expected: `${what} that is used only once in all shops`,
+        found: `the same as ${showPath(first.path)} (${showPosition(first.node.place)})`,
+        fix: 'remove one of the two',
+      }),
+    ),
+  );
 }
 
 /** The audit log identifies people by these names. */
 function sharedOperatorNames(root: SourceNode | undefined): Mistake[] {
-  const seen = new Set<string>();
-  return scalarsAt(root, ['admin', 'operators', '*', 'name']).flatMap(({ path, node }) => {
-    if (!seen.has(node.text)) {
-      seen.add(node.text);
-      return [];
-    }
-    return [
-      {
-        path: showPath(path),
-        place: node.place,
-        expected: 'a name that is used only once in admin.operators',
-        found: 'a name that is already used',
-        fix: 'choose another name',
-      },
-    ];
+  return repeated(
+    scalarsAt(root, ['admin', 'operators', '*', 'name']),
+    ({ node }) => node.text,
+    ({ path, node }) => ({
+      path: showPath(path),
+      place: node.place,
+      expected: 'a name that is used only once in admin.operators',
+      found: 'a name that is already used',
+      fix: 'choose another name',
+    }),
+  );
+}
+
+/** A mistake for each value whose key an earlier one has. */
+function repeated<T>(
+  values: readonly T[],
+  keyOf: (value: T) => string,
+  mistakeOf: (value: T, first: T) => Mistake,
+): Mistake[] {
+  const seen = new Map<string, T>();
+  return values.flatMap((value) => {
+    const key = keyOf(value);
+    const first = seen.get(key);
+    if (first !== undefined) return [mistakeOf(value, first)];
+    seen.set(key, value);
+    return [];
   });
 }
 
@@ -100,111 +104,99 @@ function together(
   path: Path,
   first: string,
   second: string,
-): Mistake[] {
+): Mistake | undefined {
   const node = nodeAt(root, path);
-  if (node?.kind !== 'map') return [];
+  if (node?.kind !== 'map') return undefined;
   const has = (key: string) => node.entries.get(key)?.value !== undefined;
-  if (has(first) === has(second)) return [];
+  if (has(first) === has(second)) return undefined;
   const missing = has(first) ? second : first;
-  return [
-    {
-      path: showPath([...path, missing]),
-      place: node.place,
-      expected: `${first} and ${second} together, or neither`,
-      found: 'only one of them',
-      fix: `add ${missing}`,
-    },
-  ];
+  return {
+    path: showPath([...path, missing]),
+    place: node.place,
+    expected: `${first} and ${second} together, or neither`,
+    found: 'only one of them',
+    fix: `add ${missing}`,
+  };
 }
 
-function hasChannel(shop: SourceNode, index: number): Mistake[] {
-  if (shop.kind !== 'map') return [];
-  if (['email', 'sms', 'chat'].some((channel) => shop.entries.has(channel))) return [];
-  return [
-    {
-      path: showPath(['shops', index]),
-      place: shop.place,
-      expected: 'at least one channel: email, sms or chat',
-      found: 'none',
-      fix: 'add email: {addresses: [support@acme.example]}, for instance',
-    },
-  ];
+function hasChannel(shop: SourceNode, index: number): Mistake | undefined {
+  if (shop.kind !== 'map') return undefined;
+  if (['email', 'sms', 'chat'].some((channel) => shop.entries.has(channel))) return undefined;
+  return {
+    path: showPath(['shops', index]),
+    place: shop.place,
+    expected: 'at least one channel: email, sms or chat',
+    found: 'none',
+    fix: 'add email: {addresses: [support@acme.example]}, for instance',
+  };
 }
 
-function hasOrigin(root: SourceNode | undefined, index: number): Mistake[] {
+function hasOrigin(root: SourceNode | undefined, index: number): Mistake | undefined {
   const chat = nodeAt(root, ['shops', index, 'chat']);
-  if (chat?.kind !== 'map') return [];
+  if (chat?.kind !== 'map') return undefined;
   const origins = chat.entries.get('origins')?.value;
   const allowNoOrigin = chat.entries.get('allowNoOrigin')?.value;
-  if (origins !== undefined && !(origins.kind === 'list' && origins.items.length === 0)) return [];
-  if (allowNoOrigin?.kind === 'text' && allowNoOrigin.text === 'true') return [];
-  return [
-    {
-      path: showPath(['shops', index, 'chat', 'origins']),
-      place: chat.place,
-      expected: 'the origins of the web sites that show the widget, or allowNoOrigin: true',
-      found: 'neither, so no visitor could connect',
-      fix: 'write origins: ["https://acme.example"], for instance',
-    },
-  ];
+  if (origins !== undefined && !(origins.kind === 'list' && origins.items.length === 0))
+    return undefined;
+  if (allowNoOrigin?.kind === 'text' && allowNoOrigin.text === 'true') return undefined;
+  return {
+    path: showPath(['shops', index, 'chat', 'origins']),
+    place: chat.place,
+    expected: 'the origins of the web sites that show the widget, or allowNoOrigin: true',
+    found: 'neither, so no visitor could connect',
+    fix: 'write origins: ["https://acme.example"], for instance',
+  };
 }
 
 /** Without shops, the demo shop is used, and it exists on the local platform only. */
-function platformWithoutShops(root: SourceNode | undefined): Mistake[] {
+function platformWithoutShops(root: SourceNode | undefined): Mistake | undefined {
   const url = nodeAt(root, ['platform', 'url']);
   const shops = nodeAt(root, ['shops']);
-  if (url?.kind !== 'text' || url.text === 'local') return [];
-  if (shops?.kind !== 'list' || shops.items.length > 0) return [];
-  return [
-    {
-      path: 'shops',
-      place: shops.place,
-      expected: 'at least one shop, since platform.url is not local',
-      found: 'an empty list',
-      fix: 'add the shop: its name, shopId, apiKey and channels, as in config/example.yaml',
-    },
-  ];
+  if (url?.kind !== 'text' || url.text === 'local') return undefined;
+  if (shops?.kind !== 'list' || shops.items.length > 0) return undefined;
+  return {
+    path: 'shops',
+    place: shops.place,
+    expected: 'at least one shop, since platform.url is not local',
+    found: 'an empty list',
+    fix: 'add the shop: its name, shopId, apiKey and channels, as in config/example.yaml',
+  };
 }
 
 function sharedPorts(root: SourceNode | undefined): Mistake[] {
-  const seen = new Map<string, string>();
-  return ['smtp', 'http', 'admin', 'localPlatform'].flatMap((part) => {
+  const ports = ['smtp', 'http', 'admin', 'localPlatform'].flatMap((part) => {
     const port = nodeAt(root, [part, 'port']);
     const enabled = nodeAt(root, [part, 'enabled']);
     if (port?.kind !== 'text' || port.text === '0') return [];
     if (enabled?.kind === 'text' && enabled.text === 'false') return [];
-    const other = seen.get(port.text);
-    if (other === undefined) {
-      seen.set(port.text, part);
-      return [];
-    }
-    return [
-      {
-        path: showPath([part, 'port']),
-        place: port.place,
-        expected: 'a different port for each listener',
-        found: `the same port as ${other}.port`,
-        fix: 'choose another port',
-      },
-    ];
+    return [{ part, port }];
   });
+  return repeated(
+    ports,
+    ({ port }) => port.text,
+    ({ part, port }, first) => ({
+      path: showPath([part, 'port']),
+      place: port.place,
+      expected: 'a different port for each listener',
+      found: `the same port as ${first.part}.port`,
+      fix: 'choose another port',
+    }),
+  );
 }
 
 /** `smtps://` is TLS from the first byte. */
-function relayWithoutTls(root: SourceNode | undefined): Mistake[] {
+function relayWithoutTls(root: SourceNode | undefined): Mistake | undefined {
   const relay = nodeAt(root, ['localPlatform', 'replies', 'relay']);
   const tls = nodeAt(root, ['localPlatform', 'replies', 'relayTls']);
-  if (relay?.kind !== 'text' || tls?.kind !== 'text') return [];
-  if (!relay.text.startsWith('smtps:') || tls.text !== 'off') return [];
-  return [
-    {
-      path: 'localPlatform.replies.relayTls',
-      place: tls.place,
-      expected: 'auto or required, since smtps:// always uses TLS',
-      found: '"off"',
-      fix: 'remove it, or write smtp:// for a relay without TLS',
-    },
-  ];
+  if (relay?.kind !== 'text' || tls?.kind !== 'text') return undefined;
+  if (!relay.text.startsWith('smtps:') || tls.text !== 'off') return undefined;
+  return {
+    path: 'localPlatform.replies.relayTls',
+    place: tls.place,
+    expected: 'auto or required, since smtps:// always uses TLS',
+    found: '"off"',
+    fix: 'remove it, or write smtp:// for a relay without TLS',
+  };
 }
 
 function endpointWithoutKey(root: SourceNode | undefined): Mistake[] {
@@ -234,6 +226,57 @@ const ENDPOINT_NEEDS = [
     fix: 'write apiKey: ${OPENAI_API_KEY}, for instance, or any text if the endpoint needs no key',
   },
 ];
+
+/** Email alerts need a sender and a relay. */
+function incompleteAlerts(root: SourceNode | undefined): Mistake[] {
+  const to = nodeAt(root, ['alerts', 'email', 'to']);
+  const email = nodeAt(root, ['alerts', 'email']);
+  if (to?.kind !== 'list' || to.items.length === 0 || email?.kind !== 'map') return [];
+  return [
+    { key: 'from', fix: 'write from: sluice@acme.example, for instance' },
+    { key: 'relay', fix: 'write relay: smtp://mail.acme.example, for instance' },
+  ]
+    .filter(({ key }) => email.entries.get(key)?.value === undefined)
+    .map(({ key, fix }) => ({
+      path: `alerts.email.${key}`,
+      place: to.place,
+      expected: `${key}, since alerts.email.to is given`,
+      found: 'nothing',
+      fix,
+    }));
+}
+
+/**
+ * Rejects alert addresses that belong to a shop: an alert that arrives as a message of a shop could
+ * fail to be delivered, which would raise the next alert.
+ */
+function alertsIntoOurInbox(root: SourceNode | undefined): Mistake[] {
+  const inboxes = new Map(
+    scalarsAt(root, ['shops', '*', 'email', 'addresses', '*']).map(({ node, path }) => [
+      node.text.startsWith('*@') ? node.text.toLowerCase() : (matchKey(node.text) ?? ''),
+      path,
+    ]),
+  );
+  const given = [
+    ...scalarsAt(root, ['alerts', 'email', 'to', '*']),
+    ...scalarsAt(root, ['alerts', 'email', 'from']),
+  ];
+  return given.flatMap(({ node, path }) => {
+    const key = matchKey(node.text);
+    if (key === undefined) return [];
+    const inbox = inboxes.get(key) ?? inboxes.get(`*@${domainOf(key)}`);
+    if (inbox === undefined) return [];
+    return [
+      {
+        path: showPath(path),
+        place: node.place,
+        expected: 'an address that does not belong to a shop',
+        found: `an address of ${showPath(inbox)}`,
+        fix: 'write the address of the person on call',
+      },
+    ];
+  });
+}
 
 function unreadable(root: SourceNode | undefined): Mistake[] {
   const certificates = scalarsAt(root, ['smtp', 'tls', '*']).map((found) => ({

@@ -1,3 +1,5 @@
+import { codeOf } from '../runtime/error-code.ts';
+
 /**
  * The position of a value in its file, counted from 1. Values from the environment have no line.
  */
@@ -58,8 +60,7 @@ function titleOf({ path, place }: Mistake): string {
 
 /** Why a file cannot be read: `no such file (ENOENT)`. */
 export function whyUnreadable(error: unknown): string {
-  const hasCode = typeof error === 'object' && error !== null && 'code' in error;
-  const code = hasCode ? String(error.code) : 'unknown error';
+  const code = codeOf(error) || 'unknown error';
   const words = READ_ERRORS.get(code);
   return words === undefined ? code : `${words} (${code})`;
 }

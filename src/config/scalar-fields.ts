@@ -10,7 +10,8 @@ export const secret = (expected: string, minLength = 1) =>
 export const bearerSecret = (expected: string, minLength = 1) =>
   secretOf(expected, (bare) => bare.length >= minLength && /^[!-~]+$/.test(bare));
 
-const secretOf = (expected: string, isOne: (bare: string) => boolean) =>
+/** @param isOne of the value without the line breaks at its end */
+export const secretOf = (expected: string, isOne: (bare: string) => boolean) =>
   field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true }, (value) => {
     // Secrets that are read from files often end with a line break that is not part of them.
     const bare = value.replace(/[\r\n]+$/, '');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalAddress } from '../domain/email-addresses.ts';
 import { field } from './field.ts';
 import {
   httpUrl,
@@ -15,6 +16,7 @@ import {
   duration,
   path,
   secret,
+  secretOf,
   bytes,
   flag,
   port,
@@ -23,7 +25,6 @@ import {
 } from './scalar-fields.ts';
 import { Secret } from './secret.ts';
 import { isPasswordHash, parsePasswordHash } from '../runtime/password-hash.ts';
-import { alertSchema } from './alert-schema.ts';
 import { shopSchema } from './shop-schema.ts';
 
 const modelName = () =>
@@ -88,34 +89,20 @@ const OPERATOR = 'operator';
 
 /** The password itself, or its scrypt hash. */
 const consolePassword = () =>
-  field(
-    {
-      expected: 'a password of at least 8 characters, or its scrypt hash ($scrypt$ln=...)',
-      example: '"${NAME_OF_A_VARIABLE}"',
-      secret: true,
-    },
-    (value) => {
-      // Secrets that are read from files often end with a line break that is not part of them.
-      const bare = value.replace(/[\r\n]+$/, '');
-      if (bare.length < 8 || bare.length > 500 || /[\r\n\0]/.test(bare)) return undefined;
-      if (isPasswordHash(bare) && parsePasswordHash(bare) === undefined) return undefined;
-      return new Secret(bare);
-    },
+  secretOf(
+    'a password of at least 8 characters, or its scrypt hash ($scrypt$ln=...)',
+    (bare) =>
+      bare.length >= 8 &&
+      bare.length <= 500 &&
+      !/[\r\n\0]/.test(bare) &&
+      (!isPasswordHash(bare) || parsePasswordHash(bare) !== undefined),
   );
 
 /** Long enough that guessing it is impractical, without a limit on wrong attempts. */
 const metricsToken = () =>
-  field(
-    {
-      expected:
-        'a token of 32 to 500 letters, digits or any of -._~+/= (openssl rand -hex 32 makes one)',
-      example: '"${NAME_OF_A_VARIABLE}"',
-      secret: true,
-    },
-    (value) => {
-      const bare = value.replace(/[\r\n]+$/, '');
-      return /^[\w.~+/=-]{32,500}$/.test(bare) ? new Secret(bare) : undefined;
-    },
+  secretOf(
+    'a token of 32 to 500 letters, digits or any of -._~+/= (openssl rand -hex 32 makes one)',
+    (bare) => /^[\w.~+/=-]{32,500}$/.test(bare),
   );
 
 /** The name in the audit log. It cannot look like a terminal user's (`terminal:ann`). */
@@ -128,6 +115,58 @@ const operatorName = () =>
     },
     (value) => (/^[\p{L}\p{N}._-]{1,40}$/u.test(value) && value !== OPERATOR ? value : undefined),
   );
+
+/** The URL is a secret as a whole: anyone who has it can post to the webhook. */
+const webhookUrl = () =>
+  field(
+    {
+      expected: 'the https:// URL of an incoming webhook, as Slack gives it',
+      example: '"${ALERTS_WEBHOOK_URL}"',
+      secret: true,
+      shown: (value) => /^[a-z]+:\/\//i.exec(value)?.[0].concat(' and more (not shown)'),
+    },
+    (value) => (isWebhook(value) ? new Secret(value) : undefined),
+  );
+
+function isWebhook(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  // fetch refuses credentials in a URL.
+  return /^https?:$/.test(protocol) && hostname !== '' && username === '' && password === '';
+}
+
+const mailAddress = (example: string) =>
+  field({ expected: 'an email address', example }, (value) => canonicalAddress(value));
+
+/** When alerts fire and where they are sent. */
+const alertSchema = z.strictObject({
+  every: duration('30s'),
+  for: duration('30s'),
+  settle: duration('1m'),
+  group: duration('10s'),
+  repeat: duration('4h'),
+  webhook: z.strictObject({
+    url: z.exactOptional(webhookUrl()),
+    timeout: duration('10s'),
+  }),
+  email: z.strictObject({
+    to: z.array(mailAddress('oncall@acme.example')),
+    from: z.exactOptional(mailAddress('sluice@acme.example')),
+    relay: z.exactOptional(relayUrl()),
+    relayTls: choice('auto', 'required', 'off'),
+    relayCa: z.exactOptional(path('/etc/ssl/private-ca.pem')),
+  }),
+  rules: z.strictObject({
+    dead: whole(1, 1_000_000, 1),
+    held: whole(1, 1_000_000, 1),
+    breakerOpen: duration('1m'),
+    refusedAlike: whole(1, 1_000_000, 5),
+    oldestQueued: duration('10m'),
+    certificate: duration('14d'),
+    diskBelow: bytes(0, 1e15, 1_000_000_000),
+    badSignaturesPer10min: whole(1, 1_000_000, 10),
+  }),
+});
 
 /**
  * The whole configuration. It has no defaults: those are in `config/default.yaml`, over which the

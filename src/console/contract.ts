@@ -11,9 +11,11 @@
 import type { Facts, ShopFacts } from '../observability/facts.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
+import type { Alert } from '../operations/alerts/alert.ts';
+import type { CheckResult } from '../operations/doctor/check.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 
-export type { Channel, EntryState };
+export type { Alert, Channel, EntryState };
 
 /**
  * The body of every response with a status of 400 and above. `message` is shown to the operator.
@@ -105,18 +107,6 @@ export interface HistoryPoint {
   readonly queued: number;
   readonly p50?: number;
   readonly p95?: number;
-}
-
-export interface Alert {
-  /** The rule's name: `dead`, `held`, `breaker-open`, `refused-alike`, `oldest-queued`, `certificate`, `disk`, `bad-signatures`. */
-  readonly rule: string;
-  readonly severity: 'warning' | 'critical';
-  /** One line of text, with the figure. */
-  readonly summary: string;
-  /** What to do. */
-  readonly todo: string;
-  readonly shop?: string;
-  readonly since: number;
 }
 
 /**
@@ -309,14 +299,7 @@ export interface AuditLine {
 
 /** `GET /api/doctor`: runs the checks of `sluice doctor` without `--fix`. */
 export interface DoctorReport {
-  readonly checks: readonly {
-    readonly check: string;
-    readonly subject: string;
-    readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-    readonly expected: string;
-    readonly found: string;
-    readonly todo?: string;
-  }[];
+  readonly checks: readonly CheckResult[];
 }
 
 /** `GET /api/stream`: server-sent events. */

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../runtime/markup.ts';
 import { type Colour, COLOURS, pictureName, type View, VIEWS } from './pictures.ts';
-import { type DemoTexts, ENGLISH_QUESTIONS, LANGUAGES } from './texts.ts';
+import { type DemoTexts, LANGUAGES } from './texts.ts';
 
 interface DemoPageOptions {
   readonly texts: DemoTexts;
@@ -16,6 +16,8 @@ const CHOSEN: { readonly colour: Colour; readonly view: View; readonly size: num
   view: 'side',
   size: 42,
 };
+
+const ENGLISH_QUESTIONS = LANGUAGES.find(({ lang }) => lang === 'en')?.demo.questions ?? [];
 
 /** The whole page, without inline scripts and styles. */
 export function demoPage({ texts, widgetKey, identifies }: DemoPageOptions): string {

@@ -23,21 +23,26 @@ import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
 import { parserError } from './routes/input.ts';
 
 export interface AppOptions {
-  readonly shopOfKey: ShopOfKey;
-  readonly uploadMaxBytes: number;
+  readonly uploadMaxBytes?: number;
+  /** Per shop. Default: no limit. */
   readonly requestsPerSecond?: number;
+  /** Injected faults, for tests and benchmarks. */
   readonly faults?: Faults;
 }
 
 /** The API's routes (API §4), the reference pages, and the downloads of uploaded files. */
-export function createApp(context: RouteContext, options: AppOptions): Express {
+export function createApp(
+  context: RouteContext,
+  shopOfKey: ShopOfKey,
+  { uploadMaxBytes = LIMITS.uploadMaxBytes, requestsPerSecond, faults }: AppOptions,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('strict routing');
   app.enable('case sensitive routing');
   app.set('query parser', 'simple');
-  if (options.faults) app.use(faultMiddleware(options.faults));
+  if (faults) app.use(faultMiddleware(faults));
 
   const routing = { strict: true, caseSensitive: true };
   const open = express.Router(routing);
@@ -45,12 +50,12 @@ export function createApp(context: RouteContext, options: AppOptions): Express {
   app.use(open);
 
   const api = express.Router(routing);
-  api.use(authenticate(options.shopOfKey));
-  if (options.requestsPerSecond !== undefined) api.use(limitRate(options.requestsPerSecond));
+  api.use(authenticate(shopOfKey));
+  if (requestsPerSecond !== undefined) api.use(limitRate(requestsPerSecond));
   eventRoutes(api, context);
   ticketRoutes(api, context);
   messageRoutes(api, context);
-  mediaRoutes(api, context, options.uploadMaxBytes);
+  mediaRoutes(api, context, uploadMaxBytes);
   conversationRoutes(api, context);
   contactRoutes(api, context);
   app.use('/v2026-04', api);

@@ -7,7 +7,6 @@ import { type AppOptions, createApp, createPlatformListener } from './app.ts';
 import type { RouteContext } from './routes/resource.ts';
 import { ServedShops, type Shop } from './authenticate.ts';
 import { LIMITS } from './open-points.ts';
-import type { Faults } from './respond.ts';
 import { FolderLock } from './store/database.ts';
 import { Inspection, Store } from './store/store.ts';
 import { MediaFolder } from './store/media.ts';
@@ -27,7 +26,7 @@ import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { KnowledgeFolder } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
 
-export interface LocalPlatformOptions {
+export interface LocalPlatformOptions extends AppOptions {
   /** The folder that holds the database and all files. */
   readonly dir: string;
   readonly host: string;
@@ -44,11 +43,6 @@ export interface LocalPlatformOptions {
   readonly replies?: RepliesOptions;
   /** Called once a reply of the agent has been sent. */
   readonly onReply?: (reply: ReplyNotice) => void;
-  /** Injected faults, for tests and benchmarks. */
-  readonly faults?: Faults;
-  /** Per shop. Default: no limit. */
-  readonly requestsPerSecond?: number;
-  readonly uploadMaxBytes?: number;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -79,7 +73,8 @@ const STOP_GRACE_MS = 2000;
  */
 export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatform {
   const served = new ServedShops(options.shops, options.withoutAgent);
-  const agentOf = agentsOf(options, served);
+  const agent = createAgent(options.agent, options.logger);
+  const agentOf = (shop: string) => (served.isWithoutAgent(shop) ? undefined : agent);
   const lock = FolderLock.take(options.dir);
   let store: Store | undefined;
   const close = () => {
@@ -129,7 +124,7 @@ function assemble(
       sockets.stored(conversationId);
     },
   };
-  const listener = createPlatformListener(createApp(context, appOptions(options, served)));
+  const listener = createPlatformListener(createApp(context, served.ofKey, options));
   sockets.attach(listener.server);
 
   const start = async () => {
@@ -168,25 +163,6 @@ function assemble(
     },
     stop,
   };
-}
-
-function appOptions(
-  { uploadMaxBytes = LIMITS.uploadMaxBytes, requestsPerSecond, faults }: LocalPlatformOptions,
-  served: ServedShops,
-): AppOptions {
-  return {
-    ...{ shopOfKey: served.ofKey, uploadMaxBytes },
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-    ...(faults && { faults }),
-  };
-}
-
-function agentsOf(
-  options: LocalPlatformOptions,
-  served: ServedShops,
-): (shop: string) => Agent | undefined {
-  const agent = createAgent(options.agent, options.logger);
-  return (shop) => (served.isWithoutAgent(shop) ? undefined : agent);
 }
 
 function createRunner(

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { codeOf } from './error-code.ts';
 
 const COPIED_AT_ONCE = 1024 * 1024;
 
@@ -23,7 +24,7 @@ export class SyncFailed extends Error {
   readonly code: string;
 
   constructor(cause: unknown) {
-    const code = codeOf(cause) ?? 'unknown';
+    const code = codeOf(cause) || 'unknown';
     super(`fsync failed: ${code}`, { cause });
     this.code = code;
   }
@@ -236,10 +237,4 @@ function copyBytes(from: string, to: string, flag: 'w' | 'r+'): void {
 export function isDiskFull(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
-}
-
-/** By property, because system errors have a different class in each context that loads them. */
-function codeOf(error: unknown): string | undefined {
-  const has = typeof error === 'object' && error !== null && 'code' in error;
-  return has && typeof error.code === 'string' ? error.code : undefined;
 }

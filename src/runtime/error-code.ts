@@ -6,3 +6,7 @@ export function codeOf(error: unknown): string {
   const has = typeof error === 'object' && error !== null && 'code' in error;
   return has && typeof error.code === 'string' ? error.code : '';
 }
+
+/** The code of an error's cause, or ''. fetch hides the system's error in its cause. */
+export const causeCodeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'cause' in error ? codeOf(error.cause) : '';

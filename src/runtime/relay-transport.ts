@@ -1,4 +1,5 @@
 import nodemailer, { type Transporter } from 'nodemailer';
+import { codeOf } from './error-code.ts';
 
 /** The timeouts of a relay, in milliseconds. */
 export interface RelayTimeouts {
@@ -43,6 +44,27 @@ export interface RelayOptions {
 /** One connection per mail: there are few, and a connection error then affects a single mail. */
 export function relayTransport(options: RelayOptions): Transporter {
   return nodemailer.createTransport(transportOptions(options));
+}
+
+/** nodemailer's error for an unsent email, whose type declaration covers its callbacks only. */
+interface RelayError {
+  /** Of nodemailer or the system, or ''. */
+  readonly code: string;
+  /** SMTP's reply code. */
+  readonly responseCode: number | undefined;
+  /** The SMTP command that failed, or ''. */
+  readonly command: string;
+}
+
+export function relayError(error: unknown): RelayError {
+  const fields: Readonly<Record<string, unknown>> =
+    typeof error === 'object' && error !== null ? { ...error } : {};
+  const { responseCode, command } = fields;
+  return {
+    code: codeOf(error),
+    responseCode: typeof responseCode === 'number' ? responseCode : undefined,
+    command: typeof command === 'string' ? command : '',
+  };
 }
 
 function transportOptions(options: RelayOptions) {

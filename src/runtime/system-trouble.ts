@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { RAISE_DESCRIPTORS, type Trouble } from '../domain/trouble.ts';
+import { codeOf } from './error-code.ts';
 
 /**
  * The properties of a system error. They are tested by name, because its class differs by context.
@@ -240,11 +241,5 @@ function namedUser(uid: number): string {
 }
 
 function isSystemError(error: unknown): error is SystemError {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    'syscall' in error
-  );
+  return typeof error === 'object' && error !== null && codeOf(error) !== '' && 'syscall' in error;
 }

@@ -1,8 +1,8 @@
 import { createChat } from './engine/create-chat.ts';
 import type { Main, MainOptions } from './main-part.ts';
 import { pageStorage } from './storage.ts';
-// The build replaces this module by another language's: each language has its own bundle.
-import { texts } from './texts/en.ts';
+// The build replaces this file by another language's: each language has its own bundle.
+import texts from './texts/en.json';
 import { createApp } from './ui/app.tsx';
 
 /** Draws the panel into the widget's shadow root, and connects a returning visitor. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { verifyIdentity } from '../../src/channels/chat/recognition.ts';
 import { createDemoRouter, type DemoOptions } from '../../src/demo/demo-router.ts';
-import { LANGUAGES } from '../../src/demo/texts.ts';
+import { type DemoTexts, LANGUAGES } from '../../src/demo/texts.ts';
 import { ends } from '../support/ends.ts';
 
 const SECRET = 'made with the other keys of the demo shop';
@@ -49,6 +49,14 @@ describe('GET /demo', () => {
     expect(page).not.toMatch(/undefined|\[object|\{n\}|\{of\}/);
     const quoted = [...page.matchAll(/(?:src|href)="(\/demo\/[^"]+)"/g)].map(([, path]) => path);
     expect(quoted.length).toBeGreaterThan(7);
+  });
+
+  test.each(LANGUAGES)('$lang has the texts that English has', (texts) => {
+    const keysOf = ({ demo, ...page }: DemoTexts) => [...Object.keys(page), ...Object.keys(demo)];
+    const optional = ['questions', 'questionsNote'];
+    const [english] = LANGUAGES.map(keysOf);
+    const own = keysOf(texts).filter((key) => !optional.includes(key));
+    expect(own).toEqual(english?.filter((key) => !optional.includes(key)));
   });
 
   test('names nothing that is not there, and allows nothing that it does not name', async () => {

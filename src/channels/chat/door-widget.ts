@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { codeOf } from '../../runtime/error-code.ts';
 import { WIDGET_CONFIG_PATH } from './events.ts';
 import type { ChatShop } from './shop.ts';
 
@@ -196,12 +197,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** By property: a system error is not always an `Error` of this realm. */
-const isMissing = (error: unknown): boolean =>
-  typeof error === 'object' &&
-  error !== null &&
-  'code' in error &&
-  (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);

@@ -1,3 +1,4 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -38,9 +39,9 @@ export class LiveFigures {
   #samples: Totals[] = [];
   readonly #points: HistoryPoint[] = [];
   #lastPoint: Totals | undefined;
-  #currentStep = new Latencies();
+  #currentStep = createLatencies();
   /** Delivery times of the last completed steps. */
-  readonly #latencies: Latencies[] = [];
+  readonly #latencies: RecordableHistogram[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sampling: Promise<void> = Promise.resolve();
 
@@ -66,7 +67,7 @@ export class LiveFigures {
 
   /** Called for every delivered message; must be cheap. */
   delivered(latencyMs: number): void {
-    this.#currentStep.add(latencyMs);
+    this.#currentStep.record(Math.max(1, Math.round(latencyMs)));
   }
 
   /** Counts of the last minute by channel, and the total accepted since the start. */
@@ -84,10 +85,9 @@ export class LiveFigures {
   }
 
   latency(): Quantiles | undefined {
-    const all = new Latencies();
-    for (const each of this.#latencies) all.addAll(each);
-    all.addAll(this.#currentStep);
-    return all.quantiles();
+    const all = createLatencies();
+    for (const each of [...this.#latencies, this.#currentStep]) all.add(each);
+    return quantilesOf(all);
   }
 
   history(): History {
@@ -101,9 +101,9 @@ export class LiveFigures {
     // Tolerates timers that fire slightly early or late.
     if (now.at - last.at < STEP_MS - SAMPLE_EVERY_MS / 2) return;
     this.#lastPoint = now;
-    const quantiles = this.#currentStep.quantiles();
+    const quantiles = quantilesOf(this.#currentStep);
     keepLast(this.#latencies, this.#currentStep, LATENCY_STEPS - 1);
-    this.#currentStep = new Latencies();
+    this.#currentStep = createLatencies();
     keepLast(
       this.#points,
       {
@@ -158,13 +158,6 @@ function keepLast<Item>(items: Item[], item: Item, most: number): void {
   if (items.length > most) items.splice(0, items.length - most);
 }
 
-/**
- * Bucket bounds grow by 10 %, which is the precision of quantiles; they range from a millisecond to
- * months.
- */
-const GROWTH = Math.log(1.1);
-const BUCKETS = 256;
-
 interface Quantiles {
   readonly p50: number;
   readonly p95: number;
@@ -172,43 +165,13 @@ interface Quantiles {
   readonly count: number;
 }
 
-/** A histogram of durations; adding one costs a logarithm and an addition. */
-class Latencies {
-  readonly #counts = new Uint32Array(BUCKETS);
-  #count = 0;
+/** With a precision of 10 %. Its values are whole numbers from 1. */
+const createLatencies = () => createHistogram({ figures: 1 });
 
-  get count(): number {
-    return this.#count;
-  }
-
-  add(ms: number): void {
-    const bucket = ms < 1 ? 0 : Math.ceil(Math.log(ms) / GROWTH);
-    const at = Math.min(bucket, BUCKETS - 1);
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
-    this.#count += 1;
-  }
-
-  addAll(other: Latencies): void {
-    for (let at = 0; at < BUCKETS; at += 1) {
-      this.#counts[at] = (this.#counts[at] ?? 0) + (other.#counts[at] ?? 0);
-    }
-    this.#count += other.#count;
-  }
-
-  /** In milliseconds; undefined without durations. */
-  quantiles(): Quantiles | undefined {
-    if (this.#count === 0) return undefined;
-    return { p50: this.#at(0.5), p95: this.#at(0.95), p99: this.#at(0.99), count: this.#count };
-  }
-
-  /** The upper bound of the bucket that reaches this share of all durations. */
-  #at(share: number): number {
-    const rank = Math.ceil(share * this.#count);
-    let passed = 0;
-    for (let at = 0; at < BUCKETS; at += 1) {
-      passed += this.#counts[at] ?? 0;
-      if (passed >= rank) return Math.round(Math.exp(at * GROWTH));
-    }
-    return Math.round(Math.exp((BUCKETS - 1) * GROWTH));
-  }
+/** In milliseconds; undefined without durations. */
+function quantilesOf(latencies: RecordableHistogram): Quantiles | undefined {
+  const { count } = latencies;
+  if (count === 0) return undefined;
+  const at = (percentile: number) => latencies.percentile(percentile);
+  return { p50: at(50), p95: at(95), p99: at(99), count };
 }

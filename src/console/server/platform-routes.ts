@@ -37,48 +37,37 @@ const conversationsSchema = z.object({
  */
 export function platformRoutes(clientOf: ClientOf): Router {
   const router = express.Router();
-  router.get('/platform/:shop/tickets', async (req, res) => {
-    const query = checked(listTicketsQuerySchema, req.query);
-    res.json(
-      await fromPlatform(req, clientOf, (client, signal) => client.listTickets(query, signal)),
-    );
-  });
-  router.get('/platform/:shop/tickets/:id', async (req, res) => {
-    const { id } = req.params;
-    res.json(await fromPlatform(req, clientOf, (client, signal) => client.getTicket(id, signal)));
-  });
-  router.get('/platform/:shop/contacts', async (req, res) => {
-    const query = checked(listContactsQuerySchema, req.query);
-    res.json(
-      await fromPlatform(req, clientOf, (client, signal) => client.listContacts(query, signal)),
-    );
-  });
-  router.get('/platform/:shop/contacts/:id', async (req, res) => {
-    const { id } = req.params;
-    res.json(await fromPlatform(req, clientOf, (client, signal) => client.getContact(id, signal)));
-  });
-  router.get('/platform/:shop/messages', async (req, res) => {
-    const query = checked(listMessagesQuerySchema, req.query);
-    res.json(
-      await fromPlatform(req, clientOf, (client, signal) => client.listMessages(query, signal)),
-    );
-  });
-  router.get('/platform/:shop/messages/:id', async (req, res) => {
-    const { id } = req.params;
-    res.json(await fromPlatform(req, clientOf, (client, signal) => client.getMessage(id, signal)));
-  });
-  router.get('/platform/:shop/conversations', async (req, res) => {
-    const query = checked(conversationsSchema, req.query);
-    res.json(
-      await fromPlatform(req, clientOf, (client, signal) => conversations(client, query, signal)),
-    );
-  });
-  router.get('/platform/:shop/conversations/:id', async (req, res) => {
-    const { id } = req.params;
-    res.json(
-      await fromPlatform(req, clientOf, (client, signal) => client.getConversation(id, signal)),
-    );
-  });
+  const list = <Query>(
+    resources: string,
+    schema: z.ZodType<Query>,
+    read: (client: PlatformClient, query: Query, signal: AbortSignal) => Promise<object>,
+  ) =>
+    router.get(`/platform/:shop/${resources}`, async (req, res) => {
+      const query = checked(schema, req.query);
+      res.json(await fromPlatform(req, clientOf, (client, signal) => read(client, query, signal)));
+    });
+  const one = (
+    resources: string,
+    read: (client: PlatformClient, id: string, signal: AbortSignal) => Promise<object>,
+  ) =>
+    router.get(`/platform/:shop/${resources}/:id`, async (req, res) => {
+      const id = checked(idSchema, req.params['id']);
+      res.json(await fromPlatform(req, clientOf, (client, signal) => read(client, id, signal)));
+    });
+  list('tickets', listTicketsQuerySchema, (client, query, signal) =>
+    client.listTickets(query, signal),
+  );
+  one('tickets', (client, id, signal) => client.getTicket(id, signal));
+  list('contacts', listContactsQuerySchema, (client, query, signal) =>
+    client.listContacts(query, signal),
+  );
+  one('contacts', (client, id, signal) => client.getContact(id, signal));
+  list('messages', listMessagesQuerySchema, (client, query, signal) =>
+    client.listMessages(query, signal),
+  );
+  one('messages', (client, id, signal) => client.getMessage(id, signal));
+  list('conversations', conversationsSchema, conversations);
+  one('conversations', (client, id, signal) => client.getConversation(id, signal));
   return router;
 }
 
@@ -124,8 +113,7 @@ async function fromPlatform<Found>(
   clientOf: ClientOf,
   request: (client: PlatformClient, signal: AbortSignal) => Promise<Found>,
 ): Promise<Found> {
-  const { shop, id } = req.params;
-  if (id !== undefined) checked(idSchema, id);
+  const { shop } = req.params;
   const client = clientOf(typeof shop === 'string' ? shop : '');
   if (client === undefined) throw new Refusal('not_found', 'Shop not found');
   const gone = new AbortController();

@@ -5,6 +5,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import MarkdownIt from 'markdown-it';
 import {
   RELAY_TIMEOUTS,
+  relayError,
   type RelayOptions,
   relayTransport,
 } from '../../runtime/relay-transport.ts';
@@ -65,13 +66,6 @@ export class Relay implements Outbound {
  */
 const mailbox = (address = '') => ({ name: '', address });
 
-/** nodemailer's error for an unsent email, whose type declaration covers its callbacks only. */
-interface SmtpError {
-  readonly code: string;
-  readonly responseCode: number | undefined;
-  readonly command: string;
-}
-
 /**
  * Classifies a failed attempt through a relay (RFC 5321 §4.2.1):
  *
@@ -87,7 +81,7 @@ interface SmtpError {
  */
 function smtpFailure(error: unknown): SendFailed {
   if (error instanceof SendFailed) return error;
-  const { code, responseCode, command } = read(error);
+  const { code, responseCode, command } = relayError(error);
   if (responseCode !== undefined) {
     const kind = isRefusal(responseCode, command) ? 'permanent' : 'transient';
     return new SendFailed(kind, `the relay answered ${responseCode}`, {
@@ -96,23 +90,14 @@ function smtpFailure(error: unknown): SendFailed {
   }
   // The library refused the message before it contacted the relay.
   const isOurs = ['EENVELOPE', 'EMESSAGE', 'ESTREAM'].includes(code) && command !== 'CONN';
-  return new SendFailed(isOurs ? 'permanent' : 'transient', 'the relay was not reached', { code });
+  return new SendFailed(isOurs ? 'permanent' : 'transient', 'the relay was not reached', {
+    code: code || 'EUNKNOWN',
+  });
 }
 
 function isRefusal(responseCode: number, command: string): boolean {
   if (responseCode < 500 || responseCode === 503 || responseCode === 530) return false;
   return /^(?:MAIL|RCPT|DATA)/.test(command);
-}
-
-function read(error: unknown): SmtpError {
-  const fields: Readonly<Record<string, unknown>> =
-    typeof error === 'object' && error !== null ? { ...error } : {};
-  const { code, responseCode, command } = fields;
-  return {
-    code: typeof code === 'string' ? code : 'EUNKNOWN',
-    responseCode: typeof responseCode === 'number' ? responseCode : undefined,
-    command: typeof command === 'string' ? command : '',
-  };
 }
 
 /** Writes each email to an .eml file named by the reply's id. A reply is DELIVERED once it is durable. */

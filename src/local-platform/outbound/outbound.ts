@@ -1,3 +1,5 @@
+import { codeOf } from '../../runtime/error-code.ts';
+
 /** A reply of the agent that is to be sent to the customer. */
 export interface OutgoingReply {
   /** The id of its Message. */
@@ -88,6 +90,6 @@ export const unreachable = (missing: string) =>
 
 /** Disk errors are retried: an operator can free space or fix permissions. */
 export function diskFailure(error: unknown): SendFailed {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  const code = codeOf(error) || undefined;
   return new SendFailed('transient', 'the folder cannot be written', { code, cause: error });
 }

@@ -35,6 +35,11 @@ export interface Success {
   readonly example: object;
 }
 
+interface Input {
+  readonly schema: z.ZodObject;
+  readonly example: Record<string, string>;
+}
+
 /** An operation of API §4 and its documentation. */
 export interface Operation {
   readonly id: string;
@@ -44,10 +49,9 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** The query's schema, and an example. */
-  readonly query?: { readonly schema: z.ZodObject; readonly example: Record<string, string> };
+  readonly query?: Input;
   readonly body?: { readonly schema: z.ZodObject; readonly examples: readonly Example[] };
-  readonly form?: { readonly schema: z.ZodObject; readonly example: Record<string, string> };
+  readonly form?: Input;
   readonly successes: Readonly<Partial<Record<200 | 201, Success>>>;
   readonly errors: readonly ErrorStatus[];
 }
@@ -56,10 +60,42 @@ const READ = [400, 401, 403, 429] as const;
 const READ_ONE = [...READ, 404] as const;
 const WRITE = [...READ, 413, 415, 503] as const;
 
-const page = (results: readonly object[], next: string | null = null) => ({
-  results,
-  next,
-  previous: null,
+const success = (description: string, schema: z.ZodObject, example: object): Success => ({
+  description,
+  schema,
+  example,
+});
+
+const getOne = (noun: string, schema: z.ZodObject, example: object): Operation => ({
+  id: `get${noun}`,
+  tag: `${noun}s`,
+  method: 'get',
+  path: `/${noun.toLowerCase()}s/{id}/`,
+  summary: `Get ${noun.toLowerCase()}`,
+  description: `One ${noun.toLowerCase()} by its id.`,
+  successes: { 200: success(`The ${noun.toLowerCase()}.`, schema, example) },
+  errors: READ_ONE,
+});
+
+const list = (
+  noun: string,
+  description: string,
+  query: Input,
+  schema: z.ZodObject,
+  results: readonly object[],
+  next: string | null = null,
+): Operation => ({
+  id: `list${noun}s`,
+  tag: `${noun}s`,
+  method: 'get',
+  path: `/${noun.toLowerCase()}s/`,
+  summary: `List ${noun.toLowerCase()}s`,
+  description,
+  query,
+  successes: {
+    200: success(`A page of ${noun.toLowerCase()}s.`, schema, { results, next, previous: null }),
+  },
+  errors: READ,
 });
 
 /** For the document only: `readUpload` reads the form as a stream. */
@@ -102,85 +138,36 @@ const MESSAGES: readonly Operation[] = [
       ],
     },
     successes: {
-      201: {
-        description: 'The created message.',
-        schema: messageAnswer,
-        example: examples.message,
-      },
-      200: {
-        description: 'The existing message that matched the dedup key.',
-        schema: messageAnswer,
-        example: examples.message,
-      },
+      201: success('The created message.', messageAnswer, examples.message),
+      200: success(
+        'The existing message that matched the dedup key.',
+        messageAnswer,
+        examples.message,
+      ),
     },
     errors: [...WRITE, 404],
   },
-  {
-    id: 'listMessages',
-    tag: 'Messages',
-    method: 'get',
-    path: '/messages/',
-    summary: 'List messages',
-    description:
-      'Messages of customers and of the agent. A reply has the role `agent`; it is `PENDING` ' +
+  list(
+    'Message',
+    'Messages of customers and of the agent. A reply has the role `agent`; it is `PENDING` ' +
       'until it is sent, then `DELIVERED` or `FAILED`.',
-    query: { schema: listMessagesQuerySchema, example: examples.queries.messages },
-    successes: {
-      200: {
-        description: 'A page of messages.',
-        schema: messagePage,
-        example: page([examples.reply, examples.message]),
-      },
-    },
-    errors: READ,
-  },
-  {
-    id: 'getMessage',
-    tag: 'Messages',
-    method: 'get',
-    path: '/messages/{id}/',
-    summary: 'Get message',
-    description: 'One message by its id.',
-    successes: {
-      200: { description: 'The message.', schema: messageAnswer, example: examples.reply },
-    },
-    errors: READ_ONE,
-  },
+    { schema: listMessagesQuerySchema, example: examples.queries.messages },
+    messagePage,
+    [examples.reply, examples.message],
+  ),
+  getOne('Message', messageAnswer, examples.reply),
 ];
 
 const ticketsOperations = (baseUrl: string): readonly Operation[] => [
-  {
-    id: 'listTickets',
-    tag: 'Tickets',
-    method: 'get',
-    path: '/tickets/',
-    summary: 'List tickets',
-    description: 'Tickets that match all of the filters.',
-    query: { schema: listTicketsQuerySchema, example: examples.queries.tickets },
-    successes: {
-      200: {
-        description: 'A page of tickets.',
-        schema: ticketPage,
-        example: page(
-          [examples.ticket],
-          `${baseUrl}/v2026-04/tickets/?limit=20&cursor=b2xkZXI6MTA0Mg`,
-        ),
-      },
-    },
-    errors: READ,
-  },
-  {
-    id: 'getTicket',
-    tag: 'Tickets',
-    method: 'get',
-    path: '/tickets/{id}/',
-    summary: 'Get ticket',
-    description: 'One ticket by its id.',
-    successes: {
-      200: { description: 'The ticket.', schema: ticketAnswer, example: examples.ticket },
-    },
-    errors: READ_ONE,
-  },
+  list(
+    'Ticket',
+    'Tickets that match all of the filters.',
+    { schema: listTicketsQuerySchema, example: examples.queries.tickets },
+    ticketPage,
+    [examples.ticket],
+    `${baseUrl}/v2026-04/tickets/?limit=20&cursor=b2xkZXI6MTA0Mg`,
+  ),
+  getOne('Ticket', ticketAnswer, examples.ticket),
   {
     id: 'countTickets',
     tag: 'Tickets',
@@ -190,7 +177,7 @@ const ticketsOperations = (baseUrl: string): readonly Operation[] => [
     description: 'The number of tickets that match the filters of List tickets.',
     query: { schema: ticketFiltersSchema, example: examples.queries.count },
     successes: {
-      200: { description: 'The number.', schema: ticketCount, example: { count: 17 } },
+      200: success('The number.', ticketCount, { count: 17 }),
     },
     errors: READ,
   },
@@ -198,53 +185,20 @@ const ticketsOperations = (baseUrl: string): readonly Operation[] => [
 
 const CONVERSATIONS: readonly Operation[] = [
   {
-    id: 'getConversation',
-    tag: 'Conversations',
-    method: 'get',
-    path: '/conversations/{id}/',
-    summary: 'Get conversation',
+    ...getOne('Conversation', conversationAnswer, examples.conversation),
     description: 'One conversation by its id; its messages are in List messages.',
-    successes: {
-      200: {
-        description: 'The conversation.',
-        schema: conversationAnswer,
-        example: examples.conversation,
-      },
-    },
-    errors: READ_ONE,
   },
 ];
 
 const CONTACTS: readonly Operation[] = [
-  {
-    id: 'listContacts',
-    tag: 'Contacts',
-    method: 'get',
-    path: '/contacts/',
-    summary: 'List contacts',
-    description: 'Contacts that match all of the filters.',
-    query: { schema: listContactsQuerySchema, example: examples.queries.contacts },
-    successes: {
-      200: {
-        description: 'A page of contacts.',
-        schema: contactPage,
-        example: page([examples.contact]),
-      },
-    },
-    errors: READ,
-  },
-  {
-    id: 'getContact',
-    tag: 'Contacts',
-    method: 'get',
-    path: '/contacts/{id}/',
-    summary: 'Get contact',
-    description: 'One contact by its id.',
-    successes: {
-      200: { description: 'The contact.', schema: contactAnswer, example: examples.contact },
-    },
-    errors: READ_ONE,
-  },
+  list(
+    'Contact',
+    'Contacts that match all of the filters.',
+    { schema: listContactsQuerySchema, example: examples.queries.contacts },
+    contactPage,
+    [examples.contact],
+  ),
+  getOne('Contact', contactAnswer, examples.contact),
 ];
 
 const mediaOperations = (baseUrl: string): readonly Operation[] => [
@@ -264,11 +218,7 @@ const mediaOperations = (baseUrl: string): readonly Operation[] => [
       example: { file: '@"damaged box.jpg";type=image/jpeg', permission: 'private' },
     },
     successes: {
-      201: {
-        description: 'The media record.',
-        schema: mediaAnswer,
-        example: examples.media(baseUrl),
-      },
+      201: success('The media record.', mediaAnswer, examples.media(baseUrl)),
     },
     errors: WRITE,
   },
@@ -294,16 +244,12 @@ const EVENTS: readonly Operation[] = [
       ],
     },
     successes: {
-      201: {
-        description: 'Recorded.',
-        schema: eventAnswer,
-        example: examples.eventContact,
-      },
-      200: {
-        description: 'The metric was recorded before; nothing is stored.',
-        schema: eventAnswer,
-        example: examples.eventContact,
-      },
+      201: success('Recorded.', eventAnswer, examples.eventContact),
+      200: success(
+        'The metric was recorded before; nothing is stored.',
+        eventAnswer,
+        examples.eventContact,
+      ),
     },
     errors: WRITE,
   },

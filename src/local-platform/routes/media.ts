@@ -24,10 +24,10 @@ export function mediaRoutes(router: Router, context: RouteContext, maxBytes: num
             id,
             shop,
             type: sniffedType ?? (upload.type === '' ? 'application/octet-stream' : upload.type),
-            name: upload.name,
+            original_name: upload.name,
             permission: upload.permission,
             size,
-            now: new Date(now()).toISOString(),
+            created_at: new Date(now()).toISOString(),
           }),
         );
         sendJson(response, 201, toMedia(row, context));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Statement } from 'better-sqlite3';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../addresses.ts';
-import type { Db } from './database.ts';
+import { type Db, required } from './database.ts';
 import {
   allOf,
   type Condition,
@@ -122,8 +122,7 @@ export class ContactTable {
           phone: this.#freeFor({ shop }, phone, this.#sql.byPhone),
           remoteId: this.#freeFor({ shop }, remoteId, this.#sql.byRemoteId),
         });
-    if (row === undefined) throw new Error('the contact was not stored');
-    return row;
+    return required(row, 'the contact');
   }
 
   /** The key, unless another contact has it. */

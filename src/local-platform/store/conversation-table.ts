@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { normalAddress } from '../addresses.ts';
-import type { Db } from './database.ts';
+import { type Db, required } from './database.ts';
 import type { Channel, ConversationRow } from './rows.ts';
 
 interface NewConversation {
@@ -98,9 +98,10 @@ export class ConversationTable {
   }
 
   create(conversation: NewConversation): ConversationRow {
-    const row = this.#sql.insert.get({ ...conversation, id: randomUUID() });
-    if (row === undefined) throw new Error('the conversation was not stored');
-    return row;
+    return required(
+      this.#sql.insert.get({ ...conversation, id: randomUUID() }),
+      'the conversation',
+    );
   }
 
   /** Reopens the conversation for a new message, and fills in missing links. */

@@ -64,6 +64,12 @@ function migrate(db: Db, file: string): void {
   }).immediate();
 }
 
+/** The row that a write returned. */
+export function required<Row>(row: Row | undefined, what: string): Row {
+  if (row === undefined) throw new Error(`${what} was not stored`);
+  return row;
+}
+
 interface Pending {
   readonly work: () => void;
   readonly committed: () => void;

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import type { EventRow } from './event-table.ts';
 import type { ContactRow, MessageRow } from './rows.ts';
 import { excerptOf } from '../plain-text.ts';
 
@@ -120,16 +121,6 @@ function anonymousContacts(db: Db): Map<string, Pick<ContactRow, 'id' | 'shop'>>
     )
     .all();
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-interface EventRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly shop: string;
-  readonly contact_id: string | null;
-  readonly name: string;
-  readonly description: string | null;
-  readonly metric: string | null;
 }
 
 /** Events on their timeline, and events without a contact that name them. */

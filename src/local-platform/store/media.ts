@@ -4,22 +4,11 @@ import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import type { MediaPermission } from '../../platform-api/schemas.ts';
-import type { Db } from './database.ts';
+import { type Db, required } from './database.ts';
 import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import { signatureAt } from '../../runtime/file-kind.ts';
 import { LIMITS } from '../open-points.ts';
-
-interface NewMedia {
-  readonly id: string;
-  readonly shop: string;
-  readonly type: string;
-  readonly name: string;
-  readonly permission: MediaPermission;
-  readonly size: number;
-  readonly now: string;
-}
 
 /** The records of uploaded files. The bytes are in `MediaFolder`, one file per id. */
 export class MediaTable {
@@ -29,16 +18,14 @@ export class MediaTable {
     this.#sql = {
       insert: db.prepare<unknown[], MediaRow>(
         `INSERT INTO media (id, shop, type, original_name, permission, size, created_at)
-         VALUES (@id, @shop, @type, @name, @permission, @size, @now) RETURNING *`,
+         VALUES (@id, @shop, @type, @original_name, @permission, @size, @created_at) RETURNING *`,
       ),
       anyShop: db.prepare<[string], MediaRow>(`SELECT * FROM media WHERE id = ?`),
     };
   }
 
-  create(media: NewMedia): MediaRow {
-    const row = this.#sql.insert.get(media);
-    if (row === undefined) throw new Error('the media record was not stored');
-    return row;
+  create(media: Omit<MediaRow, 'seq'>): MediaRow {
+    return required(this.#sql.insert.get(media), 'the media record');
   }
 
   byId(shop: string, id: string): MediaRow | undefined {

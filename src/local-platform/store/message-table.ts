@@ -1,7 +1,7 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
 import { LIMITS } from '../open-points.ts';
 import { allOf, equals, listSlice, oneOf, type Slice, type Streams } from './listing.ts';
-import type { Db } from './database.ts';
+import { type Db, required } from './database.ts';
 import type { MediaRow, MessageRow } from './rows.ts';
 
 export interface NewMessage {
@@ -135,8 +135,8 @@ export class MessageTable {
   }
 
   create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
-    const row = this.#sql.insert.get({ ...message, unanswered: message.unanswered ? 1 : 0 });
-    if (row === undefined) throw new Error('the message was not stored');
+    const values = { ...message, unanswered: message.unanswered ? 1 : 0 };
+    const row = required(this.#sql.insert.get(values), 'the message');
     for (const [position, id] of attachments.entries()) this.#sql.attach.run(row.id, position, id);
     return row;
   }

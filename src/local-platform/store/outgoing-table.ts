@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import type { MessageRow } from './rows.ts';
 
 /** Rows to read per conversation: few conversations have more replies that are due. */
 const ROWS_PER_CONVERSATION = 8;
@@ -72,17 +73,8 @@ export class OutgoingTable {
   }
 
   /** Must be called in the write that stores the reply. */
-  add(
-    reply: {
-      readonly id: string;
-      readonly shop: string;
-      readonly conversation_id: string;
-      readonly seq: number;
-    },
-    nextAt: number,
-  ): void {
-    const { id, shop, conversation_id, seq } = reply;
-    this.#sql.add.run({ id, shop, conversation_id, seq, nextAt });
+  add(reply: MessageRow, nextAt: number): void {
+    this.#sql.add.run({ ...reply, nextAt });
   }
 
   /**

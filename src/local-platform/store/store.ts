@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ContactTable } from './contact-table.ts';
 import { ConversationTable } from './conversation-table.ts';
-import { type Db, GroupCommit, openDatabase } from './database.ts';
+import { type Db, GroupCommit, openDatabase, required } from './database.ts';
 import { OutgoingTable } from './outgoing-table.ts';
 import { type EventRow, EventTable } from './event-table.ts';
 import { type MediaFolder, MediaTable } from './media.ts';
@@ -90,9 +90,7 @@ export class ShopTable {
   /** 32 random bytes, generated at the first call and stored. */
   secret(name: string): Buffer {
     this.#sql.addSecret.run(name, randomBytes(32));
-    const row = this.#sql.secret.get(name);
-    if (row === undefined) throw new Error('the secret was not stored');
-    return row.value;
+    return required(this.#sql.secret.get(name), 'the secret').value;
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas.ts';
-import type { Db } from './database.ts';
+import { type Db, required } from './database.ts';
 import {
   allOf,
   type Bounds,
@@ -74,9 +74,7 @@ export class TicketTable {
   }
 
   create(ticket: NewTicket): TicketRow {
-    const row = this.#sql.insert.get({ ...ticket, id: randomUUID() });
-    if (row === undefined) throw new Error('the ticket was not stored');
-    return row;
+    return required(this.#sql.insert.get({ ...ticket, id: randomUUID() }), 'the ticket');
   }
 
   /**

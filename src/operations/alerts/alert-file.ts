@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { DurableFiles } from '../../runtime/durable-files.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 import { type AlertRecord, recordsSchema } from './alert.ts';
 
 /** A thousand shops, with everything wrong in each, stay well below. */
@@ -28,7 +29,7 @@ export class AlertFile {
     try {
       text = await readFile(this.#path, 'utf8');
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      if (codeOf(error) === 'ENOENT') return [];
       throw error;
     }
     if (text.length > MAX_BYTES) throw new RangeError('the file is too large');

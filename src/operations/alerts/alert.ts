@@ -1,16 +1,19 @@
 import { z } from 'zod';
 
-export type AlertRule =
-  | 'dead'
-  | 'held'
-  | 'breaker-open'
-  | 'refused-alike'
-  | 'oldest-queued'
-  | 'certificate'
-  | 'disk'
-  | 'bad-signatures';
+const ruleSchema = z.enum([
+  'dead',
+  'held',
+  'breaker-open',
+  'refused-alike',
+  'oldest-queued',
+  'certificate',
+  'disk',
+  'bad-signatures',
+]);
+export type AlertRule = z.output<typeof ruleSchema>;
 
-export type Severity = 'warning' | 'critical';
+const severitySchema = z.enum(['warning', 'critical']);
+export type Severity = z.output<typeof severitySchema>;
 
 /**
  * An alert as it is shown. It contains shops, counts and times, but no person, address, number or
@@ -70,25 +73,16 @@ export function verdictOf(value: number, badFrom: number, goodBelow: number): Ve
 const sentNotice = z.strictObject({
   at: z.number(),
   phase: z.enum(['firing', 'resolved']),
-  severity: z.enum(['warning', 'critical']),
+  severity: severitySchema,
   figure: z.exactOptional(z.number()),
 });
 
 /** The stored state of one alert. */
 const record = z.strictObject({
   key: z.string(),
-  rule: z.enum([
-    'dead',
-    'held',
-    'breaker-open',
-    'refused-alike',
-    'oldest-queued',
-    'certificate',
-    'disk',
-    'bad-signatures',
-  ]),
+  rule: ruleSchema,
   shop: z.exactOptional(z.string()),
-  severity: z.enum(['warning', 'critical']),
+  severity: severitySchema,
   summary: z.string(),
   todo: z.string(),
   figure: z.exactOptional(z.number()),

@@ -1,4 +1,4 @@
-import { type RelayOptions, relayTransport } from '../../runtime/relay-transport.ts';
+import { relayError, type RelayOptions, relayTransport } from '../../runtime/relay-transport.ts';
 import { headline, type Notice, remark, type Section, sectionsOf, TEST_TEXT } from './notice.ts';
 import { type Target, TargetFailed } from './target.ts';
 
@@ -39,14 +39,12 @@ export function createEmailTarget({ to, from, relay }: EmailOptions): Target {
 
 /** The relay's words are left out: they quote the address. */
 function failureOf(error: unknown, isLate: boolean): TargetFailed {
-  const fields: Readonly<Record<string, unknown>> =
-    typeof error === 'object' && error !== null ? { ...error } : {};
-  const { code, responseCode } = fields;
-  if (typeof responseCode === 'number') {
+  const { code, responseCode } = relayError(error);
+  if (responseCode !== undefined) {
     return new TargetFailed(responseCode >= 500 ? 'refused' : 'busy', String(responseCode));
   }
-  const name = typeof code === 'string' ? code : 'unknown';
-  return new TargetFailed(isLate || name === 'ETIMEDOUT' ? 'timeout' : 'unreachable', name);
+  const kind = isLate || code === 'ETIMEDOUT' ? 'timeout' : 'unreachable';
+  return new TargetFailed(kind, code || 'unknown');
 }
 
 export interface MailMessage {

@@ -56,8 +56,8 @@ export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Rea
   ];
   return [
     ...shops.flatMap((shop) => [
-      deadReading(shop, facts, options),
-      heldReading(shop, facts, options),
+      countReading('dead', shop, facts, options),
+      countReading('held', shop, facts, options),
       oldestReading(shop, facts, options),
     ]),
     ...breakerReadings(facts, options.thresholds.breakerOpen),
@@ -68,32 +68,31 @@ export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Rea
   ];
 }
 
-function deadReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOptions): Reading {
-  const count = countOf(facts, shop, 'dead');
+function countReading(
+  state: 'dead' | 'held',
+  shop: string,
+  facts: Facts,
+  { thresholds, forMs }: RuleOptions,
+): Reading {
+  const count = countOf(facts, shop, state);
+  const messages = `${counted(count, 'message')} of ${shop}`;
   return {
-    key: `dead/${shop}`,
-    rule: 'dead',
+    key: `${state}/${shop}`,
+    rule: state,
     shop,
-    verdict: verdictOf(count, thresholds.dead, thresholds.dead),
+    verdict: verdictOf(count, thresholds[state], thresholds[state]),
     forMs,
-    severity: 'critical',
-    summary: `${counted(count, 'message')} of ${shop} could not be delivered`,
-    todo: 'See the reason (console: Messages, state dead; or: sluice queue list --state dead), fix the cause, and retry them.',
-    figure: count,
-  };
-}
-
-function heldReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOptions): Reading {
-  const count = countOf(facts, shop, 'held');
-  return {
-    key: `held/${shop}`,
-    rule: 'held',
-    shop,
-    verdict: verdictOf(count, thresholds.held, thresholds.held),
-    forMs,
-    severity: 'warning',
-    summary: `${counted(count, 'message')} of ${shop} ${count === 1 ? 'is' : 'are'} held for a decision`,
-    todo: 'Release or discard them (console: Messages, state held; or: sluice queue list --state held).',
+    ...(state === 'dead'
+      ? {
+          severity: 'critical',
+          summary: `${messages} could not be delivered`,
+          todo: 'See the reason (console: Messages, state dead; or: sluice queue list --state dead), fix the cause, and retry them.',
+        }
+      : {
+          severity: 'warning',
+          summary: `${messages} ${count === 1 ? 'is' : 'are'} held for a decision`,
+          todo: 'Release or discard them (console: Messages, state held; or: sluice queue list --state held).',
+        }),
     figure: count,
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pRetry, { AbortError } from 'p-retry';
 import type { Notice } from './notice.ts';
 
@@ -59,7 +60,10 @@ export async function sendNotice(
         await target.send(notice, signal);
       } catch (error) {
         if (error instanceof TargetFailed && !error.isFinal) {
-          if (attempt <= retries.times) await delay(error.retryAfterMs ?? 0, signal);
+          const { retryAfterMs = 0 } = error;
+          if (attempt <= retries.times && retryAfterMs > 0) {
+            await delay(retryAfterMs, undefined, { signal }).catch(() => undefined);
+          }
           throw error;
         }
         throw new AbortError(error instanceof Error ? error : new Error('not an error'));
@@ -67,17 +71,4 @@ export async function sendNotice(
     },
     { retries: retries.times, factor: 3, minTimeout: retries.firstAfterMs, signal },
   );
-}
-
-async function delay(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0 || signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { causeCodeOf, codeOf } from '../../runtime/error-code.ts';
 import { parseRetryAfter } from '../../runtime/retry-after.ts';
 import { headline, type Notice, remark, type Section, sectionsOf, TEST_TEXT } from './notice.ts';
 import { type Target, TargetFailed } from './target.ts';
@@ -51,18 +52,13 @@ async function post(
     });
   } catch (error) {
     if (timeout.aborted) throw new TargetFailed('timeout', String(timeoutMs));
-    throw new TargetFailed('unreachable', codeOf(error));
+    throw new TargetFailed('unreachable', reasonOf(error));
   }
 }
 
-/** fetch hides the system's error in its cause; its message holds the host, so only the code. */
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  for (const each of [cause, error]) {
-    if (each instanceof Error && 'code' in each && typeof each.code === 'string') return each.code;
-  }
-  return error instanceof Error ? error.name : 'unknown';
-}
+/** The error's message holds the host, so only the code. */
+const reasonOf = (error: unknown): string =>
+  causeCodeOf(error) || codeOf(error) || (error instanceof Error ? error.name : 'unknown');
 
 /** The colours of the bar beside an attachment. */
 const COLORS: Readonly<Record<Section['tone'], string>> = {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { codeOf } from '../../runtime/error-code.ts';
 import { durableFiles, isDiskFull } from '../../runtime/durable-files.ts';
 import { SharedLock } from '../../spool/shared-lock.ts';
 
@@ -38,15 +39,12 @@ export async function copyDurably(from: string, to: string): Promise<number | un
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   await chmod(to, 0o600);
   return durableFiles.syncPath(to);
 }
-
-const isGone = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 
 /** In the data folder: where a backup of it is being made. Their names end as those left out do. */
 const NOTED = /^backup-([0-9a-f-]{36})\.part$/;

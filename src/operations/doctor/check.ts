@@ -1,4 +1,4 @@
-import { codeOf } from '../../runtime/error-code.ts';
+import { causeCodeOf } from '../../runtime/error-code.ts';
 
 /** The checks, in the order of the report; the values of `--only`. */
 export const CHECKS = [
@@ -85,13 +85,9 @@ export async function get(url: string, timeoutMs: number, clock: () => number): 
     return { status: response.status, headers: response.headers, at };
   } catch (error) {
     if (signal.aborted) return { failure: 'timeout' };
-    const code = causeCode(error);
+    const code = causeCodeOf(error);
     return code === ''
       ? { failure: 'no response (network)' }
       : { failure: `no response (${code})`, code };
   }
 }
-
-/** The error code in the cause of fetch's "fetch failed". */
-const causeCode = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'cause' in error ? codeOf(error.cause) : '';

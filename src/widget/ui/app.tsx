@@ -4,12 +4,11 @@ import type { Chat } from '../engine/chat.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
-import type { Texts } from '../texts/en.ts';
 import { announce } from './announce.ts';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
-import { type Ui, UiProvider } from './ui.ts';
+import { type Texts, type Ui, UiProvider } from './ui.ts';
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(

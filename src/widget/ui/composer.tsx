@@ -2,11 +2,10 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_TEXT } from '../../channels/chat/events.ts';
 import type { SendRefusal } from '../engine/chat.ts';
-import type { Texts } from '../texts/en.ts';
 import { Icon, IconButton } from './icon.tsx';
 import { Popover } from './popover.tsx';
 import { Tray } from './tray.tsx';
-import { useUi } from './ui.ts';
+import { type Texts, useUi } from './ui.ts';
 
 /** The count is shown from this share of the limit on. */
 const NEAR_LIMIT = 0.9;

@@ -1,14 +1,13 @@
 import { type ComponentChild, createElement } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
-import type { Texts } from '../texts/en.ts';
 import { Countdown } from './banner.tsx';
 import { Files } from './files.tsx';
 import { Avatar, Icon, type IconName } from './icon.tsx';
 import { parseHtml } from './rich/html.ts';
 import { parseMarkdown } from './rich/markdown.ts';
 import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
-import { useUi } from './ui.ts';
+import { type Texts, useUi } from './ui.ts';
 
 const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
   queued: 'clock',

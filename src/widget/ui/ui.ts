@@ -5,8 +5,14 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Chat } from '../engine/chat.ts';
 import type { Settings } from '../settings.ts';
-import type { Texts } from '../texts/en.ts';
+import type english from '../texts/en.json';
 import type { Formats } from './formats.ts';
+
+/** By plural category; a language has those that it distinguishes. */
+type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
+
+/** The panel's texts; `#` is replaced by a name, a number or a time. */
+export type Texts = Readonly<Omit<typeof english, 'unread'>> & { readonly unread: Plural };
 
 /** What every component of the panel can use. */
 export interface Ui {

@@ -1,5 +1,5 @@
 import type { Main, MainOptions } from '../../../src/widget/main-part.ts';
-import { texts } from '../../../src/widget/texts/en.ts';
+import texts from '../../../src/widget/texts/en.json';
 import { createApp } from '../../../src/widget/ui/app.tsx';
 import { fakeChat } from './fake-chat.ts';
 import { sceneOf } from './scenes.ts';

@@ -1,5 +1,6 @@
 import { promises as dns } from 'node:dns';
 import type { Clock } from '../../../runtime/clock.ts';
+import { codeOf } from '../../../runtime/error-code.ts';
 
 /** Times in milliseconds. */
 export interface DnsOptions {
@@ -248,9 +249,4 @@ function toDnsError(error: unknown): DnsError {
   if (SILENCE.has(code)) return new DnsError('ETIMEOUT');
   if (TROUBLE.has(code)) return new DnsError('ESERVFAIL');
   return new DnsError(code === 'ENODATA' ? 'ENODATA' : 'ENOTFOUND');
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
-  return typeof error.code === 'string' ? error.code : '';
 }

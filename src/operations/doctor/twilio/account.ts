@@ -33,15 +33,6 @@ export interface MessagingService extends InboundSettings {
   readonly senders: readonly string[];
 }
 
-/** The operations of the checks on an account. Every method rejects with TwilioTrouble. */
-export interface TwilioSettings {
-  find(number: string): Promise<Sender | undefined>;
-  application(sid: string): Promise<InboundSettings>;
-  services(): Promise<readonly MessagingService[]>;
-  /** Resolves with what Twilio has then. */
-  update(sender: Sender, changes: Partial<InboundSettings>): Promise<Sender>;
-}
-
 /** A failed request; `message` is for an operator. */
 export class TwilioTrouble extends Error {
   override name = 'TwilioTrouble';
@@ -58,30 +49,32 @@ const MAX_SENDERS = 2000;
 /** The filter by number finds parts of numbers too. */
 const MAX_MATCHES = 100;
 
-/** An account with what a credential may do in it. */
-export interface ConnectedAccount extends TwilioSettings {
-  /** Sends a minimal request. @throws {TwilioTrouble} when the credential is refused */
-  ping(): Promise<void>;
-}
+export type ConnectedAccount = Awaited<ReturnType<typeof connectAccount>>;
 
-/** The account over Twilio's REST API (2010-04-01 and Messaging v1). */
+/**
+ * The account over Twilio's REST API (2010-04-01 and Messaging v1). Every method of the result
+ * rejects with TwilioTrouble.
+ */
 export async function connectAccount(
   account: TwilioAccount,
   credential: Credential,
   timeoutMs: number,
-): Promise<ConnectedAccount> {
+) {
   const { accountSid, apiBaseUrl: baseUrl } = account;
   const client = await connectTwilio(accountSid, credential, apiCalls({ baseUrl, timeoutMs }));
   return {
+    /** Sends a minimal request, which fails when the credential is refused. */
     ping: () =>
       withTwilioTrouble(async () => {
         await client.incomingPhoneNumbers.list({ limit: 1 });
       }),
-    find: (number) => withTwilioTrouble(() => findSender(client, number)),
-    application: (sid) =>
+    find: (number: string) => withTwilioTrouble(() => findSender(client, number)),
+    application: (sid: string) =>
       withTwilioTrouble(async () => ofSms(await client.applications(sid).fetch())),
     services: () => withTwilioTrouble(() => listServices(client)),
-    update: (sender, changes) => withTwilioTrouble(() => updateSender(client, sender, changes)),
+    /** Resolves with what Twilio has then. */
+    update: (sender: Sender, changes: Partial<InboundSettings>) =>
+      withTwilioTrouble(() => updateSender(client, sender, changes)),
   };
 }
 

@@ -56,7 +56,7 @@ module.exports = {
       '^src/spool/',
       '^src/intake/',
       '^src/platform-api/',
-      '^src/operations/doctor/check[.]ts$',
+      '^src/operations/(doctor/check|alerts/alert)[.]ts$',
     ]),
     layer('console-page', '^src/console/page/', [
       '^src/console/(contract|trial-words)[.]ts$',

@@ -253,20 +253,16 @@ export const createdMessageSchema = createdMessage.loose();
 export type CreatedMessage = Readonly<z.output<typeof createdMessage>>;
 
 /** API §4.1: the resolved contact, present if a contact was provided. */
-const createdEvent = z.object({
-  contact: orAbsent(
-    z
-      .object({
-        id: orAbsent(id),
-        email: z.string().nullish(),
-        phone: z.string().nullish(),
-        remote_id: z.string().nullish(),
-      })
-      .loose(),
-  ),
+const createdContact = z.object({
+  id: orAbsent(id),
+  email: z.string().nullish(),
+  phone: z.string().nullish(),
+  remote_id: z.string().nullish(),
 });
-export const createdEventSchema = createdEvent.loose();
-export type CreatedEvent = Readonly<z.output<typeof createdEvent>>;
+export const createdEventSchema = z.object({ contact: orAbsent(createdContact.loose()) }).loose();
+export interface CreatedEvent {
+  readonly contact?: Readonly<z.output<typeof createdContact>> | undefined;
+}
 
 /** API §4.4 */
 export const ticketCountSchema = z.object({ count: z.number() }).loose();

@@ -222,13 +222,13 @@ export class ReplySender {
     error: unknown,
   ): Promise<boolean> {
     const { store, logger, schedule, now } = this.#options;
+    const isOfSending = error instanceof SendFailed;
     // An error of the store says nothing about the reply.
-    if (isSystemError(error)) throw error;
+    if (!isOfSending && isSystemError(error)) throw error;
     // Any other error is a bug, which a retry would not fix.
-    const failure =
-      error instanceof SendFailed
-        ? error
-        : new SendFailed('permanent', 'an unexpected error', { cause: error });
+    const failure = isOfSending
+      ? error
+      : new SendFailed('permanent', 'an unexpected error', { cause: error });
     const attempts = row.attempts + 1;
     const storedAtMs = Date.parse(reply.created_at);
     const nextAt =

@@ -15,16 +15,15 @@ import { DataPace, type DataPaceOptions } from '../../runtime/connection-limits.
 import {
   acceptMessage,
   createEnvelope,
-  createMessageRate,
   type DoorCheck,
   DoorReport,
-  type MessageRateOptions,
   receiveData,
   toRefusal,
   type StoredEntry,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
 import { createNetworks } from '../../runtime/ip-addresses.ts';
+import { createMessageRate, type MessageRateOptions } from './limits.ts';
 import {
   assertOwnRecipients,
   createInboundTokens,

@@ -12,7 +12,8 @@ import {
   type RateOptions,
 } from '../../runtime/connection-limits.ts';
 import { createNetworks } from '../../runtime/ip-addresses.ts';
-import { type DoorCheck, DoorReport, type MessageRateOptions } from './door.ts';
+import { type MessageRateOptions } from './limits.ts';
+import { type DoorCheck, DoorReport } from './door.ts';
 import { createEnvelopeHandlers, DataHandler, TransactionDirectories } from './smtp-transaction.ts';
 import { SmtpListener } from './smtp-listener.ts';
 import { type RefusalReason, SmtpRefusal } from './refusals.ts';

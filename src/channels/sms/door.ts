@@ -26,7 +26,7 @@ import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/si
  * - `intake/intake.ts` stores it durably; only then this file responds with 200.
  * - `reconciliation/` finds texts that no webhook delivered through the REST API; they take the
  *   same path.
- * - Delivery calls `normalize.ts`, which also holds floods: `normalize/consent.ts` (STOP, START),
+ * - Delivery calls `normalize.ts`: `normalize/consent.ts` (STOP, START), `limits.ts` (floods),
  *   `normalize/content.ts` (the text), `normalize/medium.ts` and `normalize/text-media.ts` (media;
  *   late ones follow in a separate message).
  * - All calls of Twilio use `providers/twilio/transport.ts`.

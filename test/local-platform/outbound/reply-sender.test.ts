@@ -96,6 +96,18 @@ describe('a reply by email', () => {
     expect(relay.connections).toBe(4);
   });
 
+  test('whose relay cannot be reached is tried again on the schedule', async () => {
+    const relay = await aRelay();
+    relay.answerNext('connect', 'drop');
+    const dir = newFolder();
+    const { platform } = await aPlatform(relay, LATER, { dir });
+    await create(platform, anEmail());
+    const nextAt = () => departuresIn(dir)[0]?.next_at ?? 0;
+    await waitFor('the next attempt to be an hour away', () => nextAt() > Date.now() + 3_000_000);
+    expect(departuresIn(dir)).toMatchObject([{ attempts: 1 }]);
+    expect(relay.connections).toBe(1);
+  });
+
   test('that is refused permanently is FAILED at once, and the next one is sent', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 550);

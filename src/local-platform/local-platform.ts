@@ -263,15 +263,16 @@ function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
     case 'openai': {
       const { endpoint, timeoutMs } = choice;
       const knowledge = new KnowledgeFolder(choice.knowledgeDir, logger);
-      let loading: Promise<Agent> | undefined;
-      // The package is large, and loaded with the first question.
       const load = async (): Promise<Agent> => {
         const { OpenAiAgent } = await import('./agent/openai/openai-agent.ts');
         return new OpenAiAgent({ knowledge, endpoint, timeoutMs, logger });
       };
-      return {
-        answer: async (context, signal) => (await (loading ??= load())).answer(context, signal),
-      };
+      // The package is large, so only those who use it load it: at the start, since a failed import
+      // is not repeated.
+      const agent = load();
+      // Told by the first answer.
+      agent.catch(() => undefined);
+      return { answer: async (context, signal) => (await agent).answer(context, signal) };
     }
   }
 }

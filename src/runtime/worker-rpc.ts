@@ -64,7 +64,7 @@ interface Pending {
 interface PeerOptions {
   readonly functions: object;
   readonly kindOf?: ((error: unknown) => string) | undefined;
-  readonly startDeadline?: (id: number) => NodeJS.Timeout | undefined;
+  readonly startDeadline?: (id: number, name: string) => NodeJS.Timeout | undefined;
 }
 
 /** One side of a conversation. */
@@ -91,7 +91,7 @@ class Peer<Offered extends Functions<Offered>> {
       const id = this.#lastId;
       // The other side answers this id with the result of the function of this name.
       const resolve = settle as (value: unknown) => void;
-      const deadline = this.#options.startDeadline?.(id);
+      const deadline = this.#options.startDeadline?.(id, name);
       this.#pending.set(id, { resolve, reject, deadline });
       this.#post({ id, name, args }, args.flatMap(buffersOf));
     });
@@ -123,6 +123,7 @@ class Peer<Offered extends Functions<Offered>> {
   async #answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
     const { functions, kindOf = () => 'error' } = this.#options;
     try {
+      if (!Object.hasOwn(functions, name)) throw new TypeError('no such function');
       // Its types are those of the caller's `Call`.
       const called = functions[name as never] as (...args: readonly unknown[]) => unknown;
       const value = await called(...args);
@@ -148,14 +149,14 @@ class Peer<Offered extends Functions<Offered>> {
   }
 }
 
-export interface RpcThreadOptions<Ours> {
+export interface RpcThreadOptions<Theirs, Ours> {
   /** What the thread may call. */
   readonly functions?: Ours;
   /** `workerData` in the thread. */
   readonly data?: unknown;
   readonly limits?: ResourceLimits;
-  /** For each call; without it, a call may take forever. */
-  readonly deadlineMs?: number;
+  /** By function; without one, a call may take forever. */
+  readonly deadlinesMs?: { readonly [Name in keyof Theirs]?: number };
   /** A late call ends the thread only if the thread has sent nothing since, so that it hangs. */
   readonly spareBusy?: boolean;
   /** The thread has ended without `stop`. The calls in flight reject after this. */
@@ -170,13 +171,15 @@ export interface RpcThreadOptions<Ours> {
 export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<Ours> = object> {
   readonly #worker: Worker;
   readonly #peer: Peer<Theirs>;
-  readonly #options: RpcThreadOptions<Ours>;
+  readonly #options: RpcThreadOptions<Theirs, Ours>;
+  readonly #deadlinesMs: ReadonlyMap<string, number>;
   readonly #exited: Promise<void>;
   #ended = false;
   #heardAt = 0;
 
-  constructor(url: URL, options: RpcThreadOptions<Ours>) {
+  constructor(url: URL, options: RpcThreadOptions<Theirs, Ours>) {
     this.#options = options;
+    this.#deadlinesMs = new Map(Object.entries(options.deadlinesMs ?? {}));
     this.#worker = new Worker(url, {
       workerData: options.data,
       resourceLimits: options.limits,
@@ -185,7 +188,7 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     });
     this.#peer = new Peer(this.#worker, {
       functions: options.functions ?? {},
-      startDeadline: (id) => this.#deadline(id),
+      startDeadline: (id, name) => this.#deadline(id, name),
     });
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
     this.#worker.on('message', (messages: readonly Message[]) => {
@@ -214,12 +217,12 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     await this.#exited;
   }
 
-  #deadline(id: number): NodeJS.Timeout | undefined {
-    const { deadlineMs, spareBusy = false } = this.#options;
+  #deadline(id: number, name: string): NodeJS.Timeout | undefined {
+    const deadlineMs = this.#deadlinesMs.get(name);
     if (deadlineMs === undefined) return undefined;
     const askedAt = performance.now();
     return setTimeout(() => {
-      if (!spareBusy || this.#heardAt < askedAt) {
+      if (this.#options.spareBusy !== true || this.#heardAt < askedAt) {
         this.#die('it takes too long');
         return;
       }

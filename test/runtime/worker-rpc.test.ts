@@ -47,7 +47,7 @@ const owner: Owner = {
   },
 };
 
-function start(options: RpcThreadOptions<Owner> = {}): RpcThread<Thread, Owner> {
+function start(options: RpcThreadOptions<Thread, Owner> = {}): RpcThread<Thread, Owner> {
   const thread = new RpcThread<Thread, Owner>(file('rpc-thread.mjs'), {
     functions: owner,
     ...options,
@@ -62,7 +62,7 @@ interface Death {
 }
 
 /** A thread that has started, and the promise of its death. */
-async function mortal(options: RpcThreadOptions<Owner> = {}) {
+async function mortal(options: RpcThreadOptions<Thread, Owner> = {}) {
   const { death, onDeath } = dying();
   let thread: RpcThread<Thread, Owner> | undefined;
   await new Promise<void>((ready) => {
@@ -149,7 +149,7 @@ test.each(endings.map(([what, name, error]) => ({ what, name, error })))(
   async ({ name, error }) => {
     const { thread, death } = await mortal({
       limits: { maxOldGenerationSizeMb: 16 },
-      ...(name === 'loop' && { deadlineMs: 1000 }),
+      ...(name === 'loop' && { deadlinesMs: { loop: 1000 } }),
     });
     const calls = [thread.call('never'), thread.call(name), thread.call('never')];
     const reasons = await Promise.all(calls.map((call) => call.catch((reason: unknown) => reason)));
@@ -168,7 +168,7 @@ test('a thread whose file is missing dies', async () => {
 });
 
 test('a late call ends a thread, although it answers others', async () => {
-  const { thread, death } = await mortal({ deadlineMs: 3000 });
+  const { thread, death } = await mortal({ deadlinesMs: { never: 5000 } });
   const late = thread.call('never').catch((reason: unknown) => reason);
   expect(await thread.call('add', 1, 2)).toBe(3);
   expect(await late).toBeInstanceOf(NotAnswered);
@@ -176,7 +176,10 @@ test('a late call ends a thread, although it answers others', async () => {
 });
 
 test('where busy threads are spared, a late call ends only one that hangs', async () => {
-  const { thread, death } = await mortal({ deadlineMs: 3000, spareBusy: true });
+  const { thread, death } = await mortal({
+    deadlinesMs: { never: 5000, loop: 1000 },
+    spareBusy: true,
+  });
   const late = thread.call('never').catch((reason: unknown) => reason);
   expect(await thread.call('add', 1, 2)).toBe(3);
   expect(await late).toBeInstanceOf(NotAnswered);

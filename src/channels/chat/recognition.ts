@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import { asVisitorId, type VisitorId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -151,7 +152,6 @@ async function claimsOf(
   audience: string,
   now: number,
 ): Promise<z.output<typeof claimsSchema> | undefined> {
-  const { jwtVerify } = await import('jose');
   try {
     const { payload } = await jwtVerify(jwt, new TextEncoder().encode(secret), {
       algorithms: ['HS256'],

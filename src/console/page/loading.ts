@@ -21,8 +21,16 @@ export function useRequest<T>(isLoading = false): RequestState<T> & {
     loading: isLoading,
   });
   const abort = useRef(new AbortController());
-  useEffect(() => () => abort.current.abort(), []);
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+      abort.current.abort();
+    },
+    [],
+  );
   const send = useCallback((request: Request<T>) => {
+    if (isGone.current) return;
     abort.current.abort();
     const { signal } = (abort.current = new AbortController());
     const update = (change: Partial<RequestState<T>>) => {

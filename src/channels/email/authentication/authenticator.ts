@@ -1,6 +1,6 @@
-import type { Logger } from '../../../observability/logger.ts';
+import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
-import { CallFailed, RpcThread } from '../../../runtime/worker-rpc.ts';
+import { CallFailed, NotAnswered, RpcThread } from '../../../runtime/worker-rpc.ts';
 import { workerUrl } from '../../../runtime/worker-threads.ts';
 import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
@@ -55,7 +55,7 @@ export function createAuthenticator(
     new RpcThread(url, {
       data: settings,
       limits: LIMITS,
-      deadlineMs: totalMs + THREAD_GRACE_MS,
+      deadlinesMs: { check: totalMs + THREAD_GRACE_MS },
       spareBusy: true,
       onDeath: (inFlight) => {
         thread = undefined;
@@ -67,9 +67,9 @@ export function createAuthenticator(
       thread ??= start();
       return await thread.call('check', request);
     } catch (error) {
-      if (error instanceof CallFailed) {
-        logger.warn('email.not_authenticated', { error: error.failure.name });
-      }
+      if (error instanceof NotAnswered) return UNKNOWN_VERDICT;
+      const failure = error instanceof CallFailed ? { error: error.failure.name } : undefined;
+      logger.warn('email.not_authenticated', failure ?? errorFields(error));
       return UNKNOWN_VERDICT;
     }
   };

@@ -85,7 +85,7 @@ export class MessageViewer {
   #start(): RpcThread<ViewThread> {
     return new RpcThread(workerUrl(import.meta.url, './worker.ts'), {
       limits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-      deadlineMs: this.#deadlineMs,
+      deadlinesMs: { view: this.#deadlineMs },
       onDeath: () => (this.#thread = undefined),
     });
   }

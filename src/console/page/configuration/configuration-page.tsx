@@ -87,7 +87,7 @@ function Pending({ view, onReloaded }: LoadedProps) {
         {failure !== undefined ? (
           <ResultNote tone="danger" text={`Reload failed. ${failure.message}`} />
         ) : (
-          data !== undefined && !loading && <Result result={data} />
+          data !== undefined && <Result result={data} />
         )}
       </div>
     </Card>

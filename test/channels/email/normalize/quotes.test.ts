@@ -262,6 +262,11 @@ describe('trimming by the marks of mail clients', () => {
       '<div style="border-top:solid 1px">Offers</div><p>Text.</p>',
       'Text.',
     ],
+    [
+      'a caption of a form below a border',
+      '<div style="border-top:solid 1px">Odesílatel: Jan Novák</div><p>Text.</p>',
+      'Text.',
+    ],
   ])('keeps %s', (_, html, kept) => {
     expect(trimHtml(html)).toContain(kept);
   });

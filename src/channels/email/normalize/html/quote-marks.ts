@@ -1,6 +1,5 @@
 import { type HtmlElement, styleOf } from './html-tree.ts';
 import type { Mark } from '../quotes/lines.ts';
-import { FROM_LABELS, label } from '../quotes/quote-lines.ts';
 
 /**
  * Classes with which mail clients mark the quoted message. Those of Gmail and Thunderbird
@@ -35,6 +34,12 @@ const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['data-signature-widget=container', 'signature'], // Mail.ru
 ]);
 const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
+/**
+ * "From:" in the languages of Outlook. Fewer words than in a header block of plain text, because a
+ * caption of a form can look the same and everything after it would be trimmed.
+ */
+const FROM_LABEL =
+  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
 /** What an element says about its own text and the text after it. */
 export function quoteMark(element: HtmlElement): Mark | undefined {
@@ -71,9 +76,7 @@ function isOutlookHeader(element: HtmlElement): boolean {
   const style = element.attributes['style'];
   if (element.name !== 'div' || style?.includes('border-top') !== true) return false;
   const border = styleOf(style).get('border-top');
-  return (
-    border?.includes('solid') === true && FROM_LABELS.has(label({ text: firstText(element, 100) }))
-  );
+  return border?.includes('solid') === true && FROM_LABEL.test(firstText(element, 100));
 }
 
 function firstText(element: HtmlElement, length: number): string {

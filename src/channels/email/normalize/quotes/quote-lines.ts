@@ -24,7 +24,7 @@ const FORWARDED_INTRO = phrases(`begin forwarded message|anfang der weitergeleit
   начало переадресованного сообщения|início da mensagem reencaminhada|vidarebefordrat brev|
   start på videresendt besked|videresendt e-post|下面是被转发的邮件|開始轉寄郵件|
   転送されたメッセージ|전달된 메시지|`);
-export const FROM_LABELS: ReadonlySet<string> = new Set(
+const FROM_LABELS: ReadonlySet<string> = new Set(
   phrases(`from|von|de|da|van|od|från|fra|lähettäjä|kimden|gönderen|от|от кого|差出人|发件人|寄件者|
   від|από|מאת|
   من|

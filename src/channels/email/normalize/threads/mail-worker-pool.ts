@@ -245,7 +245,8 @@ export class MailWorkerPool {
     const ready = (): void => {
       slot.ready = true;
       slot.failedStarts = 0;
-      this.#assign();
+      // What it throws is not the worker's to hear.
+      queueMicrotask(() => this.#assign());
     };
     const worker: Worker = new RpcThread(url, {
       functions: { ready, isKnown },
@@ -254,7 +255,7 @@ export class MailWorkerPool {
         maxOldGenerationSizeMb: maxHeapMb,
         maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
       },
-      deadlineMs,
+      deadlinesMs: { read: deadlineMs },
       onDeath: () => this.#onDeath(slot, worker),
     });
     slot.worker = worker;

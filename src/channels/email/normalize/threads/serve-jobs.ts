@@ -51,7 +51,8 @@ export function serveJobs(port: MessagePort | null, settings: WorkerSettings, wo
   };
 
   const callOwner = serveRpc<MailThread, MailThreadOwner>(port, { read, setShops }, kindOf);
-  void callOwner('ready');
+  // It rejects only when the thread is ended.
+  callOwner('ready').catch(() => undefined);
 }
 
 /** Copies bytes into separate buffers, because cloning a view copies its whole buffer. */

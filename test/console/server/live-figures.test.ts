@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { LiveFigures } from '../../../src/console/server/live-figures.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+
+const figures = () =>
+  new LiveFigures({
+    metrics: createMetrics(),
+    clock: () => 0,
+    queued: () => Promise.resolve(0),
+    logger: silentLogger,
+  });
+
+test('without deliveries there are no delivery times', () => {
+  expect(figures().latency()).toBeUndefined();
+});
+
+test.each([
+  [1, { p50: 5000, p95: 5000, p99: 5000 }],
+  [12, { p50: 10, p95: 5000, p99: 5000 }],
+  [20, { p50: 10, p95: 10, p99: 5000 }],
+  [99, { p50: 10, p95: 10, p99: 5000 }],
+  [100, { p50: 10, p95: 10, p99: 10 }],
+])('one slow delivery of %d: the ranks are rounded up', (count, expected) => {
+  const live = figures();
+  live.delivered(5000);
+  for (let nth = 1; nth < count; nth += 1) live.delivered(10);
+  const latency = live.latency();
+  expect(latency?.count).toBe(count);
+  for (const name of ['p50', 'p95', 'p99'] as const) {
+    // The precision is 10 %.
+    expect(Math.abs((latency?.[name] ?? 0) / expected[name] - 1)).toBeLessThan(0.1);
+  }
+});

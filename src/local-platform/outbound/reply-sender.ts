@@ -95,12 +95,14 @@ export class ReplySender {
   #startDue(): number | undefined {
     const { store, now } = this.#options;
     const room = CONVERSATIONS_AT_ONCE - this.#busy.size;
+    // One time for both: a reply that becomes due in between would be in neither.
+    const at = now();
     if (room > 0) {
-      for (const id of store.outgoing.due(now(), [...this.#busy.keys()], room))
+      for (const id of store.outgoing.due(at, [...this.#busy.keys()], room))
         this.#startConversation(id);
     }
-    const nextAt = store.outgoing.nextAt(now());
-    return nextAt === undefined ? undefined : Math.min(nextAt - now() + 1, SLEEP_MAX_MS);
+    const nextAt = store.outgoing.nextAt(at);
+    return nextAt === undefined ? undefined : Math.min(nextAt - at + 1, SLEEP_MAX_MS);
   }
 
   /** Waits briefly for attempts in progress; unsent replies stay in the store. */

@@ -108,6 +108,23 @@ describe('a reply by email', () => {
     expect(relay.connections).toBe(1);
   });
 
+  test.each([30, 31, 32])(
+    'whose next attempt is due while the due ones are looked for is sent (%d ms)',
+    async (delayMs) => {
+      const relay = await aRelay();
+      relay.answerNext('rcpt', 450);
+      // Each look at the clock takes a millisecond, so every distance between two looks occurs.
+      let at = Date.now();
+      const { platform } = await aPlatform(
+        relay,
+        { delaysMs: [delayMs], giveUpAfterMs: 60_000 },
+        { clock: () => (at += 1) },
+      );
+      const { body } = await create(platform, anEmail());
+      expect(await settled(platform, body)).toMatchObject({ status: 'DELIVERED' });
+    },
+  );
+
   test('that is refused permanently is FAILED at once, and the next one is sent', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 550);

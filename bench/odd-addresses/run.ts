@@ -217,7 +217,7 @@ async function settled(
     );
   };
   // An entry that is not settled by then is reported as a fault.
-  await waitFor('the odd ones', look, withinMs, 250).catch(() => undefined);
+  await waitFor('the odd ones', look, 250, withinMs).catch(() => undefined);
   return entries;
 }
 

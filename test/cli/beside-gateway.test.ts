@@ -53,14 +53,14 @@ test('a retry by filter is taken up by the running gateway, without a port', asy
     method === 'POST' && path.startsWith('/messages/') ? { status: 422 } : undefined;
   const box = mbox(3, 1);
   expect(await sluice(['ingest', box, '--config', file])).toMatchObject({ code: 0 });
-  await waitFor('three dead entries', async () => (await inState('dead')) === 3, 60_000, 100);
+  await waitFor('three dead entries', async () => (await inState('dead')) === 3, 100);
   platform.script = () => undefined;
   const { code, stdout } = await sluice(['queue', 'retry', '--all', '--yes', '--config', file]);
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^ +3 {2}retried now/),
   });
-  await waitFor('three deliveries', async () => (await inState('delivered')) === 3, 60_000, 100);
+  await waitFor('three deliveries', async () => (await inState('delivered')) === 3, 100);
 });
 
 test('an ingest that is killed goes on when it is run again: nothing is lost, nothing comes twice', async () => {
@@ -70,7 +70,7 @@ test('an ingest that is killed goes on when it is run again: nothing is lost, no
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   ends(() => child.kill('SIGKILL'));
-  await waitFor('some of them', () => platform.seen.length > 50, 60_000, 20);
+  await waitFor('some of them', () => platform.seen.length > 50, 20);
   child.kill('SIGKILL');
   await ended;
   const again = await sluice(['ingest', box, '--json', '--config', file]);
@@ -79,7 +79,7 @@ test('an ingest that is killed goes on when it is run again: nothing is lost, no
   const report = JSON.parse(again.stdout) as { accepted: number; duplicates: number };
   expect(report.accepted + report.duplicates).toBe(1000);
   expect(report.duplicates).toBeGreaterThan(20);
-  await waitFor('every letter', async () => (await inState('delivered')) === 1000, 120_000, 1000);
+  await waitFor('every letter', async () => (await inState('delivered')) === 1000, 1000);
   const letters = platform.messages.map(({ message }) => /Letter \d+/.exec(message.content)?.[0]);
   expect(new Set(letters).size).toBe(1000);
   expect(letters).toHaveLength(1000);

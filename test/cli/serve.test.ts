@@ -135,7 +135,7 @@ test('after the store failed, a stop that hangs does not keep the process', asyn
   });
   const ended = run(() => undefined);
   const began = performance.now();
-  await waitFor('the exit', () => exits.length > 0, 5000, 20);
+  await waitFor('the exit', () => exits.length > 0, 20);
   expect(exits).toEqual([EXIT.failed]);
   expect(performance.now() - began).toBeLessThan(2000);
   isStopped();

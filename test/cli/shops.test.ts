@@ -9,8 +9,6 @@ import { entriesOf } from '../support/spool-guest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const LONG = 60_000;
-
 let dataDir: string;
 let file: string;
 let platform: ScriptedPlatform;
@@ -47,7 +45,7 @@ const text = (n: number, body = `Text ${n}`) =>
 
 async function entryIn(state: string): Promise<Entry> {
   const find = async () => (await entriesOf(dataDir)).find((entry) => entry.state === state);
-  return waitFor(`a ${state} entry`, find, LONG, 50);
+  return waitFor(`a ${state} entry`, find, 50);
 }
 
 const all = (answer: Answer) => () => answer;
@@ -59,25 +57,21 @@ const refused = (words: string): Answer => ({
 async function delivered(count: number): Promise<void> {
   const enough = async () =>
     (await entriesOf(dataDir)).filter(({ state }) => state === 'delivered').length >= count;
-  await waitFor(`${count} deliveries`, enough, LONG, 50);
+  await waitFor(`${count} deliveries`, enough, 50);
 }
 
 /** The gateway tells twice a second. */
 const flows = () =>
-  waitFor('it to flow', async () => /^acme +messages +flows/m.test(await shops()), LONG, 50);
+  waitFor('it to flow', async () => /^acme +messages +flows/m.test(await shops()), 50);
 
 async function stopped(): Promise<void> {
   await text(0);
   await delivered(1);
   // A read that worked is remembered; then the key is refused, for reads as well.
-  await waitFor('a read', () => platform.of('GET /contacts/').length > 0, LONG);
+  await waitFor('a read', () => platform.of('GET /contacts/').length > 0);
   platform.script = all({ status: 401, body: { detail: 'the key of acme has expired' } });
   await text(1);
-  await waitFor(
-    'it to be stopped',
-    async () => (await shops()).includes('stopped (reads fail)'),
-    LONG,
-  );
+  await waitFor('it to be stopped', async () => (await shops()).includes('stopped (reads fail)'));
 }
 
 describe('a shop that flows', () => {
@@ -87,7 +81,6 @@ describe('a shop that flows', () => {
     const told = await waitFor(
       'the gateway to tell',
       async () => /acme +messages +flows +0 +\d{4}-/.test(await shops()) && shops(),
-      LONG,
       50,
     );
     expect(told).toMatch(/^shop +of +state +since +next try +waiting +delivered$/m);
@@ -125,7 +118,6 @@ describe('a shop that flows', () => {
     await waitFor(
       'nothing to wait',
       async () => (await entriesOf(dataDir)).every(({ state }) => state === 'delivered'),
-      LONG,
       50,
     );
   });
@@ -174,16 +166,10 @@ describe('a shop that is stopped', () => {
     const { id } = await waitFor(
       'a failure',
       async () => (await entriesOf(dataDir)).find(({ failures }) => failures > 0),
-      LONG,
       20,
     );
-    await waitFor('doubt', async () => /in doubt|being tried/.test(await shops()), LONG, 50);
-    await waitFor(
-      'the discard',
-      async () => (await sluice('queue', 'discard', id)).code === 0,
-      LONG,
-      50,
-    );
+    await waitFor('doubt', async () => /in doubt|being tried/.test(await shops()), 50);
+    await waitFor('the discard', async () => (await sluice('queue', 'discard', id)).code === 0, 50);
     expect(await sluice('shops', 'try', 'acme')).toMatchObject({
       code: 0,
       stdout: 'acme: no message is waiting, so nothing was tried\n',
@@ -212,7 +198,6 @@ test('a refusal that many messages got is told with its words and how many', asy
   const line = await waitFor(
     'the refusal',
     async () => /^acme: \d+ messages refused in the same words.*$/m.exec(await shops())?.[0],
-    LONG,
     50,
   );
   expect(line).toMatch(/ since 2\d{3}-\S+ \S+ UTC: 422 invalid message\.content$/);
@@ -299,7 +284,7 @@ describe('a retry beside a gateway', () => {
     // No probe comes by itself for an hour.
     platform.script = all({ status: 503, headers: { 'retry-after': '3600' } });
     await text(1);
-    await waitFor('it to wait', async () => (await entryIn('queued')).failures > 0, LONG, 50);
+    await waitFor('it to wait', async () => (await entryIn('queued')).failures > 0, 50);
     platform.script = () => undefined;
     const { stdout } = await sluice(
       ...['queue', 'retry', '--all', '--state', 'queued', '--shop', 'acme', '--yes'],

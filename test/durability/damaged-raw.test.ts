@@ -54,7 +54,6 @@ test('what is not what was received is dead with an alarm; what cannot be read w
       const count = (state: string): number => states.filter((each) => each === state).length;
       return count('dead') === 2 && count('delivered') === 1;
     },
-    30_000,
     100,
   );
   const all = await entries();

@@ -122,7 +122,7 @@ class Trace {
       answers.chat = ack.ok ? ack.seq : 0;
       const { pid } = gateway;
       expect(await gateway.terminate()).toEqual({ code: 0, signal: null });
-      await waitFor('the tracer', () => isComplete(file, pid), 15_000, 20);
+      await waitFor('the tracer', () => isComplete(file, pid), 20);
       trace = new Trace(readTrace(file));
       ends(() => dir.remove());
     });

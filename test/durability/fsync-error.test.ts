@@ -96,7 +96,7 @@ const idOf = (name: string): string =>
         expect(answer).toMatch(each.accepted);
       }
       // The two emails are one lane: three are in flight, and nothing more is to be written.
-      await waitFor('deliveries in flight', () => platform.payloads.length === 3, 15_000, 20);
+      await waitFor('deliveries in flight', () => platform.payloads.length === 3, 20);
 
       writeFileSync(trigger, '');
       expect(await send({ setting, visitor, name: 'refused' })).toMatch(refusal);
@@ -108,16 +108,15 @@ const idOf = (name: string): string =>
 
       platform.gate = () => undefined;
       await setting.start();
-      await waitFor('the visitor to be back', () => visitor.socket.connected, 15_000, 20);
+      await waitFor('the visitor to be back', () => visitor.socket.connected, 20);
       // The sender tries again; whether the first try had reached the disk is all the same.
       expect(await send({ setting, visitor, name: 'refused' })).toMatch(accepted);
-      await waitFor('everything', () => platform.messages.length >= 5, 30_000, 20);
+      await waitFor('everything', () => platform.messages.length >= 5, 20);
       const contents = platform.messages.map(({ content }) => content.split('\n', 1)[0]);
       expect(contents.toSorted()).toEqual(
         [...all.map(({ channel }) => `before ${channel}`), 'refused'].toSorted(),
       );
     },
-    60_000,
   );
 
   test.each([
@@ -137,7 +136,7 @@ const idOf = (name: string): string =>
       platform.gate = () => new Promise(() => undefined);
       const all = [EMAIL, SMS, CHAT];
       for (const each of all) await each.send({ setting, visitor, name: `before ${each.channel}` });
-      await waitFor('deliveries in flight', () => platform.payloads.length === 3, 15_000, 20);
+      await waitFor('deliveries in flight', () => platform.payloads.length === 3, 20);
       const waiting = await Promise.all(Array.from({ length: 5 }, () => setting.greeted()));
 
       writeFileSync(trigger, '');
@@ -158,6 +157,5 @@ const idOf = (name: string): string =>
       // It stays for the next start, which does not trust it: nobody has tried to sync it again.
       expect(statSync(join(dataDir, 'spool.db-wal')).size).toBeGreaterThan(0);
     },
-    60_000,
   );
 });

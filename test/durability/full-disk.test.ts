@@ -78,7 +78,6 @@ afterAll(() => {
           }
           return (await open()) === 0;
         },
-        60_000,
         100,
       );
       console.log(
@@ -94,7 +93,6 @@ afterAll(() => {
           const reply = await sendEmail(await greeted(), 'after', 'after').catch(() => '');
           return reply.startsWith('250');
         },
-        20_000,
         200,
       );
       expect(await gateway.terminate()).toMatchObject({ code: 0 });

@@ -49,7 +49,6 @@ test.each(misbehaviours)(
       second,
     ]);
   },
-  60_000,
 );
 
 test('a platform that answers slowly holds up its own lane and no other', async () => {
@@ -107,7 +106,7 @@ test('an upload that the platform answers with a page is made again, and only on
 
 function delivered(platform: PlatformFront, count: number): Promise<unknown> {
   // Where nobody else's message goes through, a shop is probed every 5 to 25 s.
-  return waitFor(`${count} messages`, () => platform.messages.length === count, 45_000);
+  return waitFor(`${count} messages`, () => platform.messages.length === count);
 }
 
 function html(response: ServerResponse, status: number): void {

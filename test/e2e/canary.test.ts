@@ -32,8 +32,6 @@ import {
 import { waitFor } from '../support/wait-for.ts';
 import { FAR_INBOX, NEAR_INBOX, NEAR_KEY, writeSecretConfig } from './canary-config.ts';
 
-const WAIT_MS = 90_000;
-
 /** A thread that is given something with this in it throws everything that it was given. */
 const FATAL = 'fatal-for-threads';
 /** The test's part of the gateway's process and its threads: errors that nobody expected. */
@@ -160,26 +158,19 @@ test.each(['json', 'pretty'] as const)(
     await console_(adminUrl, secrets.adminPassword, canaries, places);
     await anyPath(publicUrl, canaries);
 
-    await waitFor('the messages', () => platform.messages.length >= 4, WAIT_MS, 50);
-    await waitFor('the answer by email', () => relay.taken.length > 0, WAIT_MS, 50);
+    await waitFor('the messages', () => platform.messages.length >= 4, 50);
+    await waitFor('the answer by email', () => relay.taken.length > 0, 50);
     await waitFor(
       'the answer in the chat',
       () => chats.messages.some(({ from }) => from === 'agent'),
-      WAIT_MS,
       50,
     );
     await waitFor(
       'a message that is dead',
       async () => /^sluice_[a-z_]*\{[^}]*state="dead"[^}]*\} [1-9]/m.test(await metrics()),
-      WAIT_MS,
       100,
     );
-    await waitFor(
-      'alerts',
-      () => hook.bodies.length > 0 && alertRelay.taken.length > 0,
-      WAIT_MS,
-      50,
-    );
+    await waitFor('alerts', () => hook.bodies.length > 0 && alertRelay.taken.length > 0, 50);
     async function metrics(): Promise<string> {
       return get(`${adminUrl}/metrics`, secrets.adminPassword);
     }
@@ -191,7 +182,7 @@ test.each(['json', 'pretty'] as const)(
       return Promise.resolve('taken');
     };
     await sendMail(door, mailTo(FAR_INBOX, 'mail with a refused key', canaries));
-    await waitFor('the refusal', () => platform.calls.length > 0, WAIT_MS, 50);
+    await waitFor('the refusal', () => platform.calls.length > 0, 50);
     for (const path of ['overview', 'history', 'configuration', 'doctor', 'audit', 'session']) {
       places.set(`GET /api/${path}`, await get(`${adminUrl}/api/${path}`, secrets.adminPassword));
     }

@@ -17,8 +17,6 @@ if (!isThere) {
   console.error('!! python3-socketio or python3-aiohttp is missing: its tests are SKIPPED');
 }
 
-const ANSWER_WITHIN_MS = 30_000;
-
 /** What the program said: see there. */
 type Line = readonly [kind: string, ...rest: unknown[]];
 
@@ -44,7 +42,6 @@ class PythonClient {
     return waitFor(
       `an answer to ${String(command[0])}`,
       () => this.lines.slice(before).find(([kind]) => kind === 'error' || kinds.includes(kind)),
-      ANSWER_WITHIN_MS,
       20,
     );
   }
@@ -57,7 +54,6 @@ class PythonClient {
     const [, , session] = await waitFor(
       'the session',
       () => this.lines.slice(before).find(isSession),
-      ANSWER_WITHIN_MS,
       20,
     );
     return session as SessionEvent;
@@ -78,7 +74,7 @@ class PythonClient {
 
   heard(count: number, from = 0): Promise<boolean> {
     const isThere = (): boolean => this.record(from).length >= count;
-    return waitFor(`${count} lines`, isThere, ANSWER_WITHIN_MS, 20);
+    return waitFor(`${count} lines`, isThere, 20);
   }
 }
 

@@ -67,15 +67,11 @@ const bounce = (id: string, recipient: string) => [
 
 /** Waits until nothing is on its way, and answers all entries, oldest first. */
 function settled({ dataDir }: Scene, count: number): Promise<readonly Entry[]> {
-  return waitFor(
-    'all entries to be settled',
-    async () => {
-      const entries = await entriesOf(dataDir);
-      const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
-      return entries.length === count && !open && entries.toReversed();
-    },
-    45_000,
-  );
+  return waitFor('all entries to be settled', async () => {
+    const entries = await entriesOf(dataDir);
+    const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
+    return entries.length === count && !open && entries.toReversed();
+  });
 }
 
 async function contactsOf({ platform }: Scene): Promise<readonly (string | null)[]> {
@@ -175,34 +171,30 @@ test.each<[string, string, readonly string[], object]>([
   ['two From lines', 'held several_from', ['From: eve@example.net'], {}],
   ["the postmaster's mail", 'held postmaster', [], { to: 'postmaster@acme.example' }],
   ['a fast sender', 'held loop: per10min', [], {}],
-])(
-  'queue release: %s goes out as usual',
-  async (name, expected, headers, envelope) => {
-    const isFast = name === 'a fast sender';
-    const stage = await scene({ ...(isFast && { loop: two }) });
-    const before = isFast ? ['one', 'two'] : [];
-    for (const id of before) await sendRaw(stage, letter(id));
-    await sendRaw(stage, letter('waiting', headers), envelope);
-    const events = expected.startsWith('suppressed bounce') || expected.endsWith('reply') ? 1 : 0;
-    const entries = await settled(stage, before.length + 1 + events);
-    const entry = entries.find(({ remoteId }) => remoteId === '<waiting@example.com>');
-    expect(`${entry?.state ?? ''} ${entry?.reason ?? ''}`).toBe(expected);
-    expect(stage.platform.messages).toHaveLength(before.length);
+])('queue release: %s goes out as usual', async (name, expected, headers, envelope) => {
+  const isFast = name === 'a fast sender';
+  const stage = await scene({ ...(isFast && { loop: two }) });
+  const before = isFast ? ['one', 'two'] : [];
+  for (const id of before) await sendRaw(stage, letter(id));
+  await sendRaw(stage, letter('waiting', headers), envelope);
+  const events = expected.startsWith('suppressed bounce') || expected.endsWith('reply') ? 1 : 0;
+  const entries = await settled(stage, before.length + 1 + events);
+  const entry = entries.find(({ remoteId }) => remoteId === '<waiting@example.com>');
+  expect(`${entry?.state ?? ''} ${entry?.reason ?? ''}`).toBe(expected);
+  expect(stage.platform.messages).toHaveLength(before.length);
 
-    const terminal = captureTerminal();
-    const config = join(stage.dataDir, 'gateway.json');
-    const id = entry?.id ?? '';
-    const process = Object.assign(new EventEmitter(), { exit: () => undefined });
-    expect(await runCli(['queue', 'release', id, '--config', config], terminal, process)).toBe(0);
-    expect(terminal.stdout()).toBe(`${id}: released\n`);
+  const terminal = captureTerminal();
+  const config = join(stage.dataDir, 'gateway.json');
+  const id = entry?.id ?? '';
+  const process = Object.assign(new EventEmitter(), { exit: () => undefined });
+  expect(await runCli(['queue', 'release', id, '--config', config], terminal, process)).toBe(0);
+  expect(terminal.stdout()).toBe(`${id}: released\n`);
 
-    await waitFor('the message', () => stage.platform.messages.length === before.length + 1);
-    expect(stage.platform.payloads.at(-1)?.message).toMatchObject({
-      content: 'This is waiting.',
-      remote_id: '<waiting@example.com>',
-    });
-    const after = await settled(stage, before.length + 1 + events);
-    expect(after.find((each) => each.id === id)?.state).toBe('delivered');
-  },
-  20_000,
-);
+  await waitFor('the message', () => stage.platform.messages.length === before.length + 1);
+  expect(stage.platform.payloads.at(-1)?.message).toMatchObject({
+    content: 'This is waiting.',
+    remote_id: '<waiting@example.com>',
+  });
+  const after = await settled(stage, before.length + 1 + events);
+  expect(after.find((each) => each.id === id)?.state).toBe('delivered');
+});

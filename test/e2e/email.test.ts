@@ -246,7 +246,7 @@ test('order of one sender is kept while the platform fails at random', async () 
     }),
   );
   const expected = senders.flatMap((who) => Array.from({ length: 8 }, (_, n) => idOf(who, n)));
-  await waitFor('all messages', () => platform.messages.length >= expected.length, 60_000);
+  await waitFor('all messages', () => platform.messages.length >= expected.length);
 
   const { messages } = platform;
   expect(messages.map(({ remote_id }) => remote_id).toSorted()).toEqual(expected.toSorted());

@@ -42,7 +42,6 @@ const settledEntries = (shop: SceneShop): Promise<readonly ListedEntry[]> =>
       const entries = await scene().entries(shop);
       return entries.every(({ state }) => !['queued', 'delivering'].includes(state)) && entries;
     },
-    WITHIN_MS,
     500,
   );
 

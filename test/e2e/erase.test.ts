@@ -134,7 +134,6 @@ const delivered = (dataDir: string, count: number) =>
       const entries = await entriesOf(dataDir);
       return entries.length === count && entries.every(({ state }) => state === 'delivered');
     },
-    60_000,
     100,
   );
 
@@ -159,13 +158,11 @@ async function annAndBob(gateway: RunningGateway, dataDir: string) {
   await waitFor(
     'the answer in the chat',
     () => visitor.messages.some(({ from }) => from === 'agent'),
-    60_000,
     50,
   );
   await waitFor(
     'two answers in the outbox',
     () => outbox(dataDir).filter((name) => name.endsWith('.eml')).length === 2,
-    60_000,
     50,
   );
   return { visitor, messageId, say };
@@ -208,7 +205,6 @@ test('a person is erased beside a running gateway: nothing is left but in the ma
       const answer = await visitor.send(say, { id: messageId }).catch(() => undefined);
       return answer?.ok === true ? answer : undefined;
     },
-    60_000,
     100,
   );
   expect(again.ok).toBe(true);
@@ -247,7 +243,6 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
   await waitFor(
     'the answer',
     () => filesWith(join(dataDir, 'platform', 'outbox'), THEIR_NUMBER).length > 0,
-    60_000,
     50,
   );
   for (const sms of [stop, other]) await sendSms(running.gateway.httpUrl, sms);
@@ -258,7 +253,6 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
       const entries = await entriesOf(dataDir);
       return entries.length === 4 && entries.every(({ settledAt }) => settledAt !== undefined);
     },
-    60_000,
     100,
   );
 

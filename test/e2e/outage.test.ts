@@ -75,7 +75,7 @@ test.concurrent('uploads that are refused as if the key were wrong wait, without
   const until = Date.now() + OUTAGE_MS;
   const others = await sendTexts(shop, 5);
   await allArrived(others, OUTAGE_MS);
-  await waitFor('the end of the trouble', () => Date.now() >= until, OUTAGE_MS + 5_000, 50);
+  await waitFor('the end of the trouble', () => Date.now() >= until, 50, OUTAGE_MS + 5_000);
   const uploads = shop.platform.of('POST /media/').length;
   expect(uploads).toBeGreaterThan(0);
   // Two tries at once, then after 1 s, 5 s and 30 s, and probes each 5 s.

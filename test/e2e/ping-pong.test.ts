@@ -108,7 +108,6 @@ test.each<[string, Habits, number, string]>([
     expect(new Set(platform.messages.map(({ conversation_id }) => conversation_id)).size).toBe(1);
     expect(outboxOf(dataDir)).toHaveLength(messages - 1);
   },
-  30_000,
 );
 
 test('a robot that answers every text of the agent is stopped', async () => {

@@ -99,7 +99,7 @@ export async function reloadScene(
       const before = answers().length;
       write(next);
       process.kill(gateway.pid, 'SIGHUP');
-      return waitFor('the reload', () => answers()[before], 30_000, 10);
+      return waitFor('the reload', () => answers()[before], 10);
     },
     greeted: async () => {
       const client = await SmtpClient.connect(ports.smtp, '127.0.0.1', host);

@@ -30,7 +30,7 @@ test('a kill while the platform is down keeps every message, its order and its c
   platform.faults = () => undefined;
   await start();
 
-  await waitFor('everything', () => platform.messages.length >= 12, 30_000, 20);
+  await waitFor('everything', () => platform.messages.length >= 12, 20);
   const contents = platform.messages.map(({ content }) => content.split('\n', 1)[0] ?? '');
   expect(contents).toHaveLength(12);
   for (const kind of ['mail', 'text', 'chat']) {
@@ -45,7 +45,7 @@ test('a kill while the platform is down keeps every message, its order and its c
   }
   expect(contents.filter((content) => content === 'large')).toHaveLength(1);
   // The visitor's tab came back by itself, and a tab that was not there has the whole record.
-  await waitFor('the tab to be back', () => visitor.socket.connected, 15_000, 20);
+  await waitFor('the tab to be back', () => visitor.socket.connected, 20);
   const other = await ChatClient.connect({
     url: httpUrl,
     auth: { key: CHAT_KEY, token: visitor.session.token },
@@ -75,11 +75,11 @@ test('a message sent again after the restart is still a duplicate, on each chann
   const first = await sendAll();
   await gateway.kill();
   await start();
-  await waitFor('the tab to be back', () => visitor.socket.connected, 15_000, 20);
+  await waitFor('the tab to be back', () => visitor.socket.connected, 20);
   expect(await sendAll()).toEqual(first);
   await visitor.send('next');
   await waitFor('the last one', () => platform.messages.some(({ content }) => content === 'next'));
-  await waitFor('all', () => platform.messages.length >= 4, 15_000, 20);
+  await waitFor('all', () => platform.messages.length >= 4, 20);
   expect(platform.messages).toHaveLength(4);
 });
 
@@ -94,7 +94,7 @@ test('SIGTERM: what is in flight is finished on every side, and nothing is sent 
   platform.gate = (call) =>
     call === 'POST /messages/' ? released.then(() => 'pass' as const) : undefined;
   await sendSms(httpUrl, { MessageSid: sidOf('on its way'), Body: 'on its way' });
-  await waitFor('a delivery in flight', () => platform.payloads.length === 1, 15_000, 20);
+  await waitFor('a delivery in flight', () => platform.payloads.length === 1, 20);
   const smtp = await greeted();
   await smtp.envelope([INBOX]);
   await smtp.say('DATA');
@@ -118,11 +118,11 @@ test('SIGTERM: what is in flight is finished on every side, and nothing is sent 
   );
 
   await start();
-  await waitFor('the email', () => platform.messages.length === 2, 15_000, 20);
+  await waitFor('the email', () => platform.messages.length === 2, 20);
   expect(platform.payloads.map(({ message }) => message.remote_id).toSorted()).toEqual(
     ['<half@example.com>', sidOf('on its way')].toSorted(),
   );
   expect(platform.messages[1]?.content).toContain('the first half');
   expect(platform.messages[1]?.content).toContain('the second half');
-  await waitFor('the tab to be back', () => visitor.socket.connected, 15_000, 20);
+  await waitFor('the tab to be back', () => visitor.socket.connected, 20);
 });

@@ -53,7 +53,6 @@ async function stopped(
       const listed = (await listedShops()).get(shop.name);
       return listed?.messages.reason !== undefined && listed;
     },
-    30_000,
     250,
   );
   return { shown: shown.messages, accepted: [...before, ...waiting] };

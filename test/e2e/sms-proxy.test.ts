@@ -75,7 +75,7 @@ describeWithNginx('behind a real nginx that ends TLS and rewrites Host', () => {
     const sid = sidOf('proxied');
     expect(await sendSigned(behind, { sid })).toMatchObject(ACCEPTED);
     const { platform, proxy, dataDir } = behind;
-    await waitFor('the message', () => platform.messages.length === 1, 60_000, 20);
+    await waitFor('the message', () => platform.messages.length === 1, 20);
     expect(platform.messages[0]).toMatchObject({ remote_id: sid, content: 'Where is my order?' });
     expect((await entriesOf(dataDir)).map(({ remoteId }) => remoteId)).toEqual([sid]);
     expect(await proxy.accesses()).toContain(`/sms/twilio | ${HOSTNAME}:${proxy.port} | 200`);

@@ -161,7 +161,7 @@ test('order within a conversation is kept while the platform fails at random', a
       }
     }),
   );
-  await waitFor('all messages', () => platform.messages.length >= expected.length, 60_000);
+  await waitFor('all messages', () => platform.messages.length >= expected.length);
 
   const { messages } = platform;
   expect(messages.map(({ remote_id }) => remote_id).toSorted()).toEqual(

@@ -34,7 +34,6 @@ test('three shops with a backlog each get a third of what the platform takes', a
   const first = await waitFor(
     'the first of them',
     () => model.posts.length >= LOOKED_AT && model.posts.slice(0, LOOKED_AT),
-    15_000,
     20,
   );
   const shares = all.map(({ shopId }) => first.filter((post) => post.shopId === shopId).length);

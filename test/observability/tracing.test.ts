@@ -57,7 +57,7 @@ test('one trace for each message of each channel, and nothing of a person in any
   });
   const visitor = await chat({ name: `${CANARY}-visitor`, email: `${CANARY}@example.com` });
   await visitor.send(`${CANARY}-chat`);
-  await waitFor('all three', () => platform.messages.length === 3, 60_000, 20);
+  await waitFor('all three', () => platform.messages.length === 3, 20);
   await gateway.stop();
 
   const all = trees(collector.spans);
@@ -102,7 +102,7 @@ test('a retry is another attempt of the same trace, with the status it met', asy
       ? { kind: 'status', status: 503 }
       : undefined;
   await sendEmail(await greeted(gateway.smtpPort), 'first');
-  await waitFor('the message', () => platform.messages.length === 1, 60_000, 20);
+  await waitFor('the message', () => platform.messages.length === 1, 20);
   await gateway.stop();
   expect(trees(collector.spans)).toEqual([
     'intake(attempt!(normalize conversation submit! settle) attempt(normalize conversation submit settle))',
@@ -118,11 +118,11 @@ test('a trace goes on in the process that comes after', async () => {
   setting.platform.faults = () => ({ kind: 'status', status: 503 });
   const first = await setting.start();
   await sendEmail(await setting.greeted(), 'first');
-  await waitFor('an attempt', () => setting.platform.calls.length > 1, 60_000, 20);
+  await waitFor('an attempt', () => setting.platform.calls.length > 1, 20);
   await first.terminate();
   setting.platform.faults = () => undefined;
   const second = await setting.start();
-  await waitFor('the message', () => setting.platform.messages.length === 1, 60_000, 20);
+  await waitFor('the message', () => setting.platform.messages.length === 1, 20);
   await second.terminate();
   const [tree = '', ...others] = trees(collector.spans);
   expect(others).toEqual([]);
@@ -137,7 +137,7 @@ test('a collector that is down or silent costs nothing but its spans, and the st
   const { gateway, platform } = await scene({ tracing: { endpoint: collector.url } });
   const client = await greeted(gateway.smtpPort);
   for (let n = 0; n < 20; n += 1) await sendEmail(client, `m${n}`);
-  await waitFor('all of them', () => platform.messages.length === 20, 60_000, 20);
+  await waitFor('all of them', () => platform.messages.length === 20, 20);
   const started = performance.now();
   await gateway.stop();
   expect(performance.now() - started).toBeLessThan(20_000);
@@ -151,7 +151,7 @@ test('without an endpoint the library is not even loaded', async () => {
   // Node writes the address of every script that it has loaded.
   const gateway = await setting.start({ env: { NODE_V8_COVERAGE: folder } });
   await sendEmail(await setting.greeted(), 'first');
-  await waitFor('the message', () => setting.platform.messages.length === 1, 60_000, 20);
+  await waitFor('the message', () => setting.platform.messages.length === 1, 20);
   await gateway.terminate();
   const loaded = readdirSync(folder).flatMap((name) =>
     [...readFileSync(join(folder, name), 'utf8').matchAll(/"url":"(file:[^"]*)"/g)].map(

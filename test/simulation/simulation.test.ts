@@ -16,7 +16,6 @@ describe('whatever platform, people and machine do', () => {
         expect(played.violations.length > 0 ? told(played) : '').toBe('');
       }
     },
-    300_000,
   );
 
   test('the same seed plays the same', async () => {

@@ -62,7 +62,7 @@ export function describeOperatorStore(
     /** The index may be a moment behind. */
     const expectFound = (search: Partial<EntrySearch>, ids: readonly EntryId[]) => {
       const isFound = async () => String(await found(search)) === String(ids);
-      return waitFor(`${ids.length} entries by ${JSON.stringify(search)}`, isFound, 30_000, 20);
+      return waitFor(`${ids.length} entries by ${JSON.stringify(search)}`, isFound, 20);
     };
 
     const mail = (from: string, subject: string, change: Partial<NewEntry> = {}) =>

@@ -28,7 +28,7 @@ export const hasArrived = ({ shop, remoteId }: Accepted): boolean => arrivals(sh
 /** Resolves once the platform has all of them. @throws with some of those that are missing */
 export async function allArrived(accepted: readonly Accepted[], withinMs: number): Promise<void> {
   try {
-    await waitFor('them', () => accepted.every(hasArrived), withinMs, 20);
+    await waitFor('them', () => accepted.every(hasArrived), 20, withinMs);
   } catch (error) {
     const missing = accepted.filter((each) => !hasArrived(each));
     const some = missing.slice(0, 5).map(({ content }) => JSON.stringify(content));

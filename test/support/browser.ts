@@ -74,7 +74,7 @@ export async function newVisitor(
 }
 
 /** Generous: another test's browser may have the processor. */
-const ACTION_TIMEOUT_MS = 20_000;
+const ACTION_TIMEOUT_MS = 90_000;
 
 /** As source, since it runs in the page. */
 const watchViolations = `document.addEventListener('securitypolicyviolation', (event) => {

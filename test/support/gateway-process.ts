@@ -5,7 +5,6 @@ import type { Ports } from './gateway-config.ts';
 import { waitFor } from './wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const READY_WITHIN_MS = 60_000;
 
 export interface Exit {
   readonly code: number | null;
@@ -74,7 +73,6 @@ export class GatewayProcess {
         if (this.#exit !== undefined) throw new Error(`it did not start\n${this.tail()}`);
         return isReady(`http://${host}:${ports.http}/readyz`);
       },
-      READY_WITHIN_MS,
       20,
     );
   }

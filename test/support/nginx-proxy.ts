@@ -74,7 +74,7 @@ export async function startNginxProxy(upstream: string, hostname: string): Promi
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= end(child, exited).then(() => dir.remove()));
   try {
-    await waitFor('nginx', () => isUp(child, post), 30_000, 20);
+    await waitFor('nginx', () => isUp(child, post), 20);
   } catch (error) {
     const why = await readFile(log, 'utf8').catch(() => '');
     await stop();

@@ -40,7 +40,7 @@ export async function startPostfixRelay(transport: string): Promise<PostfixRelay
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= postfix('stop').then(() => dir.remove()));
   await postfix('start');
-  await waitFor('Postfix', () => canConnect(port), 20_000, 50);
+  await waitFor('Postfix', () => canConnect(port), 50);
   return {
     greeted: async () => {
       const client = await SmtpClient.connect(port);

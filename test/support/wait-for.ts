@@ -5,16 +5,19 @@ const EVERY_TURN_MS = 5;
 /** Another process needs the processor more than the looking does. */
 const LOOK_EVERY_MS = 5;
 
+/** Long, because a busy machine can be ten times slower. */
+const DEADLINE_MS = 150_000;
+
 /**
- * Resolves with the first value that is not undefined or false; rejects after the deadline. The
- * default is long, because a busy machine can be ten times slower.
+ * Resolves with the first value that is not undefined or false; rejects after the deadline.
  * @param everyMs how often to look when that is not cheap
+ * @param timeoutMs only where the time is what the caller is about
  */
 export async function waitFor<T>(
   what: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 90_000,
   everyMs = 0,
+  timeoutMs = DEADLINE_MS,
 ): Promise<Exclude<T, undefined | false>> {
   const started = performance.now();
   for (;;) {

@@ -10,7 +10,6 @@ import {
 import { waitFor } from '../../support/wait-for.ts';
 import { type InboundScene, startInboundScene } from './inbound-scene.ts';
 
-const SETTLED_WITHIN_MS = 60_000;
 const LONG = 'Your parcel is on its way to you.';
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
@@ -54,7 +53,6 @@ async function settledOf(person: string, count: number): Promise<readonly Entry[
       const isDone = theirs.every(({ state }) => state === 'delivered' || state === 'held');
       return isDone && theirs.length === count && theirs;
     },
-    SETTLED_WITHIN_MS,
     20,
   );
 }
@@ -153,6 +151,6 @@ describe('a person', () => {
     const { shopId, lane = '' } = flooded ?? {};
     if (shopId === undefined) throw new Error('there is no entry');
     const { optOuts } = scene.webhook.store;
-    await waitFor('the opt-out', () => optOuts.isOptedOut(shopId, lane), SETTLED_WITHIN_MS, 5);
+    await waitFor('the opt-out', () => optOuts.isOptedOut(shopId, lane), 5);
   });
 });

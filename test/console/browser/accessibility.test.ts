@@ -26,7 +26,7 @@ const overhang = (page: Page): Promise<unknown> =>
 /** The page has what it asked for. */
 async function settle(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
-  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached', timeout: 60_000 });
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
 }
 
 describeConsole('for everyone', (test) => {

@@ -37,7 +37,7 @@ describeConsole('audit and doctor', (test) => {
 
   test('the doctor says of each check what it found', async (visit) => {
     const { page } = await visit({ path: '/doctor' });
-    await page.locator('.doctor li').first().waitFor({ timeout: 60_000 });
+    await page.locator('.doctor li').first().waitFor();
     expect(await page.locator('.doctor li').count()).toBeGreaterThan(3);
     await page.getByRole('button', { name: 'Check again' }).waitFor();
   });

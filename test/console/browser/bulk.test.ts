@@ -40,7 +40,6 @@ describeDesk('Bulk actions', (test) => {
           const { total } = (await answer.json()) as { total: { count: number } };
           return total.count === wanted;
         },
-        60_000,
         200,
       );
     await inAll('discarded', MANY);

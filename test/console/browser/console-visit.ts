@@ -12,8 +12,6 @@ import { PASSWORD } from '../server/console-scene.ts';
 
 /** More than any test takes on an idle machine, by far. */
 const TEST_TIMEOUT_MS = 300_000;
-/** A machine that does much else is ten times slower. */
-const ACTION_TIMEOUT_MS = 90_000;
 
 export interface VisitChoices {
   readonly gateway?: Partial<ConfigChoices>;
@@ -95,7 +93,6 @@ async function open(
     permissions: ['clipboard-read', 'clipboard-write'],
     ...options,
   });
-  context.setDefaultTimeout(ACTION_TIMEOUT_MS);
   const page = await context.newPage();
   await page.goto(gateway.adminUrl + path);
   if (signedIn) await signIn(page);

@@ -13,8 +13,6 @@ import { PASSWORD } from '../server/console-scene.ts';
 
 /** More than any test takes on an idle machine, by far. */
 const TEST_TIMEOUT_MS = 240_000;
-/** A machine that does much else is ten times slower. */
-const ACTION_TIMEOUT_MS = 90_000;
 
 export interface Mail {
   /** Of its Message-ID. */
@@ -52,7 +50,6 @@ export class Desk {
       viewport: { width: 1280, height: 800 },
       ...options,
     });
-    visitor.context.setDefaultTimeout(ACTION_TIMEOUT_MS);
     const url = this.gateway.adminUrl;
     const answer = await visitor.context.request.post(`${url}/api/login`, {
       headers: { 'x-sluice-console': '1', origin: url },

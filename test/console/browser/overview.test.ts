@@ -20,7 +20,7 @@ describeConsole('the overview', (test) => {
     await sendChat(gateway, 'Hello?');
     for (const channel of ['email', 'sms', 'web_chat']) {
       const isCounted = async () => (await rateOf(page, channel)) === '1/ min';
-      await waitFor(`one of ${channel}`, isCounted, 30_000, 50);
+      await waitFor(`one of ${channel}`, isCounted, 50);
     }
     await page.getByText('All messages are being delivered').waitFor();
     await page.getByText('delivered', { exact: false }).first().waitFor();
@@ -50,9 +50,7 @@ describeConsole('the overview', (test) => {
     ends(() => platform.stop());
     const { page, gateway } = await visit({ gateway: { platformUrl } });
     for (let nth = 0; nth < 12; nth += 1) await sendChat(gateway, `Line ${nth}`);
-    await page
-      .getByText('acme: the platform does not accept messages')
-      .waitFor({ timeout: 60_000 });
+    await page.getByText('acme: the platform does not accept messages').waitFor();
     await page.getByText(/Messages stopped, next attempt in \d+ s/).waitFor();
     await page.getByRole('link', { name: 'Run Doctor' }).first().waitFor();
     platform.script = () => undefined;
@@ -64,12 +62,12 @@ describeConsole('the overview', (test) => {
     ends(() => platform.stop());
     const { page, gateway } = await visit({ gateway: { platformUrl } });
     await sendChat(gateway, 'Hello?');
-    await waitFor('a read', () => platform.of('GET /contacts/').length > 0, 60_000, 50);
+    await waitFor('a read', () => platform.of('GET /contacts/').length > 0, 50);
     const words = 'the key has expired <img src=x onerror=alert(1)>';
     platform.script = () => ({ status: 401, body: { detail: words } });
     await sendChat(gateway, 'Anybody?');
     const shops = page.locator('.shop-trouble');
-    await shops.getByText(/^Messages stopped /).waitFor({ timeout: 60_000 });
+    await shops.getByText(/^Messages stopped /).waitFor();
     await shops.getByText(words).waitFor();
     await page.locator('.verdict').getByText(words).waitFor();
     const button = page.getByRole('button', { name: 'Try acme now' });
@@ -92,7 +90,7 @@ describeConsole('the overview', (test) => {
     ends(() => platform.stop());
     const { page, gateway } = await visit({ gateway: { platformUrl } });
     await sendEmail(gateway, 'Refused');
-    await page.getByText('1 dead message').waitFor({ timeout: 60_000 });
+    await page.getByText('1 dead message').waitFor();
     await page.getByRole('link', { name: 'Show dead messages' }).click();
     await page.waitForURL(/\/messages\?state=dead$/);
   });
@@ -111,7 +109,7 @@ describeConsole('the overview', (test) => {
     const { page, gateway } = await visit();
     await page.locator('.sidebar .status-dot.live').waitFor();
     await gateway.stop();
-    await page.getByText('Connection to the gateway lost').waitFor({ timeout: 40_000 });
+    await page.getByText('Connection to the gateway lost').waitFor();
     await page.getByText(/Last update \d+ s ago/).waitFor();
     await page.getByRole('link', { name: 'Doctor' }).click();
     await page.getByText('Connection lost.').waitFor();
@@ -144,7 +142,7 @@ describeConsole('the overview', (test) => {
         await page.keyboard.press(key);
         return (await heading.count()) === 1;
       };
-      await waitFor(title, isThere, 30_000, 300);
+      await waitFor(title, isThere, 300);
     }
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();

@@ -16,7 +16,6 @@ const hasTexts = (desk: Desk, beginning: string, wanted: number): Promise<true> 
       const found = desk.platform.messages.filter(({ content }) => content.startsWith(beginning));
       return found.length >= wanted;
     },
-    90_000,
     50,
   );
 

@@ -185,8 +185,8 @@ async function sendAll(desk: Desk, questions: readonly string[]): Promise<void> 
     () =>
       desk.platform.messages.length >= 3 * VECTORS.length + questions.length &&
       askers.every(isAnswered),
-    WAIT_MS,
     100,
+    WAIT_MS,
   );
   for (const asker of askers) asker.close();
 }

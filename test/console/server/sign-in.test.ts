@@ -14,8 +14,6 @@ import { EventStream } from './event-stream.ts';
 import { consoleClient } from './console-client.ts';
 import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
 
-const LONG = 60_000;
-
 describe('signing in', () => {
   test('gives a session whose cookie no script and no other site has', async () => {
     const { stranger } = await consoleScene();
@@ -176,12 +174,12 @@ describe('a password that is replaced while the gateway runs', () => {
     const authorization = `Bearer ${PASSWORD}`;
     const stream = new EventStream(operator);
     const program = new EventStream(stranger, { authorization });
-    await waitFor('both', () => stream.events.length > 0 && program.events.length > 0, LONG, 50);
+    await waitFor('both', () => stream.events.length > 0 && program.events.length > 0, 50);
     writeConfig({ dataDir, admin: { password: 'another-password' } });
     expect((await operator.post('/api/configuration/reload')).body).toMatchObject({
       ...{ ok: true, changed: ['admin.password'] },
     });
-    await waitFor('their ends', () => stream.ended && program.ended, LONG, 50);
+    await waitFor('their ends', () => stream.ended && program.ended, 50);
     expect((await operator.get('/api/session')).status).toBe(401);
     const old = await stranger.ask('/api/overview', { headers: { authorization } });
     expect(old.status).toBe(401);

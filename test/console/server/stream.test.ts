@@ -7,13 +7,10 @@ import { consoleClient } from './console-client.ts';
 import { consoleScene, PASSWORD } from './console-scene.ts';
 import { EventStream } from './event-stream.ts';
 
-/** Beats come every 2 s on a machine that has time. */
-const LONG = 60_000;
-
 test('tells how the gateway is, and which entries are new or changed', async () => {
   const { gateway, operator } = await consoleScene();
   const stream = new EventStream(operator);
-  await waitFor('the first overview', () => stream.of('overview').length > 0, LONG, 50);
+  await waitFor('the first overview', () => stream.of('overview').length > 0, 50);
   expect(stream.headers).toMatchObject({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -24,7 +21,6 @@ test('tells how the gateway is, and which entries are new or changed', async () 
   const ids = await waitFor(
     'the entry',
     () => stream.of<{ ids: string[] }>('entries').at(0)?.ids,
-    LONG,
     50,
   );
   expect(ids).toHaveLength(1);
@@ -38,7 +34,6 @@ test('tells how the gateway is, and which entries are new or changed', async () 
           // Looked at less often than the rest.
           shops[0]?.lastDeliveredAt !== undefined,
       ),
-    LONG,
     50,
   );
   expect(overview).toMatchObject({
@@ -66,9 +61,9 @@ test('ends at sign-out for those who signed out, and for nobody else', async () 
   await other.signIn(PASSWORD);
   const mine = new EventStream(operator);
   const others = new EventStream(other);
-  await waitFor('both', () => mine.events.length > 0 && others.events.length > 0, LONG, 50);
+  await waitFor('both', () => mine.events.length > 0 && others.events.length > 0, 50);
   await operator.post('/api/logout');
-  await waitFor('the end', () => mine.ended, LONG, 50);
+  await waitFor('the end', () => mine.ended, 50);
   expect(mine.events.at(-1)).toEqual({ event: 'signed_out', data: {} });
   expect(others.ended).toBe(false);
 });
@@ -85,7 +80,7 @@ test('has room for many, and says so when it has not', async () => {
   const streams = others.flatMap((other) =>
     Array.from({ length: 10 }, () => new EventStream(other)),
   );
-  await waitFor('all', () => streams.every(({ status }) => status === 200), LONG, 50);
+  await waitFor('all', () => streams.every(({ status }) => status === 200), 50);
   const answer = await operator.get('/api/stream');
   expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', retryAfter: 10 } });
   streams[0]?.close();
@@ -93,10 +88,9 @@ test('has room for many, and says so when it has not', async () => {
     'the room of one',
     async () => {
       const stream = new EventStream(operator);
-      await waitFor('an answer', () => stream.status !== undefined, LONG, 50);
+      await waitFor('an answer', () => stream.status !== undefined, 50);
       return stream.status === 200 && stream;
     },
-    LONG,
     50,
   );
   again.close();
@@ -105,12 +99,12 @@ test('has room for many, and says so when it has not', async () => {
 test('leaves room for others, whatever one opens', async () => {
   const { gateway, operator } = await consoleScene();
   const greedy = Array.from({ length: 60 }, () => new EventStream(operator));
-  await waitFor('all answers', () => greedy.every(({ status }) => status !== undefined), LONG, 50);
+  await waitFor('all answers', () => greedy.every(({ status }) => status !== undefined), 50);
   expect(greedy.filter(({ status }) => status === 200)).toHaveLength(12);
   const other = consoleClient(gateway.adminUrl);
   await other.signIn(PASSWORD);
   const stream = new EventStream(other);
-  await waitFor('an answer', () => stream.status !== undefined, LONG, 50);
+  await waitFor('an answer', () => stream.status !== undefined, 50);
   expect(stream.status).toBe(200);
   expect((await other.ask('/api/stream', { method: 'HEAD' })).status).toBe(200);
 });
@@ -118,10 +112,10 @@ test('leaves room for others, whatever one opens', async () => {
 test('ends when the gateway stops, and does not hold it up', async () => {
   const { gateway, operator } = await consoleScene();
   const stream = new EventStream(operator);
-  await waitFor('the first event', () => stream.events.length > 0, LONG, 50);
+  await waitFor('the first event', () => stream.events.length > 0, 50);
   let stopped = false;
   ends(() => expect(stopped).toBe(true));
   await gateway.stop();
   stopped = true;
-  await waitFor('the end', () => stream.ended, LONG, 50);
+  await waitFor('the end', () => stream.ended, 50);
 });

@@ -7,8 +7,6 @@ import { waitFor } from '../../support/wait-for.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { auditOf, consoleScene } from './console-scene.ts';
 
-const LONG = 60_000;
-
 async function scene() {
   const platform = new ScriptedPlatform();
   ends(() => platform.stop());
@@ -28,7 +26,7 @@ const shopOf = async (operator: ConsoleClient) =>
 /** Reads worked, and then the key is refused. */
 async function stopped({ platform, operator, text }: Awaited<ReturnType<typeof scene>>) {
   await text(0);
-  await waitFor('a read', () => platform.of('GET /contacts/').length > 0, LONG);
+  await waitFor('a read', () => platform.of('GET /contacts/').length > 0);
   platform.script = () => ({ status: 401, body: { detail: 'the key has expired' } });
   await text(1);
   return waitFor(
@@ -37,7 +35,6 @@ async function stopped({ platform, operator, text }: Awaited<ReturnType<typeof s
       const shop = await shopOf(operator);
       return shop?.breakers.some(({ state }) => state !== 'closed') && shop;
     },
-    LONG,
     50,
   );
 }
@@ -86,7 +83,6 @@ test('a retry has a shop that is stopped tried at once', async () => {
   await waitFor(
     'it to flow',
     async () => (await shopOf(it.operator))?.breakers[0]?.state === 'closed',
-    LONG,
     50,
   );
 });

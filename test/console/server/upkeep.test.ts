@@ -9,8 +9,6 @@ import { PlatformFront } from '../../support/platform-front.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { auditOf, consoleScene } from './console-scene.ts';
 
-const LONG = 60_000;
-
 describe('test messages', () => {
   test('go through the door of each channel, as a customer would', async () => {
     const { operator } = await consoleScene();
@@ -28,7 +26,6 @@ describe('test messages', () => {
         const { entries } = (await operator.get('/api/entries?state=delivered')).body as EntryList;
         return new Set(entries.map(({ channel }) => channel)).size === 3;
       },
-      LONG,
       50,
     );
     const { lines } = await auditOf(operator);
@@ -58,7 +55,6 @@ describe("the platform's own", () => {
       'the delivery',
       async () =>
         ((await operator.get('/api/entries?state=delivered')).body as EntryList).entries[0],
-      LONG,
       50,
     );
     const results = async (what: string) => {

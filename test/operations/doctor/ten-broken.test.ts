@@ -271,7 +271,6 @@ test('broken: 8, a breaker that is open', async () => {
       const only = await scene.doctor({}, '--only', 'breaker');
       return only.code === 1 && section(only, 'breaker').includes('; for ');
     },
-    60_000,
     200,
   );
   const told = await scene.doctor();

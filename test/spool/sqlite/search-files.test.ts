@@ -40,7 +40,7 @@ const mail = async ({ spool }: Store, from: string, subject = 'x'): Promise<Entr
 const find = async ({ operator }: Store, text: string) =>
   (await operator.search({ text, limit: 100 })).found.map(({ entry }) => entry.id);
 const expectFound = (store: Store, text: string, ids: readonly EntryId[]) =>
-  waitFor(text, async () => String(await find(store, text)) === String(ids), 30_000, 20);
+  waitFor(text, async () => String(await find(store, text)) === String(ids), 20);
 
 describe('the file of the index', () => {
   test('may be deleted between two runs', async () => {
@@ -118,7 +118,7 @@ describe('the file of the index', () => {
       const { found } = await later.operator.search({ states: ['dead'], text: 'ann', limit: 9 });
       return found.map(({ entry }) => entry.id).join() === one;
     };
-    await waitFor('the dead one', dead, 30_000, 20);
+    await waitFor('the dead one', dead, 20);
   });
 });
 
@@ -141,7 +141,7 @@ describe('a command', () => {
     const search = { text: 'ann', states: ['discarded'], limit: 1 } as const;
     expect((await guest.operator.search(search)).found).toHaveLength(1);
     const ofOwner = async () => (await owner.operator.search(search)).found.length === 1;
-    await waitFor('the change', ofOwner, 30_000, 20);
+    await waitFor('the change', ofOwner, 20);
   });
 });
 

@@ -12,7 +12,6 @@ export interface ShownLine {
 
 /** Waiting is for another process: not every turn of the loop. */
 const LOOK_EVERY_MS = 30;
-const WAIT_MS = 45_000;
 
 /** The widget on a page, by the names that assistive technology and people know. */
 export class ChatPage {
@@ -112,7 +111,7 @@ export class ChatPage {
       .locator(states.map((state) => `[data-line][data-state="${state}"]`).join(', '))
       .filter({ hasText: words })
       .first()
-      .waitFor({ timeout: WAIT_MS });
+      .waitFor();
   }
 
   /** The visitor token that the widget keeps for the shop's site, as soon as it does. */
@@ -128,6 +127,6 @@ export class ChatPage {
   }
 
   until<T>(what: string, probe: () => T | Promise<T>): Promise<Exclude<T, undefined | false>> {
-    return waitFor(what, probe, WAIT_MS, LOOK_EVERY_MS);
+    return waitFor(what, probe, LOOK_EVERY_MS);
   }
 }

@@ -37,7 +37,7 @@ describeInBrowser('a minute without a network', (test) => {
       await aware.goOffline();
       const since = performance.now();
       for (const { chat, texts } of visits) for (const text of texts) await chat.send(text);
-      await waitFor('a minute', () => performance.now() - since >= MINUTE_MS, 2 * MINUTE_MS, 1_000);
+      await waitFor('a minute', () => performance.now() - since >= MINUTE_MS, 1_000);
       for (const { chat } of visits) {
         await chat.host.getByText('You are offline').first().waitFor();
         expect(await statesOf(chat)).toEqual(['delivered', 'queued', 'queued', 'queued']);

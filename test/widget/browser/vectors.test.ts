@@ -130,7 +130,7 @@ async function reads(
     });
     return (await chat.log.locator('[data-line]').count()) >= lines;
   };
-  await waitFor(`${lines} lines`, countAll, WAIT_MS, LOOK_EVERY_MS);
+  await waitFor(`${lines} lines`, countAll, LOOK_EVERY_MS);
   const shown = (await chat.lines()).map(({ text }) => text).join('\n');
   for (const legible of LEGIBLE.filter((each) => vectors.includes(each))) {
     expect(shown).toContain(legible);

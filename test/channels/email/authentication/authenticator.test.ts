@@ -119,5 +119,4 @@ test.each([
     expect(verdicts).toEqual([UNKNOWN_VERDICT, UNKNOWN_VERDICT, UNKNOWN_VERDICT]);
     expect(await check(message)).toMatchObject({ dmarc: 'pass' });
   },
-  20_000,
 );

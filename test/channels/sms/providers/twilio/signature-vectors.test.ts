@@ -87,23 +87,19 @@ describe('what Twilio signed', () => {
     expect(vectors.length).toBeGreaterThanOrEqual(24);
   });
 
-  test.each(vectors)(
-    'is accepted, and not with one bit changed: $name',
-    async (vector) => {
-      const webhook = await startWebhook({ publicUrl: vector.publicUrl });
-      ends(() => webhook.close());
-      for (const [place, forged] of forgeries(vector)) {
-        const { status } = await send(webhook, forged);
-        expect({ place, status }).toEqual({ place, status: 403 });
-      }
-      expect(await webhook.store.spool.list({ limit: 10 })).toEqual([]);
+  test.each(vectors)('is accepted, and not with one bit changed: $name', async (vector) => {
+    const webhook = await startWebhook({ publicUrl: vector.publicUrl });
+    ends(() => webhook.close());
+    for (const [place, forged] of forgeries(vector)) {
+      const { status } = await send(webhook, forged);
+      expect({ place, status }).toEqual({ place, status: 403 });
+    }
+    expect(await webhook.store.spool.list({ limit: 10 })).toEqual([]);
 
-      expect((await send(webhook, vector)).status).toBe(vector.status);
-      const entries = await webhook.store.spool.list({ limit: 10 });
-      expect(entries).toHaveLength(vector.status === 200 ? 1 : 0);
-    },
-    60_000,
-  );
+    expect((await send(webhook, vector)).status).toBe(vector.status);
+    const entries = await webhook.store.spool.list({ limit: 10 });
+    expect(entries).toHaveLength(vector.status === 200 ? 1 : 0);
+  });
 
   test('is refused under another public URL', async () => {
     const webhook = await startWebhook({ publicUrl: 'https://other.acme.example' });

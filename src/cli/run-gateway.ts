@@ -178,7 +178,7 @@ async function stopped(gateway: Gateway, logger: Logger): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      logger.error('gateway.stop-timed-out');
+      logger.error('gateway.stop_timed_out');
       reject(new CommandFailed('the gateway did not stop in time'));
     }, STOP_DEADLINE_MS);
   });

@@ -127,7 +127,7 @@ class TwilioWebhook {
     if (shop === undefined) {
       // Twilio signed it, so this is not an attack: a number is missing in the configuration.
       this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
-      this.#logger.error('sms.unknown-number', { accountSid, messageSid });
+      this.#logger.error('sms.unknown_number', { accountSid, messageSid });
       throw new WebhookRefused(403, 'unknown-number', 'No shop has this account and number');
     }
     const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
@@ -165,7 +165,7 @@ class TwilioWebhook {
       signers.some((shop) => isSigned(shop.twilio.authTokens, signature, url, content));
     if (signed) return;
     this.#metrics.webhookSignatureFailures.inc();
-    this.#logger.warn('sms.signature-refused', {
+    this.#logger.warn('sms.signature_refused', {
       url: loggableUrl(url),
       signature: signature === undefined ? 'missing' : 'wrong',
       shops: signers.length,
@@ -185,10 +185,10 @@ class TwilioWebhook {
   #refusalFor(error: unknown): WebhookRefused {
     if (error instanceof WebhookRefused) return error;
     if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
-      this.#logger.error('sms.not-accepted', errorFields(error));
+      this.#logger.error('sms.not_accepted', errorFields(error));
       return new WebhookRefused(503, 'spool', 'Try again later');
     }
-    this.#logger.error('sms.webhook-failed', errorFields(error));
+    this.#logger.error('sms.webhook_failed', errorFields(error));
     return new WebhookRefused(500, 'internal', 'Internal error');
   }
 }

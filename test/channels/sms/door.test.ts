@@ -138,7 +138,7 @@ describe('the signature', () => {
   it('that fails is logged with the URL that was used, and never with a token', async () => {
     await restart({ publicUrl: 'https://user:secret@sms.acme.example/base/' });
     await webhook.send(form, { signature: 'x', query: '?shop=1&Body=where%20is%20it?&flag' });
-    const line = webhook.log.find(({ event }) => event === 'sms.signature-refused');
+    const line = webhook.log.find(({ event }) => event === 'sms.signature_refused');
     expect(line?.fields['url']).toBe(
       'https://sms.acme.example/base/sms/twilio?shop=...&Body=...&flag',
     );
@@ -450,6 +450,6 @@ describe('a spool that cannot accept', () => {
     const answer = await webhook.send(inboundForm());
     expect(answer.status).toBe(500);
     expect(answer.body).not.toContain('secret');
-    expect(webhook.log.map(({ event }) => event)).toContain('sms.webhook-failed');
+    expect(webhook.log.map(({ event }) => event)).toContain('sms.webhook_failed');
   });
 });

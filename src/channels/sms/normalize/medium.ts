@@ -124,7 +124,7 @@ export class Medium {
     const { metrics, logger } = this.#parts;
     const isAlarm = kind === 'credentials';
     if (isAlarm) metrics.alarms.inc({ alarm: 'sms_media_credentials' });
-    logger[isAlarm ? 'error' : 'warn']('sms.media-failed', {
+    logger[isAlarm ? 'error' : 'warn']('sms.media_failed', {
       messageSid: this.#facts.identity.messageSid,
       mediaSid: this.part,
       kind,

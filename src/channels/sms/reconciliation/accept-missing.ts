@@ -88,7 +88,7 @@ async function arrivalOf(
     if (!(error instanceof BadParameter)) throw error;
     // The webhook refuses such a message too. It must not block the following ones.
     metrics.alarms.inc({ alarm: 'sms_unreadable_message' });
-    logger.error('sms.unreadable-message', { shop: shop.name, parameter: error.parameter });
+    logger.error('sms.unreadable_message', { shop: shop.name, parameter: error.parameter });
     return undefined;
   }
 }
@@ -103,7 +103,7 @@ async function mediaOf(
     return await lists.media(messageSid);
   } catch (error) {
     if (!(error instanceof TwilioFailed) || error.kind !== 'never') throw error;
-    logger.warn('sms.media-not-listed', { messageSid, reason: error.message });
+    logger.warn('sms.media_not_listed', { messageSid, reason: error.message });
     return [];
   }
 }

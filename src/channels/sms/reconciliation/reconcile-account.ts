@@ -157,7 +157,7 @@ async function messagesFor(
 
 function reportGap(since: number, now: number, { metrics, logger }: ReconcileParts): void {
   metrics.alarms.inc({ alarm: 'sms_reconciliation_gap' });
-  logger.error('sms.reconciliation-gap', { days: Math.floor((now - since) / (24 * HOUR_MS)) });
+  logger.error('sms.reconciliation_gap', { days: Math.floor((now - since) / (24 * HOUR_MS)) });
 }
 
 /**

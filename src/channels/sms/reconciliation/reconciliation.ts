@@ -92,7 +92,7 @@ async function repeatFor(
       waitMs = Math.min(longerMs, LONGEST_WAIT_MS);
       failures += 1;
       metrics.alarms.inc({ alarm: 'sms_reconciliation' });
-      logger.error('sms.reconciliation-failed', {
+      logger.error('sms.reconciliation_failed', {
         accountSid,
         ...(failure ? { kind: failure.kind, reason: failure.message } : errorFields(error)),
         waitMs,

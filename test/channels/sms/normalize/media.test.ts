@@ -188,7 +188,7 @@ describe('a medium', () => {
     await arrive();
     expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
     expect(paths()).toEqual([PATH]);
-    expect(log).toMatchObject([{ event: 'sms.media-failed', fields: { reason: 'empty' } }]);
+    expect(log).toMatchObject([{ event: 'sms.media_failed', fields: { reason: 'empty' } }]);
     const [folder = ''] = await readdir(join(webhook.dir, 'scratch'));
     expect(await readdir(join(webhook.dir, 'scratch', folder))).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe('a redirect', () => {
     await arrive();
     expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
     expect(paths()).toEqual([PATH]);
-    expect(log.find(({ event }) => event === 'sms.media-failed')?.fields['reason']).toBe(
+    expect(log.find(({ event }) => event === 'sms.media_failed')?.fields['reason']).toBe(
       'redirect-refused',
     );
   });
@@ -311,7 +311,7 @@ describe('a redirect', () => {
       await arrive({ lookup });
       expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
       expect(asked).toEqual([host]);
-      expect(log.find(({ event }) => event === 'sms.media-failed')?.fields['reason']).toBe(
+      expect(log.find(({ event }) => event === 'sms.media_failed')?.fields['reason']).toBe(
         'private-address',
       );
     },
@@ -346,7 +346,7 @@ describe('a medium that is not there yet', () => {
     twilio.script(PATH, answer);
     await arrive({ media: { retry: { retries: 1, minTimeoutMs: 1 }, tryTimeoutMs: 300 } });
     expect(await failure()).toBeInstanceOf(AttachmentLate);
-    expect(log).toMatchObject([{ level: 'warn', event: 'sms.media-failed' }]);
+    expect(log).toMatchObject([{ level: 'warn', event: 'sms.media_failed' }]);
   });
 
   it('is given up on by the clock when the answer stalls', async () => {

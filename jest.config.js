@@ -17,6 +17,7 @@ export default {
   coverageProvider: 'v8',
   // Much longer than any test takes: on a busy machine a test can be ten times slower.
   testTimeout: 300_000,
+  setupFiles: ['<rootDir>/test/support/errors-of-node.js'],
   testSequencer: './test/support/longest-first.js',
   // The tests of browsers and processes wait more than they work.
   maxWorkers: 4,

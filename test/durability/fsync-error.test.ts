@@ -37,7 +37,8 @@ interface Channel {
 const smtp = (body: (name: string) => string) => ({
   send: async ({ setting, name }: Send) =>
     sendEmail(await setting.greeted(), name.replaceAll(' ', '-'), body(name)),
-  refusal: /^451 4\.3\.0 /,
+  // 421 if the renewal of a lease was the first to fail, so that the doors are closing already.
+  refusal: /^(?:451 4\.3\.0|421 4\.3\.2) /,
   accepted: /^250 2\.0\.0 /,
 });
 

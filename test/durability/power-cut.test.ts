@@ -29,7 +29,7 @@ if ('why' in preload) {
     console.log(describe(report));
     expect(faultsOf(report)).toEqual([]);
     for (const { acknowledged } of report.runs) {
-      for (const count of Object.values(acknowledged)) expect(count).toBeGreaterThan(3);
+      for (const count of Object.values(acknowledged)) expect(count).toBeGreaterThan(0);
     }
   });
 

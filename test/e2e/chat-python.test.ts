@@ -114,7 +114,6 @@ tests(['websocket', 'polling'] as const)(
     ]);
     await waitFor('the other tab', () => tab.texts.length === 6);
   },
-  90_000,
 );
 
 (isThere ? test : test.skip)('python3-socketio is told why it is refused', async () => {

@@ -57,7 +57,6 @@ inBrowser(
     expect(await openAll(page)).toBeGreaterThan(ACTIVE_FILES.length / 4);
     expect(await openAll((nth) => types[nth])).toBe(0);
   },
-  120_000,
 );
 
 /** A server that sends each active file under a type that the test says, and a browser. */

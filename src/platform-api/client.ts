@@ -198,6 +198,11 @@ export class PlatformClient {
     });
   }
 
+  /** A client with the same connections that retries (see above). */
+  retrying(retry: RetryOptions): PlatformClient {
+    return new PlatformClient({ ...this.#options, retry });
+  }
+
   /**
    * API §4.8. Streams the file.
    * @throws {MediaSourceError} the file could not be read completely

@@ -176,6 +176,13 @@ test.each([
   );
 });
 
+test('a client with retries can be had from one without', async () => {
+  const client = new PlatformClient({ baseUrl, apiKey: 'k', shopId: SHOP });
+  clients.push(client);
+  script(resets, COUNTED);
+  expect(await client.retrying({ retries: 1, minDelayMs: 1 }).countTickets()).toBe(7);
+});
+
 test('without the option, every call is one request', async () => {
   script(says(503), COUNTED);
   const client = new PlatformClient({ baseUrl, apiKey: 'k', shopId: SHOP });

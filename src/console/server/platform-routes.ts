@@ -12,6 +12,8 @@ import { checked, Refusal } from './refusal.ts';
 
 /** Short, since an operator waits for the response. */
 const DEADLINE_MS = 15_000;
+/** For an idle connection that the platform closes while a request is sent on it. */
+const RETRY = { retries: 2, minDelayMs: 150, maxRetryAfterMs: 2000 };
 const MAX_CONVERSATIONS = 50;
 const AT_ONCE = 8;
 
@@ -119,7 +121,8 @@ async function fromPlatform<Found>(
   const gone = new AbortController();
   req.res?.once('close', () => gone.abort());
   try {
-    return await request(client, AbortSignal.any([gone.signal, AbortSignal.timeout(DEADLINE_MS)]));
+    const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    return await request(client.retrying(RETRY), signal);
   } catch (error) {
     if (error instanceof PlatformError) throw refusalOf(error);
     throw error;

@@ -100,6 +100,14 @@ export class Desk {
     }
   }
 
+  /** Writes what the open pages show, for the report of a failure. */
+  async tellPages(): Promise<void> {
+    for (const page of this.#browser.contexts().flatMap((context) => context.pages())) {
+      const shown = await page.evaluate('document.body.innerText').catch(String);
+      process.stderr.write(`\n${page.url()} shows:\n${String(shown).slice(0, 3000)}\n`);
+    }
+  }
+
   async sms(name: string, parameters: Readonly<Record<string, string>>): Promise<void> {
     const { status } = await sendSms(this.gateway.httpUrl, {
       MessageSid: sidOf(name),
@@ -160,7 +168,12 @@ export function describeDesk(
         title,
         async () => {
           if (desk === undefined) throw new Error('the desk was not set up');
-          await body(desk);
+          try {
+            await body(desk);
+          } catch (error) {
+            await desk.tellPages();
+            throw error;
+          }
         },
         timeoutMs,
       );

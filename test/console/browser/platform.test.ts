@@ -33,7 +33,7 @@ describeDesk('Platform', (test) => {
     const { page, open, faults } = await desk.operator();
     await open('/platform');
     await page.getByRole('link', { name: /lamp that flickers/ }).click();
-    await page.getByText('It flickers at night.').waitFor();
+    await page.locator('.turn').getByText('It flickers at night.').waitFor();
     await page.getByText('Customer', { exact: true }).waitFor();
     const ticket = page.getByRole('region', { name: /^Ticket \d+/ });
     await ticket.getByRole('link').first().click();
@@ -107,6 +107,21 @@ describeDesk('Platform', (test) => {
     desk.platform.faults = () => undefined;
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('tbody tr').first().waitFor();
+  });
+
+  test('a connection that breaks once is not shown', async (desk) => {
+    await ticketOfAnn(desk);
+    let broken = 0;
+    desk.platform.gate = (call, response) => {
+      if (call !== 'GET /tickets/' || broken > 0) return;
+      broken += 1;
+      response.socket?.resetAndDestroy();
+      return Promise.resolve('taken');
+    };
+    const { page, open } = await desk.operator();
+    await open('/platform');
+    await page.locator('tbody tr').first().waitFor();
+    expect(broken).toBe(1);
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {

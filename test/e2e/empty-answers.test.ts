@@ -12,8 +12,6 @@ import { sharedScene } from '../support/shared-scene.ts';
 import type { ListedEntry, SceneShop } from '../support/shops-scene.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const WITHIN_MS = 30_000;
-
 const scene = sharedScene({
   shops: {
     proxied: {},
@@ -72,7 +70,7 @@ function shopOf(shopId: string): SceneShop {
 test.concurrent('an empty 200 from a platform that answers with messages is a proxy: nothing is lost, nothing comes twice', async () => {
   const { proxied: shop } = scene().shops;
   const before = await sendTexts(shop, 3);
-  await allArrived(before, WITHIN_MS);
+  await allArrived(before);
   const unasked = emptyAtFirst(1, false);
   const asked = emptyAtFirst(1, true);
   shop.platform.gate = (received, platform) => {
@@ -86,7 +84,7 @@ test.concurrent('an empty 200 from a platform that answers with messages is a pr
     during.push(await mail.send(shop, { from, content: `email ${n}` }));
   }
   mail.close();
-  await allArrived(during, WITHIN_MS);
+  await allArrived(during);
   expect(statesOf(await settledEntries(shop))).toEqual(['delivered']);
   expect(faultsOf([...before, ...during])).toEqual([]);
 });
@@ -134,7 +132,7 @@ async function isGivenEachOnce(shop: SceneShop): Promise<void> {
   }
   mail.close();
   visitor.close();
-  await allArrived(accepted, WITHIN_MS);
+  await allArrived(accepted);
   expect(statesOf(await settledEntries(shop))).toEqual(['delivered']);
   expect(faultsOf(accepted)).toEqual([]);
 }
@@ -145,7 +143,7 @@ async function isOneConversation(shop: SceneShop, gate: Gate): Promise<void> {
   const first = await visitor.send('first');
   const second = await visitor.send('second');
   visitor.close();
-  await allArrived([first, second], WITHIN_MS);
+  await allArrived([first, second]);
   expect(statesOf(await settledEntries(shop))).toEqual(['delivered']);
   expect(faultsOf([first, second])).toEqual([]);
   expect(shop.platform.model.conversations(shop.shopId)).toHaveLength(1);

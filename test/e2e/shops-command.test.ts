@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const LANES = 12;
 /** By itself a stopped shop is probed after up to 25 s. */
-const AT_ONCE_MS = 4_000;
+const AT_ONCE_MS = 15_000;
 
 /** One shop of `sluice shops --json`. */
 interface ListedShop {
@@ -44,7 +44,7 @@ async function stopped(
   shop: SceneShop,
 ): Promise<{ shown: ListedShop['messages']; accepted: Accepted[] }> {
   const before = await sendTexts(shop, 'before');
-  await allArrived(before, 15_000);
+  await allArrived(before);
   shop.platform.gate = () => answered(401, '{"detail":"This key was withdrawn"}');
   const waiting = await sendTexts(shop, 'waiting');
   const shown = await waitFor(
@@ -67,7 +67,7 @@ async function isAskedDuring(shop: SceneShop, command: () => Promise<unknown>): 
 
 test.concurrent('shops shows why a shop is stopped, and shops try probes it at once', async () => {
   const { tried: shop, well } = scene().shops;
-  await allArrived(await sendTexts(well, 'well'), 15_000);
+  await allArrived(await sendTexts(well, 'well'));
   const startedAt = Date.now();
   const { shown, accepted } = await stopped(shop);
   expect(shown.reason).toMatch(/401|This key was withdrawn/);
@@ -101,8 +101,9 @@ test.concurrent('queue retry probes a stopped shop at once, and the others follo
   const entries = await scene().entries(shop);
   const waiting = entries.find(({ state }) => state === 'queued');
   shop.platform.gate = (_received, platform) => platform();
-  const { code } = await scene().command('queue', 'retry', waiting?.id ?? 'none is queued');
-  expect(code).toBe(0);
+  const { code, out } = await scene().command('queue', 'retry', waiting?.id ?? 'none is queued');
+  // The shop's own probe may have come first.
+  expect(code === 0 ? '' : out).toMatch(/^$|is deliver(ing|ed); retry is for/);
   await allArrived(accepted, AT_ONCE_MS);
   expect(faultsOf(accepted)).toEqual([]);
 });

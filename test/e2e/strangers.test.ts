@@ -5,8 +5,6 @@ import type { LogLine } from '../support/gateway-process.ts';
 import { sharedScene } from '../support/shared-scene.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const WITHIN_MS = 30_000;
-
 const scene = sharedScene({ shops: { addresses: {}, failing: {}, alike: {}, firewall: {} } });
 
 /** How often the platform has answered a message. */
@@ -35,7 +33,7 @@ test.concurrent('addresses that the platform refuses stop nobody, in a shop that
     ordinary.push(await mail.send(shop, { from, content: `email ${n}` }));
   }
   mail.close();
-  await allArrived(ordinary, WITHIN_MS);
+  await allArrived(ordinary);
   expect(faultsOf([copied, ...odd, ...ordinary])).toEqual([]);
 });
 
@@ -49,7 +47,7 @@ test.concurrent('ten messages that the platform always fails stop nobody, in a s
   const good = await Promise.all(
     times(60, (n) => sendText(scene(), shop, customerNumber(100 + n), `good ${n}`)),
   );
-  await allArrived(good, WITHIN_MS);
+  await allArrived(good);
   expect(faultsOf(good)).toEqual([]);
   expect(poison.filter(hasArrived)).toEqual([]);
 });
@@ -63,7 +61,7 @@ test.concurrent('texts that the platform refuses in the same words stop nobody, 
   const good = await Promise.all(
     times(10, (n) => sendText(scene(), shop, customerNumber(100 + n), `good ${n}`)),
   );
-  await allArrived(good, WITHIN_MS);
+  await allArrived(good);
   expect(faultsOf(good)).toEqual([]);
   await waitFor('the alarm', async () => (await scene().alarms('refused_alike')) > 0, 100);
   const { log } = scene().gateway;
@@ -87,7 +85,7 @@ test.concurrent('a text that a firewall refuses is the only one of its lane that
   );
   const isBad = ({ content }: Accepted): boolean => content.includes('[[403]]');
   const good = lanes.flat().filter((each) => !isBad(each));
-  await allArrived(good, WITHIN_MS);
+  await allArrived(good);
   expect(faultsOf(good)).toEqual([]);
 
   const entries = await scene().entries(shop);

@@ -140,7 +140,7 @@ test('a shop whose requests hang leaves sockets of their host to others', async 
     one.listContacts({ limit: 1 }, AbortSignal.any([stop.signal])),
   );
   void Promise.allSettled(hung);
-  expect(await two.listContacts({ limit: 1 }, AbortSignal.timeout(5000))).toMatchObject({
+  expect(await two.listContacts({ limit: 1 }, AbortSignal.timeout(60_000))).toMatchObject({
     results: [],
   });
 });

@@ -1,7 +1,7 @@
 import type { StoredMessage } from '../simulation/platform-store.ts';
 import type { Accepted } from './customers.ts';
 import type { SceneShop } from './shops-scene.ts';
-import { waitFor } from './wait-for.ts';
+import { DEADLINE_MS, waitFor } from './wait-for.ts';
 
 interface Arrivals {
   /** How many of the platform's messages are in the index. */
@@ -25,8 +25,15 @@ export function arrivals(shop: SceneShop): ReadonlyMap<string | null, readonly S
 
 export const hasArrived = ({ shop, remoteId }: Accepted): boolean => arrivals(shop).has(remoteId);
 
-/** Resolves once the platform has all of them. @throws with some of those that are missing */
-export async function allArrived(accepted: readonly Accepted[], withinMs: number): Promise<void> {
+/**
+ * Resolves once the platform has all of them.
+ * @param withinMs only where the time is what the caller is about
+ * @throws with some of those that are missing
+ */
+export async function allArrived(
+  accepted: readonly Accepted[],
+  withinMs = DEADLINE_MS,
+): Promise<void> {
   try {
     await waitFor('them', () => accepted.every(hasArrived), 20, withinMs);
   } catch (error) {

@@ -35,7 +35,7 @@ export class ConnectRefused extends Error {
   }
 }
 
-const ACK_TIMEOUT_MS = 10_000;
+const ACK_TIMEOUT_MS = 60_000;
 
 /** A chat client without a page: one tab of one visitor. */
 export class ChatClient {

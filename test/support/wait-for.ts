@@ -6,7 +6,7 @@ const EVERY_TURN_MS = 5;
 const LOOK_EVERY_MS = 5;
 
 /** Long, because a busy machine can be ten times slower. */
-const DEADLINE_MS = 150_000;
+export const DEADLINE_MS = 150_000;
 
 /**
  * Resolves with the first value that is not undefined or false; rejects after the deadline.

@@ -51,7 +51,7 @@ async function normalize(claimed: Claimed, trusted = false): Promise<Normalized>
   try {
     const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
     const normalizer = createChatNormalizer({ blobs, trustUnverifiedEmail: () => trusted });
-    return await normalizer(claimed, AbortSignal.timeout(1_000));
+    return await normalizer(claimed, AbortSignal.timeout(60_000));
   } finally {
     temp.remove();
   }
@@ -114,7 +114,7 @@ test.each(['', '\u200b\u2060'])(
       part: 'u1',
       placeholder: expect.stringContaining('a.png'),
     });
-    await expect(attachments[0]?.open(AbortSignal.timeout(1_000))).rejects.toThrow(
+    await expect(attachments[0]?.open(AbortSignal.timeout(60_000))).rejects.toThrow(
       AttachmentUnavailable,
     );
   },

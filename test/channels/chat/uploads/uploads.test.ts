@@ -62,7 +62,7 @@ describe('an upload', () => {
       blobs: spool.blobs,
       trustUnverifiedEmail: () => false,
     });
-    const { request: payload, attachments } = await normalize(claimed, AbortSignal.timeout(5_000));
+    const { request: payload, attachments } = await normalize(claimed, AbortSignal.timeout(60_000));
     expect(payload).toEqual({
       contact: { name: `Visitor ${client.session.visitorId.slice(0, 4).toUpperCase()}` },
       conversation: { direction: 'inbound', type: 'web_chat' },
@@ -73,7 +73,7 @@ describe('an upload', () => {
         timestamp: new Date(claimed.entry.receivedAt).toISOString(),
       },
     });
-    const opened = await attachments[0]?.open(AbortSignal.timeout(5_000));
+    const opened = await attachments[0]?.open(AbortSignal.timeout(60_000));
     expect(opened).toMatchObject({ name, type, size });
     for (let attempt = 0; attempt < 2; attempt += 1) {
       if (opened === undefined) throw new Error('no attachment');

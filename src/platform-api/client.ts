@@ -198,7 +198,7 @@ export class PlatformClient {
     });
   }
 
-  /** A client with the same connections that retries (see above). */
+  /** A client with the same connections that retries failed calls, as described at the class. */
   retrying(retry: RetryOptions): PlatformClient {
     return new PlatformClient({ ...this.#options, retry });
   }

@@ -49,7 +49,7 @@ export class PlatformFront {
   /** Changes a list of messages on its way to the gateway: what this platform's agent never writes. */
   rewriteMessages: ((list: unknown) => unknown) | undefined;
   readonly #platform;
-  // As long as the platform's own: its answers, which are passed on, tell the gateway so.
+  // The same as the platform's: its Keep-Alive header is passed on to the gateway.
   readonly #server = http.createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     this.#handle(request, response).catch(() => response.destroy());
   });

@@ -12,7 +12,7 @@ import { checked, Refusal } from './refusal.ts';
 
 /** Short, since an operator waits for the response. */
 const DEADLINE_MS = 15_000;
-/** For an idle connection that the platform closes while a request is sent on it. */
+/** A platform may close an idle connection just when a request is sent on it. */
 const RETRY = { retries: 2, minDelayMs: 150, maxRetryAfterMs: 2000 };
 const MAX_CONVERSATIONS = 50;
 const AT_ONCE = 8;

@@ -100,8 +100,8 @@ export class Desk {
     }
   }
 
-  /** Writes what the open pages show, for the report of a failure. */
-  async tellPages(): Promise<void> {
+  /** Prints the text of the open pages, for the report of a failure. */
+  async printPages(): Promise<void> {
     for (const page of this.#browser.contexts().flatMap((context) => context.pages())) {
       const shown = await page.evaluate('document.body.innerText').catch(String);
       process.stderr.write(`\n${page.url()} shows:\n${String(shown).slice(0, 3000)}\n`);
@@ -171,7 +171,7 @@ export function describeDesk(
           try {
             await body(desk);
           } catch (error) {
-            await desk.tellPages();
+            await desk.printPages();
             throw error;
           }
         },

@@ -306,9 +306,9 @@ describe('timeouts', () => {
     expect(ended).toEqual(['less: timeout', 'all: timeout']);
     server.answer = (response) => response.writeHead(201).end(JSON.stringify(MESSAGE));
     expect(await client.within(60_000).createMessage(REQUEST)).toMatchObject({ status: 201 });
-    expect(server.received.map(({ headers }) => headers.authorization)).toEqual([
-      ...[`Bearer ${KEY}`, `Bearer ${KEY}`, `Bearer ${KEY}`],
-    ]);
+    // On a busy machine, the request with the shortest timeout may not even have been sent.
+    const keys = server.received.map(({ headers }) => headers.authorization);
+    expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY}`]));
   });
 
   it('a derived timeout is never longer than the configured one', async () => {

@@ -281,6 +281,7 @@ describe('whoever is honest goes on', () => {
     const plain = new Client(port).send(GET);
     await plain.answered('200 OK');
     plain.end();
+    await waitFor('its end', () => seen.open === 0);
     await clock.pass(HOUR);
     upgraded?.write('still here');
     await client.answered('still here');

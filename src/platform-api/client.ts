@@ -189,7 +189,7 @@ export class PlatformClient {
     });
   }
 
-  /** A client with the same connection and shorter timeouts. */
+  /** A client with the same connections and shorter timeouts. */
   within(requestTimeoutMs: number, mediaTimeoutMs = this.#mediaTimeoutMs): PlatformClient {
     return new PlatformClient({
       ...this.#options,
@@ -198,7 +198,7 @@ export class PlatformClient {
     });
   }
 
-  /** A client with the same connections that retries failed calls, as described at the class. */
+  /** A client with the same connections and with these retries. */
   retrying(retry: RetryOptions): PlatformClient {
     return new PlatformClient({ ...this.#options, retry });
   }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSync } from '@swc/core';
 import { expect, test } from '@jest/globals';
+import { parse } from 'acorn';
 import { z } from 'zod';
 import { MAIN, openScene } from '../support/built-program.ts';
 
@@ -48,12 +48,12 @@ test.each([`${needed}.0`, `${major + 1}.0.0`])('Node %s loads the program', (ver
 
 test('the first file is of a syntax that an old Node reads, and imports nothing before it looks', () => {
   // Node 12 has no optional chaining, no ??, no private fields and no await outside of functions.
-  const { body } = parseSync(readFileSync(MAIN, 'utf8'), {
-    syntax: 'ecmascript',
-    target: 'es2022',
+  const { body } = parse(readFileSync(MAIN, 'utf8'), {
+    ecmaVersion: 2023,
+    sourceType: 'module',
   });
   expect(body.filter(({ type }) => type.startsWith('Import'))).toEqual([]);
   const text = JSON.stringify(body);
-  expect(text).not.toMatch(/"(?:OptionalChainingExpression|AwaitExpression|ClassDeclaration)"/);
+  expect(text).not.toMatch(/"(?:ChainExpression|AwaitExpression|ClassDeclaration)"/);
   expect(text).not.toMatch(/"operator":"(?:\?\?|\?\?=|\|\|=|&&=)"/);
 });

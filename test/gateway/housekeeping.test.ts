@@ -1,4 +1,5 @@
-import { expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { test } from '@jest/globals';
 import { Housekeeping } from '../../src/gateway/housekeeping.ts';
 import { Backlog } from '../../src/intake/backlog.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -6,10 +7,11 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { ends } from '../support/ends.ts';
 import { SHOP } from '../support/entries.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 test('what waits of each shop is counted while a long sweep goes on', async () => {
-  jest.useFakeTimers();
-  ends(() => void jest.useRealTimers());
+  const interval = mock.method(globalThis, 'setInterval');
+  ends(() => interval.mock.restore());
   let waiting = 1;
   let endSweep: () => void = () => undefined;
   const spool: Pick<Spool, 'backlogBytes' | 'counts' | 'sweep'> = {
@@ -33,11 +35,11 @@ test('what waits of each shop is counted while a long sweep goes on', async () =
     logger: silentLogger,
   });
   housekeeping.start();
-  await jest.advanceTimersByTimeAsync(1000);
-  expect(backlog.bytesOf(SHOP)).toBe(1);
+  await waitFor('the count at the start', () => backlog.bytesOf(SHOP) === 1);
   waiting = 2;
-  await jest.advanceTimersByTimeAsync(15_000);
-  expect(backlog.bytesOf(SHOP)).toBe(2);
+  const [countAgain] = interval.mock.calls.map(({ arguments: [callback] }) => callback);
+  countAgain?.();
+  await waitFor('the next count', () => backlog.bytesOf(SHOP) === 2);
   endSweep();
   await housekeeping.stop();
 });

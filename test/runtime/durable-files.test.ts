@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { beforeEach, expect, test } from '@jest/globals';
 import {
   DurableFiles,
   makeFileOnce,
@@ -34,9 +35,10 @@ test('a file is replaced as a whole, for its owner alone, and nothing is left be
   const files = new DurableFiles();
   await files.replace(file, 'first');
   // A process that ended here leaves its copy; the next one has it as its own.
-  const rename = jest.spyOn(files, 'rename').mockReturnValueOnce(new Promise(() => undefined));
+  const never = new Promise<void>(() => undefined);
+  const rename = mock.method(files, 'rename', () => never, { times: 1 });
   void files.replace(file, 'a long text of a process that has ended');
-  await waitFor('its end', () => rename.mock.calls.length === 1);
+  await waitFor('its end', () => rename.mock.callCount() === 1);
   await files.replace(file, 'second');
   expect(readFileSync(file, 'utf8')).toBe('second');
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -94,7 +96,8 @@ test('a file is renewed in another one of its name, and rewritten in the same', 
 async function failingWith(code: string) {
   const handle = await open(join(dir, randomUUID()), 'wx');
   ends(() => handle.close());
-  jest.spyOn(handle, 'datasync').mockRejectedValue(Object.assign(new Error(code), { code }));
+  const failure = Object.assign(new Error(code), { code });
+  mock.method(handle, 'datasync', () => Promise.reject(failure));
   return handle;
 }
 

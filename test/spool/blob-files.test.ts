@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type FileHandle, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { expect, test } from '@jest/globals';
 import { DurableFiles } from '../../src/runtime/durable-files.ts';
 import { BlobFiles } from '../../src/spool/blob-files.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
@@ -46,9 +47,10 @@ test.each([
   const writer = blobs.writer({ inlineMaxBytes: 0 });
   writer.end('bytes');
   await once(writer, 'finish');
-  const datasync = jest.spyOn(await handlePrototype(), 'datasync');
-  ends(() => datasync.mockRestore());
-  datasync.mockRejectedValueOnce(Object.assign(new Error(row.code), { code: row.code }));
+  const failing = Object.assign(new Error(row.code), { code: row.code });
+  const sync = () => Promise.reject(failing);
+  const datasync = mock.method(await handlePrototype(), 'datasync', sync, { times: 1 });
+  ends(() => datasync.mock.restore());
   await expect(writer.commit()).rejects.toThrow(row.refusal);
   expect(failure.hasFailed).toBe(row.hasFailed);
   expect(await blobs.names()).toEqual([]);
@@ -66,9 +68,10 @@ test('a file whose name could not be made durable is removed', async () => {
   const temp = tempDir();
   ends(() => temp.remove());
   const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
-  const folder = jest.spyOn(DurableFiles.prototype, 'syncFolder');
-  ends(() => folder.mockRestore());
-  folder.mockRejectedValueOnce(Object.assign(new Error('too many files'), { code: 'EMFILE' }));
+  const failing = Object.assign(new Error('too many files'), { code: 'EMFILE' });
+  const syncFolder = () => Promise.reject(failing);
+  const folder = mock.method(DurableFiles.prototype, 'syncFolder', syncFolder, { times: 1 });
+  ends(() => folder.mock.restore());
   const writer = blobs.writer({ inlineMaxBytes: 0 });
   writer.end('bytes');
   await once(writer, 'finish');

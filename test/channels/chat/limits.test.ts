@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ChatLimitOptions } from '../../../src/channels/chat/shop.ts';
 import { ChatLimits } from '../../../src/channels/chat/limits.ts';
 import { UploadSpace } from '../../../src/channels/chat/door-uploads.ts';
@@ -181,7 +182,7 @@ test('bytes of the hour before are not given back in the next one', async () => 
   expect(await limits.uploadBytes('net', 1)).toBeDefined();
   await limits.giveBack('net', 40, Date.now());
   expect(await limits.uploadBytes('net', 40)).toBeUndefined();
-  const now = jest.spyOn(Date, 'now').mockReturnValue(began + 3_700_000);
+  const now = mock.method(Date, 'now', () => began + 3_700_000);
   try {
     // Neither before the next hour has begun nor in it.
     await limits.giveBack('net', 100, began);
@@ -189,7 +190,7 @@ test('bytes of the hour before are not given back in the next one', async () => 
     await limits.giveBack('net', 100, began);
     expect(await limits.uploadBytes('net', 1)).toBeDefined();
   } finally {
-    now.mockRestore();
+    now.mock.restore();
   }
 });
 

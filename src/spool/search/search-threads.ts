@@ -1,6 +1,11 @@
 import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
 import { workerUrl } from '../../runtime/worker-threads.ts';
+import type { EntryId } from '../../domain/ids.ts';
+import type { EntryIndex, EntrySearch } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
+import { indexFileOf, removeIndex } from './index-database.ts';
+import type { SearchFiles } from './open-search.ts';
 import type {
   FromSearchWorker,
   Question,
@@ -9,7 +14,7 @@ import type {
   ToSearchWorker,
 } from './search-worker.ts';
 
-/** A store that is closed sooner, such as a command's, does not start the updating thread. */
+/** A gateway that stops sooner, as in a test, does not start the updating thread. */
 const FOLLOW_AFTER_MS = 1000;
 const FOLLOW_AGAIN_AFTER_MS = 10_000;
 
@@ -21,14 +26,23 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+interface SearchThreadsOptions {
+  /** The data folder, with a store. */
+  readonly dir: string;
+  /** `owner`: the gateway, which updates the index. `guest`: a command beside it or without one. */
+  readonly role: 'owner' | 'guest';
+  /** The updating thread failed, for this reason (a code or the error's name). */
+  readonly onFailure?: (reason: string) => void;
+}
+
 /**
- * The gateway's side of the index: a thread that updates it, in the gateway only, and one that
+ * The index in `search/search.db`: a thread that updates it, in the gateway only, and one that
  * answers queries, started by the first one. Failures of these threads do not affect the spool.
  */
-export class SearchThreads {
-  readonly #options: Omit<SearchWorkerOptions, 'role'>;
+export class SearchThreads implements EntryIndex {
+  readonly #files: SearchFiles;
   readonly #isOwner: boolean;
-  readonly #onFailure: (what: string) => void;
+  readonly #onFailure: (reason: string) => void;
   #follower: Worker | undefined;
   #answerer: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -36,20 +50,37 @@ export class SearchThreads {
   #lastId = 0;
   #closed = false;
 
-  /** @param onFailure called with the error's name or code when the updating thread fails */
-  constructor(
-    options: Omit<SearchWorkerOptions, 'role'>,
-    isOwner: boolean,
-    onFailure: (what: string) => void,
-  ) {
-    this.#options = options;
+  constructor({ dir, role, onFailure = () => undefined }: SearchThreadsOptions) {
+    this.#files = { spoolFile: join(dir, 'spool.db'), indexFile: indexFileOf(dir) };
     this.#onFailure = onFailure;
-    this.#isOwner = isOwner;
-    if (isOwner) this.#followAfter(FOLLOW_AFTER_MS);
+    this.#isOwner = role === 'owner';
+    if (!this.#isOwner) return;
+    // The place of the index in earlier versions.
+    removeIndex(join(dir, 'search.db'));
+    this.#followAfter(FOLLOW_AFTER_MS);
   }
 
-  /** @throws {SpoolUnavailable} the index cannot answer */
-  ask<Name extends Question>(
+  find(search: EntrySearch) {
+    return this.#ask('find', search);
+  }
+
+  count(filters: Omit<EntrySearch, 'before' | 'limit'>, most: number) {
+    return this.#ask('count', filters, most);
+  }
+
+  backlog() {
+    return this.#ask('backlog');
+  }
+
+  summaries(ids: readonly EntryId[]) {
+    return this.#ask('summaries', ids);
+  }
+
+  neighbours(id: EntryId) {
+    return this.#ask('neighbours', id);
+  }
+
+  #ask<Name extends Question>(
     question: Name,
     ...args: Parameters<Questions[Name]>
   ): Promise<ReturnType<Questions[Name]>> {
@@ -102,7 +133,7 @@ export class SearchThreads {
 
   #start(role: SearchWorkerOptions['role']): Worker {
     const worker = new Worker(workerUrl(import.meta.url, './search-worker.ts'), {
-      workerData: { ...this.#options, role },
+      workerData: { ...this.#files, role },
     });
     // A command can exit whatever the index is doing.
     worker.unref();
@@ -124,7 +155,7 @@ export class SearchThreads {
     if (worker === undefined) return;
     const exited = new Promise<void>((resolve) => {
       worker.once('exit', () => resolve());
-      // During a rewrite: the next process rolls back the open transaction.
+      // The next process rolls back the open transaction.
       setTimeout(resolve, STOP_WITHIN_MS).unref();
     });
     worker.ref();

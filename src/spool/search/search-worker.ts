@@ -14,13 +14,11 @@ export interface SearchWorkerOptions extends SearchFiles {
 }
 
 export interface Questions {
-  readonly search: SearchIndex['search'];
+  readonly find: SearchIndex['find'];
   readonly count: SearchIndex['count'];
   readonly summaries: SearchIndex['summaries'];
   readonly neighbours: SearchIndex['neighbours'];
   readonly backlog: () => number;
-  /** Updates the index completely and rewrites it without deleted entries. */
-  readonly rewrite: () => void;
 }
 export type Question = keyof Questions;
 
@@ -50,15 +48,11 @@ let timer: NodeJS.Timeout | undefined;
 let failures = 0;
 
 const questions: Questions = {
-  search: (search) => open.with(({ search: index }) => index.search(search)),
+  find: (search) => open.with(({ search: index }) => index.find(search)),
   count: (filters, most) => open.with(({ search: index }) => index.count(filters, most)),
   summaries: (ids) => open.with(({ search: index }) => index.summaries(ids)),
   neighbours: (id) => open.with(({ search: index }) => index.neighbours(id)),
   backlog: () => open.with(({ follow }) => follow.backlog()),
-  rewrite: () => {
-    open.catchUp(Infinity);
-    open.with(({ index }) => index.rewrite());
-  },
 };
 
 function follow(): void {
@@ -87,7 +81,7 @@ function tellFailure(error: unknown): void {
 
 function answer({ id, question, args }: Extract<ToSearchWorker, { id: number }>): FromSearchWorker {
   try {
-    if (options.role === 'both' && question !== 'rewrite') open.catchUp(COMMAND_WAITS_MS);
+    if (options.role === 'both') open.catchUp(COMMAND_WAITS_MS);
     // The arguments were typed by the one caller, `SearchThreads.ask`, under the same name.
     const ask = questions[question] as (...args: readonly unknown[]) => unknown;
     return { id, value: ask(...args) };

@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
-import type { EntrySearch } from '../operator-store.ts';
+import type { EntrySearch } from '../entry-index.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';

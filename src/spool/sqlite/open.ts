@@ -14,8 +14,6 @@ import { renewSummaries } from '../renew-summaries.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../store-failure.ts';
 import type { StoredForms } from '../stored-form.ts';
-import { indexFileOf, removeIndex } from '../search/index-database.ts';
-import { SearchThreads } from '../search/search-threads.ts';
 import { logGrowthBytes } from './database.ts';
 import type { Operations } from './operations.ts';
 import { type Remote, storeOperations } from './store-calls.ts';
@@ -29,8 +27,6 @@ export interface SqliteSpoolOptions {
   /** Nothing is accepted while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;
   readonly onCommit?: OnCommit;
-  /** The search index cannot be updated, for this reason (a code); the spool is not affected. */
-  readonly onIndexFailure?: (reason: string) => void;
 }
 
 /** The whole store in one database: entries, and the data of chat and SMS. */
@@ -43,8 +39,6 @@ export interface Store {
   readonly files: DurableFiles;
   /** The required free space; higher after the disk was full, until the ballast is back. */
   readonly neededBytes: () => number;
-  /** Updates the index to the spool and rewrites it without deleted entries. */
-  rewriteIndex(): Promise<void>;
   /** Computes summaries that are missing or from an earlier version; resolves with their number. */
   renewSummaries(forms: StoredForms, signal: AbortSignal): Promise<number>;
 }
@@ -78,25 +72,14 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     // The WAL exists by now; SQLite's own fsync of its folder ignores errors.
     await files.syncFolder(dir);
     if (isOwner) await ballast.hold();
-    // The place of the index in earlier versions.
-    if (isOwner) removeIndex(join(dir, 'search.db'));
     const remote = storeOperations(client, ballast);
-    const index = new SearchThreads(
-      {
-        spoolFile: join(dir, 'spool.db'),
-        indexFile: indexFileOf(dir),
-      },
-      isOwner,
-      options.onIndexFailure ?? (() => undefined),
-    );
     return {
       files,
       neededBytes: () => blobs.neededBytes,
-      spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, index, lock }),
-      operator: createOperatorStore(remote, index),
+      spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, lock }),
+      operator: createOperatorStore(remote),
       chat: remote,
       optOuts: remote,
-      rewriteIndex: () => index.ask('rewrite'),
       renewSummaries: (forms, signal) =>
         renewSummaries({ store: remote, pathOf: (blob) => blobs.path(blob), forms, signal }),
     };
@@ -112,14 +95,13 @@ interface SpoolParts {
   readonly blobLock: SharedLock;
   readonly ballast: Ballast;
   readonly failure: StoreFailure;
-  readonly index: SearchThreads;
   /** Only an owner has one. */
   readonly lock: DataFolderLock | undefined;
 }
 
 function createSpool(
   remote: Remote<Operations>,
-  { client, blobs, blobLock, ballast, failure, index, lock }: SpoolParts,
+  { client, blobs, blobLock, ballast, failure, lock }: SpoolParts,
 ): Spool {
   return {
     ...remote,
@@ -140,7 +122,6 @@ function createSpool(
     onFatal: (listener) => failure.onFail(listener),
     close: async () => {
       await ballast.settled();
-      await index.close();
       await client.close();
       await blobLock.release();
       lock?.release();
@@ -148,15 +129,9 @@ function createSpool(
   };
 }
 
-/** Operators' queries, answered by the database and the search index. */
-function createOperatorStore(remote: Remote<Operations>, index: SearchThreads): OperatorStore {
+function createOperatorStore(remote: Remote<Operations>): OperatorStore {
   return {
     ...remote,
-    search: (search) => index.ask('search', search),
-    countFound: (filters, most) => index.ask('count', filters, most),
-    searchBacklog: () => index.ask('backlog'),
-    summaries: (ids) => index.ask('summaries', ids),
-    neighbours: (id) => index.ask('neighbours', id),
     record: async (id) => {
       const stored = await remote.record(id);
       return stored === undefined ? undefined : decodeRecord(stored);

@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { RpcThread } from '../../runtime/worker-rpc.ts';
 import { workerUrl } from '../../runtime/worker-threads.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
 import type { StoreFailure } from '../store-failure.ts';
+import type { CheckpointThread, CheckpointThreadData } from './checkpoint-worker.ts';
 import type { OperationName, Operations } from './operations.ts';
 
 /** The messages between the gateway's thread and the database's. */
@@ -69,7 +71,7 @@ export class StoreClient {
   readonly #worker: Worker;
   /** The names of the operations, once it is open. */
   operations: readonly OperationName[] = [];
-  #checkpoints: Worker | undefined;
+  #checkpoints: RpcThread<CheckpointThread> | undefined;
   #reader: Database.Database | undefined;
   readonly #failure: StoreFailure;
   readonly #onCommit: OnCommit;
@@ -112,7 +114,7 @@ export class StoreClient {
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
     client.#keepLog(file);
-    if (role === 'owner') await client.#startCheckpoints(workerData);
+    if (role === 'owner') await client.#startCheckpoints({ file, failed: failure.shared });
     return client;
   }
 
@@ -126,24 +128,23 @@ export class StoreClient {
     this.#reader.prepare('SELECT count(*) FROM sqlite_master').get();
   }
 
-  async #startCheckpoints(workerData: WorkerOptions): Promise<void> {
-    const worker = new Worker(workerUrl(import.meta.url, './checkpoint-worker.ts'), { workerData });
-    this.#checkpoints = worker;
-    worker.on('error', (error) => this.#fail(error));
-    await new Promise<void>((resolve, reject) => {
-      worker.once('message', () => resolve());
-      worker.once('error', reject);
-    });
+  /** @throws {CallFailed | NotAnswered} the first checkpoint failed */
+  async #startCheckpoints(data: CheckpointThreadData): Promise<void> {
+    this.#checkpoints = new RpcThread<CheckpointThread>(
+      workerUrl(import.meta.url, './checkpoint-worker.ts'),
+      {
+        data,
+        onDeath: (_inFlight, error) =>
+          this.#fail(error ?? new Error('the checkpoint thread ended')),
+      },
+    );
+    await this.#checkpoints.call('start');
   }
 
   async #stopCheckpoints(): Promise<void> {
-    const worker = this.#checkpoints;
-    if (worker === undefined || worker.threadId === -1) return;
-    const exited = new Promise<void>((resolve) => {
-      worker.once('exit', () => resolve());
-    });
-    worker.postMessage('stop');
-    await exited;
+    // Rejects when the thread has ended: the store has failed.
+    await this.#checkpoints?.call('close').catch(() => undefined);
+    await this.#checkpoints?.stop();
   }
 
   call<Name extends OperationName>(

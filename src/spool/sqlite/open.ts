@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DurableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
-import { BlobFiles } from '../blob-files.ts';
+import { BlobFiles } from '../blobs.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
 import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';

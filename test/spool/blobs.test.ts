@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { DurableFiles } from '../../src/runtime/durable-files.ts';
-import { BlobFiles } from '../../src/spool/blob-files.ts';
+import { BlobFiles } from '../../src/spool/blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import { StoreFailure } from '../../src/spool/store-failure.ts';
 import { ends } from '../support/ends.ts';

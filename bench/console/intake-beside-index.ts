@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import { SearchThreads } from '../../src/spool/search/search-threads.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { StoreFailure } from '../../src/spool/store-failure.ts';
+import { StoreFailure } from '../../src/spool/errors.ts';
 import { StoreClient } from '../../src/spool/sqlite/store-client.ts';
 import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { printProgress, ratioOf, takeTurns } from '../support/rounds.ts';

@@ -8,8 +8,7 @@ import { asBlobName, type BlobName } from '../domain/ids.ts';
 import type { RawForm } from './entry.ts';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import type { Ballast } from './ballast.ts';
-import { SpoolFull, SpoolUnavailable } from './errors.ts';
-import { StoreFailure } from './store-failure.ts';
+import { SpoolFull, SpoolUnavailable, StoreFailure } from './errors.ts';
 
 /** Up to this size raw forms are stored in their row; measured: above it files are faster. */
 export const INLINE_MAX_BYTES = 64 * 1024;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { EntryId } from '../../domain/ids.ts';
-import { RpcThread } from '../../runtime/worker-rpc.ts';
-import { workerUrl } from '../../runtime/worker-threads.ts';
+import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
 import type { EntryIndex, EntrySearch } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import { indexFileOf, removeIndex } from './index-database.ts';

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../runtime/error-code.ts';
 import { serveRpc } from '../../runtime/worker-rpc.ts';
-import { isMarked, markFailed } from '../store-failure.ts';
+import { isMarked, markFailed } from '../errors.ts';
 import { logBytes } from './database.ts';
 
 export interface CheckpointThreadData {

@@ -1,9 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { RpcThread } from '../../runtime/worker-rpc.ts';
-import { workerUrl } from '../../runtime/worker-threads.ts';
-import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
-import type { StoreFailure } from '../store-failure.ts';
+import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
+import { SpoolFull, SpoolUnavailable, SpoolUnusable, type StoreFailure } from '../errors.ts';
 import type { CheckpointThread, CheckpointThreadData } from './checkpoint-worker.ts';
 import type { Call, CallResult, OperationName, Operations } from './operations.ts';
 import type { Ballast } from '../ballast.ts';

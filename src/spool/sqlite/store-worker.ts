@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createMonotonicClock } from '../../runtime/clock.ts';
-import { SpoolUnusable } from '../errors.ts';
-import { isMarked, markFailed } from '../store-failure.ts';
+import { isMarked, markFailed, SpoolUnusable } from '../errors.ts';
 import {
   type Call,
   createOperations,

@@ -76,7 +76,7 @@ describe('the lock', () => {
 
   test('it ends with a process that was killed', async () => {
     const script = `
-      import { DataFolderLock } from ${JSON.stringify(new URL('../../../dist/spool/lock.js', import.meta.url).href)};
+      import { DataFolderLock } from ${JSON.stringify(new URL('../../../dist/spool/locks.js', import.meta.url).href)};
       DataFolderLock.take(${JSON.stringify(dir.path)});
       process.kill(process.pid, 'SIGKILL');`;
     const child = spawnSync(process.execPath, ['--input-type=module', '-e', script]);

@@ -18,8 +18,10 @@ const CHECK_UP_TO_BYTES = 256 * 1024 * 1024;
  */
 export const MAX_LOG_BYTES = 32 * 1024 * 1024;
 
+const logOf = (file: string): string => `${file}-wal`;
+
 export const logBytes = (file: string): number =>
-  statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  statSync(logOf(file), { throwIfNoEntry: false })?.size ?? 0;
 
 /** How much the WAL may grow until it is written from its start again. */
 export const logGrowthBytes = (file: string): number => Math.max(0, MAX_LOG_BYTES - logBytes(file));
@@ -141,7 +143,7 @@ const WAIT_MS = 2000;
  * @throws a system error or one of SQLite's
  */
 export function secureLog(file: string, role: 'owner' | 'guest'): void {
-  if ((statSync(logOf(file), { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  if (logBytes(file) === 0) return;
   try {
     secure(file, role);
   } catch (error) {
@@ -152,8 +154,6 @@ export function secureLog(file: string, role: 'owner' | 'guest'): void {
     secure(file, role);
   }
 }
-
-const logOf = (file: string): string => `${file}-wal`;
 
 function secure(file: string, role: 'owner' | 'guest'): void {
   const db = new Database(file, { timeout: role === 'owner' ? WAIT_MS : 0 });

@@ -75,10 +75,7 @@ export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm
   return bytes === undefined ? undefined : { kind: 'inline', bytes, ...checked };
 }
 
-/**
- * Short hashes that replace long keys in indexes. Parts are separated by NUL, which none of them
- * contains.
- */
+// Short hashes replace long keys in indexes. Their parts are separated by NUL, which none contains.
 
 /** Unique per (shop, channel, dedup key): 128 bits, which makes collisions negligible. */
 export function dedupHash({

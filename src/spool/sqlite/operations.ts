@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { EntryMeta } from '../entry.ts';
 import type { AuditLine, NewAuditLine } from '../operator-store.ts';
-import { ChatTables } from './chat-tables.ts';
+import { ChatJournal } from './chat-journal.ts';
 import { ConversationTable, OptOutTable } from './lane-tables.ts';
 import type { Db } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
@@ -14,7 +14,7 @@ import { OperatorMoves } from './operator-moves.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
 import { SummaryTable } from './summary-table.ts';
-import { VisitorIdentities } from './visitor-identities.ts';
+import { VisitorIdentities, VisitorTable } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
@@ -30,15 +30,16 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const erased = new ErasedKeys(db);
   const lanes = new LaneHeads(db);
   const entries = new EntryTable(db, clock, { lanes, fresh, erased }, backlog);
-  const chat = new ChatTables(db, entries);
+  const visitors = new VisitorTable(db);
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(db, clock, lanes)),
     ...methodsOf(new WaitingEntries(db, clock, lanes)),
     ...methodsOf(new EntryQueries(db, fresh, erased)),
     ...methodsOf(new ConversationTable(db, clock, erased)),
-    ...methodsOf(chat),
-    ...methodsOf(new VisitorIdentities(db, chat)),
+    ...methodsOf(visitors),
+    ...methodsOf(new VisitorIdentities(db, visitors)),
+    ...methodsOf(new ChatJournal(db, entries)),
     ...methodsOf(new OptOutTable(db, clock, erased)),
     ...methodsOf(new SenderRateTable(db, clock)),
     ...methodsOf(new SummaryTable(db)),

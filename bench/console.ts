@@ -8,7 +8,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Table from 'cli-table3';
-import type { EntrySearch, OperatorStore } from '../src/spool/operator-store.ts';
+import type { EntryIndex, EntrySearch } from '../src/spool/entry-index.ts';
+import { SearchThreads } from '../src/spool/search/search-threads.ts';
 import { openSqliteStore } from '../src/spool/sqlite/open.ts';
 import { type EntryCost, entryCost } from './console/entry-cost.ts';
 import { fill } from './console/fill.ts';
@@ -62,39 +63,41 @@ await withWorkbench(async (bench) => {
 });
 
 async function byStore(dir: string, asked: readonly Scenario[]): Promise<Result[]> {
-  const { spool, operator } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+  const { spool } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+  const index = new SearchThreads({ dir, role: 'owner' });
   try {
     const results = await measureAll('store', asked, (search, counted) =>
-      ask(operator, search, counted),
+      ask(index, search, counted),
     );
-    results.push(await measurePaging(operator));
+    results.push(await measurePaging(index));
     return results;
   } finally {
+    await index.close();
     await spool.close();
   }
 }
 
 async function ask(
-  operator: OperatorStore,
+  index: EntryIndex,
   search: Omit<EntrySearch, 'limit'>,
   counted: boolean,
 ): Promise<number> {
   const { before: _before, ...filters } = search;
   const [{ found }] = await Promise.all([
-    operator.search({ ...search, limit: LIMIT }),
-    counted ? operator.countFound(filters, COUNTED_UP_TO) : undefined,
+    index.find({ ...search, limit: LIMIT }),
+    counted ? index.count(filters, COUNTED_UP_TO) : undefined,
   ]);
   return found.length;
 }
 
 /** Reads every page of the dead entries. */
-async function measurePaging(operator: OperatorStore): Promise<Result> {
+async function measurePaging(index: EntryIndex): Promise<Result> {
   const latencies: number[] = [];
   let rows = 0;
   let before: EntrySearch['before'];
   do {
     const started = performance.now();
-    const page = await operator.search({
+    const page = await index.find({
       states: ['dead'],
       limit: LIMIT,
       ...(before && { before }),

@@ -38,7 +38,7 @@ const SLOW = [
   'local-platform/(agent/openai-agent|contract/(addresses|open-points|reference)|store/kill)',
   'local-platform/outbound/(chat-sockets|reply-sender)',
   'spool/(guest-accept|sqlite/(conformance|disk-full|operator-conformance|search-files|store))[.]',
-  'spool/sqlite/visitor-identities',
+  'spool/sqlite/visitors',
   'widget/engine/(bad-days|create-chat|uploads|visitor)[.]',
 ];
 

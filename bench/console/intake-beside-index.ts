@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { NewEntry } from '../../src/spool/entry.ts';
+import { SearchThreads } from '../../src/spool/search/search-threads.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { StoreFailure } from '../../src/spool/store-failure.ts';
+import { StoreFailure } from '../../src/spool/errors.ts';
 import { StoreClient } from '../../src/spool/sqlite/store-client.ts';
 import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { printProgress, ratioOf, takeTurns } from '../support/rounds.ts';
@@ -29,8 +30,10 @@ export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promi
   );
   bench.onEnd('bare store', () => bare.close());
   const dir = await bench.folder();
-  const { spool, operator } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+  const { spool } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
   bench.onEnd('store', () => spool.close());
+  const index = new SearchThreads({ dir, role: 'owner' });
+  bench.onEnd('index', () => index.close());
 
   type Accept = (entries: readonly NewEntry[]) => Promise<unknown>;
   const fillWith = async (accept: Accept, many: number): Promise<number> => {
@@ -53,7 +56,7 @@ export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promi
         name: BESIDE,
         measure: async () => {
           const perSecond = await fillWith((entries) => spool.accept(entries), count);
-          behind.push(await operator.searchBacklog());
+          behind.push(await index.backlog());
           return perSecond;
         },
       },

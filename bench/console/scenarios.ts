@@ -1,4 +1,4 @@
-import type { EntrySearch } from '../../src/spool/operator-store.ts';
+import type { EntrySearch } from '../../src/spool/entry-index.ts';
 import { DAY_MS, DAYS, type Filled, type Sample } from './fill.ts';
 
 export interface Scenario {

@@ -156,7 +156,7 @@ async function byFilter(
   events: ProcessEvents,
 ): Promise<void> {
   const filter = movable(move, filterOf(open, options, options.text?.split(/\s+/)));
-  const count = await open.operator.countFound(filter, MAX_COUNTED);
+  const count = await open.index.count(filter, MAX_COUNTED);
   if (count > 0 && options.yes !== true) {
     const question = `${move.name} ${counted(count, 'entry', 'entries')} (${inWords(filter, options, open)})?`;
     if (!(await confirm(terminal, question))) throw new CommandFailed('nothing was changed');
@@ -227,7 +227,7 @@ async function moveAll(
     batch = [];
     onProgress(tally.total);
   };
-  for await (const { entry } of eachFound(open.operator, filter)) {
+  for await (const { entry } of eachFound(open.index, filter)) {
     const { id, shopId } = entry;
     batch.push(moveEntry(open, move, id, entry).then((moved) => ({ ...moved, shopId })));
     if (batch.length < BATCH_SIZE) continue;

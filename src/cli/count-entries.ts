@@ -77,15 +77,11 @@ async function ages(open: OpenSpool, options: StatsOptions): Promise<Ages[]> {
   );
 }
 
-async function agesOf(
-  { spool, operator }: OpenSpool,
-  count: EntryCount,
-  now: number,
-): Promise<Ages> {
+async function agesOf({ spool, index }: OpenSpool, count: EntryCount, now: number): Promise<Ages> {
   const { shopId, channel, state } = count;
   const which = { shopId, channel, states: [state] };
   const byAge = await Promise.all(
-    buckets(now).map((span) => operator.countFound({ ...which, ...span }, MAX_COUNTED)),
+    buckets(now).map((span) => index.count({ ...which, ...span }, MAX_COUNTED)),
   );
   if (state !== 'queued') return { ...count, byAge };
   const waiting = await spool.list({ ...which, limit: MAX_SEARCHED });

@@ -1,4 +1,4 @@
-import type { FoundEntry, OperatorStore } from '../spool/operator-store.ts';
+import type { EntryIndex, FoundEntry } from '../spool/entry-index.ts';
 import { asEntryId, type EntryId } from '../domain/ids.ts';
 import type { OpenSpool } from './open-spool.ts';
 import type { Filter } from './queue-filter.ts';
@@ -7,12 +7,12 @@ const PAGE = 200;
 
 /** All entries that match a filter, newest first, with one page in memory at a time. */
 export async function* eachFound(
-  operator: Pick<OperatorStore, 'search'>,
+  index: Pick<EntryIndex, 'find'>,
   filter: Filter,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   let before: EntryId | undefined;
   for (;;) {
-    const { found, next } = await operator.search({
+    const { found, next } = await index.find({
       ...filter,
       limit: PAGE,
       ...(before !== undefined && { before }),
@@ -29,7 +29,7 @@ export async function* eachFound(
  * @throws the signal's reason when it is aborted
  */
 export async function* oldestFirst(
-  { spool, operator }: Pick<OpenSpool, 'spool' | 'operator'>,
+  { spool, index }: Pick<OpenSpool, 'spool' | 'index'>,
   filter: Filter,
   signal: AbortSignal,
 ): AsyncGenerator<FoundEntry, void, undefined> {
@@ -39,14 +39,14 @@ export async function* oldestFirst(
     if (ids.length > 0) pages.push(Buffer.from(ids.join('\n'), 'latin1'));
     ids = [];
   };
-  for await (const { entry } of eachFound(operator, filter)) {
+  for await (const { entry } of eachFound(index, filter)) {
     signal.throwIfAborted();
     if (ids.push(entry.id) === PAGE) keep();
   }
   keep();
   for (const page of pages.reverse()) {
     const oldest = page.toString('latin1').split('\n').reverse().map(asEntryId);
-    const summaries = await operator.summaries(oldest);
+    const summaries = await index.summaries(oldest);
     for (const id of oldest) {
       signal.throwIfAborted();
       const entry = await spool.get(id);

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
 import type { RawForm } from '../spool/entry.ts';
-import type { FoundEntry } from '../spool/operator-store.ts';
+import type { FoundEntry } from '../spool/entry-index.ts';
 import { oldestFirst } from './each-found.ts';
 import { UsageError, CommandFailed } from './exit-codes.ts';
 import { exportLine } from './queue-entry.ts';
@@ -53,7 +53,7 @@ export async function exportEntries(
   }
   await withSpool(command, terminal, async (open) => {
     const filter = filterOf(open, options, words);
-    const total = await open.operator.countFound(filter, MAX_COUNTED);
+    const total = await open.index.count(filter, MAX_COUNTED);
     const progress = progressOf(terminal, { name: 'export', total, unit: 'entries' });
     const exported: Exported = { written: 0, leftOut: new Map() };
     let outcome = `${format}, interrupted`;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Entry, waitOf } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
-import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
+import type { EntrySearch, FoundEntry } from '../spool/entry-index.ts';
 import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
 import { asEntryId } from '../domain/ids.ts';
 import { jsonText } from './json.ts';
@@ -57,7 +57,7 @@ async function page(open: OpenSpool, options: ListOptions, words: readonly strin
     limit: options.limit,
     ...(options.before !== undefined && { before: asEntryId(options.before) }),
   };
-  const { found, next } = await open.operator.search(search);
+  const { found, next } = await open.index.find(search);
   return { found: found.map((each) => ({ ...each, entry: open.shown(each.entry) })), next };
 }
 
@@ -67,7 +67,7 @@ async function reportBacklog(
   words: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
-  const missing = words.length === 0 ? 0 : await open.operator.searchBacklog();
+  const missing = words.length === 0 ? 0 : await open.index.backlog();
   if (missing > 0) {
     terminal.err(`${missing} entries are not indexed for search yet: try again in a moment\n`);
   }

@@ -5,9 +5,11 @@ import { completeFromExisting, type CompleteConfig } from '../config/complete.ts
 import { nearest } from '../config/field.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
+import type { EntryIndex } from '../spool/entry-index.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import { shownReason } from '../spool/shown-reason.ts';
 import type { Spool } from '../spool/spool.ts';
+import { SearchThreads } from '../spool/search/search-threads.ts';
 import { openSqliteStore } from '../spool/sqlite/open.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { configuration } from './configuration.ts';
@@ -20,6 +22,7 @@ export interface OpenSpool {
   readonly config: CompleteConfig;
   readonly spool: Spool;
   readonly operator: OperatorStore;
+  readonly index: EntryIndex;
   readonly chat: ChatStore;
   readonly shops: CompleteConfig['shops'];
   /** The configured name of a shop, or its id if it is no longer configured. */
@@ -51,6 +54,7 @@ export async function withSpool<T>(
     role: 'guest',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,
   });
+  const index = new SearchThreads({ dir: config.dataDir, role: 'guest' });
   const who = `terminal:${operatorName(terminal.env)}`;
   try {
     const names = new Map(shops.map((shop) => [shop.shopId, shop.name]));
@@ -58,6 +62,7 @@ export async function withSpool<T>(
       config: complete,
       spool,
       operator,
+      index,
       chat,
       shops,
       shopName: (id) => names.get(id) ?? id,
@@ -66,6 +71,7 @@ export async function withSpool<T>(
       audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
     });
   } finally {
+    await index.close();
     await spool.close();
   }
 }

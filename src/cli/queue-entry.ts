@@ -1,5 +1,6 @@
 import { type Entry, waitOf, type TimelineStep } from '../spool/entry.ts';
-import type { FoundEntry, DeliveryRecord } from '../spool/operator-store.ts';
+import type { FoundEntry } from '../spool/entry-index.ts';
+import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { z } from 'zod';
 import { ENTRY_STATES } from '../domain/entry-state.ts';
 import { CHANNELS } from '../domain/channel.ts';

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { ENTRY_STATES, type EntryState } from '../domain/entry-state.ts';
-import type { EntrySearch } from '../spool/operator-store.ts';
+import type { EntrySearch } from '../spool/entry-index.ts';
 import { CHANNELS, type Channel } from '../domain/channel.ts';
 import type { OpenSpool } from './open-spool.ts';
 import { moment, type Moment } from './time-argument.ts';

@@ -53,10 +53,10 @@ export async function showEntry(
 }
 
 async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
-  const { spool, operator, shopName } = open;
+  const { spool, index, operator, shopName } = open;
   const [timeline, summaries, record] = await Promise.all([
     spool.timeline(entry.id),
-    operator.summaries([entry.id]),
+    index.summaries([entry.id]),
     operator.record(entry.id),
   ]);
   return {

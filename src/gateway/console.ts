@@ -25,6 +25,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
+import type { EntryIndex } from '../spool/entry-index.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
@@ -52,6 +53,7 @@ export interface ConsoleParts {
   readonly live: LiveConfig;
   readonly configuration: ConfigurationService;
   readonly store: Store;
+  readonly index: EntryIndex;
   readonly shops: () => readonly ShopPlatform[];
   readonly facts: CollectFacts;
   readonly alerts: () => readonly Alert[];
@@ -79,7 +81,7 @@ export interface RunningConsole {
 
 /** Opens the console, its API and the metrics on the admin listener. */
 export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> {
-  const { live, store, clock, logger, metrics } = parts;
+  const { live, store, index, clock, logger, metrics } = parts;
   const { host, port, hosts } = live.value.admin;
   const audit = countedAudit(parts);
   const { signIn, sessions } = await openSignIn(parts, audit);
@@ -99,7 +101,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const shops = shopNames(parts.shops);
   const arrivals = new Arrivals();
   const actions = new Actions({
-    ...{ spool: store.spool, operator: store.operator, audit, logger, wake: parts.wake },
+    ...{ spool: store.spool, operator: store.operator, index, audit, logger, wake: parts.wake },
     onProgress: (data) => stream.publish({ event: 'action', data }),
     onChanged: (id) => stream.entryChanged(id),
   });
@@ -109,7 +111,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     routes: [
       liveRoutes({ overview, history: () => figures.history(), stream }),
       entryRoutes({
-        ...{ spool: store.spool, operator: store.operator, shops },
+        ...{ spool: store.spool, operator: store.operator, index, shops },
         ticketOf: (entry) => ticketOf(entry, parts.shops()),
       }),
       contentRoutes({

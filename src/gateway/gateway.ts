@@ -16,6 +16,7 @@ import {
   type Base,
   createBase,
   notReady,
+  openIndex,
   openStore,
   startDelivery,
   startHousekeeping,
@@ -120,6 +121,7 @@ async function start(
   const health = createHealth();
 
   const store = await openStore(base, fail);
+  const index = openIndex(base);
   health.add('spool', () => store.spool.probe());
 
   const { shops, local } = await connectPlatforms({ ...base, store });
@@ -149,7 +151,7 @@ async function start(
 
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
-  const { facts, alerting } = await startMonitoring(base, store, shops, tls);
+  const { facts, alerting } = await startMonitoring(base, store, index, shops, tls);
 
   const configuration = createConfigurationService(options, {
     ...base,
@@ -164,7 +166,7 @@ async function start(
   health.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, health);
   const console = await openConsole({
-    ...{ ...base, store, health, facts, configuration, wake: () => wake() },
+    ...{ ...base, store, index, health, facts, configuration, wake: () => wake() },
     doors: () => ({ ...(opened.smtp && { smtp: opened.smtp }), ...(http && { http }) }),
     platformUrl: () => local.value?.url,
     shops: () => shops.value,

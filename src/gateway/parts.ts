@@ -27,7 +27,9 @@ import { type Clock, createMonotonicClock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
+import type { EntryIndex } from '../spool/entry-index.ts';
 import { SpoolFull } from '../spool/errors.ts';
+import { SearchThreads } from '../spool/search/search-threads.ts';
 import { openSqliteStore, type Store } from '../spool/sqlite/open.ts';
 
 /** The dependencies of every part. */
@@ -118,7 +120,6 @@ export async function openStore(
       metrics.commitSeconds.observe(seconds);
       metrics.commitEntries.observe(operations);
     },
-    onIndexFailure: (reason) => logger.warn('search.index_failed', { reason }),
   });
   stack.push('spool', () => store.spool.close());
   store.spool.onFatal(fail);
@@ -129,6 +130,17 @@ export async function openStore(
     logger.error('spool.raw_missing', { entry });
   }
   return store;
+}
+
+/** Follows the store, so it is opened after it and closed before it. */
+export function openIndex({ config, logger, stack }: Base): EntryIndex {
+  const index = new SearchThreads({
+    dir: config.dataDir,
+    role: 'owner',
+    onFailure: (reason) => logger.warn('search.index_failed', { reason }),
+  });
+  stack.push('search index', () => index.close());
+  return index;
 }
 
 export function startDelivery(
@@ -203,6 +215,7 @@ export function startHousekeeping(
 export async function startMonitoring(
   { config, live, logger, metrics, clock, stack }: Base,
   store: Store,
+  index: EntryIndex,
   shops: Current<readonly ShopPlatform[]>,
   tls: TlsMaterial | undefined,
 ): Promise<{ readonly facts: CollectFacts; readonly alerting: Pick<Alerting, 'current'> }> {
@@ -215,7 +228,7 @@ export async function startMonitoring(
     metrics,
     clock,
   });
-  metrics.readFrom({ facts, searchBacklog: () => store.operator.searchBacklog() });
+  metrics.readFrom({ facts, searchBacklog: () => index.backlog() });
   const alerting = await startLiveAlerts(live, {
     ...{ facts, files: store.files, metrics, clock, logger },
   });

@@ -17,3 +17,52 @@ export class SpoolFull extends Error {
 export class SpoolUnusable extends SetUpUnusable {
   override name = 'SpoolUnusable';
 }
+
+/**
+ * Whether the store has failed. One flag covers the database's threads, the files and their folder.
+ * It is set by the first fsync that fails and stays set until the process ends. From then on
+ * nothing is acknowledged, not even what another thread has committed since.
+ */
+export class StoreFailure {
+  /** Shared memory: every thread sees a failure at once and drops results in transit. */
+  readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  readonly #flag = new Int32Array(this.shared);
+  readonly #listeners: ((cause: Error) => void)[] = [];
+  #cause: Error | undefined;
+
+  get hasFailed(): boolean {
+    return Atomics.load(this.#flag, 0) !== 0;
+  }
+
+  /** Listeners get the first cause only; later errors are its consequences. */
+  fail(cause: Error): void {
+    markFailed(this.shared);
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    for (const listener of this.#listeners) listener(cause);
+  }
+
+  /** Also called for an earlier failure: while a store is being opened there is no listener. */
+  onFail(listener: (cause: Error) => void): void {
+    this.#listeners.push(listener);
+    if (this.#cause !== undefined) listener(this.#cause);
+  }
+
+  /** The error for pending and later calls. */
+  get error(): SpoolUnavailable {
+    return new SpoolUnavailable('the store has failed', { cause: this.#cause });
+  }
+
+  /** @throws {SpoolUnavailable} the store has failed */
+  assertSound(): void {
+    if (this.hasFailed) throw this.error;
+  }
+}
+
+/** Called by the failing thread before it reports, so that its results are not used. */
+export function markFailed(shared: SharedArrayBuffer): void {
+  Atomics.store(new Int32Array(shared), 0, 1);
+}
+
+export const isMarked = (shared: SharedArrayBuffer): boolean =>
+  Atomics.load(new Int32Array(shared), 0) !== 0;

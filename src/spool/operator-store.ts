@@ -1,31 +1,5 @@
-import type { Channel } from '../domain/channel.ts';
-import type { EntryId, ShopId } from '../domain/ids.ts';
-import type { Entry, EntrySummary } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
-
-export interface EntrySearch {
-  /**
-   * Words or prefixes of words, all of which must occur in the entry's summary or ids (its own, the
-   * remote id, the platform's message and conversation).
-   */
-  readonly text?: string;
-  readonly shopId?: ShopId;
-  readonly channel?: Channel;
-  readonly states?: readonly EntryState[];
-  /** A prefix of the reason. */
-  readonly reason?: string;
-  /** `receivedAt`, from (inclusive) and to (exclusive). */
-  readonly from?: number;
-  readonly to?: number;
-  /** Only entries older than this one; the newest come first. */
-  readonly before?: EntryId;
-  readonly limit: number;
-}
-
-export interface FoundEntry {
-  readonly entry: Entry;
-  readonly summary: EntrySummary;
-}
+import type { EntryId } from '../domain/ids.ts';
 
 /** What an attempt submitted or would have submitted; kept as long as the raw form. */
 export interface DeliveryRecord {
@@ -54,19 +28,8 @@ export interface AuditLine extends NewAuditLine {
   readonly at: number;
 }
 
-/** Queries and changes for operators only, from the console or a command. */
+/** What only operators ask of the store and change in it, from the console or a command. */
 export interface OperatorStore {
-  /** `next` is the `before` of the next page; absent at the end. */
-  search(
-    search: EntrySearch,
-  ): Promise<{ readonly found: readonly FoundEntry[]; readonly next?: EntryId }>;
-  /** The number of matches, counted up to `most`. */
-  countFound(search: Omit<EntrySearch, 'before' | 'limit'>, most: number): Promise<number>;
-  /** The number of entries that are not in the `text` index yet. */
-  searchBacklog(): Promise<number>;
-  summaries(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntrySummary>>;
-  /** The entries that were accepted directly before and after this one. */
-  neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }>;
   record(id: EntryId): Promise<DeliveryRecord | undefined>;
   /** Undoes a discard. False: the entry is not discarded, or its raw form was swept. */
   restore(id: EntryId): Promise<boolean>;

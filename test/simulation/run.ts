@@ -9,7 +9,7 @@ import type {
   NewEntry,
   Outcome,
 } from '../../src/spool/entry.ts';
-import type { ErasureKey } from '../../src/spool/erasure-key.ts';
+import type { ErasureKey } from '../../src/spool/sqlite/erased-keys.ts';
 import type { OperationName } from '../../src/spool/sqlite/operations.ts';
 import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { Heart } from './heart.ts';
@@ -17,8 +17,7 @@ import type { PlatformAnswer } from './platform-answers.ts';
 import { createPlatformModel, type PlatformModel } from './platform-model.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawScenario, type Happening, type Scenario, type SimulatedMessage } from './scenario.ts';
-import type { SimulatedDisk } from './store.ts';
-import { type CallFate, simulatedSpool } from './store.ts';
+import { type CallFate, type SimulatedDisk, simulatedSpool } from './store.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export const EPOCH = Date.UTC(2026, 0, 1);

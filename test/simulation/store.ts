@@ -2,14 +2,15 @@ import Database from 'better-sqlite3';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { runBatch, StoreFailed } from '../../src/spool/sqlite/batch.ts';
-import { MIGRATIONS } from '../../src/spool/sqlite/migrations.ts';
 import {
   createOperations,
   type OperationName,
   type Operations,
+  runBatch,
+  StoreFailed,
 } from '../../src/spool/sqlite/operations.ts';
-import { type OperationCaller, remoteOperations } from '../../src/spool/sqlite/store-calls.ts';
+import { MIGRATIONS } from '../../src/spool/sqlite/migrations.ts';
+import { type OperationCaller, remoteOperations } from '../../src/spool/sqlite/store-client.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
 /** The fate of one store call. */

@@ -2,17 +2,22 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
-import type { DeliveryRecord, EntrySearch, OperatorStore } from '../../src/spool/operator-store.ts';
+import type { EntryIndex, EntrySearch } from '../../src/spool/entry-index.ts';
+import type { DeliveryRecord, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { EntryId } from '../../src/domain/ids.ts';
 import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-export interface OperatorStoreUnderTest {
+interface Opened {
   readonly spool: Spool;
   readonly operator: OperatorStore;
+  readonly index: EntryIndex;
+}
+
+export interface OperatorStoreUnderTest extends Opened {
   /** Ends the process that had it and starts another. */
-  reopen(): Promise<{ readonly spool: Spool; readonly operator: OperatorStore }>;
+  reopen(): Promise<Opened>;
   remove(): Promise<void>;
 }
 
@@ -22,7 +27,7 @@ const RECORD: DeliveryRecord = {
   attachments: [{ part: '1', name: 'a.png', type: 'image/png', bytes: 7, mediaId: 'm1' }],
 };
 
-/** What `operator-store.ts` says in words. */
+/** What `operator-store.ts` and `entry-index.ts` say in words. */
 export function describeOperatorStore(
   backend: string,
   open: () => Promise<OperatorStoreUnderTest>,
@@ -31,10 +36,11 @@ export function describeOperatorStore(
     let under: OperatorStoreUnderTest;
     let spool: Spool;
     let operator: OperatorStore;
+    let index: EntryIndex;
 
     beforeEach(async () => {
       under = await open();
-      ({ spool, operator } = under);
+      ({ spool, operator, index } = under);
       await spool.recover();
     });
     afterEach(async () => {
@@ -42,7 +48,7 @@ export function describeOperatorStore(
     });
 
     const reopen = async () => {
-      ({ spool, operator } = await under.reopen());
+      ({ spool, operator, index } = await under.reopen());
       await spool.recover();
     };
     const accept = async (change: Partial<NewEntry> = {}) => {
@@ -58,7 +64,7 @@ export function describeOperatorStore(
       expect(await spool.settle(lease, outcome, { steps: [] }, record)).toBe(true);
     };
     const found = async (search: Partial<EntrySearch>) =>
-      (await operator.search({ limit: 100, ...search })).found.map(({ entry }) => entry.id);
+      (await index.find({ limit: 100, ...search })).found.map(({ entry }) => entry.id);
     /** The index may be a moment behind. */
     const expectFound = (search: Partial<EntrySearch>, ids: readonly EntryId[]) => {
       const isFound = async () => String(await found(search)) === String(ids);
@@ -87,13 +93,13 @@ export function describeOperatorStore(
         await expectFound({ text: 'carla' }, []);
         await expectFound({ text: two }, [two]);
         await expectFound({ text: two.slice(0, 14) }, [two]);
-        const { found: all } = await operator.search({ text: 'order 18', limit: 10 });
+        const { found: all } = await index.find({ text: 'order 18', limit: 10 });
         expect(all[0]?.summary).toEqual({
           from: 'Bob <bob@x.example>',
           to: 'shop@acme.example',
           subject: 'Order 18',
         });
-        expect(await operator.summaries([one])).toEqual(
+        expect(await index.summaries([one])).toEqual(
           new Map([[one, expect.objectContaining({ subject: 'Order 17' })]]),
         );
       });
@@ -145,21 +151,21 @@ export function describeOperatorStore(
           [email],
         );
         await expectFound({ text: 'word', channel: 'sms' }, []);
-        expect(await operator.countFound({ channel: 'sms' }, 10)).toBe(2);
-        expect(await operator.countFound({ channel: 'sms' }, 1)).toBe(1);
-        expect(await operator.countFound({ states: ['delivering'] }, 10)).toBe(1);
-        expect(await operator.countFound({ text: 'word', from: at, to: at + 1 }, 10)).toBe(1);
+        expect(await index.count({ channel: 'sms' }, 10)).toBe(2);
+        expect(await index.count({ channel: 'sms' }, 1)).toBe(1);
+        expect(await index.count({ states: ['delivering'] }, 10)).toBe(1);
+        expect(await index.count({ text: 'word', from: at, to: at + 1 }, 10)).toBe(1);
       });
 
       test('pages come to an end and have every entry once', async () => {
         const entries = Array.from({ length: 25 }, () => anEntry({ meta: {}, lane: 'same' }));
         await spool.accept(entries);
-        await waitFor('the index', async () => (await operator.searchBacklog()) === 0);
+        await waitFor('the index', async () => (await index.backlog()) === 0);
         for (const filter of [{}, { channel: 'sms' as const }, { text: 'remote' }]) {
           const seen: EntryId[] = [];
           let before: EntryId | undefined;
           do {
-            const page = await operator.search({ ...filter, limit: 10, ...(before && { before }) });
+            const page = await index.find({ ...filter, limit: 10, ...(before && { before }) });
             seen.push(...page.found.map(({ entry }) => entry.id));
             before = page.next;
           } while (before !== undefined);
@@ -173,7 +179,7 @@ export function describeOperatorStore(
         const two = await mail('a@x.example', 'between');
         await reopen();
         await expectFound({ text: 'a@x.example' }, [two, one]);
-        expect(await operator.searchBacklog()).toBe(0);
+        expect(await index.backlog()).toBe(0);
       });
 
       test('an entry is found in the state that it is in', async () => {
@@ -197,7 +203,7 @@ export function describeOperatorStore(
         await expectFound({ text: 'gone@x.example' }, [id]);
         await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
         await expectFound({ text: 'gone@x.example' }, []);
-        await waitFor('its end', async () => (await operator.summaries([id])).size === 0);
+        await waitFor('its end', async () => (await index.summaries([id])).size === 0);
         const next = await mail('next@x.example', 'after');
         await expectFound({ text: 'x.example' }, [next]);
       });

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
 import { missingAttachment } from '../../domain/missing-attachment.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { workerUrl } from '../../runtime/worker-threads.ts';
+import { workerUrl } from '../../runtime/worker-rpc.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
+import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
@@ -32,7 +33,8 @@ type Selection =
 
 interface ActionParts {
   readonly spool: Pick<Spool, 'get' | 'requeue' | 'discard' | 'requestProbe'>;
-  readonly operator: Pick<OperatorStore, 'search' | 'countFound' | 'restore' | 'takeBack'>;
+  readonly operator: Pick<OperatorStore, 'restore' | 'takeBack'>;
+  readonly index: Pick<EntryIndex, 'find' | 'count'>;
   readonly audit: Audit;
   readonly logger: Logger;
   /** Called when an entry becomes claimable. */
@@ -176,7 +178,7 @@ export class Actions {
 
   async #count(selection: Selection): Promise<number> {
     if (selection.kind === 'ids') return new Set(selection.ids).size;
-    return this.#parts.operator.countFound(selection.filter, MAX_ENTRIES);
+    return this.#parts.index.count(selection.filter, MAX_ENTRIES);
   }
 
   async *#entries(selection: Selection): AsyncGenerator<readonly EntryId[]> {
@@ -187,7 +189,7 @@ export class Actions {
     // Changed entries may no longer match, but none is added before the last of a page.
     let before: EntryId | undefined;
     for (let found = 0; found < MAX_ENTRIES;) {
-      const page = await this.#parts.operator.search({
+      const page = await this.#parts.index.find({
         ...selection.filter,
         limit: PAGE,
         ...(before !== undefined && { before }),

@@ -5,6 +5,7 @@ import {
   type TimelineStep as StoredStep,
   waitOf,
 } from '../../spool/entry.ts';
+import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { EntryDetail, EntryList, EntryRow, TimelineStep } from '../contract.ts';
@@ -19,7 +20,8 @@ const COUNTED_UP_TO = 10_000;
 
 interface EntryRouteParts {
   readonly spool: Pick<Spool, 'get' | 'raw' | 'timeline'>;
-  readonly operator: OperatorStore;
+  readonly operator: Pick<OperatorStore, 'record'>;
+  readonly index: Omit<EntryIndex, 'close'>;
   readonly shops: ShopNames;
   /** The ticket of the conversation, if the platform returns it at once. */
   readonly ticketOf: (entry: Entry) => Promise<string | undefined>;
@@ -30,12 +32,12 @@ export function entryRoutes(parts: EntryRouteParts): Router {
   const router = express.Router();
   router.get('/entries', async (req, res) => {
     const { search, count } = readList(req.query, parts.shops);
-    const { operator, shops } = parts;
+    const { index, shops } = parts;
     const { limit: _limit, before: _before, ...filter } = search;
     const [{ found, next }, backlog, total] = await Promise.all([
-      operator.search(search),
-      operator.searchBacklog(),
-      count ? operator.countFound(filter, COUNTED_UP_TO) : undefined,
+      index.find(search),
+      index.backlog(),
+      count ? index.count(filter, COUNTED_UP_TO) : undefined,
     ]);
     res.json({
       entries: found.map(({ entry, summary }) => rowOf(entry, summary, shops)),
@@ -58,13 +60,13 @@ export async function entryOf(id: unknown, spool: Pick<Spool, 'get'>): Promise<E
 }
 
 async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDetail> {
-  const { spool, operator, shops } = parts;
+  const { spool, operator, index, shops } = parts;
   const [summaries, steps, raw, record, { older, newer }, ticketId] = await Promise.all([
-    operator.summaries([entry.id]),
+    index.summaries([entry.id]),
     spool.timeline(entry.id),
     spool.raw(entry.id),
     operator.record(entry.id),
-    operator.neighbours(entry.id),
+    index.neighbours(entry.id),
     parts.ticketOf(entry),
   ]);
   const { state, reason, platformMessageId, conversationId } = entry;

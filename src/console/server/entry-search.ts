@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENTRY_STATES } from '../../domain/entry-state.ts';
-import type { EntrySearch } from '../../spool/operator-store.ts';
+import type { EntrySearch } from '../../spool/entry-index.ts';
 import { CHANNELS } from '../../domain/channel.ts';
 import { asEntryId, asShopId, type ShopId } from '../../domain/ids.ts';
 import { checked, Refusal } from './refusal.ts';

@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:f
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../runtime/error-code.ts';
 import { durableFiles, isDiskFull } from '../../runtime/durable-files.ts';
-import { SharedLock } from '../../spool/shared-lock.ts';
+import { SharedLock } from '../../spool/locks.ts';
 
 /**
  * The SQLite databases of a data folder: never copied as files while somebody writes, but read in

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { EntryId } from '../../domain/ids.ts';
 import type { EntrySummary } from '../entry.ts';
-import type { EntrySearch, FoundEntry } from '../operator-store.ts';
+import type { EntrySearch, FoundEntry } from '../entry-index.ts';
 import { type EntryRow, toEntry } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
@@ -34,7 +34,7 @@ export class SearchIndex {
     this.#sql = prepare(this.#db);
   }
 
-  search({ limit, ...filters }: EntrySearch): { found: FoundEntry[]; next?: EntryId } {
+  find({ limit, ...filters }: EntrySearch): { found: FoundEntry[]; next?: EntryId } {
     return this.#atOnce(() => {
       const seqs = this.#seqs(filters, limit + 1);
       const found = seqs.slice(0, limit).flatMap((seq) => {

@@ -1,37 +1,35 @@
 import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { serveRpc } from '../../runtime/worker-rpc.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { OpenSearch, type SearchFiles } from './open-search.ts';
 import type { SearchIndex } from './search-index.ts';
 
-export interface SearchWorkerOptions extends SearchFiles {
-  /**
-   * `follow`: keeps the index up to date with the spool, at low priority. `answer`: answers
-   * queries. `both`: updates the index before each answer; for a command.
-   */
-  readonly role: 'follow' | 'answer' | 'both';
+export interface SearchThreadData extends SearchFiles {
+  /** For a command, which may run without a gateway: updates the index before each answer. */
+  readonly updatesFirst: boolean;
 }
 
 export interface Questions {
-  readonly search: SearchIndex['search'];
+  readonly find: SearchIndex['find'];
   readonly count: SearchIndex['count'];
   readonly summaries: SearchIndex['summaries'];
   readonly neighbours: SearchIndex['neighbours'];
   readonly backlog: () => number;
-  /** Updates the index completely and rewrites it without deleted entries. */
-  readonly rewrite: () => void;
 }
-export type Question = keyof Questions;
 
-export type ToSearchWorker =
-  | { readonly id: number; readonly question: Question; readonly args: readonly unknown[] }
-  | { readonly stop: true };
+/** What a thread of the index offers. */
+export interface SearchThread extends Questions {
+  /** Keeps the index up to date with the spool, at low priority. */
+  readonly follow: () => void;
+  readonly close: () => void;
+}
 
-export interface FromSearchWorker {
-  readonly id: number;
-  readonly value?: unknown;
-  readonly failure?: string;
+/** What it calls. */
+export interface SearchOwner {
+  /** It cannot update the index, for this reason, and tries again. */
+  readonly failed: (reason: string) => void;
 }
 
 /** A thread of the index: it updates the index from the spool, or answers queries, or both. */
@@ -41,25 +39,32 @@ const AGAIN_AFTER_MS = 5000;
 /** How long a command updates the index before it answers. */
 const COMMAND_WAITS_MS = 2000;
 
-const port = parentPort;
-if (port === null) throw new Error('the search worker runs in a worker thread');
 // `workerData` is what search-threads.ts passes, of this very type.
-const options = workerData as SearchWorkerOptions;
-const open = new OpenSearch(options);
+const { updatesFirst, ...files } = workerData as SearchThreadData;
+const open = new OpenSearch(files);
 let timer: NodeJS.Timeout | undefined;
 let failures = 0;
 
-const questions: Questions = {
-  search: (search) => open.with(({ search: index }) => index.search(search)),
-  count: (filters, most) => open.with(({ search: index }) => index.count(filters, most)),
-  summaries: (ids) => open.with(({ search: index }) => index.summaries(ids)),
-  neighbours: (id) => open.with(({ search: index }) => index.neighbours(id)),
-  backlog: () => open.with(({ follow }) => follow.backlog()),
-  rewrite: () => {
-    open.catchUp(Infinity);
-    open.with(({ index }) => index.rewrite());
+const callOwner = serveRpc<SearchThread, SearchOwner>(parentPort, {
+  find: (search) => answer(({ search: index }) => index.find(search)),
+  count: (filters, most) => answer(({ search: index }) => index.count(filters, most)),
+  summaries: (ids) => answer(({ search: index }) => index.summaries(ids)),
+  neighbours: (id) => answer(({ search: index }) => index.neighbours(id)),
+  backlog: () => answer(({ follow }) => follow.backlog()),
+  follow: () => {
+    runAtLowPriority();
+    follow();
   },
-};
+  close: () => {
+    clearTimeout(timer);
+    open.close();
+  },
+});
+
+function answer<T>(ask: Parameters<typeof open.with<T>>[0]): T {
+  if (updatesFirst) open.catchUp(COMMAND_WAITS_MS);
+  return open.with(ask);
+}
 
 function follow(): void {
   let more = false;
@@ -79,21 +84,9 @@ function follow(): void {
   timer = setTimeout(follow, more ? 0 : pause);
 }
 
-/** Id 0: the failure answers no question. */
 function tellFailure(error: unknown): void {
-  const failure = codeOf(error) || (error instanceof Error ? error.name : typeof error);
-  port?.postMessage({ id: 0, failure } satisfies FromSearchWorker);
-}
-
-function answer({ id, question, args }: Extract<ToSearchWorker, { id: number }>): FromSearchWorker {
-  try {
-    if (options.role === 'both' && question !== 'rewrite') open.catchUp(COMMAND_WAITS_MS);
-    // The arguments were typed by the one caller, `SearchThreads.ask`, under the same name.
-    const ask = questions[question] as (...args: readonly unknown[]) => unknown;
-    return { id, value: ask(...args) };
-  } catch (error) {
-    return { id, failure: error instanceof Error ? error.message : 'unknown' };
-  }
+  const reason = codeOf(error) || (error instanceof Error ? error.name : typeof error);
+  callOwner('failed', reason).catch(() => undefined);
 }
 
 /**
@@ -109,18 +102,4 @@ function runAtLowPriority(): void {
   } catch {
     // Without /proc the thread keeps its normal priority.
   }
-}
-
-port.on('message', (message: ToSearchWorker) => {
-  if ('id' in message) port.postMessage(answer(message));
-  else {
-    clearTimeout(timer);
-    open.close();
-    port.close();
-  }
-});
-
-if (options.role === 'follow') {
-  runAtLowPriority();
-  follow();
 }

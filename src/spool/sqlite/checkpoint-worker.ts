@@ -1,9 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { isMarked, markFailed } from '../store-failure.ts';
-import { logBytes } from './database.ts';
-import type { WorkerOptions } from './store-client.ts';
 import { codeOf } from '../../runtime/error-code.ts';
+import { serveRpc } from '../../runtime/worker-rpc.ts';
+import { isMarked, markFailed } from '../errors.ts';
+import { logBytes } from './database.ts';
+
+export interface CheckpointThreadData {
+  readonly file: string;
+  /** `StoreFailure.shared` of the store. */
+  readonly failed: SharedArrayBuffer;
+}
+
+/** What the thread offers. */
+export interface CheckpointThread {
+  /** Makes the first checkpoint, before the first acknowledgement. */
+  readonly start: () => void;
+  readonly close: () => void;
+}
 
 /**
  * The thread that runs checkpoints, so that no acknowledgement waits for them. A PASSIVE checkpoint
@@ -13,15 +26,14 @@ import { codeOf } from '../../runtime/error-code.ts';
 const EVERY_MS = 250;
 const WORTH_IT_BYTES = 4 * 1024 * 1024;
 
-const port = parentPort;
-if (port === null) throw new Error('the checkpoint worker runs in a worker thread');
 // `workerData` is what store-client.ts passes, of this very type.
-const { file, failed } = workerData as WorkerOptions;
+const { file, failed } = workerData as CheckpointThreadData;
 const db = new Database(file, { timeout: 5000 });
 db.pragma('synchronous = FULL');
 db.pragma('wal_autocheckpoint = 0');
 
 let done = 0;
+let timer: NodeJS.Timeout | undefined;
 
 function checkpoint(): void {
   try {
@@ -36,21 +48,24 @@ function checkpoint(): void {
   }
 }
 
-// The first fsync of a connection also syncs the folder, and SQLite ignores an error of that
-// (os_unix.c, unixSync), so it happens here, before the first acknowledgement.
-checkpoint();
-const timer = setInterval(() => {
+function checkpointIfWorthIt(): void {
   // After a failure the WAL must stay as it is: no checkpoint, and no restart of the WAL.
   if (isMarked(failed)) return;
   // The WAL keeps its size when it restarts: only a changed data_version means work.
   if (logBytes(file) < WORTH_IT_BYTES || db.pragma('data_version', { simple: true }) === done)
     return;
   checkpoint();
-}, EVERY_MS);
+}
 
-port.once('message', () => {
-  clearInterval(timer);
-  db.close();
-  port.close();
+serveRpc<CheckpointThread>(parentPort, {
+  start: () => {
+    // The first fsync of a connection also syncs the folder, and SQLite ignores an error of that
+    // (os_unix.c, unixSync), so it happens here, before the first acknowledgement.
+    checkpoint();
+    timer = setInterval(checkpointIfWorthIt, EVERY_MS);
+  },
+  close: () => {
+    clearInterval(timer);
+    db.close();
+  },
 });
-port.postMessage('ready');

@@ -1,14 +1,13 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
-import type { EntrySearch } from '../operator-store.ts';
+import type { EntrySearch } from '../entry-index.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';
-import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import { dedupHash, type EntryRow, remoteHash, toEntry, toRawForm } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
-import { dedupHash, remoteHash } from './hashes.ts';
 
 /**
  * A detached entry that waits for its own time and never failed: a follow-up with the pictures of a

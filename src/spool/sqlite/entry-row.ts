@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import type { Channel } from '../../domain/channel.ts';
 import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
-import type { Entry, EntryKind, EntryMeta, RawForm } from '../entry.ts';
+import type { Entry, EntryKind, EntryMeta, NewEntry, RawForm } from '../entry.ts';
 import type { EntryState } from '../../domain/entry-state.ts';
+import type { Db } from './database.ts';
+import { SUMMARY_VERSION } from '../stored-form.ts';
 
 /** A row of `entries`. It is not validated, because only this program writes it. */
 export interface EntryRow {
@@ -70,4 +73,147 @@ export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm
   const checked = row.raw_checksum === null ? {} : { checksum: row.raw_checksum };
   if (row.blob !== null) return { kind: 'file', blob: row.blob, size: row.raw_size, ...checked };
   return bytes === undefined ? undefined : { kind: 'inline', bytes, ...checked };
+}
+
+// Short hashes replace long keys in indexes. Their parts are separated by NUL, which none contains.
+
+/** Unique per (shop, channel, dedup key): 128 bits, which makes collisions negligible. */
+export function dedupHash({
+  shopId,
+  channel,
+  dedupKey,
+}: Pick<NewEntry, 'shopId' | 'channel' | 'dedupKey'>): Uint8Array {
+  return sha256(`${shopId}\0${channel}\0${dedupKey}`).subarray(0, 16);
+}
+
+/** Two lanes with the same hash wait for each other; nothing else goes wrong. */
+export function laneHash({ shopId, channel, lane }: NewEntry): number {
+  return sha256(`${shopId}\0${channel}\0${lane}`).readUIntBE(0, 6);
+}
+
+/** Callers compare the text itself, too. */
+export function remoteHash(shopId: string, remoteId: string): number {
+  return sha256(`${shopId}\0${remoteId}`).readUIntBE(0, 6);
+}
+
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
+/** Fresh entries that one claim files; filing many at once shares the changed index pages. */
+export const FILED_PER_CLAIM = 256;
+
+type Seq = Pick<EntryRow, 'seq'>;
+export type FreshRow = Pick<
+  EntryRow,
+  'seq' | 'id' | 'shop' | 'channel' | 'lane_hash' | 'dedup_hash' | 'remote_id'
+>;
+export interface MediaRow {
+  readonly part: string;
+  readonly media_id: string;
+  readonly url: string | null;
+}
+
+/** The statements of `entry-table.ts`. */
+export function prepareEntryStatements(db: Db) {
+  return {
+    insert: db.prepare(
+      `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
+         remote_hash, received_at, meta, state, filed, claimable, detached, next_attempt_at, reason,
+         raw_size, blob, raw_checksum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
+    insertSummary: db.prepare(
+      `INSERT INTO summaries (seq, version, "from", "to", subject, more) VALUES (?, ${SUMMARY_VERSION}, ?, ?, ?, ?)`,
+    ),
+    byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
+      `SELECT id FROM entries WHERE dedup_hash = ? AND filed = 1`,
+    ),
+    freshOf: db.prepare<[string], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 AND shop = ? ORDER BY seq
+       LIMIT ${FILED_PER_CLAIM}`,
+    ),
+    anyFresh: db.prepare<[number], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 ORDER BY shop, seq LIMIT ?`,
+    ),
+    file: db.prepare(`UPDATE entries SET filed = 1, in_lane = 1, claimable = ? WHERE seq = ?`),
+    fileAndLease: db.prepare<[number, number], EntryRow>(
+      `UPDATE entries SET filed = 1, in_lane = 1, claimable = 1, state = 'delivering',
+         generation = generation + 1, lease_until = ?
+       WHERE seq = ? RETURNING *`,
+    ),
+    remoteIdTaken: db.prepare<[number, string, string], Seq>(
+      `SELECT seq FROM entries
+       WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
+       LIMIT 1`,
+    ),
+    expireLeases: db.prepare(
+      `UPDATE entries SET state = 'queued', lease_until = NULL
+       WHERE state = 'delivering' AND lease_until < ?`,
+    ),
+    // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.
+    due: db.prepare<[string, number, number], Seq>(
+      `SELECT seq FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?
+       ORDER BY next_attempt_at, seq LIMIT ? + 0`,
+    ),
+    untried: db.prepare<[string, number, number], Seq>(
+      `SELECT seq FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?
+         AND failures = 0
+       ORDER BY next_attempt_at, seq LIMIT ? + 0`,
+    ),
+    waiting: db.prepare<[string, number, number, number], Seq>(
+      `SELECT seq FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0 AND waits = ?
+         AND next_attempt_at <= ?
+       ORDER BY failures, seq LIMIT ? + 0`,
+    ),
+    lease: db.prepare<[number, number], EntryRow>(
+      `UPDATE entries SET state = 'delivering', generation = generation + 1, lease_until = ?
+       WHERE seq = ? AND state = 'queued' RETURNING *`,
+    ),
+    raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
+    media: db.prepare<[number], MediaRow>(`SELECT part, media_id, url FROM media WHERE seq = ?`),
+    lostRaw: db.prepare(
+      `UPDATE entries SET state = 'dead', in_lane = 0, claimable = 0, lease_until = NULL, settled_at = ?,
+         reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
+    ),
+    renew: db.prepare(
+      `UPDATE entries SET lease_until = ?
+       WHERE id = ? AND generation = ? AND state = 'delivering'`,
+    ),
+    held: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
+      `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
+    ),
+    delivered: db.prepare(
+      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = @caveat,
+         notes = NULL, attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
+         platform_message_id = @messageId, conversation_id = @conversationId
+       WHERE seq = @seq`,
+    ),
+    retryLater: db.prepare(
+      `UPDATE entries SET state = 'queued', lease_until = NULL, next_attempt_at = @next,
+         waits = @waits, reason = coalesce(@reason, reason), attempts = attempts + @counts,
+         failures = failures + @failed, failing_ms = failing_ms + @failingMs,
+         notes = coalesce(@notes, notes), last_attempt_at = @now, in_lane = in_lane * (1 - @detached),
+         detached = max(detached, @detached)
+       WHERE seq = @seq`,
+    ),
+    setAside: db.prepare(
+      `UPDATE entries SET state = @state, filed = 1, in_lane = 0, claimable = 0,
+         lease_until = NULL, reason = @reason, attempts = attempts + @counts, last_attempt_at = @now,
+         settled_at = @settledAt
+       WHERE seq = @seq`,
+    ),
+    insertSteps: db.prepare(
+      `INSERT INTO timeline (seq, no, at, steps)
+       VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
+    ),
+    insertRecord: db.prepare(`INSERT OR REPLACE INTO records (seq, body) VALUES (?, ?)`),
+    insertMedia: db.prepare(
+      `INSERT INTO media (seq, part, media_id, url) VALUES (?, ?, ?, ?)
+       ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id, url = excluded.url`,
+    ),
+  };
 }

@@ -13,18 +13,22 @@ import type {
   Settlement,
 } from '../entry.ts';
 import type { Db } from './database.ts';
-import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
-import type { ErasedKeys } from './erased-keys.ts';
 import {
+  dedupHash,
+  type EntryRow,
   FILED_PER_CLAIM,
   type FreshRow,
+  laneHash,
   type MediaRow,
   prepareEntryStatements,
-} from './entry-statements.ts';
+  remoteHash,
+  toEntry,
+  toRawForm,
+} from './entry-row.ts';
+import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import type { StoredRecord } from '../delivery-record.ts';
-import { dedupHash, laneHash, remoteHash } from './hashes.ts';
-import type { LaneHeads } from './lane-heads.ts';
+import type { LaneHeads } from './lanes.ts';
 
 /** While nothing is claimed, `mostFresh` entries stay fresh; the rest is filed in portions. */
 export interface BacklogLimits {
@@ -47,7 +51,7 @@ export interface EntryTableParts {
 
 /**
  * The writes of intake and delivery (states: `domain/entry-state.ts`). Every method runs in the
- * batch's transaction, is synchronous, and keeps the invariant of `lane-heads.ts`.
+ * batch's transaction, is synchronous, and keeps the invariant of `lanes.ts`.
  *
  * An accepted entry is fresh: its row is appended, but it is not yet in the three indexes that are
  * ordered by hashes, each of which would cost one page write per acknowledgement. It is filed into

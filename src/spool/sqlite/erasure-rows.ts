@@ -1,12 +1,19 @@
 import type { BlobName, ShopId } from '../../domain/ids.ts';
-import type { Note, Person, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
-import type { ErasureKey } from '../erasure-key.ts';
-import { BLACKENED, blackened } from '../erasure.ts';
+import {
+  BLACKENED,
+  blackened,
+  type Note,
+  type Person,
+  type TracedEntry,
+  type TracedLane,
+  type TracedVisitor,
+} from '../erasure.ts';
+import type { ErasureKey } from './erased-keys.ts';
 import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
-import { LaneHeads } from './lane-heads.ts';
-import { rateHash } from './hashes.ts';
+import { rateHash } from './sender-rate-table.ts';
+import { LaneHeads } from './lanes.ts';
 
 /**
  * What has to be deleted after the rows: files of the blob folder, and on the embedded platform

@@ -5,10 +5,9 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { durableFiles } from '../../runtime/durable-files.ts';
 import { asBlobName, type ShopId } from '../../domain/ids.ts';
 import type { Person, TracedEntry, Traces } from '../erasure.ts';
-import { ErasureKey } from '../erasure-key.ts';
+import { ErasureKey } from './erased-keys.ts';
 import { SpoolUnusable } from '../errors.ts';
-import { DataFolderLock } from '../lock.ts';
-import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
+import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { type Db, openDatabase } from './database.ts';
 import { purge, type PurgeOptions, type Purged, truncateLog } from './erasure-bytes.ts';
 import { type FinderOptions, type Found, TraceFinder } from './erasure-finder.ts';

@@ -11,7 +11,7 @@
  *
  * entries.filed is 0 for an entry that is only in the index `entries_fresh` (`entry-table.ts`).
  *
- * Long random texts are indexed by their hashes (`hashes.ts`): an index page then holds ten times
+ * Long random texts are indexed by their hashes (`entry-row.ts`): an index page then holds ten times
  * as many entries, so each commit writes fewer pages.
  */
 export const MIGRATIONS: readonly string[] = [

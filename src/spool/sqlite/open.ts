@@ -1,25 +1,24 @@
 import { join } from 'node:path';
+import { open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DurableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
-import { BlobFiles } from '../blob-files.ts';
+import { BlobFiles } from '../blobs.ts';
 import type { ChatStore } from '../chat-store.ts';
-import { DataFolderLock } from '../lock.ts';
-import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
+import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
-import { renewSummaries } from '../renew-summaries.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
-import { StoreFailure } from '../store-failure.ts';
-import type { StoredForms } from '../stored-form.ts';
-import { indexFileOf, removeIndex } from '../search/index-database.ts';
-import { SearchThreads } from '../search/search-threads.ts';
+import { StoreFailure } from '../errors.ts';
+import { HEAD_BYTES, type StoredForms, SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
 import type { Operations } from './operations.ts';
-import { type Remote, storeOperations } from './store-calls.ts';
-import { type OnCommit, StoreClient } from './store-client.ts';
+import { type OnCommit, type Remote, StoreClient, storeOperations } from './store-client.ts';
+import type { OutdatedSummary } from './summary-table.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
@@ -29,8 +28,6 @@ export interface SqliteSpoolOptions {
   /** Nothing is accepted while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;
   readonly onCommit?: OnCommit;
-  /** The search index cannot be updated, for this reason (a code); the spool is not affected. */
-  readonly onIndexFailure?: (reason: string) => void;
 }
 
 /** The whole store in one database: entries, and the data of chat and SMS. */
@@ -43,8 +40,6 @@ export interface Store {
   readonly files: DurableFiles;
   /** The required free space; higher after the disk was full, until the ballast is back. */
   readonly neededBytes: () => number;
-  /** Updates the index to the spool and rewrites it without deleted entries. */
-  rewriteIndex(): Promise<void>;
   /** Computes summaries that are missing or from an earlier version; resolves with their number. */
   renewSummaries(forms: StoredForms, signal: AbortSignal): Promise<number>;
 }
@@ -78,27 +73,15 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     // The WAL exists by now; SQLite's own fsync of its folder ignores errors.
     await files.syncFolder(dir);
     if (isOwner) await ballast.hold();
-    // The place of the index in earlier versions.
-    if (isOwner) removeIndex(join(dir, 'search.db'));
     const remote = storeOperations(client, ballast);
-    const index = new SearchThreads(
-      {
-        spoolFile: join(dir, 'spool.db'),
-        indexFile: indexFileOf(dir),
-      },
-      isOwner,
-      options.onIndexFailure ?? (() => undefined),
-    );
     return {
       files,
       neededBytes: () => blobs.neededBytes,
-      spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, index, lock }),
-      operator: createOperatorStore(remote, index),
+      spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, lock }),
+      operator: createOperatorStore(remote),
       chat: remote,
       optOuts: remote,
-      rewriteIndex: () => index.ask('rewrite'),
-      renewSummaries: (forms, signal) =>
-        renewSummaries({ store: remote, pathOf: (blob) => blobs.path(blob), forms, signal }),
+      renewSummaries: (forms, signal) => renewSummaries(remote, blobs, forms, signal),
     };
   } catch (error) {
     lock?.release();
@@ -112,14 +95,13 @@ interface SpoolParts {
   readonly blobLock: SharedLock;
   readonly ballast: Ballast;
   readonly failure: StoreFailure;
-  readonly index: SearchThreads;
   /** Only an owner has one. */
   readonly lock: DataFolderLock | undefined;
 }
 
 function createSpool(
   remote: Remote<Operations>,
-  { client, blobs, blobLock, ballast, failure, index, lock }: SpoolParts,
+  { client, blobs, blobLock, ballast, failure, lock }: SpoolParts,
 ): Spool {
   return {
     ...remote,
@@ -140,7 +122,6 @@ function createSpool(
     onFatal: (listener) => failure.onFail(listener),
     close: async () => {
       await ballast.settled();
-      await index.close();
       await client.close();
       await blobLock.release();
       lock?.release();
@@ -148,15 +129,9 @@ function createSpool(
   };
 }
 
-/** Operators' queries, answered by the database and the search index. */
-function createOperatorStore(remote: Remote<Operations>, index: SearchThreads): OperatorStore {
+function createOperatorStore(remote: Remote<Operations>): OperatorStore {
   return {
     ...remote,
-    search: (search) => index.ask('search', search),
-    countFound: (filters, most) => index.ask('count', filters, most),
-    searchBacklog: () => index.ask('backlog'),
-    summaries: (ids) => index.ask('summaries', ids),
-    neighbours: (id) => index.ask('neighbours', id),
     record: async (id) => {
       const stored = await remote.record(id);
       return stored === undefined ? undefined : decodeRecord(stored);
@@ -236,5 +211,59 @@ async function sweep(
     total.raws += swept.raws;
     total.files += swept.unused.length;
     if (!swept.more) return total;
+  }
+}
+
+/** The mark with the version for which every entry has a summary. */
+const SUMMARIES = 'summaries';
+/** The pause between two portions, so that other work of the gateway can run. */
+const PAUSE_MS = 20;
+
+/**
+ * Computes summaries that are missing or were made by an earlier version, with the channels'
+ * functions; once per version. Entries whose raw form was swept get a summary from the meta alone.
+ * @returns how many were computed; after an abort the next start continues
+ */
+async function renewSummaries(
+  remote: Remote<Operations>,
+  blobs: BlobFiles,
+  forms: StoredForms,
+  signal: AbortSignal,
+): Promise<number> {
+  if ((await remote.mark(SUMMARIES)) === SUMMARY_VERSION) return 0;
+  const summaryOf = async ({ seq, id, head, blob, ...entry }: OutdatedSummary) => {
+    const bytes = head ?? (blob && (await headOf(blobs.path(blob)))) ?? new Uint8Array();
+    return { seq, id, ...forms(entry).summaryOf(entry.meta, bytes) };
+  };
+  let renewed = 0;
+  for (let after: number | undefined = 0; after !== undefined;) {
+    if (signal.aborted) return renewed;
+    const { outdated, upTo }: { outdated: OutdatedSummary[]; upTo: number | undefined } =
+      await remote.outdatedSummaries(after);
+    if (outdated.length > 0) {
+      await remote.saveSummaries(await Promise.all(outdated.map(summaryOf)));
+      renewed += outdated.length;
+      await sleep(PAUSE_MS);
+    }
+    after = upTo;
+  }
+  await remote.setMark(SUMMARIES, SUMMARY_VERSION);
+  return renewed;
+}
+
+/** Undefined when the file was swept or deleted meanwhile; the spool reports deletions. */
+async function headOf(path: string): Promise<Uint8Array | undefined> {
+  try {
+    const file = await open(path);
+    try {
+      const head = new Uint8Array(HEAD_BYTES);
+      const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
+      return head.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -2,21 +2,20 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { EntryMeta } from '../entry.ts';
 import type { AuditLine, NewAuditLine } from '../operator-store.ts';
-import { ChatTables } from './chat-tables.ts';
-import { ConversationTable } from './conversation-table.ts';
+import { ChatJournal } from './chat-journal.ts';
+import { ConversationTable, OptOutTable } from './lane-tables.ts';
 import type { Db } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { ErasedKeys } from './erased-keys.ts';
 import { FreshEntries } from './fresh-entries.ts';
-import { LaneHeads } from './lane-heads.ts';
+import { LaneHeads, WaitingEntries } from './lanes.ts';
 import { OperatorMoves } from './operator-moves.ts';
-import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
 import { SummaryTable } from './summary-table.ts';
-import { VisitorIdentities } from './visitor-identities.ts';
-import { WaitingEntries } from './waiting-entries.ts';
+import { VisitorIdentities, VisitorTable } from './visitors.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
@@ -31,15 +30,16 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const erased = new ErasedKeys(db);
   const lanes = new LaneHeads(db);
   const entries = new EntryTable(db, clock, { lanes, fresh, erased }, backlog);
-  const chat = new ChatTables(db, entries);
+  const visitors = new VisitorTable(db);
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(db, clock, lanes)),
     ...methodsOf(new WaitingEntries(db, clock, lanes)),
     ...methodsOf(new EntryQueries(db, fresh, erased)),
     ...methodsOf(new ConversationTable(db, clock, erased)),
-    ...methodsOf(chat),
-    ...methodsOf(new VisitorIdentities(db, chat)),
+    ...methodsOf(visitors),
+    ...methodsOf(new VisitorIdentities(db, visitors)),
+    ...methodsOf(new ChatJournal(db, entries)),
     ...methodsOf(new OptOutTable(db, clock, erased)),
     ...methodsOf(new SenderRateTable(db, clock)),
     ...methodsOf(new SummaryTable(db)),
@@ -54,6 +54,25 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
 
 export type Operations = ReturnType<typeof createOperations>['operations'];
 export type OperationName = keyof Operations;
+
+export interface Call {
+  readonly id: number;
+  readonly name: OperationName;
+  readonly args: readonly unknown[];
+}
+
+/**
+ * `full`: no space, try again when there is some. `bug`: this call failed and stored nothing. A
+ * failure of the store itself is reported as `fatal` instead.
+ */
+export type CallResult =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly ok: false;
+      readonly kind: 'full' | 'bug';
+      readonly message: string;
+    };
 
 type Methods<Table> = {
   readonly [
@@ -169,4 +188,58 @@ class Probe {
   probe(): void {
     this.#write.run();
   }
+}
+
+/** The store has failed: it is uncertain what is on the disk. Never retried. */
+export class StoreFailed extends Error {
+  override name = 'StoreFailed';
+}
+
+export interface BatchStore {
+  readonly db: Db;
+  readonly operations: Operations;
+  readonly fresh: FreshEntries;
+  readonly erased: Pick<ErasedKeys, 'refresh'>;
+}
+
+/**
+ * Runs calls as one transaction with one fsync. When one throws, the batch is rolled back and each
+ * call is run again in a transaction of its own, so that only the faulty call fails.
+ * @throws {StoreFailed} the commit or its fsync failed, or the file is damaged
+ */
+export function runBatch(store: BatchStore, calls: readonly Call[]): CallResult[] {
+  const { db, operations, fresh, erased } = store;
+  try {
+    fresh.begin();
+    const work = db.transaction((): CallResult[] => {
+      erased.refresh();
+      return calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) }));
+    });
+    return work.immediate();
+  } catch (error) {
+    fresh.rollBack();
+    assertRecoverable(error);
+    const [only] = calls;
+    if (calls.length === 1 && only !== undefined) return [failure(only, error)];
+    return calls.flatMap((call) => runBatch(store, [call]));
+  }
+}
+
+function run(operations: Operations, call: Call): unknown {
+  // The arguments were typed by the one caller, `StoreClient.call`, under the same name.
+  const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
+  return operation(...call.args);
+}
+
+/** I/O errors, fsync included, and damage fail the store; any other error fails only the call. */
+function assertRecoverable(error: unknown): void {
+  if (/^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(codeOf(error))) {
+    throw new StoreFailed(codeOf(error), { cause: error });
+  }
+}
+
+function failure(call: Call, error: unknown): CallResult {
+  const message = error instanceof Error ? error.message : 'unknown';
+  const kind = codeOf(error) === 'SQLITE_FULL' ? 'full' : 'bug';
+  return { id: call.id, ok: false, kind, message: `${call.name}: ${message}` };
 }

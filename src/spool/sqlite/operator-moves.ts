@@ -3,7 +3,7 @@ import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
-import type { LaneHeads } from './lane-heads.ts';
+import type { LaneHeads } from './lanes.ts';
 
 /** The state of an entry before an operator moved it. */
 interface MoveRow {

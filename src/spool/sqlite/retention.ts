@@ -15,7 +15,7 @@ const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
 const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 /** Rows of `changes` to keep; an index that is further behind reads every entry. */
 const CHANGES_KEPT = 1_000_000;
-/** How long a reserved guest row is kept (`visitor-identities.ts`). */
+/** How long a reserved guest row is kept (`visitors.ts`). */
 const RESERVED_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface SweptRows {

@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../sender-rates.ts';
 import type { Db } from './database.ts';
-import { rateHash } from './hashes.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -153,4 +153,9 @@ function prepare(db: Db) {
          ORDER BY hour, person, series, no LIMIT ${ROWS_PER_CALL})`,
     ),
   };
+}
+
+/** The hash of a text of one kind. Texts with equal hashes are only counted together. */
+export function rateHash(shopId: string, kind: string, text: string): number {
+  return hash('sha256', `${shopId}\0${kind}\0${text}`, 'buffer').readUIntBE(0, 6);
 }

@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { workerUrl } from '../../runtime/worker-threads.ts';
-import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
-import type { StoreFailure } from '../store-failure.ts';
-import type { OperationName, Operations } from './operations.ts';
+import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
+import { SpoolFull, SpoolUnavailable, SpoolUnusable, type StoreFailure } from '../errors.ts';
+import type { CheckpointThread, CheckpointThreadData } from './checkpoint-worker.ts';
+import type { Call, CallResult, OperationName, Operations } from './operations.ts';
+import type { Ballast } from '../ballast.ts';
 
 /** The messages between the gateway's thread and the database's. */
 export interface WorkerOptions {
@@ -14,26 +15,7 @@ export interface WorkerOptions {
   readonly failed: SharedArrayBuffer;
 }
 
-export interface Call {
-  readonly id: number;
-  readonly name: OperationName;
-  readonly args: readonly unknown[];
-}
-
 export type ToWorker = { readonly calls: readonly Call[] } | { readonly close: true };
-
-/**
- * `full`: no space, try again when there is some. `bug`: this call failed and stored nothing. A
- * failure of the store itself is reported as `fatal` instead.
- */
-export type CallResult =
-  | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | {
-      readonly id: number;
-      readonly ok: false;
-      readonly kind: 'full' | 'bug';
-      readonly message: string;
-    };
 
 export type FromWorker =
   /** The names of the operations. */
@@ -69,7 +51,7 @@ export class StoreClient {
   readonly #worker: Worker;
   /** The names of the operations, once it is open. */
   operations: readonly OperationName[] = [];
-  #checkpoints: Worker | undefined;
+  #checkpoints: RpcThread<CheckpointThread> | undefined;
   #reader: Database.Database | undefined;
   readonly #failure: StoreFailure;
   readonly #onCommit: OnCommit;
@@ -112,7 +94,7 @@ export class StoreClient {
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
     client.#keepLog(file);
-    if (role === 'owner') await client.#startCheckpoints(workerData);
+    if (role === 'owner') await client.#startCheckpoints({ file, failed: failure.shared });
     return client;
   }
 
@@ -126,24 +108,23 @@ export class StoreClient {
     this.#reader.prepare('SELECT count(*) FROM sqlite_master').get();
   }
 
-  async #startCheckpoints(workerData: WorkerOptions): Promise<void> {
-    const worker = new Worker(workerUrl(import.meta.url, './checkpoint-worker.ts'), { workerData });
-    this.#checkpoints = worker;
-    worker.on('error', (error) => this.#fail(error));
-    await new Promise<void>((resolve, reject) => {
-      worker.once('message', () => resolve());
-      worker.once('error', reject);
-    });
+  /** @throws {CallFailed | NotAnswered} the first checkpoint failed */
+  async #startCheckpoints(data: CheckpointThreadData): Promise<void> {
+    this.#checkpoints = new RpcThread<CheckpointThread>(
+      workerUrl(import.meta.url, './checkpoint-worker.ts'),
+      {
+        data,
+        onDeath: (_inFlight, error) =>
+          this.#fail(error ?? new Error('the checkpoint thread ended')),
+      },
+    );
+    await this.#checkpoints.call('start');
   }
 
   async #stopCheckpoints(): Promise<void> {
-    const worker = this.#checkpoints;
-    if (worker === undefined || worker.threadId === -1) return;
-    const exited = new Promise<void>((resolve) => {
-      worker.once('exit', () => resolve());
-    });
-    worker.postMessage('stop');
-    await exited;
+    // Rejects when the thread has ended: the store has failed.
+    await this.#checkpoints?.call('close').catch(() => undefined);
+    await this.#checkpoints?.stop();
   }
 
   call<Name extends OperationName>(
@@ -227,4 +208,64 @@ export class StoreClient {
     this.#closed ??= () => undefined;
     await this.#worker.terminate();
   }
+}
+
+/** Operations that accept new messages: the ballast and its space are not for them. */
+const INTAKE: ReadonlySet<OperationName> = new Set([
+  'accept',
+  'acceptFiled',
+  'acceptMessage',
+  'addUpload',
+]);
+/** Nor are they for requests of visitors and health checks, or data that only commands read. */
+const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
+  ...INTAKE,
+  'fileSome',
+  'createVisitor',
+  'identifyVisitor',
+  'startConversation',
+  'updateVisitor',
+  'probe',
+  'saveShopHealth',
+  'saveSummaries',
+]);
+
+/** Operations as their callers see them: each is an asynchronous call to the database's thread. */
+export type Remote<Sync> = {
+  readonly [Name in keyof Sync]: Sync[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Result>
+    : never;
+};
+
+export type OperationCaller = <Name extends OperationName>(
+  name: Name,
+  ...args: Parameters<Operations[Name]>
+) => Promise<ReturnType<Operations[Name]>>;
+
+/** One method per operation, which calls it by its name. */
+export function remoteOperations(
+  names: readonly OperationName[],
+  call: OperationCaller,
+): Remote<Operations> {
+  const methods = names.map(
+    (name) =>
+      [name, (...args: Parameters<Operations[typeof name]>) => call(name, ...args)] as const,
+  );
+  // `names` are all keys of Operations: the database's thread lists them itself.
+  return Object.fromEntries(methods) as Remote<Operations>;
+}
+
+/** The store's operations. On a full disk those that finish work get the ballast's space. */
+export function storeOperations(client: StoreClient, ballast: Ballast): Remote<Operations> {
+  return remoteOperations(client.operations, async (name, ...args) => {
+    if (INTAKE.has(name)) await ballast.assertHeld();
+    try {
+      return await client.call(name, ...args);
+    } catch (error) {
+      if (!(error instanceof SpoolFull) || WITHOUT_BALLAST.has(name)) throw error;
+      // From now on nothing is accepted. Calls that were already posted still find the disk full.
+      await ballast.drop(() => client.call('mark', ''));
+      return client.call(name, ...args);
+    }
+  });
 }

@@ -1,12 +1,16 @@
 import { performance } from 'node:perf_hooks';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createMonotonicClock } from '../../runtime/clock.ts';
-import { SpoolUnusable } from '../errors.ts';
-import { isMarked, markFailed } from '../store-failure.ts';
-import { runBatch, StoreFailed } from './batch.ts';
+import { isMarked, markFailed, SpoolUnusable } from '../errors.ts';
+import {
+  type Call,
+  createOperations,
+  type OperationName,
+  runBatch,
+  StoreFailed,
+} from './operations.ts';
 import { logBytes, MAX_LOG_BYTES, openDatabase } from './database.ts';
-import { createOperations, type OperationName } from './operations.ts';
-import type { Call, FromWorker, ToWorker, WorkerOptions } from './store-client.ts';
+import type { FromWorker, ToWorker, WorkerOptions } from './store-client.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 /**

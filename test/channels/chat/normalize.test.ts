@@ -3,7 +3,7 @@ import { chatArrival } from '../../../src/channels/chat/receive.ts';
 import { createChatNormalizer } from '../../../src/channels/chat/normalize.ts';
 import { AttachmentUnavailable, type Normalized } from '../../../src/intake/normalizer.ts';
 import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts';
-import { BlobFiles } from '../../../src/spool/blob-files.ts';
+import { BlobFiles } from '../../../src/spool/blobs.ts';
 import type { UploadRecord, VisitorRecord } from '../../../src/spool/chat-store.ts';
 import { type Claimed, WAITS_FOR } from '../../../src/spool/entry.ts';
 import { asBlobName, asEntryId, asVisitorId } from '../../../src/domain/ids.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readPerson } from '../../../src/cli/erase-person.ts';
 import type { EntryMeta } from '../../../src/spool/entry.ts';
-import { SharedLock } from '../../../src/spool/shared-lock.ts';
+import { SharedLock } from '../../../src/spool/locks.ts';
 import { type Db, openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
 import { truncateLog } from '../../../src/spool/sqlite/erasure-bytes.ts';

@@ -1,21 +1,31 @@
+import { SearchThreads } from '../../../src/spool/search/search-threads.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
 
 describeOperatorStore('SQLite', async () => {
   const dir = tempDir();
-  const open = () => openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const open = async () => {
+    const { spool, operator } = await openSqliteStore({
+      ...{ dir: dir.path, role: 'owner', reserveBytes: 0 },
+    });
+    const index = new SearchThreads({ dir: dir.path, role: 'owner' });
+    return { spool, operator, index };
+  };
   let current = await open();
+  const close = async () => {
+    await current.index.close();
+    await current.spool.close();
+  };
   return {
-    spool: current.spool,
-    operator: current.operator,
+    ...current,
     reopen: async () => {
-      await current.spool.close();
+      await close();
       current = await open();
       return current;
     },
     remove: async () => {
-      await current.spool.close();
+      await close();
       dir.remove();
     },
   };

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
+import type { EntryIndex } from '../../../src/spool/entry-index.ts';
+import { SearchThreads } from '../../../src/spool/search/search-threads.ts';
 import { IndexDatabase } from '../../../src/spool/search/index-database.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
+import { eraseFromIndex } from '../../../src/spool/sqlite/erasure.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import type { EntryId } from '../../../src/domain/ids.ts';
 import { storedFormOf } from '../../../src/gateway/stored-forms.ts';
@@ -15,20 +18,30 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let dir: ReturnType<typeof tempDir>;
-let opened: Store[];
+interface Opened extends Store {
+  readonly index: EntryIndex;
+}
+let opened: Opened[];
 beforeEach(() => {
   dir = tempDir();
   opened = [];
 });
 afterEach(async () => {
-  for (const { spool } of opened) await spool.close();
+  for (const store of opened) await close(store);
   dir.remove();
 });
 
-const open = async (role: 'owner' | 'guest' = 'owner'): Promise<Store> => {
-  const store = await openSqliteStore({ dir: dir.path, role, reserveBytes: 0 });
+const open = async (role: 'owner' | 'guest' = 'owner'): Promise<Opened> => {
+  const store = {
+    ...(await openSqliteStore({ dir: dir.path, role, reserveBytes: 0 })),
+    index: new SearchThreads({ dir: dir.path, role }),
+  };
   opened.push(store);
   return store;
+};
+const close = async ({ index, spool }: Opened): Promise<void> => {
+  await index.close();
+  await spool.close();
 };
 const file = (name: string) => join(dir.path, name);
 const mail = async ({ spool }: Store, from: string, subject = 'x'): Promise<EntryId> => {
@@ -37,9 +50,9 @@ const mail = async ({ spool }: Store, from: string, subject = 'x'): Promise<Entr
   await spool.accept([entry]);
   return entry.id;
 };
-const find = async ({ operator }: Store, text: string) =>
-  (await operator.search({ text, limit: 100 })).found.map(({ entry }) => entry.id);
-const expectFound = (store: Store, text: string, ids: readonly EntryId[]) =>
+const find = async ({ index }: Opened, text: string) =>
+  (await index.find({ text, limit: 100 })).found.map(({ entry }) => entry.id);
+const expectFound = (store: Opened, text: string, ids: readonly EntryId[]) =>
   waitFor(text, async () => String(await find(store, text)) === String(ids), 20);
 
 describe('the file of the index', () => {
@@ -47,7 +60,7 @@ describe('the file of the index', () => {
     const first = await open();
     const id = await mail(first, 'ann@x.example');
     await expectFound(first, 'ann@x.example', [id]);
-    await first.spool.close();
+    await close(first);
     for (const suffix of ['', '-wal', '-shm'])
       rmSync(file(`search/search.db${suffix}`), { force: true });
     await expectFound(await open(), 'ann@x.example', [id]);
@@ -73,7 +86,7 @@ describe('the file of the index', () => {
     const first = await open();
     const id = await mail(first, 'ann@x.example');
     await expectFound(first, 'ann@x.example', [id]);
-    await first.spool.close();
+    await close(first);
     writeFileSync(file('search/search.db'), damage(readFileSync(file('search/search.db'))));
     await expectFound(await open(), 'ann@x.example', [id]);
   });
@@ -81,7 +94,7 @@ describe('the file of the index', () => {
   test('of another version is made anew', async () => {
     const store = await open();
     const id = await mail(store, 'ann@x.example');
-    await store.spool.close();
+    await close(store);
     const index = IndexDatabase.open(file('search/search.db'));
     index.db.pragma('user_version = 99');
     index.close();
@@ -92,7 +105,7 @@ describe('the file of the index', () => {
     const store = await open();
     const [one, two] = [await mail(store, 'ann@x.example'), await mail(store, 'bob@x.example')];
     await expectFound(store, 'x.example', [two, one]);
-    await store.spool.close();
+    await close(store);
     const db = openDatabase(file('spool.db'));
     db.exec(`DELETE FROM raws WHERE seq = 2; DELETE FROM summaries WHERE seq = 2;
       DELETE FROM entries WHERE seq = 2`);
@@ -109,13 +122,13 @@ describe('the file of the index', () => {
     const owner = await open();
     const [one, two] = [await mail(owner, 'ann@x.example'), await mail(owner, 'bob@x.example')];
     await expectFound(owner, 'x.example', [two, one]);
-    await owner.spool.close();
+    await close(owner);
     const db = openDatabase(file('spool.db'));
     db.exec(`UPDATE entries SET state = 'dead', reason = 'why', settled_at = 1 WHERE seq = 1`);
     db.close();
     const later = await open();
     const dead = async () => {
-      const { found } = await later.operator.search({ states: ['dead'], text: 'ann', limit: 9 });
+      const { found } = await later.index.find({ states: ['dead'], text: 'ann', limit: 9 });
       return found.map(({ entry }) => entry.id).join() === one;
     };
     await waitFor('the dead one', dead, 20);
@@ -126,10 +139,10 @@ describe('a command', () => {
   test('finds what there is without a gateway', async () => {
     const owner = await open();
     const ids = [await mail(owner, 'ann@x.example'), await mail(owner, 'bob@x.example')];
-    await owner.spool.close();
+    await close(owner);
     const guest = await open('guest');
     expect(await find(guest, 'x.example')).toEqual(ids.reverse());
-    expect(await guest.operator.searchBacklog()).toBe(0);
+    expect(await guest.index.backlog()).toBe(0);
   });
 
   test('finds beside a gateway what has just come, and its own changes', async () => {
@@ -139,8 +152,8 @@ describe('a command', () => {
     expect(await find(guest, 'ann')).toEqual([id]);
     await guest.spool.discard(id);
     const search = { text: 'ann', states: ['discarded'], limit: 1 } as const;
-    expect((await guest.operator.search(search)).found).toHaveLength(1);
-    const ofOwner = async () => (await owner.operator.search(search)).found.length === 1;
+    expect((await guest.index.find(search)).found).toHaveLength(1);
+    const ofOwner = async () => (await owner.index.find(search)).found.length === 1;
     await waitFor('the change', ofOwner, 20);
   });
 });
@@ -155,7 +168,7 @@ test('after rewriting, nothing of deleted entries is in any file', async () => {
   }
   await store.spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
   await expectFound(store, 'x.example', [kept]);
-  await store.rewriteIndex();
+  await eraseFromIndex(dir.path);
   const files = readdirSync(file('search'));
   const bytes = files
     .map((name) => readFileSync(file(join('search', name))).toString('latin1'))
@@ -197,7 +210,7 @@ describe('summaries of an earlier version', () => {
     expect(await find(store, 'ann')).toEqual([]);
     expect(await store.renewSummaries(storedFormOf, LATER)).toBe(2);
     await expectFound(store, 'ann@x.example', [inFile, inRow]);
-    expect((await store.operator.summaries([inFile])).get(inFile)?.from).toBe('ann@x.example');
+    expect((await store.index.summaries([inFile])).get(inFile)?.from).toBe('ann@x.example');
     await withoutSummary(store, { kind: 'inline', bytes });
     expect(await store.renewSummaries(storedFormOf, LATER)).toBe(0);
   });
@@ -206,7 +219,7 @@ describe('summaries of an earlier version', () => {
     const first = await open();
     const id = await mail(first, 'ann@x.example');
     expect(await first.renewSummaries(storedFormOf, LATER)).toBe(0);
-    await first.spool.close();
+    await close(first);
     const db = openDatabase(file('spool.db'));
     db.exec(`UPDATE summaries SET version = 0, "from" = 'nobody';
       UPDATE marks SET at = 0 WHERE name = 'summaries'`);
@@ -214,7 +227,7 @@ describe('summaries of an earlier version', () => {
     const later = await open();
     expect(await later.renewSummaries(storedFormOf, LATER)).toBe(1);
     await expectFound(later, 'ann', [id]);
-    expect((await later.operator.summaries([id])).get(id)?.from).toBe('ann@x.example');
+    expect((await later.index.summaries([id])).get(id)?.from).toBe('ann@x.example');
   });
 
   test('wait for the next start when the gateway stops', async () => {

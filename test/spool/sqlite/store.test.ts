@@ -3,9 +3,8 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { runBatch, StoreFailed } from '../../../src/spool/sqlite/batch.ts';
+import { createOperations, runBatch, StoreFailed } from '../../../src/spool/sqlite/operations.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
-import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import { anEntry, claimDirectly, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -77,7 +76,7 @@ describe('the lock', () => {
 
   test('it ends with a process that was killed', async () => {
     const script = `
-      import { DataFolderLock } from ${JSON.stringify(new URL('../../../dist/spool/lock.js', import.meta.url).href)};
+      import { DataFolderLock } from ${JSON.stringify(new URL('../../../dist/spool/locks.js', import.meta.url).href)};
       DataFolderLock.take(${JSON.stringify(dir.path)});
       process.kill(process.pid, 'SIGKILL');`;
     const child = spawnSync(process.execPath, ['--input-type=module', '-e', script]);

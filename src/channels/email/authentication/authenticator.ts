@@ -1,7 +1,6 @@
 import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
-import { CallFailed, NotAnswered, RpcThread } from '../../../runtime/worker-rpc.ts';
-import { workerUrl } from '../../../runtime/worker-threads.ts';
+import { CallFailed, NotAnswered, RpcThread, workerUrl } from '../../../runtime/worker-rpc.ts';
 import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
 import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';

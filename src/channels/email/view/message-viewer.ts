@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { RpcThread } from '../../../runtime/worker-rpc.ts';
-import { workerUrl } from '../../../runtime/worker-threads.ts';
+import { RpcThread, workerUrl } from '../../../runtime/worker-rpc.ts';
 import type { RawSource } from '../stored.ts';
 import { removeScratch, sweepScratch } from '../normalize/parts/collect-part.ts';
 import type { MessageView, ViewJob } from './view-message.ts';

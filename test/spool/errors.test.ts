@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { StoreFailure } from '../../src/spool/store-failure.ts';
+import { StoreFailure } from '../../src/spool/errors.ts';
 
 test('who listens only after the failure is told too, and of the first cause', () => {
   const failure = new StoreFailure();

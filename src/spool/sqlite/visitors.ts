@@ -1,6 +1,123 @@
-import type { Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
-import { type ChatTables, laneOf, type VisitorRow } from './chat-tables.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import type { ChatStore, Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
 import type { Db } from './database.ts';
+
+type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
+
+export interface VisitorRow {
+  readonly no: number;
+  readonly id: VisitorId;
+  readonly shop: ShopId;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly subject: string | null;
+  readonly conversation: number;
+  readonly last_seq: number;
+  readonly seen_seq: number;
+  readonly conversation_from_seq: number;
+  readonly created_at: number;
+  readonly joined: VisitorId | null;
+  readonly lane: string | null;
+}
+
+/** Visitors. `ChatStore` documents the methods. */
+export class VisitorTable {
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#sql = prepareVisitors(db);
+  }
+
+  visitor(shopId: ShopId, id: VisitorId): VisitorRecord | undefined {
+    const row = this.#sql.visitor.get(shopId, id);
+    return row && toVisitor(row);
+  }
+
+  visitorBySubject(shopId: ShopId, subject: string): VisitorRecord | undefined {
+    const row = this.#sql.visitorBySubject.get(shopId, subject);
+    return row && toVisitor(row);
+  }
+
+  createVisitor(visitor: Params<'createVisitor'>[0]): VisitorRecord {
+    this.#sql.createVisitor.run({
+      shop: visitor.shopId,
+      id: visitor.id,
+      name: visitor.name ?? null,
+      email: visitor.email ?? null,
+      subject: visitor.subject ?? null,
+      createdAt: visitor.createdAt,
+    });
+    const subject = visitor.subject;
+    const stored =
+      this.visitor(visitor.shopId, visitor.id) ??
+      // Two devices of one verified visitor connected at the same time: the first one is kept.
+      (subject === undefined ? undefined : this.visitorBySubject(visitor.shopId, subject));
+    if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
+    return stored;
+  }
+
+  updateVisitor(shopId: ShopId, id: VisitorId, change: Params<'updateVisitor'>[2]): void {
+    this.#sql.updateVisitor.run({
+      shop: shopId,
+      id,
+      name: change.name ?? null,
+      email: change.email ?? null,
+      subject: change.subject ?? null,
+      seenSeq: change.seenSeq ?? null,
+    });
+  }
+
+  startConversation(shopId: ShopId, id: VisitorId): Pick<VisitorRecord, 'conversation' | 'lane'> {
+    this.#sql.startConversation.run(shopId, id);
+    const { conversation, lane } = this.visitor(shopId, id) ?? { conversation: 1, lane: `${id}/1` };
+    return { conversation, lane };
+  }
+}
+
+export const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
+  row.lane ?? `${row.id}/${row.conversation}`;
+
+const toVisitor = (row: VisitorRow): VisitorRecord => ({
+  id: row.id,
+  shopId: row.shop,
+  conversation: row.conversation,
+  lane: laneOf(row),
+  lastSeq: row.last_seq,
+  seenSeq: row.seen_seq,
+  createdAt: row.created_at,
+  ...(row.name !== null && { name: row.name }),
+  ...(row.email !== null && { email: row.email }),
+  ...(row.subject !== null && { subject: row.subject }),
+  ...(row.joined !== null && { joined: row.joined }),
+});
+
+function prepareVisitors(db: Db) {
+  return {
+    visitor: db.prepare<[string, string], VisitorRow>(
+      `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
+    ),
+    visitorBySubject: db.prepare<[string, string], VisitorRow>(
+      `SELECT * FROM visitors WHERE shop = ? AND subject = ? AND subject IS NOT NULL`,
+    ),
+    createVisitor: db.prepare(
+      `INSERT INTO visitors (shop, id, name, email, subject, created_at)
+       VALUES (@shop, @id, @name, @email, @subject, @createdAt) ON CONFLICT DO NOTHING`,
+    ),
+    updateVisitor: db.prepare(
+      // What a visitor states never replaces verified data, not even a statement that was in
+      // transit when the visitor was verified.
+      `UPDATE OR IGNORE visitors SET name = coalesce(@name, name),
+         email = iif(subject IS NULL OR @subject IS NOT NULL, coalesce(@email, email), email),
+         subject = coalesce(@subject, subject), seen_seq = max(seen_seq, coalesce(@seenSeq, 0))
+       WHERE shop = @shop AND id = @id`,
+    ),
+    startConversation: db.prepare(
+      `UPDATE visitors
+       SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
+       WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
+    ),
+  };
+}
 
 type Known = Pick<VisitorRecord, 'shopId' | 'id'>;
 
@@ -13,22 +130,22 @@ const MOST_RESERVED = 20;
 
 /** Merges guests into identified visitors (`ChatStore.identifyVisitor`). */
 export class VisitorIdentities {
-  readonly #chat: ChatTables;
+  readonly #visitors: VisitorTable;
   readonly #sql;
 
-  constructor(db: Db, chat: ChatTables) {
-    this.#chat = chat;
-    this.#sql = prepare(db);
+  constructor(db: Db, visitors: VisitorTable) {
+    this.#visitors = visitors;
+    this.#sql = prepareIdentities(db);
   }
 
   identifyVisitor(identity: VisitorIdentity): Identified {
     const { shopId, subject, guestId } = identity;
-    const guest = guestId === undefined ? undefined : this.#chat.visitor(shopId, guestId);
+    const guest = guestId === undefined ? undefined : this.#visitors.visitor(shopId, guestId);
     // A guest without stored data may be sending its first line right now.
     const isFree = guestId !== undefined && guest === undefined;
     const isGuest = isFree || (guest?.subject === undefined && guest?.joined === undefined);
     const superseded = isGuest ? guestId : undefined;
-    const known = this.#chat.visitorBySubject(shopId, subject);
+    const known = this.#visitors.visitorBySubject(shopId, subject);
     let joinedLines = 0;
     if (known === undefined) {
       this.#create(identity, superseded, isFree);
@@ -37,7 +154,7 @@ export class VisitorIdentities {
       if (superseded !== undefined && isFree) this.#reserve(identity, superseded, known);
       else if (superseded !== undefined) joinedLines = this.#join(superseded, known);
     }
-    const visitor = this.#chat.visitorBySubject(shopId, subject);
+    const visitor = this.#visitors.visitorBySubject(shopId, subject);
     if (visitor === undefined) throw new Error('a visitor that was stored cannot be found');
     return { visitor, joinedLines, ...(superseded !== undefined && { superseded }) };
   }
@@ -47,11 +164,11 @@ export class VisitorIdentities {
     const labels = { ...(name !== undefined && { name }), subject };
     if (guestId !== undefined && !isFree) {
       // An address that the visitor typed must not be taken for a verified one.
-      this.#chat.updateVisitor(shopId, guestId, { ...labels, email: email ?? '' });
+      this.#visitors.updateVisitor(shopId, guestId, { ...labels, email: email ?? '' });
       return;
     }
     const mine = email === undefined ? {} : { email };
-    this.#chat.createVisitor({
+    this.#visitors.createVisitor({
       ...{ shopId, id: guestId ?? newId, createdAt: at },
       ...labels,
       ...mine,
@@ -62,7 +179,7 @@ export class VisitorIdentities {
     const isSame =
       (email === undefined || email === known.email) && (name === undefined || name === known.name);
     if (isSame) return;
-    this.#chat.updateVisitor(known.shopId, known.id, {
+    this.#visitors.updateVisitor(known.shopId, known.id, {
       subject,
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
@@ -129,7 +246,7 @@ interface GuestLine {
   readonly message_id: string;
 }
 
-function prepare(db: Db) {
+function prepareIdentities(db: Db) {
   return {
     visitor: db.prepare<[string, string], VisitorRow>(
       `SELECT * FROM visitors WHERE shop = ? AND id = ?`,

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { secureLog } from '../../../src/spool/sqlite/unclean-end.ts';
+import { secureLog } from '../../../src/spool/sqlite/database.ts';
 import { ends } from '../../support/ends.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

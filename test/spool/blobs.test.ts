@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { expect, test } from '@jest/globals';
 import { DurableFiles } from '../../src/runtime/durable-files.ts';
-import { BlobFiles } from '../../src/spool/blob-files.ts';
-import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
-import { StoreFailure } from '../../src/spool/store-failure.ts';
+import { BlobFiles } from '../../src/spool/blobs.ts';
+import { SpoolFull, SpoolUnavailable, StoreFailure } from '../../src/spool/errors.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

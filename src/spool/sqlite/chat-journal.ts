@@ -6,68 +6,26 @@ import type {
   JournalLine,
   UploadRecord,
   VisitorMessage,
-  VisitorRecord,
   WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryTable } from './entry-table.ts';
+import type { VisitorRow } from './visitors.ts';
 
 type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
-/** Visitors, their numbered journals and their uploads. `ChatStore` documents the methods. */
-export class ChatTables {
+/**
+ * The numbered journals of visitors, their conversations and their uploads. `ChatStore` documents
+ * the methods.
+ */
+export class ChatJournal {
   readonly #entries: EntryTable;
   readonly #sql;
 
   constructor(db: Db, entries: EntryTable) {
     this.#entries = entries;
     this.#sql = prepare(db);
-  }
-
-  visitor(shopId: ShopId, id: VisitorId): VisitorRecord | undefined {
-    const row = this.#sql.visitor.get(shopId, id);
-    return row && toVisitor(row);
-  }
-
-  visitorBySubject(shopId: ShopId, subject: string): VisitorRecord | undefined {
-    const row = this.#sql.visitorBySubject.get(shopId, subject);
-    return row && toVisitor(row);
-  }
-
-  createVisitor(visitor: Params<'createVisitor'>[0]): VisitorRecord {
-    this.#sql.createVisitor.run({
-      shop: visitor.shopId,
-      id: visitor.id,
-      name: visitor.name ?? null,
-      email: visitor.email ?? null,
-      subject: visitor.subject ?? null,
-      createdAt: visitor.createdAt,
-    });
-    const subject = visitor.subject;
-    const stored =
-      this.visitor(visitor.shopId, visitor.id) ??
-      // Two devices of one verified visitor connected at the same time: the first one is kept.
-      (subject === undefined ? undefined : this.visitorBySubject(visitor.shopId, subject));
-    if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
-    return stored;
-  }
-
-  updateVisitor(shopId: ShopId, id: VisitorId, change: Params<'updateVisitor'>[2]): void {
-    this.#sql.updateVisitor.run({
-      shop: shopId,
-      id,
-      name: change.name ?? null,
-      email: change.email ?? null,
-      subject: change.subject ?? null,
-      seenSeq: change.seenSeq ?? null,
-    });
-  }
-
-  startConversation(shopId: ShopId, id: VisitorId): Pick<VisitorRecord, 'conversation' | 'lane'> {
-    this.#sql.startConversation.run(shopId, id);
-    const { conversation, lane } = this.visitor(shopId, id) ?? { conversation: 1, lane: `${id}/1` };
-    return { conversation, lane };
   }
 
   acceptMessage(
@@ -251,22 +209,6 @@ interface NewLine {
   readonly state: JournalLine['state'];
 }
 
-export interface VisitorRow {
-  readonly no: number;
-  readonly id: VisitorId;
-  readonly shop: ShopId;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly subject: string | null;
-  readonly conversation: number;
-  readonly last_seq: number;
-  readonly seen_seq: number;
-  readonly conversation_from_seq: number;
-  readonly created_at: number;
-  readonly joined: VisitorId | null;
-  readonly lane: string | null;
-}
-
 interface LineRow {
   readonly line: number;
   readonly seq: number;
@@ -278,23 +220,6 @@ interface LineRow {
   readonly at: number;
   readonly state: JournalLine['state'];
 }
-
-export const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
-  row.lane ?? `${row.id}/${row.conversation}`;
-
-const toVisitor = (row: VisitorRow): VisitorRecord => ({
-  id: row.id,
-  shopId: row.shop,
-  conversation: row.conversation,
-  lane: laneOf(row),
-  lastSeq: row.last_seq,
-  seenSeq: row.seen_seq,
-  createdAt: row.created_at,
-  ...(row.name !== null && { name: row.name }),
-  ...(row.email !== null && { email: row.email }),
-  ...(row.subject !== null && { subject: row.subject }),
-  ...(row.joined !== null && { joined: row.joined }),
-});
 
 const toLine = (row: LineRow): JournalLine => ({
   seq: row.seq,
@@ -322,29 +247,6 @@ function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
 
 function prepare(db: Db) {
   return {
-    visitor: db.prepare<[string, string], VisitorRow>(
-      `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
-    ),
-    visitorBySubject: db.prepare<[string, string], VisitorRow>(
-      `SELECT * FROM visitors WHERE shop = ? AND subject = ? AND subject IS NOT NULL`,
-    ),
-    createVisitor: db.prepare(
-      `INSERT INTO visitors (shop, id, name, email, subject, created_at)
-       VALUES (@shop, @id, @name, @email, @subject, @createdAt) ON CONFLICT DO NOTHING`,
-    ),
-    updateVisitor: db.prepare(
-      // What a visitor states never replaces verified data, not even a statement that was in
-      // transit when the visitor was verified.
-      `UPDATE OR IGNORE visitors SET name = coalesce(@name, name),
-         email = iif(subject IS NULL OR @subject IS NOT NULL, coalesce(@email, email), email),
-         subject = coalesce(@subject, subject), seen_seq = max(seen_seq, coalesce(@seenSeq, 0))
-       WHERE shop = @shop AND id = @id`,
-    ),
-    startConversation: db.prepare(
-      `UPDATE visitors
-       SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
-       WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
-    ),
     // Only the client's own visitor: a guest's token must not read another visitor's lines.
     visitorNo: db.prepare<[string, string], Pick<VisitorRow, 'no'>>(
       `SELECT no FROM visitors WHERE shop = ? AND id = ?`,

@@ -1,0 +1,48 @@
+import type { Channel } from '../domain/channel.ts';
+import type { EntryState } from '../domain/entry-state.ts';
+import type { EntryId, ShopId } from '../domain/ids.ts';
+import type { Entry, EntrySummary } from './entry.ts';
+
+export interface EntrySearch {
+  /**
+   * Words or prefixes of words, all of which must occur in the entry's summary or ids (its own, the
+   * remote id, the platform's message and conversation).
+   */
+  readonly text?: string;
+  readonly shopId?: ShopId;
+  readonly channel?: Channel;
+  readonly states?: readonly EntryState[];
+  /** A prefix of the reason. */
+  readonly reason?: string;
+  /** `receivedAt`, from (inclusive) and to (exclusive). */
+  readonly from?: number;
+  readonly to?: number;
+  /** Only entries older than this one; the newest come first. */
+  readonly before?: EntryId;
+  readonly limit: number;
+}
+
+export interface FoundEntry {
+  readonly entry: Entry;
+  readonly summary: EntrySummary;
+}
+
+/**
+ * Finds entries for operators. It follows the store, which does not know it: nothing that is
+ * accepted or delivered depends on the index. Its methods reject with `SpoolUnavailable`.
+ */
+export interface EntryIndex {
+  /** The newest first. `next` is the `before` of the next page; absent at the end. */
+  find(
+    search: EntrySearch,
+  ): Promise<{ readonly found: readonly FoundEntry[]; readonly next?: EntryId }>;
+  /** The number of matches, counted up to `most`. */
+  count(search: Omit<EntrySearch, 'before' | 'limit'>, most: number): Promise<number>;
+  /** The number of entries that are not found by a `text` yet. */
+  backlog(): Promise<number>;
+  summaries(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntrySummary>>;
+  /** The entries that were accepted directly before and after this one. */
+  neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }>;
+  /** Before the store is closed. */
+  close(): Promise<void>;
+}

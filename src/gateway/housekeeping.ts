@@ -1,4 +1,4 @@
-import type { Backlog } from '../intake/backlog.ts';
+import type { Backlog } from '../intake/intake.ts';
 import { forgetShops, type Metrics } from '../observability/metrics.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Clock } from '../runtime/clock.ts';

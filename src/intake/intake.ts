@@ -13,7 +13,6 @@ import { withChecksum } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import { type EntryId, type ShopId, asEntryId } from '../domain/ids.ts';
-import type { Backlog } from './backlog.ts';
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
@@ -153,6 +152,29 @@ async function removeUnused(
       // A failure does not change the answer to the sender: the next start sweeps the file.
       await spool.blobs.remove(raw.blob).catch(() => undefined);
     }
+  }
+}
+
+/**
+ * Bytes of waiting raw forms per shop: the store's last periodic count plus what was accepted
+ * since. A shop whose platform is down for days must leave disk space for the others.
+ */
+export class Backlog {
+  #counted: ReadonlyMap<ShopId, number> = new Map();
+  #since = new Map<ShopId, number>();
+
+  counted(bytes: ReadonlyMap<ShopId, number>): void {
+    this.#counted = bytes;
+    this.#since = new Map();
+  }
+
+  accepted(shopId: ShopId, raw: RawForm): void {
+    const bytes = raw.kind === 'file' ? raw.size : raw.bytes.byteLength;
+    this.#since.set(shopId, (this.#since.get(shopId) ?? 0) + bytes);
+  }
+
+  bytesOf(shopId: ShopId): number {
+    return (this.#counted.get(shopId) ?? 0) + (this.#since.get(shopId) ?? 0);
   }
 }
 

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { test } from '@jest/globals';
 import { Housekeeping } from '../../src/gateway/housekeeping.ts';
-import { Backlog } from '../../src/intake/backlog.ts';
+import { Backlog } from '../../src/intake/intake.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Spool } from '../../src/spool/spool.ts';

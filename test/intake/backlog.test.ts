@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { Backlog } from '../../src/intake/backlog.ts';
-import { type Arrival, createIntake, type Intake } from '../../src/intake/intake.ts';
+import { type Arrival, Backlog, createIntake, type Intake } from '../../src/intake/intake.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { BlobStore } from '../../src/spool/blobs.ts';
 import { SpoolFull } from '../../src/spool/errors.ts';

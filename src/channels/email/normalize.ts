@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
-import { missingAttachment } from '../../domain/missing-attachment.ts';
+import {
+  type Attachment,
+  missingAttachment,
+  type Normalized,
+  type Normalizer,
+} from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
 import type { BlobStore } from '../../spool/blobs.ts';

@@ -2,13 +2,11 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import libmime from 'libmime';
-import { missingAttachment } from '../../../domain/missing-attachment.ts';
-import type { OpenAttachment } from '../../../intake/normalizer.ts';
+import { missingAttachment, type OpenAttachment } from '../../../intake/normalizer.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { fileKindAt } from '../../../runtime/file-kind.ts';
-import type { FormFields } from '../form.ts';
-import type { MessageIdentity } from '../stored.ts';
+import type { FormFields, MessageIdentity } from '../stored.ts';
 import type { TwilioAccount } from '../shop.ts';
 import {
   type Download,

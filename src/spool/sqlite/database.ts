@@ -42,7 +42,7 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = OFF');
-    // Deleted and replaced data is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    // Deleted and replaced data is overwritten: docs/decisions/0014-erasing-data-from-disk.md.
     db.pragma('secure_delete = ON');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');

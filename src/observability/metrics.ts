@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { createFactMetrics, type FactSources } from './fact-metrics.ts';
+import { createStatusMetrics, type StatusSources } from './status-metrics.ts';
 
 const counter =
   <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
@@ -144,7 +144,7 @@ export type Metrics = {
   readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]>;
 } & {
   readonly registry: Registry;
-  readonly readFrom: (sources: FactSources) => void;
+  readonly readFrom: (sources: StatusSources) => void;
 };
 
 export function createMetrics(): Metrics {
@@ -155,7 +155,7 @@ export function createMetrics(): Metrics {
   return {
     // Each metric has the type of what its declaration creates.
     ...(Object.fromEntries(created) as Metrics),
-    ...{ registry, readFrom: createFactMetrics(registers) },
+    ...{ registry, readFrom: createStatusMetrics(registers) },
   };
 }
 

@@ -98,7 +98,7 @@ async function agesOf(
 
 function shown(all: readonly Ages[], open: OpenSpool, terminal: Terminal): readonly string[] {
   const paint = paintFor(terminal);
-  if (all.length === 0) return [paint('Nothing waits, and nothing needs anybody.', 'green')];
+  if (all.length === 0) return [paint('Nothing waits for delivery or for an operator.', 'green')];
   const now = Date.now();
   const table = new Table(columns(open, now), terminal).lines(all);
   const sum = ORDER.flatMap((state) => {

@@ -101,7 +101,7 @@ export async function takesMessages(intake: Intake): Promise<void> {
   try {
     await intake.assertSpace([]);
   } catch (error) {
-    if (error instanceof SpoolFull) notReady(`no messages are taken in: ${error.message}`);
+    if (error instanceof SpoolFull) notReady(`new messages are refused: ${error.message}`);
     throw error;
   }
 }

@@ -44,7 +44,7 @@ export interface ShopStatus {
     readonly state: 'closed' | 'open' | 'probing';
     /** When the next probe is due, while the breaker is open. */
     readonly nextProbeAt?: number;
-    /** Since when it has not been closed, and why, in the platform's words. For operators only. */
+    /** When it left the closed state, and the platform's error. For operators only. */
     readonly since?: number;
     readonly reason?: string;
   }[];

@@ -230,10 +230,10 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     const askedAt = performance.now();
     return setTimeout(() => {
       if (this.#options.spareBusy !== true || this.#heardAt < askedAt) {
-        this.#die('it takes too long');
+        this.#die('no response within the deadline');
         return;
       }
-      this.#peer.reject(id, new NotAnswered('it takes too long'));
+      this.#peer.reject(id, new NotAnswered('no response within the deadline'));
       this.#rest();
     }, deadlineMs);
   }

@@ -143,7 +143,7 @@ async function assertRoom(folder: string, blobs: readonly NamedBlob[]): Promise<
   if (needed > bavail * bsize) {
     const megabytes = (count: number): string => `${Math.ceil(count / 1_000_000)} MB`;
     throw new BackupRefused(
-      `there is no room for it: ${megabytes(needed)} of files, ${megabytes(bavail * bsize)} free`,
+      `there is not enough disk space: ${megabytes(needed)} needed, ${megabytes(bavail * bsize)} free`,
     );
   }
 }
@@ -153,7 +153,7 @@ const noteSchema = z.object({ entries: z.number(), gone: z.array(z.string()) });
 /** The problems of a backup, one line each; empty if a gateway can use it. */
 export async function checkBackup(folder: string): Promise<string[]> {
   const spool = join(folder, DATABASES[0]);
-  if (!existsSync(spool)) return [`${folder} is no backup: there is no ${DATABASES[0]} in it`];
+  if (!existsSync(spool)) return [`${folder} is not a backup: it has no ${DATABASES[0]}`];
   const damaged = DATABASES.flatMap((file) => {
     if (!existsSync(join(folder, file))) return [];
     const damage = damageOf(join(folder, file));

@@ -106,7 +106,7 @@ export function checkService(
   if (service.usesNumbersOwn) return [ok('it uses the webhook of each number')];
   const dropped = service.url === '' ? ', and it is not set, so messages are lost' : '';
   return [
-    ok(`its own webhook decides for its numbers${dropped}`),
+    ok(`its own webhook is used for its numbers${dropped}`),
     ...checkInbound({ name: subject, todo: IN_THE_CONSOLE }, service, publicUrl),
   ];
 }
@@ -136,7 +136,7 @@ function checkInbound(
     const wanted = `POST ${webhookUrl(publicUrl)}`;
     const { ok, failed } = resultsFor(name, subject.name, wanted);
     const by = subject.by === undefined ? '' : `${subject.by}: `;
-    if (url === '') return failed(`${by}nothing is set`, subject.todo);
+    if (url === '') return failed(`${by}no URL is set`, subject.todo);
     const wrong = wrongWith(url, method, publicUrl);
     const found = `${by}${method} ${shownUrl(url)}`;
     return wrong.length === 0 ? ok(found) : failed(`${found} (${wrong.join(', ')})`, subject.todo);

@@ -153,7 +153,7 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const created = Object.entries(METRICS).map(([name, create]) => [name, create(registers)]);
   return {
-    // Each metric has the type of what its declaration creates.
+    // The type of each metric is the return type of its declaration.
     ...(Object.fromEntries(created) as Metrics),
     ...{ registry, readFrom: createStatusMetrics(registers) },
   };

@@ -8,7 +8,7 @@ export interface StatusSources {
   readonly searchBacklog: () => Promise<number>;
 }
 
-interface FactGauge {
+interface StatusGauge {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
@@ -17,12 +17,12 @@ interface FactGauge {
 }
 
 const disk =
-  (of: (disk: GatewayStatus['disk']) => number): FactGauge['write'] =>
+  (of: (disk: GatewayStatus['disk']) => number): StatusGauge['write'] =>
   (gauge, status) => {
     if (status !== undefined) gauge.set(of(status.disk));
   };
 
-const FACT_GAUGES: readonly FactGauge[] = [
+const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: 'sluice_disk_free_bytes',
     help: 'Free space on the disk of the data folder',
@@ -83,7 +83,7 @@ const FACT_GAUGES: readonly FactGauge[] = [
  */
 export function createStatusMetrics(registers: Registry[]): (sources: StatusSources) => void {
   let sources: StatusSources | undefined;
-  for (const { write, ...declared } of FACT_GAUGES) {
+  for (const { write, ...declared } of STATUS_GAUGES) {
     new Gauge({
       ...{ ...declared, registers },
       async collect() {

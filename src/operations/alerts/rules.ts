@@ -35,7 +35,7 @@ export interface RuleOptions {
 
 /** Values over a period of time, which `GatewayStatus` does not contain. */
 export interface Recent {
-  /** Webhooks whose signature did not match, of the last ten minutes. */
+  /** The number of webhooks with an invalid signature in the last ten minutes. */
   readonly badSignatures: number;
   /** Whether the process has run for ten minutes, so that the count is complete. */
   readonly isWhole: boolean;

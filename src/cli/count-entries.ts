@@ -22,7 +22,7 @@ export interface StatsOptions {
 
 /** A bucket is counted up to this number. */
 const MAX_COUNTED = 1_000_000;
-/** The earliest due time is searched among this many waiting entries. */
+/** The number of waiting entries that are searched for the earliest due time. */
 const MAX_SEARCHED = 5000;
 /** States in the order of the table: waiting entries and those that need an operator come first. */
 const ORDER: readonly EntryState[] = [

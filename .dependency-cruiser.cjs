@@ -15,7 +15,7 @@ module.exports = {
     {
       name: 'not-to-dev-dep',
       severity: 'error',
-      // The widget is bundled: what it is made of is not needed to run the gateway.
+      // The widget is bundled, so its packages are not needed to run the gateway.
       from: { path: '^src/', pathNot: ['^src/widget/', '^src/console/page/'] },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
@@ -23,12 +23,15 @@ module.exports = {
         pathNot: ['@types/'],
       },
     },
-    // Whoever imports the package gets the client, and no database with it.
+    // The package exports the client without the store.
     layer('the-package-is-the-client', '^src/index[.]ts$', ['^src/platform-api/']),
     layer('domain-is-a-leaf', '^src/domain/', []),
     layer('observability-is-a-leaf', '^src/observability/', ['^src/domain/']),
-    layer('platform-api-knows-no-one', '^src/platform-api/', LEAVES),
-    layer('spool-knows-no-one-above', '^src/spool/', LEAVES),
+    layer('runtime-is-a-leaf', '^src/runtime/', ['^src/domain/']),
+    layer('config', '^src/config/', ['^src/domain/', '^src/runtime/']),
+    layer('gateway-never-cli', '^src/gateway/', ['^src/(?!cli/|main[.]ts$)']),
+    layer('platform-api', '^src/platform-api/', LEAVES),
+    layer('spool', '^src/spool/', LEAVES),
     layer('backup', '^src/operations/backup/', [...LEAVES, '^src/spool/']),
     layer('intake-to-spool', '^src/intake/', [...LEAVES, ...CONTRACT, '^src/spool/']),
     ...['email', 'sms', 'chat'].map((channel) =>
@@ -65,7 +68,7 @@ module.exports = {
       '^src/widget/look/',
     ]),
     layer('alerts', '^src/operations/alerts/', LEAVES),
-    layer('demo-knows-no-one', '^src/demo/', LEAVES),
+    layer('demo', '^src/demo/', LEAVES),
     layer('widget', '^src/widget/', ['^src/channels/chat/events[.]ts$']),
     {
       name: 'only-the-root-and-cli-read-the-configuration',

@@ -19,7 +19,7 @@ export function registerCompletion(program: Command, terminal: Terminal): void {
     .description('prints a script that completes this command line in your shell')
     .addArgument(new Argument('[shell]', 'your shell').choices(Object.keys(SCRIPTS)))
     .addOption(
-      new Option('--values <kind>', 'what the scripts ask for')
+      new Option('--values <kind>', 'prints the values that the scripts request')
         .choices(['shop', 'entry'])
         .hideHelp(),
     )

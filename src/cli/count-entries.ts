@@ -22,7 +22,7 @@ export interface StatsOptions {
 
 /** A bucket is counted up to this number. */
 const MAX_COUNTED = 1_000_000;
-/** The earliest due time is searched among this many waiting entries. */
+/** The number of waiting entries that are searched for the earliest due time. */
 const MAX_SEARCHED = 5000;
 /** States in the order of the table: waiting entries and those that need an operator come first. */
 const ORDER: readonly EntryState[] = [
@@ -94,7 +94,7 @@ async function agesOf({ spool, index }: OpenSpool, count: EntryCount, now: numbe
 
 function shown(all: readonly Ages[], open: OpenSpool, terminal: Terminal): readonly string[] {
   const paint = paintFor(terminal);
-  if (all.length === 0) return [paint('Nothing waits, and nothing needs anybody.', 'green')];
+  if (all.length === 0) return [paint('Nothing waits for delivery or for an operator.', 'green')];
   const now = Date.now();
   const table = new Table(columns(open, now), terminal).lines(all);
   const sum = ORDER.flatMap((state) => {

@@ -42,7 +42,9 @@ async function eraseWith(
   rejectOwnAddress(open, request, options.address);
   const eraser = PersonEraser.open(open.config);
   try {
-    const found = await interruptible(events, (signal) => look(eraser, request, terminal, signal));
+    const found = await interruptible(events, (signal) =>
+      search(eraser, request, terminal, signal),
+    );
     if (options.json !== true) terminal.out(foundText(found, open.shopName));
     if (person.reading.kind === 'visitor' && !hasFound(found)) {
       terminal.err(
@@ -91,7 +93,7 @@ function rejectOwnAddress(
   }
 }
 
-async function look(
+async function search(
   eraser: PersonEraser,
   request: EraseRequest,
   terminal: Terminal,

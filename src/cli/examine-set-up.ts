@@ -32,15 +32,15 @@ export async function examineSetUp(
 ): Promise<void> {
   const { config } = configuration(command, terminal);
   // Before the keys are read, because reading them restores their file modes.
-  const facts = inspectDataFolder(config.dataDir, Date.now());
-  const patient = doctorTargets(config, await shopsOf(config), undefined, () => facts);
-  const results = await examine(patient, {
+  const dataFolder = inspectDataFolder(config.dataDir, Date.now());
+  const targets = doctorTargets(config, await shopsOf(config), undefined, () => dataFolder);
+  const results = await examine(targets, {
     ...(options.only && { only: options.only }),
     fix: options.fix === true,
     timeoutMs: TIMEOUT_MS,
     clock: Date.now,
   });
-  const url = patient.smsShops.length > 0 ? webhookUrl(patient.publicUrl) : undefined;
+  const url = targets.smsShops.length > 0 ? webhookUrl(targets.publicUrl) : undefined;
   terminal.out(options.json ? json(results, url) : lines(results, url));
   const failed = count(results, 'failed');
   if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} checks failed`);

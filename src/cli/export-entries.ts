@@ -73,7 +73,7 @@ export async function exportEntries(
       progress.end();
       await open.audit('export', counted(exported.written, 'entry', 'entries'), outcome);
     }
-    tell(exported, options, terminal);
+    printResult(exported, options, terminal);
   });
 }
 
@@ -136,7 +136,7 @@ async function wholeRaw({ spool }: OpenSpool, raw: RawForm): Promise<Buffer | un
 }
 
 /** Written to the error output, because the result may be printed. */
-function tell(exported: Exported, { output }: ExportOptions, terminal: Terminal): void {
+function printResult(exported: Exported, { output }: ExportOptions, terminal: Terminal): void {
   const left = [...exported.leftOut].map(([why, count]) => `${count} ${why}`);
   const rest = left.length === 0 ? '' : `; left out: ${left.join(', ')}`;
   terminal.err(

@@ -7,7 +7,7 @@ import { createAddressDirectory } from '../channels/email/routing.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { counted } from '../runtime/amounts.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { EmailIngester, DiskShort, type EmailIngesterOptions } from './ingest/email-ingester.ts';
+import { EmailIngester, DiskFull, type EmailIngesterOptions } from './ingest/email-ingester.ts';
 import { type Input, inputsOf } from './ingest/inputs.ts';
 import { showPosition, IngestTally } from './ingest/message-position.ts';
 import { readExport } from './ingest/read-export.ts';
@@ -50,7 +50,7 @@ export async function ingestFiles(
             `${tally.failed} failed`,
           );
         }
-        tell(tally, options, terminal);
+        printTally(tally, options, terminal);
       }
       if (tally.failed > 0) {
         throw new CommandFailed(`${tally.failed} of ${tally.messages} messages were not ingested`);
@@ -114,7 +114,7 @@ async function ingest(
     }
     await Promise.all([mail.idle(), exported.idle()]);
   } catch (error) {
-    if (error instanceof DiskShort || isSystemError(error)) {
+    if (error instanceof DiskFull || isSystemError(error)) {
       throw new CommandFailed(`${error.message}; run the command again to continue`, {
         cause: error,
       });
@@ -170,7 +170,7 @@ function address(text: string, option: string): string {
   return canonical;
 }
 
-function tell(tally: IngestTally, { json, dryRun }: IngestOptions, terminal: Terminal): void {
+function printTally(tally: IngestTally, { json, dryRun }: IngestOptions, terminal: Terminal): void {
   const { accepted, duplicates, failed, skipped, entries, failures } = tally;
   if (json) {
     const report = {

@@ -73,7 +73,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
 
   registerDoctor(program, terminal);
 
-  const queue = program.command('queue').description('shows and changes what is in the spool');
+  const queue = program.command('queue').description('shows and changes the entries of the spool');
   queue.addHelpText('after', '\nExample:\n  $ sluice queue list --state dead');
   registerQueueList(queue, terminal, events);
   registerQueueStats(queue, terminal, events);

@@ -38,9 +38,11 @@ export function registerQueueList(
   withWatch(
     withSearch(parent.command('list').description('lists entries, newest first'))
       .option('--before <id>', 'only entries older than this one: the next page')
-      .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, limit, 50)
+      .option('--limit <count>', `the number of entries, up to ${MAX_LIMIT}`, limit, 50)
       .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
-      .addOption(new Option('--jsonl', 'for programs: a JSON object a line').conflicts('watch')),
+      .addOption(
+        new Option('--jsonl', 'for programs: one JSON object per line').conflicts('watch'),
+      ),
   )
     .addHelpText(
       'after',
@@ -99,7 +101,7 @@ export function registerQueueShow(parent: Command, terminal: Terminal): void {
       ]),
     )
     .addOption(
-      new Option('--trimmed', 'what was taken away as quote or signature').conflicts('raw'),
+      new Option('--trimmed', 'the text that was trimmed as quote or signature').conflicts('raw'),
     )
     .option('--raw', 'the message as received, byte for byte: for a file or a pipe')
     .addHelpText(
@@ -142,7 +144,7 @@ export function registerQueueChange(
       .option('--all', 'all entries that match the filters')
       .option('--text <words>', 'only entries with these words in sender, subject or ids')
       .option('--yes', 'skips the confirmation')
-      .option('--json', 'for programs: a JSON array, with --all one object')
+      .option('--json', 'for programs: a JSON array, with --all one JSON object')
       .addHelpText(
         'after',
         `\nExample:\n  $ sluice queue ${move.name} 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n` +

@@ -41,7 +41,7 @@ export function registerAudit(parent: Command, terminal: Terminal): void {
     .option('--before <no>', 'only lines older than this number: the next page', count)
     .option('--limit <count>', 'the number of lines, up to 1000', upTo1000, 50)
     .addOption(new Option('--json', 'for programs: a JSON array').conflicts('jsonl'))
-    .option('--jsonl', 'for programs: a JSON object a line')
+    .option('--jsonl', 'for programs: one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ sluice audit --limit 20')
     .action(async (options: AuditOptions, command: Command) => {
       const { listAudit } = await import('./list-audit.ts');
@@ -94,7 +94,7 @@ export function registerBackup(parent: Command, terminal: Terminal, events: Proc
     .command('backup')
     .description('copies the data folder of a running gateway, or checks such a copy')
     .argument('<folder>', 'a new folder, outside of the data folder')
-    .addOption(new Option('--check', 'whether a gateway can be started on this backup'))
+    .addOption(new Option('--check', 'checks whether a gateway can use this backup'))
     .option('--json', 'for programs: one JSON object')
     .addHelpText(
       'after',
@@ -130,10 +130,10 @@ export function registerErase(program: Command, terminal: Terminal, events: Proc
     .command('erase')
     .description('removes what is stored about a person')
     .requiredOption('--address <address>', 'email address, number, or chat visitor')
-    .option('--shop <name>', 'only of this shop')
+    .option('--shop <name>', 'only data of this shop')
     .option('--dry-run', 'shows what would be erased')
-    .option('--yes', 'does not ask')
-    .option('--json', 'for programs: one object')
+    .option('--yes', 'skips the confirmation')
+    .option('--json', 'for programs: one JSON object')
     .addHelpText('after', HELP)
     .action(async (options: EraseOptions, command: Command) => {
       const { eraseStored } = await import('./erase-stored.ts');

@@ -66,7 +66,10 @@ interface Flexibility {
   readonly min: number;
   /** The column grows into unused space up to this width. Without it, the width is always `min`. */
   readonly max?: number;
-  /** The column is hidden on a narrow screen: the highest number first. Without it, never. */
+  /**
+   * On a narrow screen, columns are hidden in descending order of this number; those without it are
+   * never hidden.
+   */
   readonly drop?: number;
 }
 

@@ -8,7 +8,7 @@
  * other origins cannot send without a preflight request. Errors are a `Problem`.
  */
 
-import type { Facts, ShopFacts } from '../observability/facts.ts';
+import type { GatewayStatus, ShopStatus } from '../observability/status.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 import type { Alert } from '../operations/alerts/alert.ts';
@@ -45,7 +45,7 @@ export interface Session {
 
 /** `GET /api/overview`; the `overview` event of `GET /api/stream`, every 2 s. */
 export interface Overview extends Pick<
-  Facts,
+  GatewayStatus,
   'at' | 'startedAt' | 'disk' | 'certificate' | 'sockets'
 > {
   readonly version: string;
@@ -83,7 +83,7 @@ export interface ChannelFigures {
   readonly accepted: number;
 }
 
-export interface ShopFigures extends ShopFacts {
+export interface ShopFigures extends ShopStatus {
   readonly queued: number;
   readonly dead: number;
   readonly held: number;

@@ -28,7 +28,7 @@ const PALETTES: Record<Colour, ShoeColours> = {
 const asset = (name: string): string =>
   readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8');
 
-/** A low shoe from the side, its toe to the left, on a field of 800 by 520. */
+/** A shoe from the side, its toe to the left, in a view box of 800 by 520. */
 const SHOE = asset('shoe.svg');
 const shoe = (colours: ShoeColours): string =>
   Object.entries(colours).reduce(

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ConfigurationView, ReloadResult } from '../console/contract.ts';
-import type { CollectFacts } from '../observability/facts.ts';
+import type { CollectStatus } from '../observability/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import { type ConfigSource, NO_SOURCE } from './config-source.ts';
@@ -28,7 +28,7 @@ export interface ConfigurationServiceOptions {
 export interface ConfigurationServiceParts {
   readonly live: LiveConfig;
   readonly operator: Pick<OperatorStore, 'audit'>;
-  readonly facts: CollectFacts;
+  readonly status: CollectStatus;
   readonly logger: Logger;
   /** Called after each reload, even if nothing changed: the platform may have. */
   readonly onReloaded: () => void;
@@ -39,7 +39,7 @@ export function createConfigurationService(
   options: ConfigurationServiceOptions,
   parts: ConfigurationServiceParts,
 ): ConfigurationService {
-  const { live, operator, facts, logger } = parts;
+  const { live, operator, status, logger } = parts;
   const { source = NO_SOURCE } = options;
   let loadedAt = Date.now();
   live.add({
@@ -56,7 +56,7 @@ export function createConfigurationService(
     },
   });
   return {
-    view: () => configurationView({ live, source, loadedAt: () => loadedAt, facts }),
+    view: () => configurationView({ live, source, loadedAt: () => loadedAt, status }),
     reload: (who) => reloads.reload(who),
     stop: () => reloads.stop(),
   };

@@ -4,7 +4,7 @@ import { UnusableKeys } from '../config/secret-file.ts';
 import { warningsOf } from '../config/warnings.ts';
 import type { ConfigurationView } from '../console/contract.ts';
 import { shownUrl, webhookUrl } from '../operations/doctor/public-url.ts';
-import type { CollectFacts } from '../observability/facts.ts';
+import type { CollectStatus } from '../observability/status.ts';
 import { leavesOf, type ConfigLeaf } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
 import { demoShopOf } from './demo.ts';
@@ -24,7 +24,7 @@ export interface ViewParts {
   readonly source: ConfigSource;
   /** When the running configuration was read, in milliseconds since the epoch. */
   readonly loadedAt: () => number;
-  readonly facts: CollectFacts;
+  readonly status: CollectStatus;
 }
 
 /** Values that are generated at the first start rather than read from the file. */
@@ -42,7 +42,7 @@ export async function configurationView(parts: ViewParts): Promise<Configuration
     loadedAt: parts.loadedAt(),
     values: shownValues(config, source),
     pending: await pendingOf(config, source),
-    warnings: [...warningsOf(config), ...(await unconfiguredShopWarnings(config, parts.facts))],
+    warnings: [...warningsOf(config), ...(await unconfiguredShopWarnings(config, parts.status))],
     shops: config.shops.map((shop) => shownShop(shop, config)),
   };
 }
@@ -99,10 +99,10 @@ async function pendingOf(
 /**
  * Warnings for queued entries of shops that are not configured: they are kept but not delivered.
  */
-async function unconfiguredShopWarnings(config: Config, facts: CollectFacts): Promise<string[]> {
+async function unconfiguredShopWarnings(config: Config, status: CollectStatus): Promise<string[]> {
   const names = new Set(config.shops.map(({ name }) => name));
   const waiting = new Map<string, number>();
-  for (const { shop, state, count } of (await facts()).counts) {
+  for (const { shop, state, count } of (await status()).counts) {
     if (state !== 'queued' || names.has(shop)) continue;
     waiting.set(shop, (waiting.get(shop) ?? 0) + count);
   }

@@ -19,7 +19,7 @@ import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
 import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
-import type { CollectFacts } from '../observability/facts.ts';
+import type { CollectStatus } from '../observability/status.ts';
 import type { Health } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -55,7 +55,7 @@ export interface ConsoleParts {
   readonly store: Store;
   readonly index: EntryIndex;
   readonly shops: () => readonly ShopPlatform[];
-  readonly facts: CollectFacts;
+  readonly status: CollectStatus;
   readonly alerts: () => readonly Alert[];
   readonly health: Health;
   readonly metrics: Metrics;
@@ -86,13 +86,13 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const audit = countedAudit(parts);
   const { signIn, sessions } = await openSignIn(parts, audit);
   const queued = async () => {
-    const { counts } = await parts.facts();
+    const { counts } = await parts.status();
     return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
   };
   const figures = new LiveFigures({ metrics, clock, queued, logger });
   const overview = () =>
     overviewOf({
-      ...{ facts: parts.facts, figures, alerts: parts.alerts, version: version() },
+      ...{ status: parts.status, figures, alerts: parts.alerts, version: version() },
       demo: live.value.demo,
       deliveryPaused: live.value.delivery.paused,
       enabled: () => enabledChannels(live.value),

@@ -5,7 +5,7 @@ import type { Secret } from '../config/secret.ts';
 import type { DoctorTargets } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
-import type { DataFolderFacts } from '../observability/facts.ts';
+import type { DataFolderStatus } from '../observability/status.ts';
 import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
@@ -14,7 +14,7 @@ import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
 
 export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
-  /** The generated one, when none is configured. */
+  /** The generated password if none is configured. */
   readonly adminPassword?: Secret;
 };
 
@@ -22,13 +22,13 @@ export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
  * What the doctor checks, derived from the configuration. The demo shop has no Twilio account and
  * no domain, so only its platform can be checked.
  * @param embeddedUrl where the embedded platform listens; only the gateway itself knows it
- * @param dataFolder reads the status of the data folder; at once if it has to be read first
+ * @param dataFolder reads the status of the data folder
  */
 export function doctorTargets(
   config: Config,
   { shops, demo, adminPassword }: DoctorShops,
   embeddedUrl?: string,
-  dataFolder: () => DataFolderFacts = inspectOnce(config.dataDir),
+  dataFolder: () => DataFolderStatus = inspectOnce(config.dataDir),
 ): DoctorTargets {
   const { smtp, http, admin, alerts, dataDir } = config;
   const certFile = smtp.tls?.cert;
@@ -84,9 +84,9 @@ function textOf(file: string): string {
   }
 }
 
-function inspectOnce(dir: string): () => DataFolderFacts {
-  let facts: DataFolderFacts | undefined;
-  return () => (facts ??= inspectDataFolder(dir, Date.now()));
+function inspectOnce(dir: string): () => DataFolderStatus {
+  let status: DataFolderStatus | undefined;
+  return () => (status ??= inspectDataFolder(dir, Date.now()));
 }
 
 function doorsOf({ smtp, http, admin }: Config): Door[] {

@@ -150,12 +150,12 @@ async function start(
 
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
-  const { facts, alerting } = await startMonitoring(base, store, index, shops, tls);
+  const { status, alerting } = await startMonitoring(base, store, index, shops, tls);
 
   const configuration = createConfigurationService(options, {
     ...base,
     operator: store.operator,
-    facts,
+    status,
     onReloaded: () => {
       for (const shop of shops.value) shop.tryNow();
     },
@@ -165,7 +165,7 @@ async function start(
   health.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, health);
   const console = await openConsole({
-    ...{ ...base, store, index, health, facts, configuration, wake: () => wake() },
+    ...{ ...base, store, index, health, status, configuration, wake: () => wake() },
     doors: () => ({ ...(opened.smtp && { smtp: opened.smtp }), ...(http && { http }) }),
     platformUrl: () => local.value?.url,
     shops: () => shops.value,

@@ -26,7 +26,7 @@ export interface ReadingParts {
 }
 
 export interface ReadingOptions {
-  /** Begins the names of the normalizers and of their scratch folders. */
+  /** The prefix of the names of the normalizers and of their scratch folders. */
   readonly prefix: '' | 'console-';
   readonly countMessage: Spool['countMessage'];
   /** Without it, senders of emails are not checked. */
@@ -79,7 +79,7 @@ export function channelNormalizers(
   return { email: email.normalize, sms, web_chat: chat };
 }
 
-/** When an entry is tried again whose shop no longer has its channel. */
+/** The delay after which an entry is tried again if its shop no longer has its channel. */
 const RETRY_AFTER_MS = 60_000;
 
 /** The normalizers of delivery. */
@@ -105,7 +105,7 @@ const idsOf = ({ shops }: LiveConfig['value'], channel: 'email' | 'sms'): Readon
   new Set(shops.filter((shop) => shop[channel] !== undefined).map(({ shopId }) => shopId));
 
 /**
- * Postpones entries of a channel that their shop no longer has, for as long as it takes: the
+ * Postpones entries of a channel that their shop no longer has, until it is configured again: the
  * settings for reading them are in the configuration.
  */
 function postponeUnserved(normalize: Normalizer, served: Current<ReadonlySet<ShopId>>): Normalizer {

@@ -10,13 +10,13 @@ import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './alerts.ts';
 import { authenticatorOptions } from './email-options.ts';
-import { createFacts } from './facts.ts';
+import { createStatusCollector } from './status.ts';
 import { LiveConfig } from './live-config.ts';
 import { createNormalizers } from './normalizers.ts';
 import { storedFormOf } from './stored-forms.ts';
 import { version } from './version.ts';
 import type { Backlog, Intake } from '../intake/intake.ts';
-import type { CollectFacts } from '../observability/facts.ts';
+import type { CollectStatus } from '../observability/status.ts';
 import { NotReady } from '../observability/health.ts';
 import { type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -94,15 +94,15 @@ export function notReady(why: string): never {
 }
 
 /**
- * Fails while the intake would refuse every message for lack of space, so that a load balancer
- * routes around this gateway. It is evaluated on every probe, so readiness returns automatically.
+ * Fails while the intake would refuse every message for lack of space, so that a load balancer uses
+ * other gateways. It is evaluated on every probe, so the check passes again when there is space.
  * @throws {NotReady}
  */
 export async function takesMessages(intake: Intake): Promise<void> {
   try {
     await intake.assertSpace([]);
   } catch (error) {
-    if (error instanceof SpoolFull) notReady(`no messages are taken in: ${error.message}`);
+    if (error instanceof SpoolFull) notReady(`new messages are refused: ${error.message}`);
     throw error;
   }
 }
@@ -217,8 +217,8 @@ export async function startMonitoring(
   index: EntryIndex,
   shops: Current<readonly ShopPlatform[]>,
   tls: TlsMaterial | undefined,
-): Promise<{ readonly facts: CollectFacts; readonly alerting: Pick<Alerting, 'current'> }> {
-  const facts = createFacts({
+): Promise<{ readonly status: CollectStatus; readonly alerting: Pick<Alerting, 'current'> }> {
+  const status = createStatusCollector({
     spool: store.spool,
     dataDir: config.dataDir,
     reserveBytes: store.neededBytes,
@@ -227,10 +227,10 @@ export async function startMonitoring(
     metrics,
     clock,
   });
-  metrics.readFrom({ facts, searchBacklog: () => index.backlog() });
+  metrics.readFrom({ status, searchBacklog: () => index.backlog() });
   const alerting = await startLiveAlerts(live, {
-    ...{ facts, files: store.files, metrics, clock, logger },
+    ...{ status, files: store.files, metrics, clock, logger },
   });
   stack.push('alerts', () => alerting.stop());
-  return { facts, alerting };
+  return { status, alerting };
 }

@@ -9,8 +9,8 @@ import { smsShops } from './shops.ts';
 
 /**
  * Looks for texts that arrived while the webhook was down. It does not run for the demo shop, whose
- * account is made up, nor when the HTTP listener is off: another process receives the texts then.
- * It restarts, with an immediate run, when a shop's numbers or account change.
+ * account is fictitious, nor when the HTTP listener is off: another process receives the texts
+ * then. It restarts, with an immediate run, when a shop's numbers or account change.
  */
 export function startSmsReconciliation(
   live: LiveConfig,
@@ -43,5 +43,7 @@ function started(config: CompleteConfig, parts: ReconciliationParts): Reconcilia
   return startReconciliation({ shops: smsShops(config) }, parts);
 }
 
-/** All that a reconciliation depends on. It contains secrets, so use it for comparison only. */
+/**
+ * Everything that a reconciliation depends on. It contains secrets, so use it for comparison only.
+ */
 const asked = (config: CompleteConfig): string => JSON.stringify([config.demo, smsShops(config)]);

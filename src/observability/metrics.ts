@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { createFactMetrics, type FactSources } from './fact-metrics.ts';
+import { createStatusMetrics, type StatusSources } from './status-metrics.ts';
 
 const counter =
   <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
@@ -144,7 +144,7 @@ export type Metrics = {
   readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]>;
 } & {
   readonly registry: Registry;
-  readonly readFrom: (sources: FactSources) => void;
+  readonly readFrom: (sources: StatusSources) => void;
 };
 
 export function createMetrics(): Metrics {
@@ -153,9 +153,9 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const created = Object.entries(METRICS).map(([name, create]) => [name, create(registers)]);
   return {
-    // Each metric has the type of what its declaration creates.
+    // The type of each metric is the return type of its declaration.
     ...(Object.fromEntries(created) as Metrics),
-    ...{ registry, readFrom: createFactMetrics(registers) },
+    ...{ registry, readFrom: createStatusMetrics(registers) },
   };
 }
 

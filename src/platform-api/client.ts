@@ -141,7 +141,7 @@ export class PlatformClient {
     return this.#read('listTickets', '/tickets/', ticketPage, signal, query);
   }
 
-  /** The same, page by page; each page is requested when it is needed. */
+  /** Like `listTickets`, page by page; each page is requested when it is needed. */
   ticketPages(query: ListTicketsQuery = {}, signal?: AbortSignal): Pages<Ticket> {
     return pages((each: ListTicketsQuery) => this.listTickets(each, signal), query);
   }
@@ -162,7 +162,7 @@ export class PlatformClient {
     return this.#read('listMessages', '/messages/', messagePage, signal, query);
   }
 
-  /** The same, page by page. */
+  /** Like `listMessages`, page by page. */
   messagePages(query: ListMessagesQuery = {}, signal?: AbortSignal): Pages<Message> {
     return pages((each: ListMessagesQuery) => this.listMessages(each, signal), query);
   }
@@ -227,7 +227,7 @@ export class PlatformClient {
     return this.#read('listContacts', '/contacts/', contactPage, signal, query);
   }
 
-  /** The same, page by page. */
+  /** Like `listContacts`, page by page. */
   contactPages(query: ListContactsQuery = {}, signal?: AbortSignal): Pages<Contact> {
     return pages((each: ListContactsQuery) => this.listContacts(each, signal), query);
   }

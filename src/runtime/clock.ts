@@ -13,8 +13,8 @@ export function createMonotonicClock(): Clock {
 }
 
 /**
- * The result of `work`, or of `late` after this time. The work then goes on, and a failure of it is
- * ignored.
+ * The result of `work`, or of `late` after this time. The work is not interrupted; if it fails
+ * later, the error is ignored.
  */
 export async function withinMs<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

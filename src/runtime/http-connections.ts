@@ -222,7 +222,7 @@ function stalledMs({ socket, exchange, idleSince }: Connection, now: number): nu
 const isDone = (response: ServerResponse): boolean =>
   response.writableFinished || response.destroyed;
 const isOver = ({ request, response }: Exchange): boolean => request.complete && isDone(response);
-/** Whether received bytes of the body wait to be read by us. */
+/** Whether received bytes of the body have not been read by us yet. */
 const isReadingPaused = ({ request }: Exchange): boolean => request.readableLength > 0;
 
 /** The undeclared part of a socket's handle: what the kernel has not accepted yet. */

@@ -94,8 +94,8 @@ export function outOfDescriptors(code: 'EMFILE' | 'ENFILE'): Trouble {
         mayPass: false,
       }
     : {
-        found: 'this machine has no more files and sockets to give (ENFILE)',
-        todo: 'Find what keeps so many open (lsof), or raise the sysctl fs.file-max',
+        found: 'this machine has reached its limit of open files and sockets (ENFILE)',
+        todo: 'Find the process that has so many open (lsof), or raise the sysctl fs.file-max',
         mayPass: true,
       };
 }
@@ -130,7 +130,7 @@ function noPort({ code, port, address }: SystemError): Trouble {
     const host = typeof address === 'string' ? address : 'the configured one';
     return {
       found: `this machine has no address ${host} to listen on`,
-      todo: 'Configure a host that is its own, or 0.0.0.0 for all of them',
+      todo: 'Configure one of its addresses, or 0.0.0.0 for all of them',
       mayPass: false,
     };
   }

@@ -1,7 +1,7 @@
 import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { codeOf } from './error-code.ts';
 
-/** What one side offers to the other, by name. Arguments and results are cloned. */
+/** The functions that one side offers to the other, by name. Arguments and results are cloned. */
 type Functions<Offered> = { readonly [Name in keyof Offered]: (...args: never) => unknown };
 
 /**
@@ -20,10 +20,10 @@ export class NotAnswered extends Error {
 
 /** An error of the other side, without its text, which may quote a message. */
 interface Failure {
-  /** By which the caller decides; `error` unless the thread has kinds of its own. */
+  /** Tells the caller how to handle it; `error` unless the thread defines its own kinds. */
   readonly kind: string;
   readonly name: string;
-  /** Empty without one. */
+  /** Empty if the error has none. */
   readonly code: string;
 }
 
@@ -96,7 +96,7 @@ class Peer<Offered extends Functions<Offered>> {
       this.#post({ id, name, args }, args.flatMap(buffersOf));
     });
 
-  /** Functions are called in the order of the messages, before this returns. */
+  /** Calls the functions in the order of the messages, before it returns. */
   receive(messages: readonly Message[]): void {
     for (const message of messages) {
       if ('name' in message) void this.#answer(message.id, message.name, message.args);
@@ -124,7 +124,7 @@ class Peer<Offered extends Functions<Offered>> {
     const { functions, kindOf = () => 'error' } = this.#options;
     try {
       if (!Object.hasOwn(functions, name)) throw new TypeError('no such function');
-      // Its types are those of the caller's `Call`.
+      // The types are those of the caller's `Call`.
       const called = functions[name as never] as (...args: readonly unknown[]) => unknown;
       const value = await called(...args);
       this.#post({ id, value }, buffersOf(value));
@@ -137,7 +137,10 @@ class Peer<Offered extends Functions<Offered>> {
     }
   }
 
-  /** The messages of one turn go together, because waking a thread costs more than most of them. */
+  /**
+   * Messages of one turn of the event loop are sent together, because waking a thread costs more
+   * than most calls.
+   */
   #post(message: Message, transfer: readonly ArrayBuffer[]): void {
     if (this.#messages.length === 0) {
       setImmediate(() => {
@@ -150,23 +153,26 @@ class Peer<Offered extends Functions<Offered>> {
 }
 
 export interface RpcThreadOptions<Theirs, Ours> {
-  /** What the thread may call. */
+  /** The functions that the thread may call. */
   readonly functions?: Ours;
   /** `workerData` in the thread. */
   readonly data?: unknown;
   readonly limits?: ResourceLimits;
-  /** By function; without one, a call may take forever. */
+  /** Per function; without a deadline, a call may take any time. */
   readonly deadlinesMs?: { readonly [Name in keyof Theirs]?: number };
-  /** A late call ends the thread only if the thread has sent nothing since, so that it hangs. */
+  /**
+   * A late call ends the thread only if the thread has sent nothing since, because only then it
+   * hangs.
+   */
   readonly spareBusy?: boolean;
   /** The thread has ended without `stop`. The calls in flight reject after this. */
   readonly onDeath?: (inFlight: number, error?: Error) => void;
 }
 
 /**
- * A thread that offers `Theirs` (`serveRpc`) and may call `Ours`. It lives once: its owner starts
- * another one after its death. It keeps the process alive only while it starts and while calls are
- * in flight.
+ * A thread that offers `Theirs` (`serveRpc`) and may call `Ours`. It is not restarted: its owner
+ * creates another one when it has ended. It keeps the process alive only while it starts and while
+ * calls are in flight.
  */
 export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<Ours> = object> {
   readonly #worker: Worker;
@@ -183,7 +189,8 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     this.#worker = new Worker(url, {
       workerData: options.data,
       resourceLimits: options.limits,
-      // A hostile message must not find a key in the environment, nor a parser an option.
+      // The environment is not passed on: code that a hostile message exploits must not find a key
+      // in it.
       env: {},
     });
     this.#peer = new Peer(this.#worker, {
@@ -209,8 +216,8 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
   };
 
   /**
-   * Ends the thread, or waits for its end. Calls in flight reject. What the thread has to close, it
-   * closes in a call before this.
+   * Ends the thread, or waits for its end. Calls in flight reject. If the thread has to close
+   * something, call it to do so first.
    */
   async stop(): Promise<void> {
     this.#end('the thread was stopped');
@@ -223,10 +230,10 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     const askedAt = performance.now();
     return setTimeout(() => {
       if (this.#options.spareBusy !== true || this.#heardAt < askedAt) {
-        this.#die('it takes too long');
+        this.#die('no response within the deadline');
         return;
       }
-      this.#peer.reject(id, new NotAnswered('it takes too long'));
+      this.#peer.reject(id, new NotAnswered('no response within the deadline'));
       this.#rest();
     }, deadlineMs);
   }
@@ -252,8 +259,9 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
 }
 
 /**
- * Offers functions to the thread that started this one, and returns what calls its functions.
- * @param kindOf the kind of a failure, by which the caller decides
+ * Offers functions to the thread that started this one. Returns a function that calls the functions
+ * of that thread.
+ * @param kindOf the kind of a failure, which tells the caller how to handle it
  */
 export function serveRpc<Ours extends Functions<Ours>, Theirs extends Functions<Theirs> = object>(
   port: MessagePort | null,

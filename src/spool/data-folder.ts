@@ -1,7 +1,7 @@
 import { readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { DataFolderFacts, SpoolFacts } from '../observability/facts.ts';
+import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
 import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
@@ -12,8 +12,8 @@ const LOOKED_AT = 20_000;
 
 const SECRETS = ['keys.json', 'demo.json'];
 
-/** Inspects a data folder without changing it. Never throws: failures are reported as facts. */
-export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
+/** Inspects a data folder without changing it. Never throws: failures are part of the result. */
+export function inspectDataFolder(dir: string, now: number): DataFolderStatus {
   const found = dataFolderTrouble(dir);
   const trouble = found === undefined ? {} : { trouble: found };
   const folder = statOf(dir);
@@ -52,7 +52,7 @@ function isLocked(file: string): boolean {
   }
 }
 
-function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
+function inspectSpool(file: string, now: number): DataFolderStatus['spool'] {
   let found: Stats | undefined;
   try {
     found = statSync(file, { throwIfNoEntry: false });
@@ -71,7 +71,7 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
   try {
     db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
     const schema = Number(db.pragma('user_version', { simple: true }));
-    const facts = {
+    const status = {
       bytes: found.size,
       schema,
       knownSchema: MIGRATIONS.length,
@@ -79,9 +79,9 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
     };
     // A newer version may have different tables.
     if (schema > MIGRATIONS.length || schema === 0) {
-      return { ...facts, due: 0, failing: [], stopped: [] };
+      return { ...status, due: 0, failing: [], stopped: [] };
     }
-    return { ...facts, ...waiting(db, now), stopped: stopped(db) };
+    return { ...status, ...waiting(db, now), stopped: stopped(db) };
   } catch (error) {
     return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
   } finally {
@@ -92,7 +92,7 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
 function waiting(
   db: Database.Database,
   now: number,
-): Pick<SpoolFacts, 'due' | 'dueSince' | 'failing'> {
+): Pick<SpoolStatus, 'due' | 'dueSince' | 'failing'> {
   const due = db
     .prepare<[number], { due: number; since: number | null }>(
       `SELECT count(*) AS due, min(max(next_attempt_at, received_at)) AS since
@@ -112,7 +112,7 @@ function waiting(
 }
 
 /** The stopped shops as the gateway last stored them; older databases do not have them. */
-function stopped(db: Database.Database): SpoolFacts['stopped'] {
+function stopped(db: Database.Database): SpoolStatus['stopped'] {
   const isKnown = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'shop_health'`).get();
   if (isKnown === undefined) return [];
   return db

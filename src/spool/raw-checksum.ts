@@ -10,7 +10,7 @@ export class RawDamaged extends Error {
 /**
  * CRC-32 (ISO 3309), against disk and memory errors. It does not protect against changes: someone
  * who can change the file can change the checksum
- * (docs/decisions/0021-a-checksum-of-the-raw-form.md).
+ * (docs/decisions/0021-raw-checksum.md).
  */
 export const checksumOf = (bytes: Uint8Array): number => crc32(bytes);
 

@@ -1,6 +1,6 @@
 import type { WidgetConfig } from '../channels/chat/events.ts';
 
-/** What the page's script tag and the shop's configuration say, merged. */
+/** The attributes of the page's script tag and the shop's configuration, merged. */
 export interface Settings extends WidgetConfig {
   readonly language: Language;
   /** BCP 47, for numbers and dates. */

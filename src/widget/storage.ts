@@ -5,7 +5,9 @@
  */
 export const SESSION = 'session';
 
-/** What all names begin with. Each gateway and key has its own: a site may use several widgets. */
+/**
+ * The prefix of all names. It contains the gateway and key, because a site may use several widgets.
+ */
 export function storagePrefix(gatewayUrl: string, key: string): string {
   const { origin, basePath } = gatewayAddress(gatewayUrl);
   return `sluice:${origin}${basePath}:${encodeURIComponent(key)}:`;

@@ -71,7 +71,7 @@ async function ask(url: string): Promise<Readiness> {
       expect(diskOf(body)).toEqual({
         name: 'disk',
         ok: false,
-        why: expect.stringMatching(/^no messages are taken in: .*disk/),
+        why: expect.stringMatching(/^new messages are refused: .*disk/),
       });
     }
     // The same law as the intake's.

@@ -9,13 +9,13 @@ import { configSource } from '../../src/gateway/config-source.ts';
 import { configurationView } from '../../src/gateway/configuration-view.ts';
 import { LiveConfig } from '../../src/gateway/live-config.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import type { Facts } from '../../src/observability/facts.ts';
+import type { GatewayStatus } from '../../src/observability/status.ts';
 import { ends } from '../support/ends.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
 import { runCount } from '../support/run-count.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-const QUIET: Facts = {
+const QUIET: GatewayStatus = {
   at: 0,
   startedAt: 0,
   counts: [],
@@ -32,7 +32,7 @@ async function viewOf(
     view: () => Promise<ConfigurationView>,
     write: (content: object | string) => void,
   ) => Promise<ConfigurationView> = (view) => view(),
-  facts: Facts = QUIET,
+  status: GatewayStatus = QUIET,
 ): Promise<ConfigurationView> {
   const dir = tempDir();
   ends(() => dir.remove());
@@ -44,7 +44,7 @@ async function viewOf(
   const loaded = source.load();
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
   const live = new LiveConfig(await completeConfig(loaded.config), silentLogger);
-  const parts = { live, source, loadedAt: () => 7, facts: () => Promise.resolve(facts) };
+  const parts = { live, source, loadedAt: () => 7, status: () => Promise.resolve(status) };
   return later(() => configurationView(parts), write);
 }
 
@@ -141,8 +141,8 @@ test('warns of entries that wait for a shop that is not there', async () => {
     count: 3,
     oldestAt: 0,
   } as const;
-  const facts = { ...QUIET, counts: [stranger, { ...stranger, state: 'dead' }] };
-  const view = await viewOf((dataDir) => gatewayConfig({ dataDir }), undefined, facts);
+  const status = { ...QUIET, counts: [stranger, { ...stranger, state: 'dead' }] };
+  const view = await viewOf((dataDir) => gatewayConfig({ dataDir }), undefined, status);
   expect(view.warnings).toEqual([expect.stringMatching(/^3 queued for the shop a-shop-id,/)]);
 });
 

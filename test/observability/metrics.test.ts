@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { createMetrics, forgetShops } from '../../src/observability/metrics.ts';
-import { DAY, NOW, openShop, someFacts } from '../operations/alerts/some-facts.ts';
+import { DAY, NOW, openShop, someStatus } from '../operations/alerts/some-status.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/metrics.md', import.meta.url));
 
@@ -52,11 +52,11 @@ test('names follow the conventions of Prometheus', async () => {
   }
 });
 
-test('gauges of the facts are read at the scrape', async () => {
+test('gauges of the status are read at the scrape', async () => {
   const metrics = createMetrics();
-  const facts = someFacts({ shops: [openShop] });
+  const status = someStatus({ shops: [openShop] });
   metrics.readFrom({
-    facts: () => Promise.resolve(facts),
+    status: () => Promise.resolve(status),
     searchBacklog: () => Promise.resolve(7),
   });
   const text = await metrics.registry.metrics();
@@ -72,10 +72,10 @@ test('gauges of the facts are read at the scrape', async () => {
   }
 });
 
-test('a scrape works when the facts cannot be collected', async () => {
+test('a scrape works when the status cannot be collected', async () => {
   const metrics = createMetrics();
   const broken = () => Promise.reject(new Error('the store is gone'));
-  metrics.readFrom({ facts: broken, searchBacklog: broken });
+  metrics.readFrom({ status: broken, searchBacklog: broken });
   expect(await metrics.registry.metrics()).toContain('sluice_accepted_total');
 });
 

@@ -46,7 +46,7 @@ function nodeOf(
       : command.options.filter(isShown).map((option) => optionNode(option, path));
   const help: OptionNode = {
     flags: ['-h', '--help'],
-    description: 'how it is used',
+    description: 'shows the usage',
     several: false,
   };
   return {

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 /** The number of ids that are offered. */
 const IDS = 30;
 
-/** Prints what the scripts ask for: the names of the shops, or the ids of the newest entries. */
+/** Prints the values that the scripts request: the names of the shops, or the ids of the newest entries. */
 export async function completionValues(
   kind: 'shop' | 'entry',
   command: Command,

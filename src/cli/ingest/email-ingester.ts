@@ -124,26 +124,26 @@ export class EmailIngester implements MessageReceiver {
     const { tally, directory } = this.#parts;
     const { choice, maxMessageBytes } = this.#options;
     try {
-      if (incoming.size === 0) throw new NotTaken('it is empty');
+      if (incoming.size === 0) throw new NotAccepted('it is empty');
       if (this.#isTooLarge(incoming)) {
-        throw new NotTaken(`it is larger than ${maxMessageBytes} bytes (smtp.maxMessageBytes)`);
+        throw new NotAccepted(`it is larger than ${maxMessageBytes} bytes (smtp.maxMessageBytes)`);
       }
       const head = incoming.head();
       const recipients = recipientsOf(head, choice, hints.recipients ?? [], directory);
-      if (recipients.length === 0) throw new NotTaken(noRecipientReason(choice));
+      if (recipients.length === 0) throw new NotAccepted(noRecipientReason(choice));
       const sender = senderOf(head, choice, hints.sender);
       const receivedAt = Math.min(Date.now(), hints.receivedAt ?? arrivalOf(head) ?? Date.now());
       const envelope = this.#envelope(sender, recipients, receivedAt);
-      const taken = await this.#accept(incoming, envelope);
-      tally.entries += taken.filter(({ duplicate }) => !duplicate).length;
-      if (taken.every(({ duplicate }) => duplicate)) tally.duplicates += 1;
+      const accepted = await this.#accept(incoming, envelope);
+      tally.entries += accepted.filter(({ duplicate }) => !duplicate).length;
+      if (accepted.every(({ duplicate }) => duplicate)) tally.duplicates += 1;
       else tally.accepted += 1;
     } catch (error) {
       await incoming.abort().catch(() => undefined);
-      if (error instanceof NotTaken) tally.fail(position, error.message);
+      if (error instanceof NotAccepted) tally.fail(position, error.message);
       else if (error instanceof SmtpRefusal)
         tally.fail(position, error.message.replace(/^[\d.]+ /, ''));
-      else if (error instanceof SpoolFull) throw new DiskShort({ cause: error });
+      else if (error instanceof SpoolFull) throw new DiskFull({ cause: error });
       else throw error;
     }
   }
@@ -182,13 +182,13 @@ export class EmailIngester implements MessageReceiver {
 }
 
 /** An error of one message; the others continue. */
-class NotTaken extends Error {
-  override name = 'NotTaken';
+class NotAccepted extends Error {
+  override name = 'NotAccepted';
 }
 
 /** No further message can be accepted either. */
-export class DiskShort extends Error {
-  override name = 'DiskShort';
+export class DiskFull extends Error {
+  override name = 'DiskFull';
 
   constructor(options?: ErrorOptions) {
     super('there is not enough disk space to ingest more messages', options);

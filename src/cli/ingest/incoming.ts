@@ -34,7 +34,7 @@ export function incomingInto(blobs: BlobStore): Incoming {
           }),
     head: () => sink.head(),
     identify: () => {
-      throw new Error('a stored message tells its identity itself');
+      throw new Error('the sink has the identity of a stored message');
     },
     abort: () => sink.abort(),
   };

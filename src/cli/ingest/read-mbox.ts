@@ -125,14 +125,14 @@ class MboxReader {
   async #write(bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return;
     if (!this.#inMessage) {
-      this.#tellOfLost(bytes);
+      this.#reportLeading(bytes);
       return;
     }
     const wait = this.#receiver.write(bytes);
     if (wait !== undefined) await wait;
   }
 
-  #tellOfLost(bytes: Buffer): void {
+  #reportLeading(bytes: Buffer): void {
     if (this.#reportedLeading || isBlank(bytes)) return;
     this.#reportedLeading = true;
     const position: MessagePosition = { file: this.#file, offset: 0 };

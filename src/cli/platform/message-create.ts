@@ -24,7 +24,7 @@ interface CreateOptions {
 const FIELDS: RequestFields = {
   'message.content': field(
     '--content <text>',
-    'what it says; - reads the standard input',
+    'the content; - reads standard input',
   ).makeOptionMandatory(),
   'contact.email': field('--email <address>', "the customer's address"),
   'contact.name': field('--name <name>', "the customer's name"),
@@ -44,26 +44,30 @@ const FIELDS: RequestFields = {
     'MARKDOWN',
     'HTML',
   ]),
-  'message.attachments': field('--media <uuid,...>', 'attaches what has been uploaded', uuids),
-  'message.remote_id': field('--remote-id <id>', 'the key by which a message is taken once'),
+  'message.attachments': field('--media <uuid,...>', 'attaches uploaded files', uuids),
+  'message.remote_id': field('--remote-id <id>', 'the deduplication key'),
   'message.timestamp': field(
     '--timestamp <time>',
-    'when it was written; local without an offset',
+    'when it was written; local time unless it has an offset',
     instant,
   ),
   'message.email.subject': field('--subject <subject>', 'email: the subject'),
   'message.email.in_reply_to': field(
     '--in-reply-to <message-id>',
-    'email: the message that it answers',
+    'email: the Message-ID that it replies to',
   ),
   'message.email.references': field(
     '--references <message-id...>',
     'email: the thread that it belongs to',
   ),
-  'message.email.cc': field('--cc <mailbox>', 'email: who gets a copy; may be repeated', mailbox),
+  'message.email.cc': field(
+    '--cc <mailbox>',
+    'email: a recipient of a copy; may be repeated',
+    mailbox,
+  ),
   'message.email.bcc': field(
     '--bcc <mailbox>',
-    'email: who gets a hidden copy; may be repeated',
+    'email: a recipient of a blind copy; may be repeated',
     mailbox,
   ),
   'conversation.intent_id': field('--intent <uuid>', 'the intent', uuid),
@@ -157,7 +161,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 async function readInput(terminal: Terminal): Promise<string> {
   const { input } = terminal;
-  if (input === undefined) throw new CommandFailed('there is no standard input');
+  if (input === undefined) throw new CommandFailed('standard input is not available');
   if (input.isTTY) terminal.err('Type the text and end it with Ctrl-D on an empty line.\n');
   const chunks: Buffer[] = [];
   let size = 0;
@@ -165,13 +169,13 @@ async function readInput(terminal: Terminal): Promise<string> {
     // Without an encoding, a byte stream yields buffers only.
     const bytes = Buffer.from(chunk as Uint8Array);
     size += bytes.length;
-    if (size > MAX_BYTES) throw new UsageError('the standard input is larger than 16 MiB');
+    if (size > MAX_BYTES) throw new UsageError('standard input is larger than 16 MiB');
     chunks.push(bytes);
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, size));
     return text.replace(/\r?\n$/, '');
   } catch (cause) {
-    throw new UsageError('the standard input is not UTF-8 text', { cause });
+    throw new UsageError('standard input is not UTF-8 text', { cause });
   }
 }

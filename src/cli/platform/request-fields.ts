@@ -94,7 +94,7 @@ export interface Listing<Query, Item> {
 }
 
 export const PAGING = {
-  limit: field('--limit <count>', 'results in a page (default: as the platform has it)', pageSize),
+  limit: field('--limit <count>', 'results per page (default: chosen by the platform)', pageSize),
   cursor: field(
     '--cursor <cursor>',
     'a later page: a cursor, or the link in next or previous',

@@ -55,7 +55,7 @@ export function registerGet<Item extends object>(
   withConnection(parent.command('get'))
     .description(`prints a ${kind.noun} with all its fields; times are local`)
     .argument('<id>', `the ${kind.noun}'s id`, uuid)
-    .option('--json', 'for programs: the object as the API gives it')
+    .option('--json', 'for programs: the object as the API returns it')
     .addHelpText('after', `\nExample:\n  $ sluice platform ${parent.name()} get ${SAMPLE_ID}`)
     .action(async (id: string, options: { json?: true }, command: Command) => {
       const { onPlatform } = await import('./connection.ts');

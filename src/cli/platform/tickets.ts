@@ -67,14 +67,14 @@ const FILTERS: FilterFields<TicketFilters> = {
   priority: field('--priority <number,...>', 'with any of these priority numbers', integers),
   created_at__range: field(
     '--created <range>',
-    'created in it: 7d, relative:-7d, or two times with a comma',
+    'the time of creation: 7d, relative:-7d, or two times with a comma',
   ),
 };
 
 const withFilters = (command: Command): Command =>
   withFields(command, FILTERS)
-    .option('--created-from <time>', 'the same as a start; a day or a time, local', instant)
-    .option('--created-to <time>', 'and an end (default: now)', endOf);
+    .option('--created-from <time>', 'created since this day or time (local)', instant)
+    .option('--created-to <time>', 'created until this day or time (default: now)', endOf);
 
 const filters = (options: CreatedOptions): TicketFilters =>
   queryOf(FILTERS, { ...options, created: createdRange(options, Date.now()) });
@@ -98,7 +98,7 @@ export function registerTickets(parent: Command, terminal: Terminal): void {
 
   withConnection(withFilters(tickets.command('count')))
     .description('counts the tickets that match')
-    .option('--json', 'for programs: the object as the API gives it')
+    .option('--json', 'for programs: the object as the API returns it')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice platform tickets count --created-from 2026-04-01 --created-to 2026-04-15',

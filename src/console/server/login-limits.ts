@@ -37,7 +37,7 @@ type LoginResult =
 type BudgetKey = readonly [budget: GuessBudget, key: string];
 
 /**
- * Limits guessing of passwords (docs/decisions/0026-who-waits-when-somebody-guesses.md). Above a
+ * Limits guessing of passwords (docs/decisions/0026-password-rate-limits.md). Above a
  * limit no password is checked, since accepting only the right one would allow guessing to
  * continue. Limits are separate for browsers that have signed in before, for the sign-in page and
  * programs, and for each address.

@@ -1,10 +1,10 @@
-import type { CollectFacts, Facts } from '../../observability/facts.ts';
+import type { CollectStatus, GatewayStatus } from '../../observability/status.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { Alert, Overview, ShopFigures } from '../contract.ts';
 import type { LiveFigures } from './live-figures.ts';
 
 export interface OverviewParts {
-  readonly facts: CollectFacts;
+  readonly status: CollectStatus;
   readonly figures: LiveFigures;
   readonly alerts: () => readonly Alert[];
   readonly version: string;
@@ -16,10 +16,10 @@ export interface OverviewParts {
 
 /** The gateway's current state, for the overview. */
 export async function overviewOf(parts: OverviewParts): Promise<Overview> {
-  const [facts, rates] = await Promise.all([parts.facts(), parts.figures.rates()]);
+  const [status, rates] = await Promise.all([parts.status(), parts.figures.rates()]);
   const enabled = parts.enabled();
   const latency = parts.figures.latency();
-  const { at, startedAt, disk, certificate, sockets } = facts;
+  const { at, startedAt, disk, certificate, sockets } = status;
   return {
     at,
     startedAt,
@@ -35,8 +35,8 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
       accepted: rates.acceptedTotal[channel],
     })),
     ...(latency && { latency }),
-    queue: queueOf(facts),
-    shops: facts.shops.map((shop) => shopFigures(shop, facts)),
+    queue: queueOf(status),
+    shops: status.shops.map((shop) => shopFigures(shop, status)),
     disk,
     ...(certificate && { certificate }),
     sockets,
@@ -44,7 +44,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
   };
 }
 
-function queueOf({ counts }: Facts): Overview['queue'] {
+function queueOf({ counts }: GatewayStatus): Overview['queue'] {
   const of = (state: string) => sum(counts.filter((each) => each.state === state));
   const queuedSince = counts.flatMap(({ state, oldestAt }) => (state === 'queued' ? oldestAt : []));
   return {
@@ -57,7 +57,7 @@ function queueOf({ counts }: Facts): Overview['queue'] {
   };
 }
 
-function shopFigures(shop: Facts['shops'][number], { counts }: Facts): ShopFigures {
+function shopFigures(shop: GatewayStatus['shops'][number], { counts }: GatewayStatus): ShopFigures {
   const own = counts.filter((each) => each.shop === shop.shop);
   const of = (state: string) => sum(own.filter((each) => each.state === state));
   return { ...shop, queued: of('queued'), dead: of('dead'), held: of('held') };

@@ -24,7 +24,7 @@ export function openDatabase(file: string): Db {
     db = new Database(file, { timeout: 5000 });
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    // Overwrites deleted data with zeros: docs/decisions/0014-how-bytes-vanish.md.
+    // Overwrites deleted data with zeros: docs/decisions/0014-erasing-data-from-disk.md.
     db.pragma('secure_delete = ON');
     db.pragma('cache_size = -16384');
     db.pragma('wal_autocheckpoint = 4000');

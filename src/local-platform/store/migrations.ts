@@ -46,7 +46,7 @@ const SET_CONTACT_FACET = `
 
 /**
  * The third step of the schema: counts and facets, so that lists and counts with any filter need not
- * read all rows of a shop (docs/decisions/0011-lists-of-the-local-platform.md), the participants of
+ * read all rows of a shop (docs/decisions/0011-list-queries-of-the-local-platform.md), the participants of
  * email threads, and further links of a conversation. It is released and must not be edited.
  */
 const FACETS_AND_PARTICIPANTS = `

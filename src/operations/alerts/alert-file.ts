@@ -3,10 +3,10 @@ import type { DurableFiles } from '../../runtime/durable-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { type AlertRecord, recordsSchema } from './alert.ts';
 
-/** A thousand shops, with everything wrong in each, stay well below. */
+/** Far more than the alerts of a thousand shops need. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The file in which alerts outlive the process. It is replaced as a whole, or not at all. */
+/** The file that stores alerts across restarts. It is replaced atomically. */
 export class AlertFile {
   readonly #path: string;
   readonly #files: Pick<DurableFiles, 'replace'>;
@@ -19,10 +19,10 @@ export class AlertFile {
   }
 
   /**
-   * What the last process left. What was only about to fire, or about to be over, begins anew: nobody
-   * looked in the meantime. What was written by a clock that was ahead of `now` counts from now: its
-   * notice would wait until the time had come again.
-   * @throws when there is a file that cannot be used
+   * The alerts that the last process stored. Pending alerts are dropped, and the time that a firing
+   * one must be clear starts again, because nothing was evaluated in between. Times later than
+   * `now` (the clock was set back) become `now`; otherwise their notices would wait for that time.
+   * @throws when the file exists and cannot be used
    */
   async read(now: number): Promise<AlertRecord[]> {
     let text: string;
@@ -39,7 +39,10 @@ export class AlertFile {
       .map(({ wellSince: _wellSince, ...record }) => notLaterThan(now, record));
   }
 
-  /** Durable when it resolves; the same as last time costs nothing. One after the other. */
+  /**
+   * Resolves when the file is durable. Unchanged alerts are not written. Calls run one after the
+   * other.
+   */
   write(records: readonly AlertRecord[]): Promise<void> {
     const text = `${JSON.stringify({ version: 1, alerts: records }, null, 2)}\n`;
     const write = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { CollectFacts } from '../../observability/facts.ts';
+import type { CollectStatus } from '../../observability/status.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -6,7 +6,7 @@ import type { AlertFile } from './alert-file.ts';
 import { type Alert, alertOf, type AlertRecord, inOrder } from './alert.ts';
 import { evaluate } from './evaluate.ts';
 import { Messenger } from './messenger.ts';
-import { forgotten, type NoticeTiming, nextNoticeAt, told } from './pending-notices.ts';
+import { markSent, type NoticeTiming, nextNoticeAt, withoutEnded } from './pending-notices.ts';
 import { readAll, type RuleOptions } from './rules.ts';
 import type { Retries, Target } from './target.ts';
 
@@ -26,7 +26,7 @@ export interface AlertingOptions extends NoticeTiming {
 }
 
 export interface AlertingParts {
-  readonly facts: CollectFacts;
+  readonly status: CollectStatus;
   readonly file: AlertFile;
   readonly targets: readonly Target[];
   readonly metrics: Metrics;
@@ -96,15 +96,15 @@ export class Alerting {
   }
 
   async #evaluateOnce(): Promise<void> {
-    const { facts: collect, clock, metrics } = this.#parts;
+    const { status: collect, clock, metrics } = this.#parts;
     const { rules, settleMs } = this.#options;
-    const facts = await collect();
-    this.#badSignatures ??= new RollingCount(SIGNATURE_WINDOW_MS, facts.startedAt);
+    const status = await collect();
+    this.#badSignatures ??= new RollingCount(SIGNATURE_WINDOW_MS, status.startedAt);
     const recent = {
-      badSignatures: this.#badSignatures.add(facts.at, facts.badSignatures),
-      isWhole: this.#badSignatures.isWhole(facts.at),
+      badSignatures: this.#badSignatures.add(status.at, status.badSignatures),
+      isWhole: this.#badSignatures.isWhole(status.at),
     };
-    const readings = readAll(facts, recent, rules);
+    const readings = readAll(status, recent, rules);
     this.#change(evaluate(this.#records, readings, clock(), settleMs));
     metrics.alertsFiring.reset();
     for (const { rule, severity } of this.current) metrics.alertsFiring.inc({ rule, severity });
@@ -113,8 +113,8 @@ export class Alerting {
   }
 
   #notify(messenger: Messenger): void {
-    messenger.tell(this.#records, (pending, at) => {
-      this.#change(told(messenger.name, pending, this.#records, at));
+    messenger.sendDue(this.#records, (pending, at) => {
+      this.#change(markSent(messenger.name, pending, this.#records, at));
       return this.#store();
     });
   }
@@ -127,7 +127,7 @@ export class Alerting {
       this.#parts.logger.warn(event, { rule, severity, ...(shop !== undefined && { shop }) });
     }
     const names = this.#messengers.map(({ name }) => name);
-    this.#records = forgotten(records, names);
+    this.#records = withoutEnded(records, names);
   }
 
   /** A failed write must not prevent notices. */

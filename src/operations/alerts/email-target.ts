@@ -3,17 +3,17 @@ import { headline, type Notice, remark, type Section, sectionsOf, TEST_TEXT } fr
 import { type Target, TargetFailed } from './target.ts';
 
 export interface EmailOptions {
-  /** Whom to tell. */
+  /** The recipients. */
   readonly to: readonly string[];
-  /** Bounces of alerts go here. */
+  /** The sender, which receives bounces. */
   readonly from: string;
   readonly relay: RelayOptions;
 }
 
-/** An alert that a relay thinks about for longer than this is tried again. */
+/** After these times without a response from the relay, the attempt is repeated. */
 const TIMEOUTS = { connectMs: 15_000, greetingMs: 30_000, silenceMs: 60_000, totalMs: 120_000 };
 
-/** Sends each notice as one mail to all, through an SMTP relay. */
+/** Sends each notice as one email to all recipients, through an SMTP relay. */
 export function createEmailTarget({ to, from, relay }: EmailOptions): Target {
   const timeouts = relay.timeouts ?? TIMEOUTS;
   const transport = relayTransport({ ...relay, timeouts });
@@ -24,7 +24,7 @@ export function createEmailTarget({ to, from, relay }: EmailOptions): Target {
       try {
         await transport.sendMail({
           ...mailMessage(notice),
-          // As objects: text would be read as a list.
+          // Objects, because a string would be parsed as a list of addresses.
           from: { name: 'Sluice', address: from },
           to: to.map((address) => ({ name: '', address })),
           signal: AbortSignal.any([signal, timeout]),
@@ -37,7 +37,7 @@ export function createEmailTarget({ to, from, relay }: EmailOptions): Target {
   };
 }
 
-/** The relay's words are left out: they quote the address. */
+/** The relay's text is left out, because it quotes the address. */
 function failureOf(error: unknown, isLate: boolean): TargetFailed {
   const { code, responseCode } = relayError(error);
   if (responseCode !== undefined) {
@@ -54,8 +54,8 @@ export interface MailMessage {
 }
 
 /**
- * Plain text, for any reader. The headers keep automatic answers away and keep us from being
- * answered by ourselves (RFC 3834 §5); urgent ones are marked for those who filter.
+ * Plain text, which every mail program shows. The headers prevent automatic replies, including our
+ * own (RFC 3834 §5), and mark critical alerts as important.
  */
 export function mailMessage(notice: Notice): MailMessage {
   const isUrgent = [...notice.fired, ...notice.worse].some((a) => a.severity === 'critical');

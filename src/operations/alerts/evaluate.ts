@@ -8,13 +8,14 @@ import type { AlertRecord, Reading } from './alert.ts';
  *  ─────▶ pending ────────────────▶ firing ◀─────────────┐ bad again
  *            │ good                   │ good for `settleMs` │
  *            ▼                        ▼                  │
- *        forgotten                 resolved ─────────────┘
- *                                     │ everyone who was told of it knows
+ *         dropped                  resolved ─────────────┘
+ *                                     │ its end was sent to every target
  *                                     ▼
- *                                 forgotten
+ *                                  dropped
  * ```
  *
- * `between` moves nothing. A thing that no rule speaks of any more (a shop that was removed) is good.
+ * `between` changes no phase. A record without a reading (of a shop that was removed) counts as
+ * good.
  */
 export function evaluate(
   records: readonly AlertRecord[],
@@ -28,8 +29,8 @@ export function evaluate(
     known.delete(reading.key);
     return moved(before, reading, now, settleMs);
   });
-  const unspoken = [...known.values()].map((record) => settled(record, now, settleMs));
-  return [...next, ...unspoken].filter((record) => record !== undefined);
+  const withoutReading = [...known.values()].map((record) => settled(record, now, settleMs));
+  return [...next, ...withoutReading].filter((record) => record !== undefined);
 }
 
 function moved(
@@ -73,7 +74,7 @@ function fired(record: AlertRecord, { forMs }: Reading, now: number): AlertRecor
   return { ...record, phase: 'firing', changedAt: now };
 }
 
-/** With what the rule says now; bad again, so it is not on its way to being well. */
+/** The record with the current texts of the rule. It is bad again, so `wellSince` is removed. */
 function refreshed(record: AlertRecord, reading: Reading): AlertRecord {
   const { wellSince: _wellSince, ...rest } = record;
   const { severity, summary, todo, figure } = reading;

@@ -50,16 +50,16 @@ export class Messenger {
     return this.#sending === undefined && this.#parts.clock() >= this.#restUntil;
   }
 
-  /** Sends the due notice of the target, if any, and calls `onTold` once it arrived. */
-  tell(
+  /** Sends the due notice of the target, if any, and calls `onSent` once it arrived. */
+  sendDue(
     records: readonly AlertRecord[],
-    onTold: (pending: PendingNotice, at: number) => Promise<void>,
+    onSent: (pending: PendingNotice, at: number) => Promise<void>,
   ): void {
     if (!this.isFree || this.#stopping) return;
     const at = this.#parts.clock();
     const pending = pendingFor(this.name, records, at, this.#options);
     if (pending === undefined) return;
-    this.#sending = this.#send(pending, at, onTold).finally(() => {
+    this.#sending = this.#send(pending, at, onSent).finally(() => {
       this.#sending = undefined;
     });
   }
@@ -77,7 +77,7 @@ export class Messenger {
   async #send(
     pending: PendingNotice,
     at: number,
-    onTold: (pending: PendingNotice, at: number) => Promise<void>,
+    onSent: (pending: PendingNotice, at: number) => Promise<void>,
   ): Promise<void> {
     const { logger, metrics, clock } = this.#parts;
     const target = this.name;
@@ -86,7 +86,7 @@ export class Messenger {
       await sendNotice(this.#target, noticeOf(pending, source, at), this.#abort.signal, retries);
       metrics.alertNotifications.inc({ target, outcome: 'sent' });
       this.#restMs = FIRST_REST_MS;
-      await onTold(pending, at);
+      await onSent(pending, at);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       const isKnown = error instanceof TargetFailed;

@@ -3,19 +3,21 @@ import type { AlertRecord, SentNotice } from './alert.ts';
 /** An alert whose figure grew by this factor since it was last sent is sent again. */
 const GROWN = 10;
 
-/** What one target has not been sent yet: the present state, not each change on the way there. */
+/**
+ * What one target has not been sent yet: the current state, not every change since the last notice.
+ */
 export interface PendingNotice {
   readonly fired: readonly AlertRecord[];
   readonly worse: readonly AlertRecord[];
   readonly resolved: readonly AlertRecord[];
-  /** A reminder of what was told before and still fires. */
+  /** A reminder of alerts that were sent before and still fire. */
   readonly still: readonly AlertRecord[];
 }
 
 export interface NoticeTiming {
-  /** What changes within this time of the first change is told together. */
+  /** Changes within this time of the first change are sent together. */
   readonly groupMs: number;
-  /** What still fires is told again after this time. */
+  /** Alerts that still fire are sent again after this time. */
   readonly repeatMs: number;
 }
 
@@ -28,7 +30,7 @@ export function pendingFor(
 ): PendingNotice | undefined {
   const firing = records.filter(({ phase }) => phase === 'firing');
   const { fired, resolved } = changes(target, records);
-  const known = firing.filter((record) => believes(record, target));
+  const known = firing.filter((record) => lastSentFiring(record, target));
   const worse = known.filter((record) => hasGrown(record.told[target], record));
   const isReminder = known.some((record) => now - (record.told[target]?.at ?? now) >= repeatMs);
   const first = Math.min(...[...fired, ...resolved].map(({ changedAt }) => changedAt));
@@ -38,7 +40,7 @@ export function pendingFor(
   return { fired, worse, resolved, still };
 }
 
-/** When something that waits for company may be told; undefined when nothing waits. */
+/** When the changes that wait to be grouped are due; undefined when none wait. */
 export function nextNoticeAt(
   target: string,
   records: readonly AlertRecord[],
@@ -49,21 +51,21 @@ export function nextNoticeAt(
   return all.length === 0 ? undefined : Math.min(...all.map((r) => r.changedAt)) + groupMs;
 }
 
-/** The records once the target has taken the notice. */
-export function told(
+/** The records after the target has accepted the notice. */
+export function markSent(
   target: string,
   pending: PendingNotice,
   records: readonly AlertRecord[],
   at: number,
 ): AlertRecord[] {
-  const heard = new Map(
+  const sent = new Map(
     [...pending.fired, ...pending.worse, ...pending.still, ...pending.resolved].map((r) => [
       r.key,
       r,
     ]),
   );
   return records.map((record) => {
-    const as = heard.get(record.key);
+    const as = sent.get(record.key);
     if (as === undefined || as.phase === 'pending') return record;
     const entry: SentNotice = {
       at,
@@ -75,24 +77,25 @@ export function told(
   });
 }
 
-/** Without what is over and what nobody still believes to fire. */
-export function forgotten(
+/** The records without resolved alerts whose end every target has been sent. */
+export function withoutEnded(
   records: readonly AlertRecord[],
   targets: readonly string[],
 ): AlertRecord[] {
   return records.filter(
-    (record) => record.phase !== 'resolved' || targets.some((target) => believes(record, target)),
+    (record) =>
+      record.phase !== 'resolved' || targets.some((target) => lastSentFiring(record, target)),
   );
 }
 
 function changes(target: string, records: readonly AlertRecord[]) {
   return {
-    fired: records.filter((r) => r.phase === 'firing' && !believes(r, target)),
-    resolved: records.filter((r) => r.phase === 'resolved' && believes(r, target)),
+    fired: records.filter((r) => r.phase === 'firing' && !lastSentFiring(r, target)),
+    resolved: records.filter((r) => r.phase === 'resolved' && lastSentFiring(r, target)),
   };
 }
 
-const believes = (record: AlertRecord, target: string): boolean =>
+const lastSentFiring = (record: AlertRecord, target: string): boolean =>
   record.told[target]?.phase === 'firing';
 
 function hasGrown(before: SentNotice | undefined, now: AlertRecord): boolean {

@@ -1,4 +1,4 @@
-import type { Facts, ShopFacts } from '../../observability/facts.ts';
+import type { GatewayStatus, ShopStatus } from '../../observability/status.ts';
 import { type Reading, type Verdict, verdictOf } from './alert.ts';
 import {
   counted,
@@ -33,9 +33,9 @@ export interface RuleOptions {
   readonly forMs: number;
 }
 
-/** Values over a period of time, which `Facts` does not contain. */
+/** Values over a period of time, which `GatewayStatus` does not contain. */
 export interface Recent {
-  /** Webhooks whose signature did not match, of the last ten minutes. */
+  /** The number of webhooks with an invalid signature in the last ten minutes. */
   readonly badSignatures: number;
   /** Whether the process has run for ten minutes, so that the count is complete. */
   readonly isWhole: boolean;
@@ -46,24 +46,24 @@ const CERTIFICATE_URGENT_MS = 3 * 24 * 60 * 60 * 1000;
 /** Refusals with the same error are critical from this multiple of the threshold. */
 const ALIKE_URGENT = 5;
 /** Hysteresis: the factors of the threshold at which a condition is resolved. */
-const WELL_AGE = 0.8;
-const WELL_SPACE = 1.1;
+const RESOLVED_AGE = 0.8;
+const RESOLVED_SPACE = 1.1;
 
 /** Evaluates all rules. Pure. */
-export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Reading[] {
+export function readAll(status: GatewayStatus, recent: Recent, options: RuleOptions): Reading[] {
   const shops = [
-    ...new Set([...facts.shops.map(({ shop }) => shop), ...facts.counts.map(({ shop }) => shop)]),
+    ...new Set([...status.shops.map(({ shop }) => shop), ...status.counts.map(({ shop }) => shop)]),
   ];
   return [
     ...shops.flatMap((shop) => [
-      countReading('dead', shop, facts, options),
-      countReading('held', shop, facts, options),
-      oldestReading(shop, facts, options),
+      countReading('dead', shop, status, options),
+      countReading('held', shop, status, options),
+      oldestReading(shop, status, options),
     ]),
-    ...breakerReadings(facts, options.thresholds.breakerOpen),
-    ...alikeReadings(facts, options),
-    ...certificateReading(facts, options),
-    diskReading(facts, options),
+    ...breakerReadings(status, options.thresholds.breakerOpen),
+    ...alikeReadings(status, options),
+    ...certificateReading(status, options),
+    diskReading(status, options),
     signatureReading(recent, options),
   ];
 }
@@ -71,10 +71,10 @@ export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Rea
 function countReading(
   state: 'dead' | 'held',
   shop: string,
-  facts: Facts,
+  status: GatewayStatus,
   { thresholds, forMs }: RuleOptions,
 ): Reading {
-  const count = countOf(facts, shop, state);
+  const count = countOf(status, shop, state);
   const messages = `${counted(count, 'message')} of ${shop}`;
   return {
     key: `${state}/${shop}`,
@@ -97,17 +97,21 @@ function countReading(
   };
 }
 
-function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOptions): Reading {
-  const oldest = facts.counts
+function oldestReading(
+  shop: string,
+  status: GatewayStatus,
+  { thresholds, forMs }: RuleOptions,
+): Reading {
+  const oldest = status.counts
     .filter((count) => count.shop === shop && count.state === 'queued')
-    .reduce((least, { oldestAt }) => Math.min(least, oldestAt), facts.at);
-  const age = facts.at - oldest;
-  const isServed = facts.shops.some((each) => each.shop === shop);
+    .reduce((least, { oldestAt }) => Math.min(least, oldestAt), status.at);
+  const age = status.at - oldest;
+  const isServed = status.shops.some((each) => each.shop === shop);
   return {
     key: `oldest-queued/${shop}`,
     rule: 'oldest-queued',
     shop,
-    verdict: verdictOf(age, thresholds.oldestQueued, WELL_AGE * thresholds.oldestQueued),
+    verdict: verdictOf(age, thresholds.oldestQueued, RESOLVED_AGE * thresholds.oldestQueued),
     forMs,
     severity: 'critical',
     summary: isServed
@@ -123,7 +127,7 @@ function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOp
  * One reading for each refusal of many messages. When a refusal ends its reading is missing, which
  * resolves the alert.
  */
-function alikeReadings({ shops }: Facts, { thresholds }: RuleOptions): Reading[] {
+function alikeReadings({ shops }: GatewayStatus, { thresholds }: RuleOptions): Reading[] {
   return shops.flatMap(({ shop, refusedAlike }) =>
     refusedAlike.map(({ words, since, count }) => ({
       key: `refused-alike/${shop}/${words}`,
@@ -143,10 +147,10 @@ function alikeReadings({ shops }: Facts, { thresholds }: RuleOptions): Reading[]
   );
 }
 
-function certificateReading(facts: Facts, { thresholds, forMs }: RuleOptions): Reading[] {
-  if (facts.certificate === undefined) return [];
-  const { endsAt, subject, selfSigned } = facts.certificate;
-  const left = endsAt - facts.at;
+function certificateReading(status: GatewayStatus, { thresholds, forMs }: RuleOptions): Reading[] {
+  if (status.certificate === undefined) return [];
+  const { endsAt, subject, selfSigned } = status.certificate;
+  const left = endsAt - status.at;
   const name = subject === '' ? 'SMTP' : `SMTP (${subject})`;
   return [
     {
@@ -166,11 +170,11 @@ function certificateReading(facts: Facts, { thresholds, forMs }: RuleOptions): R
   ];
 }
 
-function diskReading({ disk }: Facts, { thresholds, forMs }: RuleOptions): Reading {
+function diskReading({ disk }: GatewayStatus, { thresholds, forMs }: RuleOptions): Reading {
   const { freeBytes, totalBytes, reserveBytes } = disk;
   const isFull = freeBytes < reserveBytes;
   const badBelow = Math.max(thresholds.diskBelow, reserveBytes);
-  const isWell = freeBytes >= Math.min(WELL_SPACE * badBelow, totalBytes);
+  const isWell = freeBytes >= Math.min(RESOLVED_SPACE * badBelow, totalBytes);
   return {
     key: 'disk',
     rule: 'disk',
@@ -201,19 +205,19 @@ function signatureReading(recent: Recent, { thresholds }: RuleOptions): Reading 
   };
 }
 
-const countOf = (facts: Facts, shop: string, state: string): number =>
-  facts.counts
+const countOf = (status: GatewayStatus, shop: string, state: string): number =>
+  status.counts
     .filter((count) => count.shop === shop && count.state === state)
     .reduce((sum, { count }) => sum + count, 0);
 
 /** One reading for each breaker of each shop. */
-export function breakerReadings(facts: Facts, openForMs: number): Reading[] {
-  return facts.shops.flatMap((shop) =>
+export function breakerReadings(status: GatewayStatus, openForMs: number): Reading[] {
+  return status.shops.flatMap((shop) =>
     shop.breakers.map(({ part, state, since }) => ({
       key: `breaker-open/${shop.shop}/${part}`,
       rule: 'breaker-open' as const,
       shop: shop.shop,
-      verdict: state === 'closed' ? closed(shop, facts) : ('bad' as const),
+      verdict: state === 'closed' ? closed(shop, status) : ('bad' as const),
       forMs: openForMs,
       severity: 'critical' as const,
       summary:
@@ -232,7 +236,7 @@ const sinceWords = (since: number | undefined): string =>
  * Breakers are closed when the process starts. While messages wait and none has been delivered
  * since, that does not mean that the platform has recovered.
  */
-function closed({ shop, lastDeliveredAt }: ShopFacts, { counts }: Facts): Verdict {
+function closed({ shop, lastDeliveredAt }: ShopStatus, { counts }: GatewayStatus): Verdict {
   if (lastDeliveredAt !== undefined) return 'good';
   const waits = counts.some(
     (count) => count.shop === shop && (count.state === 'queued' || count.state === 'delivering'),

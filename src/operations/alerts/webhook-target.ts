@@ -4,9 +4,9 @@ import { headline, type Notice, remark, type Section, sectionsOf, TEST_TEXT } fr
 import { type Target, TargetFailed } from './target.ts';
 
 export interface WebhookOptions {
-  /** With its token: a secret. */
+  /** Contains the webhook's token, so it is a secret. */
   readonly url: string;
-  /** For one request, its answer included. */
+  /** The timeout of one request, including its response. */
   readonly timeoutMs: number;
 }
 
@@ -18,7 +18,7 @@ export function createWebhookTarget({ url, timeoutMs }: WebhookOptions): Target 
     name: 'webhook',
     async send(notice: Notice, signal: AbortSignal): Promise<void> {
       const response = await post(url, notice, timeoutMs, signal);
-      // Nothing of an answer is needed; read or not, its connection is free again.
+      // The body of the response is not needed; canceling it releases the connection.
       await response.body?.cancel().catch(() => undefined);
       const { status } = response;
       if (status >= 200 && status < 300) return;
@@ -46,7 +46,7 @@ async function post(
       method: 'POST',
       headers: { 'content-type': 'application/json; charset=utf-8' },
       body: JSON.stringify(slackMessage(notice)),
-      // The token would go wherever the answer points.
+      // A redirect would send the token to another server.
       redirect: 'manual',
       signal: AbortSignal.any([signal, timeout]),
     });
@@ -56,7 +56,7 @@ async function post(
   }
 }
 
-/** The error's message holds the host, so only the code. */
+/** Only the code, because the error's message contains the host. */
 const reasonOf = (error: unknown): string =>
   causeCodeOf(error) || codeOf(error) || (error instanceof Error ? error.name : 'unknown');
 
@@ -66,7 +66,7 @@ const COLORS: Readonly<Record<Section['tone'], string>> = {
   warning: '#ef8e00',
   good: '#2e7d32',
 };
-/** Slack refuses a block of text beyond 3000 characters. */
+/** Slack refuses a text block of more than 3000 characters. */
 const MAX_TEXT = 2900;
 
 export interface SlackMessage {
@@ -82,8 +82,8 @@ export interface SlackMessage {
 }
 
 /**
- * The body that incoming webhooks of Slack take, and of those that took its form over (Mattermost,
- * Rocket.Chat, Discord under `/slack`): all of them know `text` and attachments with text.
+ * The request body of Slack's incoming webhooks and of compatible services (Mattermost,
+ * Rocket.Chat, Discord under `/slack`). All of them support `text` and attachments with text.
  */
 export function slackMessage(notice: Notice): SlackMessage {
   const ts = Math.floor(notice.at / 1000);
@@ -117,6 +117,6 @@ function lines({ alerts, tone, more }: Section, at: number): string {
   return [...each, ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
 }
 
-/** The three characters that have a meaning of their own there. */
+/** Escapes the three characters that Slack's format reserves. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

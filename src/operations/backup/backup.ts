@@ -23,41 +23,41 @@ import { copyDurably, DATABASES, plainFiles, withPartialFolder } from './files.t
 
 /** `backup.json`, beside the data. */
 export interface BackupNote {
-  /** When the database was read, ISO 8601: what came later is not in it. */
+  /** When the database was read, ISO 8601. Later entries are not in the backup. */
   readonly at: string;
-  /** Of the spool's schema. */
+  /** The version of the spool's schema. */
   readonly schema: number;
   readonly entries: number;
   readonly files: number;
   readonly bytes: number;
-  /** Named by the database and not there to copy: swept meanwhile, as a rule. */
+  /** Files that the database names but that no longer existed, usually because they were swept. */
   readonly gone: readonly string[];
 }
 
 export const NOTE = 'backup.json';
 
-/** The backup cannot be made; the message is for people. */
+/** The backup cannot be made. The message is shown to the user. */
 export class BackupRefused extends Error {
   override name = 'BackupRefused';
 }
 
 export interface BackupOptions {
   readonly dataDir: string;
-  /** The folder to make; it must not be there, or be empty. */
+  /** The folder to create. It must not exist, or must be empty. */
   readonly target: string;
   readonly now: () => Date;
-  /** Breaks it off between two files; nothing of it is left then. */
+  /** Ends the backup between two files; the partial copy is removed. */
   readonly signal?: AbortSignal;
   /** Called after each file. */
   readonly onProgress: (done: number, total: number) => void;
 }
 
 /**
- * Copies a data folder beside a running gateway, or without one, to a folder that a gateway can be
- * started on. The database first, at one moment; then the files that it names, which are never
- * changed once they are there. All of it is on the disk before the folder has its name.
- * @throws {BackupRefused} the target cannot be used, or there is no room for it
- * @throws the reason of the signal
+ * Copies a data folder, whether or not a gateway is running, to a folder that a gateway can use.
+ * The database is copied first, in one transaction, then the files that it names, which never
+ * change. The folder gets its final name when all of it is on the disk.
+ * @throws {BackupRefused} the target cannot be used, or its disk has too little space
+ * @throws the signal's reason when it is aborted
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupNote> {
   const dataDir = resolve(options.dataDir);
@@ -69,7 +69,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupNote> {
     await durableFiles.syncFolder(partial);
     options.signal?.throwIfAborted();
     await rename(partial, target).catch((cause: unknown) => {
-      // An empty folder gives way; another backup may have filled it meanwhile.
+      // An empty folder is replaced, unless another backup has filled it meanwhile.
       throw existsSync(target)
         ? new BackupRefused(`${target} cannot be replaced`, { cause })
         : cause;
@@ -114,7 +114,7 @@ async function fill(partial: string, dataDir: string, options: BackupOptions): P
   return note;
 }
 
-/** A file is found again after a power cut only when its folder is on the disk too. */
+/** Without a sync of its folder, a file can lose its name in a power cut. */
 async function syncFolders(root: string): Promise<void> {
   const all = await readdir(root, { recursive: true, withFileTypes: true });
   for (const entry of all) {
@@ -143,17 +143,17 @@ async function assertRoom(folder: string, blobs: readonly NamedBlob[]): Promise<
   if (needed > bavail * bsize) {
     const megabytes = (count: number): string => `${Math.ceil(count / 1_000_000)} MB`;
     throw new BackupRefused(
-      `there is no room for it: ${megabytes(needed)} of files, ${megabytes(bavail * bsize)} free`,
+      `there is not enough disk space: ${megabytes(needed)} needed, ${megabytes(bavail * bsize)} free`,
     );
   }
 }
 
 const noteSchema = z.object({ entries: z.number(), gone: z.array(z.string()) });
 
-/** What is wrong with a backup, a line each; empty when a gateway can be started on it. */
+/** The problems of a backup, one line each; empty if a gateway can use it. */
 export async function checkBackup(folder: string): Promise<string[]> {
   const spool = join(folder, DATABASES[0]);
-  if (!existsSync(spool)) return [`${folder} is no backup: there is no ${DATABASES[0]} in it`];
+  if (!existsSync(spool)) return [`${folder} is not a backup: it has no ${DATABASES[0]}`];
   const damaged = DATABASES.flatMap((file) => {
     if (!existsSync(join(folder, file))) return [];
     const damage = damageOf(join(folder, file));

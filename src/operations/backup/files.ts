@@ -7,20 +7,20 @@ import { durableFiles, isDiskFull } from '../../runtime/durable-files.ts';
 import { SharedLock } from '../../spool/locks.ts';
 
 /**
- * The SQLite databases of a data folder: never copied as files while somebody writes, but read in
- * one transaction (`database-copy.ts`).
+ * The SQLite databases of a data folder. They are not copied as files, because another process may
+ * write them, but read in one transaction (`database-copy.ts`).
  */
 export const DATABASES = ['spool.db', 'platform/platform.sqlite'] as const;
 
 /**
- * What a backup leaves out: the databases' own files, what is made again (search index, ballast),
- * what belongs to a running process (locks), what is half written (tmp), and blobs, of which those
- * are copied that the copied database names.
+ * What a backup leaves out: the databases' own files, files that are recreated (search index,
+ * ballast), files of a running process (locks), incomplete files (tmp), and blobs, which are copied
+ * separately if the copied database names them.
  */
 const LEFT_OUT =
   /^(?:blobs|tmp|platform\/media\/tmp)\/|(?:\.db|\.sqlite)(?:-wal|-shm|-journal)?$|\.lock(?:-journal)?$|^spool\.pid$|^ballast$|\.(?:tmp|part)$/;
 
-/** Every file of a data folder that is copied as it is, as paths relative to it. */
+/** The files of a data folder that are copied unchanged, as paths relative to it. */
 export async function plainFiles(dataDir: string): Promise<string[]> {
   const all = await readdir(dataDir, { recursive: true, withFileTypes: true });
   return all
@@ -31,8 +31,9 @@ export async function plainFiles(dataDir: string): Promise<string[]> {
 }
 
 /**
- * Copies one file durably, readable by its owner only; shares the blocks where the file system can.
- * @returns its size in bytes; undefined when it is gone meanwhile
+ * Copies one file durably, readable by its owner only. Shares the blocks if the file system
+ * supports it.
+ * @returns its size in bytes; undefined if it no longer exists
  */
 export async function copyDurably(from: string, to: string): Promise<number | undefined> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
@@ -46,13 +47,13 @@ export async function copyDurably(from: string, to: string): Promise<number | un
   return durableFiles.syncPath(to);
 }
 
-/** In the data folder: where a backup of it is being made. Their names end as those left out do. */
+/** A note in the data folder with the path of an unfinished backup. `LEFT_OUT` matches its name. */
 const NOTED = /^backup-([0-9a-f-]{36})\.part$/;
 
 /**
- * Makes a folder beside the target for the time of `work`, which gives it the target's name or
- * throws; then it is removed. One that a killed process left, wherever it was, is removed first:
- * by the path that the data folder has noted, whose random name is nobody else's.
+ * Creates a temporary folder beside the target for `work`, which renames it to the target or
+ * throws; then it is removed. Folders of killed processes are removed first, by the paths noted in
+ * the data folder; their random names prevent mistakes.
  */
 export async function withPartialFolder<T>(
   dataDir: string,
@@ -81,7 +82,7 @@ export async function withPartialFolder<T>(
   }
 }
 
-/** Without room for it a backup is wanted all the more. */
+/** On a full disk, a backup is made without the note. */
 async function writeNote(note: string, partial: string): Promise<void> {
   try {
     await writeFile(note, partial, { mode: 0o600, flag: 'wx' });
@@ -93,16 +94,16 @@ async function writeNote(note: string, partial: string): Promise<void> {
 async function removeLeftOvers(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     const [, id] = NOTED.exec(name) ?? [];
-    // What cannot be removed now stays noted, and is no reason to go without a backup.
+    // A folder that cannot be removed stays noted. It does not prevent a backup.
     if (id !== undefined) await removeNoted(join(dataDir, name), id).catch(() => undefined);
   }
 }
 
 async function removeNoted(note: string, id: string): Promise<void> {
   const partial = await readFile(note, 'utf8');
-  // A process that was killed while it wrote the note has made no folder.
+  // A process that was killed while it wrote the note had not created the folder yet.
   if (isAbsolute(partial) && basename(partial).endsWith(`-${id}`)) {
-    // A disk that is not there may come back.
+    // The disk may be mounted again later.
     if (!existsSync(dirname(partial))) return;
     await rm(partial, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-import type { SpoolFacts } from '../../observability/facts.ts';
+import type { SpoolStatus } from '../../observability/status.ts';
 import { counted } from '../../runtime/amounts.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
@@ -9,7 +9,7 @@ export interface AdminDoor {
   readonly password: string;
 }
 
-export interface BreakerCheckInput extends Pick<SpoolFacts, 'failing' | 'stopped'> {
+export interface BreakerCheckInput extends Pick<SpoolStatus, 'failing' | 'stopped'> {
   readonly shops: readonly { readonly name: string; readonly shopId: string }[];
   readonly now: number;
 }

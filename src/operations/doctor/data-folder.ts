@@ -1,5 +1,5 @@
 import type { Trouble } from '../../domain/trouble.ts';
-import type { DataFolderFacts, SpoolFacts } from '../../observability/facts.ts';
+import type { DataFolderStatus, SpoolStatus } from '../../observability/status.ts';
 import { counted } from '../../runtime/amounts.ts';
 import { isOpenToOthers, openFolderTrouble } from '../../runtime/set-up-trouble.ts';
 import { octal } from '../../runtime/system-trouble.ts';
@@ -18,24 +18,24 @@ const STALLED_AFTER_MS = 10 * 60_000;
 
 /** Whether a gateway can use the data folder, and whether deliveries make progress. */
 export function checkDataFolder(
-  facts: DataFolderFacts,
+  status: DataFolderStatus,
   options: FolderCheckOptions,
 ): CheckResult[] {
-  const { dir, folder, trouble } = facts;
+  const { dir, folder, trouble } = status;
   if (folder === undefined) {
     if (trouble !== undefined) return [checkAccess(dir, trouble)];
     const { skipped } = resultsFor('data-folder', dir, 'a folder accessible only by its owner');
     return [skipped('not created yet: no gateway has been started')];
   }
-  const owner = checkOwner(facts, folder, options);
+  const owner = checkOwner(status, folder, options);
   // The contents cannot be checked without access.
   if (owner.status === 'failed') return [owner];
   return [
     owner,
     ...(trouble ? [checkAccess(dir, trouble)] : []),
-    ...checkSecrets(facts),
-    checkLock(facts),
-    ...checkSpool(facts, options),
+    ...checkSecrets(status),
+    checkLock(status),
+    ...checkSpool(status, options),
   ];
 }
 
@@ -46,8 +46,8 @@ function checkAccess(dir: string, { found, todo }: Trouble): CheckResult {
 }
 
 function checkOwner(
-  { dir }: DataFolderFacts,
-  { uid: owner, mode }: NonNullable<DataFolderFacts['folder']>,
+  { dir }: DataFolderStatus,
+  { uid: owner, mode }: NonNullable<DataFolderStatus['folder']>,
   { uid }: FolderCheckOptions,
 ): CheckResult {
   const { ok, warning, failed } = resultsFor(
@@ -66,7 +66,7 @@ function checkOwner(
   return ok(`accessible only by its owner (mode ${octal(mode)})`);
 }
 
-function checkSecrets({ dir, secrets }: DataFolderFacts): CheckResult[] {
+function checkSecrets({ dir, secrets }: DataFolderStatus): CheckResult[] {
   return secrets.map(({ name, mode }) => {
     const { ok, failed } = resultsFor('data-folder.keys', name, 'readable only by its owner');
     return !isOpenToOthers(mode)
@@ -79,7 +79,7 @@ function checkSecrets({ dir, secrets }: DataFolderFacts): CheckResult[] {
   });
 }
 
-function checkLock({ dir, lock, pid }: DataFolderFacts): CheckResult {
+function checkLock({ dir, lock, pid }: DataFolderStatus): CheckResult {
   const { ok, warning } = resultsFor(
     'data-folder.lock',
     'spool.lock',
@@ -93,8 +93,8 @@ function checkLock({ dir, lock, pid }: DataFolderFacts): CheckResult {
   );
 }
 
-function checkSpool(facts: DataFolderFacts, options: FolderCheckOptions): CheckResult[] {
-  const { spool, dir, lock } = facts;
+function checkSpool(status: DataFolderStatus, options: FolderCheckOptions): CheckResult[] {
+  const { spool, dir, lock } = status;
   if (spool === undefined) return [];
   const expected = 'a database of this version';
   const { ok, warning, failed } = resultsFor('data-folder.spool', 'spool.db', expected);
@@ -135,13 +135,13 @@ function checkSpool(facts: DataFolderFacts, options: FolderCheckOptions): CheckR
             `written by an older version (schema ${schema}; this version supports ${knownSchema})`,
             'make a backup, then start the gateway, which upgrades the database irreversibly',
           );
-  return [version, checkMoves(facts, spool, options)];
+  return [version, checkMoves(status, spool, options)];
 }
 
 /** Whether the spool is being written while entries are due. */
 function checkMoves(
-  { lock }: DataFolderFacts,
-  spool: SpoolFacts,
+  { lock }: DataFolderStatus,
+  spool: SpoolStatus,
   { now, paused }: FolderCheckOptions,
 ): CheckResult {
   const { ok, warning, failed } = resultsFor(

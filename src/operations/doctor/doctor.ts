@@ -1,4 +1,4 @@
-import type { DataFolderFacts } from '../../observability/facts.ts';
+import type { DataFolderStatus } from '../../observability/status.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, resultsFor } from './check.ts';
@@ -26,7 +26,7 @@ export interface DoctorTargets {
   readonly maxMessageBytes: number;
   readonly descriptors: NeededDescriptors;
   /** Inspects the data folder; called at most once. */
-  readonly dataFolder: () => DataFolderFacts;
+  readonly dataFolder: () => DataFolderStatus;
   /** `delivery.paused`. */
   readonly paused: boolean;
   /** The gateway's listeners, except those on ephemeral ports. */
@@ -137,13 +137,13 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     ),
 
   breaker: async ({ admin, platforms, dataFolder }, { timeoutMs, clock }) => {
-    const facts = dataFolder();
-    if (facts.folder === undefined) return [];
+    const status = dataFolder();
+    if (status.folder === undefined) return [];
     const answer =
       admin === undefined
         ? { failure: 'the password for /metrics is not known' }
         : await readMetrics(admin, timeoutMs);
-    const { failing = [], stopped = [] } = typeof facts.spool === 'object' ? facts.spool : {};
+    const { failing = [], stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
     return checkBreakers({ shops: platforms, failing, stopped, now: clock() }, answer);
   },
 
@@ -165,7 +165,7 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
   },
 };
 
-function stateOf({ folder, lock, spool }: DataFolderFacts): GatewayState {
+function stateOf({ folder, lock, spool }: DataFolderStatus): GatewayState {
   if (lock === 'held') return 'running';
   return folder === undefined || spool === undefined ? 'never-started' : 'stopped';
 }

@@ -45,7 +45,7 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = OFF');
-    // Deleted and replaced data is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    // Deleted and replaced data is overwritten: docs/decisions/0014-erasing-data-from-disk.md.
     db.pragma('secure_delete = ON');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
@@ -136,7 +136,7 @@ const WAIT_MS = 2000;
  * read of it may exist in memory only: after a failed fsync the kernel has dropped the pages that
  * it could not write, or keeps them only until it needs the memory. So the WAL is copied to a new
  * file, which is fsynced and renamed over the old one, its folder is fsynced, and then the WAL is
- * checkpointed. Each step has to succeed (docs/decisions/0020-a-log-that-is-not-trusted.md).
+ * checkpointed. Each step has to succeed (docs/decisions/0020-fsync-failures.md).
  *
  * A clean shutdown leaves no WAL. An owner always does this; a guest only when no other process has
  * the database open, because the process that opened it first has done it.

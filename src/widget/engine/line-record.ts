@@ -46,7 +46,7 @@ export class LineRecord {
     return { before, limit: before - this.top - 1 };
   }
 
-  /** The page of history with all of the visitor's lines whose final state is not known. */
+  /** The page of history with all of the visitor's lines whose final state is unknown. */
   get unsettled(): { readonly before: number; readonly limit: number } | undefined {
     const open = this.#lines.filter(
       ({ from, state }) => from === 'visitor' && state === 'accepted',

@@ -1,4 +1,5 @@
-// What the engine needs of the browser besides its storage: page events, and uploads with progress.
+// The browser features that the engine uses besides storage: page events, and uploads with
+// progress.
 
 /** The page's events that the engine reacts to. */
 interface PageListeners {

@@ -35,7 +35,7 @@ function start(): void {
     const mainUrl = new URL(files[settings.language], src).href;
     return new Widget({ mainUrl, gatewayUrl, key, storage, prefix, settings, events });
   });
-  // Calls before the widget exists are done when it does, in their order.
+  // Calls made before the widget exists are executed in order once it does.
   publishApi({
     open: () => void widget.then((it) => it.setOpen(true)),
     close: () => void widget.then((it) => it.setOpen(false)),

@@ -23,7 +23,7 @@ declare global {
 /** Whether the page has a widget already: a second script tag does nothing. */
 export const isLoaded = (): boolean => !!(window.Sluice as Partial<PageApi> | undefined)?.open;
 
-/** Makes the API available to the page, and does the queued calls. */
+/** Makes the API available to the page, and executes the queued calls. */
 export function publishApi(api: PageApi): void {
   const queued = window.Sluice;
   window.Sluice = api;

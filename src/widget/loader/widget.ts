@@ -28,7 +28,7 @@ interface WidgetOptions {
   readonly gatewayUrl: string;
   readonly key: string;
   readonly storage: Storage | undefined;
-  /** What the widget's keys in `storage` begin with. */
+  /** The prefix of the widget's keys in `storage`. */
   readonly prefix: string;
   readonly settings: Settings;
   readonly events: Events;
@@ -50,7 +50,7 @@ export class Widget {
   #isOpen = false;
   #unread = 0;
   #main: Main | undefined;
-  /** What had the focus when the chat was opened. */
+  /** The element that had the focus when the chat was opened. */
   #opener: Element | null = null;
   #failure: HTMLElement | undefined;
   /** A JWT for the main part, until that is loaded; else empty. */

@@ -4,7 +4,7 @@ import { fill } from './formats.ts';
 import { Icon } from './icon.tsx';
 import { useUi } from './ui.ts';
 
-/** A shorter interruption is not shown. */
+/** Shorter interruptions are not shown. */
 const GRACE_MS = 1_200;
 
 /** Says that the visitor is offline, or that the gateway refuses the connection. */

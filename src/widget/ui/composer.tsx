@@ -7,7 +7,7 @@ import { Popover } from './popover.tsx';
 import { Tray } from './tray.tsx';
 import { type Texts, useUi } from './ui.ts';
 
-/** The count is shown from this share of the limit on. */
+/** The character count is shown above this share of the limit. */
 const NEAR_LIMIT = 0.9;
 
 /** The field for the next message. The draft is kept by the engine, so it survives a reload. */

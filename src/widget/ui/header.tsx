@@ -5,7 +5,7 @@ import { Avatar, Icon, IconButton } from './icon.tsx';
 import { Popover } from './popover.tsx';
 import { useUi } from './ui.ts';
 
-/** A connection that takes longer is mentioned. */
+/** If connecting takes longer than this, the header says so. */
 const SLOW_AFTER_MS = 1_500;
 
 export function Header() {

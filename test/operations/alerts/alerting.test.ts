@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import type { Facts } from '../../../src/observability/facts.ts';
+import type { GatewayStatus } from '../../../src/observability/status.ts';
 import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { AlertFile } from '../../../src/operations/alerts/alert-file.ts';
@@ -18,7 +18,7 @@ import { ends } from '../../support/ends.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { counted, HOUR, MINUTE, RULES, someFacts } from './some-facts.ts';
+import { counted, HOUR, MINUTE, RULES, someStatus } from './some-status.ts';
 import { startWebhook, TOKEN, type WebhookStandIn } from './webhook-stand-in.ts';
 
 const QUICK: AlertingOptions = {
@@ -31,7 +31,7 @@ const isHeld = { counts: [counted('held', 1)] };
 
 let folder: string;
 let hook: WebhookStandIn;
-let facts: Partial<Facts>;
+let status: Partial<GatewayStatus>;
 /** What the gateway's clock is ahead of the machine's. */
 let aheadMs: number;
 let looks: number;
@@ -42,13 +42,13 @@ beforeEach(async () => {
   ends(() => dir.remove());
   folder = dir.path;
   hook = await startWebhook();
-  facts = {};
+  status = {};
   aheadMs = 0;
   looks = 0;
   logged.length = 0;
 });
 
-/** Alerts over the facts of this test, as a process would run them. */
+/** Alerts over the status of this test, as a process would run them. */
 async function start(options: Partial<AlertingOptions> = {}, targets?: readonly Target[]) {
   const clock = () => Date.now() + aheadMs;
   const metrics = createMetrics();
@@ -56,9 +56,9 @@ async function start(options: Partial<AlertingOptions> = {}, targets?: readonly 
   const alerting = new Alerting(
     { ...QUICK, ...options },
     {
-      facts: () => {
+      status: () => {
         looks += 1;
-        return Promise.resolve(someFacts({ ...facts, at: clock() }));
+        return Promise.resolve(someStatus({ ...status, at: clock() }));
       },
       file: new AlertFile(join(folder, 'alerts.json'), durableFiles),
       targets: targets ?? [createWebhookTarget({ url: hook.url, timeoutMs: 20_000 })],
@@ -80,14 +80,14 @@ async function looked(times: number): Promise<void> {
 test('tells the beginning and the end, once each', async () => {
   const { alerting, metrics } = await start();
   await looked(3);
-  facts = isDead;
+  status = isDead;
   await told(1);
   expect(alerting.current).toMatchObject([{ rule: 'dead', severity: 'critical', shop: 'acme' }]);
   expect(await metrics.registry.metrics()).toContain(
     'sluice_alerts_firing{rule="dead",severity="critical"} 1',
   );
   await looked(5);
-  facts = {};
+  status = {};
   await told(2);
   await looked(5);
   expect(texts()).toEqual(['1 alert: dead acme', '1 alert resolved: dead acme']);
@@ -99,9 +99,9 @@ test('tells the beginning and the end, once each', async () => {
 
 test('what changes together is one message', async () => {
   await start({ groupMs: MINUTE });
-  facts = isDead;
+  status = isDead;
   await looked(2);
-  facts = { counts: [...isDead.counts, ...isHeld.counts] };
+  status = { counts: [...isDead.counts, ...isHeld.counts] };
   await looked(2);
   expect(texts()).toEqual([]);
   aheadMs = MINUTE;
@@ -111,7 +111,7 @@ test('what changes together is one message', async () => {
 
 test('a restart neither repeats nor forgets', async () => {
   const first = await start();
-  facts = isDead;
+  status = isDead;
   await told(1);
   await first.alerting.stop();
   const second = await start();
@@ -119,7 +119,7 @@ test('a restart neither repeats nor forgets', async () => {
   expect(second.alerting.current).toMatchObject([{ rule: 'dead' }]);
   await second.alerting.stop();
   expect(texts()).toEqual(['1 alert: dead acme']);
-  facts = {};
+  status = {};
   await start();
   await told(2);
   expect(texts()).toEqual(['1 alert: dead acme', '1 alert resolved: dead acme']);
@@ -128,7 +128,7 @@ test('a restart neither repeats nor forgets', async () => {
 test('what could not be told before a restart is told after it', async () => {
   hook.answerNext(500);
   const first = await start();
-  facts = isDead;
+  status = isDead;
   await waitFor('the refusal', () => hook.requests === 1);
   await first.alerting.stop();
   await start();
@@ -140,7 +140,7 @@ test('a clock that was ahead before a restart keeps no news back', async () => {
   aheadMs = 48 * HOUR;
   hook.answerNext(500);
   const first = await start();
-  facts = isDead;
+  status = isDead;
   await waitFor('the refusal', () => hook.requests === 1);
   await first.alerting.stop();
   aheadMs = 0;
@@ -154,7 +154,7 @@ test('a clock that was ahead before a restart keeps no news back', async () => {
 
 test('what goes on is told again after the time for it', async () => {
   await start();
-  facts = isDead;
+  status = isDead;
   await told(1);
   aheadMs = HOUR + 1000;
   await told(2);
@@ -173,7 +173,7 @@ test('a target that fails is left alone for a while, is counted by kind, and hol
       relay: { host: '127.0.0.1', port: relay.port, implicitTls: false, tls: 'auto' },
     }),
   ]);
-  facts = isDead;
+  status = isDead;
   await waitFor('the email', () => relay.taken.length === 1);
   await waitFor('the refusal', () => logged.some(({ event }) => event === 'alerts.not_sent'));
   await looked(10);
@@ -187,14 +187,14 @@ test('a target that fails is left alone for a while, is counted by kind, and hol
   // The next one hangs; the end is told by email all the same.
   aheadMs = 31_000;
   await waitFor('another try', () => hook.requests === 2);
-  facts = {};
+  status = {};
   await waitFor('the end by email', () => relay.taken.length === 2);
   expect(JSON.stringify(logged)).not.toContain(TOKEN);
 });
 
 test('a damaged file is said, and everything is told anew', async () => {
   writeFileSync(join(folder, 'alerts.json'), '{"version": 1, "alerts": [');
-  facts = isDead;
+  status = isDead;
   await start();
   await told(1);
   expect(logged.map(({ event }) => event)).toContain('alerts.state_unreadable');
@@ -202,12 +202,12 @@ test('a damaged file is said, and everything is told anew', async () => {
   expect(kept).toMatchObject({ version: 1, alerts: [{ key: 'dead/acme' }] });
 });
 
-test('facts that cannot be collected end nothing and begin nothing', async () => {
+test('status that cannot be collected end nothing and begin nothing', async () => {
   const { alerting } = await start();
-  facts = isDead;
+  status = isDead;
   await told(1);
-  const broken = { ...facts };
-  facts = Object.defineProperty(broken, 'counts', {
+  const broken = { ...status };
+  status = Object.defineProperty(broken, 'counts', {
     enumerable: true,
     get: () => {
       throw new Error('the store is gone');

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
 import type { AlertRecord, Reading, Verdict } from '../../../src/operations/alerts/alert.ts';
-import { MINUTE, NOW, SECOND } from './some-facts.ts';
+import { MINUTE, NOW, SECOND } from './some-status.ts';
 
 const reading = (verdict: Verdict, more: Partial<Reading> = {}): Reading => ({
   key: 'dead/acme',

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import {
-  forgotten,
-  pendingFor,
+  markSent,
   nextNoticeAt,
-  told,
+  pendingFor,
+  withoutEnded,
 } from '../../../src/operations/alerts/pending-notices.ts';
 import type { AlertRecord } from '../../../src/operations/alerts/alert.ts';
-import { HOUR, MINUTE, NOW, SECOND } from './some-facts.ts';
+import { HOUR, MINUTE, NOW, SECOND } from './some-status.ts';
 
 const TIMING = { groupMs: 10 * SECOND, repeatMs: 4 * HOUR };
 
@@ -21,7 +21,7 @@ const keys = (records: readonly AlertRecord[] = []): string[] => records.map(({ 
 /** What the webhook is told at a time, and the records afterwards. */
 function tell(records: readonly AlertRecord[], at: number) {
   const pending = pendingFor('webhook', records, at, TIMING);
-  return { pending, after: pending ? told('webhook', pending, records, at) : records };
+  return { pending, after: pending ? markSent('webhook', pending, records, at) : records };
 }
 
 test('what changes within a short time of the first is told together', () => {
@@ -45,16 +45,16 @@ test('once told it is quiet until the reminder, which tells all that goes on', (
 test('an end is told once to whoever was told of the beginning, and then forgotten', () => {
   const { after } = tell([record('a')], NOW + MINUTE);
   const over = after.map((r) => ({ ...r, phase: 'resolved' as const, changedAt: NOW + HOUR }));
-  expect(keys(forgotten(over, ['webhook']))).toEqual(['a']);
+  expect(keys(withoutEnded(over, ['webhook']))).toEqual(['a']);
   const end = tell(over, NOW + 2 * HOUR);
   expect(keys(end.pending?.resolved)).toEqual(['a']);
-  expect(forgotten(end.after, ['webhook'])).toEqual([]);
+  expect(withoutEnded(end.after, ['webhook'])).toEqual([]);
 });
 
 test('what began and ended while a target was away is not sent to it', () => {
   const over = [record('a', { phase: 'resolved' })];
   expect(pendingFor('email', over, NOW + HOUR, TIMING)).toBeUndefined();
-  expect(forgotten(over, ['email', 'webhook'])).toEqual([]);
+  expect(withoutEnded(over, ['email', 'webhook'])).toEqual([]);
 });
 
 test('a target that comes late is told what goes on', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AlertRule, Reading } from '../../../src/operations/alerts/alert.ts';
 import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
 import { readAll, type Recent } from '../../../src/operations/alerts/rules.ts';
-import type { Facts } from '../../../src/observability/facts.ts';
+import type { GatewayStatus } from '../../../src/observability/status.ts';
 import {
   closedShop,
   counted,
@@ -12,16 +12,16 @@ import {
   NOW,
   openShop,
   RULES,
-  someFacts,
-} from './some-facts.ts';
+  someStatus,
+} from './some-status.ts';
 
 const QUIET: Recent = { badSignatures: 0, isWhole: true };
 
-const read = (facts: Partial<Facts>, recent = QUIET): Reading[] =>
-  readAll(someFacts(facts), recent, RULES);
+const read = (status: Partial<GatewayStatus>, recent = QUIET): Reading[] =>
+  readAll(someStatus(status), recent, RULES);
 
-const one = (rule: AlertRule, facts: Partial<Facts>, recent = QUIET): Reading => {
-  const [first] = read(facts, recent).filter((reading) => reading.rule === rule);
+const one = (rule: AlertRule, status: Partial<GatewayStatus>, recent = QUIET): Reading => {
+  const [first] = read(status, recent).filter((reading) => reading.rule === rule);
   if (first === undefined) throw new Error(`nothing of ${rule}`);
   return first;
 };
@@ -82,8 +82,8 @@ test.each([
     'critical',
     '50 MB of 100.0 GB are free on the disk of the data folder: new messages are refused',
   ],
-] as const)('%s: %j is %s', (rule, facts, severity, summary) => {
-  expect(one(rule, facts)).toMatchObject({ verdict: 'bad', severity, summary });
+] as const)('%s: %j is %s', (rule, status, severity, summary) => {
+  expect(one(rule, status)).toMatchObject({ verdict: 'bad', severity, summary });
 });
 
 test('the oldest of all channels counts, and it must be well below its threshold to be well', () => {
@@ -111,14 +111,14 @@ test('what the platform said when it failed is in no alert: it may quote a messa
   const reason = 'the platform answered 401 (http) to /messages/: no such person as Ann';
   const shops = [{ ...openShop, breakers: [{ ...messages, reason }, media] }] as const;
   // The types of the fixture are of any part.
-  const told = JSON.stringify(read({ shops: shops as unknown as Facts['shops'] }));
+  const told = JSON.stringify(read({ shops: shops as unknown as GatewayStatus['shops'] }));
   expect(told).toContain('Deliveries of acme have been stopped');
   expect(told).not.toMatch(/Ann|answered 401/);
 });
 
 describe('a refusal that many got alike', () => {
   const words = '422 invalid message.format';
-  const alike = (count: number, more: Facts['shops'][number]['refusedAlike'] = []) =>
+  const alike = (count: number, more: GatewayStatus['shops'][number]['refusedAlike'] = []) =>
     read({
       shops: [
         { ...closedShop, refusedAlike: [{ words, since: NOW - 2 * MINUTE, count }, ...more] },
@@ -164,7 +164,7 @@ test('a probing breaker is still open', () => {
 
 test('a breaker that is closed since a restart says nothing while messages wait', () => {
   const { lastDeliveredAt: _none, ...fresh } = closedShop;
-  const verdict = (counts: Facts['counts']) =>
+  const verdict = (counts: GatewayStatus['counts']) =>
     one('breaker-open', { shops: [fresh], counts }).verdict;
   expect(verdict([counted('queued', 1)])).toBe('between');
   expect(verdict([counted('dead', 1)])).toBe('good');
@@ -201,6 +201,6 @@ test('what waits for such a shop is said to wait for its configuration, not for 
 });
 
 test('without SMTP there is no certificate to look at', () => {
-  const { certificate: _none, ...facts } = someFacts();
-  expect(readAll(facts, QUIET, RULES).some(({ rule }) => rule === 'certificate')).toBe(false);
+  const { certificate: _none, ...status } = someStatus();
+  expect(readAll(status, QUIET, RULES).some(({ rule }) => rule === 'certificate')).toBe(false);
 });

@@ -6,7 +6,7 @@ import { sendNotice, type Target } from '../../../src/operations/alerts/target.t
 import { createWebhookTarget } from '../../../src/operations/alerts/webhook-target.ts';
 import { ends } from '../../support/ends.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
-import { HOUR, NOW } from './some-facts.ts';
+import { HOUR, NOW } from './some-status.ts';
 import { startWebhook } from './webhook-stand-in.ts';
 
 const dead: Alert = {

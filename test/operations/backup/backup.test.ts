@@ -216,5 +216,5 @@ test('the check finds a damaged database, a missing note, and a folder that is n
   expect(await checkBackup(target)).toEqual(['backup.json is missing or cannot be read']);
   truncateSync(join(target, 'spool.db'), 20_000);
   expect((await checkBackup(target)).join()).toContain('spool.db is damaged');
-  expect((await checkBackup(folder())).join()).toContain('is no backup');
+  expect((await checkBackup(folder())).join()).toContain('is not a backup');
 });

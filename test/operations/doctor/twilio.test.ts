@@ -56,8 +56,8 @@ const SITUATIONS: readonly Situation[] = [
     name: 'nothing is set',
     at: one({}),
     expected: [
-      ['failed', 'twilio.webhook', /nothing is set/],
-      ['failed', 'twilio.fallback', /nothing is set/],
+      ['failed', 'twilio.webhook', /no URL is set/],
+      ['failed', 'twilio.fallback', /no URL is set/],
     ],
     fixes: { SmsUrl: WANTED, SmsFallbackUrl: WANTED },
   },
@@ -85,7 +85,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'no fallback URL',
     at: one({ sms_url: WANTED }),
-    expected: [['failed', 'twilio.fallback', /nothing is set/]],
+    expected: [['failed', 'twilio.fallback', /no URL is set/]],
     fixes: { SmsFallbackUrl: WANTED },
   },
   {
@@ -144,7 +144,7 @@ const SITUATIONS: readonly Situation[] = [
     },
     expected: [
       ['failed', 'twilio.webhook', /SmsUrl is ignored, application AP\w+ decides.*another host/],
-      ['failed', 'twilio.fallback', /SmsUrl is ignored.*nothing is set/],
+      ['failed', 'twilio.fallback', /SmsUrl is ignored.*no URL is set/],
     ],
   },
   {
@@ -165,8 +165,8 @@ const SITUATIONS: readonly Situation[] = [
     expected: [
       ['skipped', 'twilio.webhook', /ignored: messaging service MG/],
       ['skipped', 'twilio.fallback', /ignored/],
-      ['failed', 'twilio.webhook', /nothing is set.*--fix changes only numbers/],
-      ['failed', 'twilio.fallback', /nothing is set/],
+      ['failed', 'twilio.webhook', /no URL is set.*--fix changes only numbers/],
+      ['failed', 'twilio.fallback', /no URL is set/],
     ],
   },
   {
@@ -227,7 +227,7 @@ const SITUATIONS: readonly Situation[] = [
       account.addShortCode('12345', { sms_fallback_url: WANTED });
       return { numbers: ['12345'] };
     },
-    expected: [['failed', 'twilio.webhook', /nothing is set/]],
+    expected: [['failed', 'twilio.webhook', /no URL is set/]],
     fixes: { SmsUrl: WANTED },
   },
   {
@@ -270,8 +270,8 @@ const SITUATIONS: readonly Situation[] = [
     },
     expected: [
       ['failed', 'twilio.credentials', /401.*apiKeySid and apiKeySecret/],
-      ['failed', 'twilio.webhook', /nothing is set/],
-      ['failed', 'twilio.fallback', /nothing is set/],
+      ['failed', 'twilio.webhook', /no URL is set/],
+      ['failed', 'twilio.fallback', /no URL is set/],
     ],
     fixes: { SmsUrl: WANTED, SmsFallbackUrl: WANTED },
   },

@@ -20,7 +20,7 @@ export interface Sender extends InboundSettings {
   readonly kind: 'number' | 'short code';
   /** PN… or SC… */
   readonly sid: string;
-  /** When it is there, the application's settings count and the number's own do not. */
+  /** If it is set, the application's settings are used instead of the number's own. */
   readonly applicationSid: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface MessagingService extends InboundSettings {
   readonly sid: string;
   /** The webhook of the number is called, not that of the service. */
   readonly usesNumbersOwn: boolean;
-  /** The SIDs of its numbers and short codes; not asked for when they use their own webhook. */
+  /** The SIDs of its numbers and short codes; not requested if they use their own webhooks. */
   readonly senders: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export class TwilioTrouble extends Error {
 /** Limit of services read. */
 const MAX_SERVICES = 200;
 const MAX_SENDERS = 2000;
-/** The filter by number finds parts of numbers too. */
+/** The filter by number also matches parts of numbers. */
 const MAX_MATCHES = 100;
 
 export type ConnectedAccount = Awaited<ReturnType<typeof connectAccount>>;
@@ -72,7 +72,7 @@ export async function connectAccount(
     application: (sid: string) =>
       withTwilioTrouble(async () => ofSms(await client.applications(sid).fetch())),
     services: () => withTwilioTrouble(() => listServices(client)),
-    /** Resolves with what Twilio has then. */
+    /** Resolves with the settings that Twilio has afterwards. */
     update: (sender: Sender, changes: Partial<InboundSettings>) =>
       withTwilioTrouble(() => updateSender(client, sender, changes)),
   };
@@ -162,7 +162,7 @@ const toShortCode = (code: SmsFields & { readonly sid: string }): Sender => ({
   ...ofSms(code),
 });
 
-/** The library's types say that everything is there; the API has nulls. */
+/** The API returns null where the library's types promise a value. */
 const text = (value: string | null | undefined): string => value ?? '';
 
 async function withTwilioTrouble<T>(call: () => Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ import {
   checkService,
   type Handler,
   neededChanges,
-  type NumberFacts,
+  type NumberLookup,
   numberSkipped,
   servicesUnknown,
   whyNotLookedUp,
@@ -58,9 +58,10 @@ export async function checkTwilioShop(
       results.push(numberSkipped(shop.name, number, reason));
       continue;
     }
-    const facts = await lookUp(account, number, known);
-    if (facts.kind === 'there' && facts.handler.kind === 'service') involved.add(facts.handler.sid);
-    results.push(...(await checkOrFix(account, shop.name, number, facts, options)));
+    const lookup = await lookUp(account, number, known);
+    if (lookup.kind === 'there' && lookup.handler.kind === 'service')
+      involved.add(lookup.handler.sid);
+    results.push(...(await checkOrFix(account, shop.name, number, lookup, options)));
   }
   for (const sid of involved) {
     const service = known.find((each) => each.sid === sid);
@@ -81,7 +82,7 @@ async function connect(
     const answer = await attempt(() => candidate.ping());
     const acceptance: Acceptance =
       answer instanceof TwilioTrouble
-        ? { kind: answer.kind, said: answer.message }
+        ? { kind: answer.kind, message: answer.message }
         : { kind: 'accepted' };
     tried.push({ credential, acceptance });
     if (acceptance.kind === 'accepted') account ??= candidate;
@@ -95,13 +96,13 @@ async function lookUp(
   account: ConnectedAccount,
   number: string,
   services: readonly MessagingService[],
-): Promise<NumberFacts> {
-  const facts = await attempt(async (): Promise<NumberFacts> => {
+): Promise<NumberLookup> {
+  const lookup = await attempt(async (): Promise<NumberLookup> => {
     const sender = await account.find(number);
     if (sender === undefined) return { kind: 'missing' };
     return { kind: 'there', sender, handler: await handlerOf(account, sender, services) };
   });
-  return facts instanceof TwilioTrouble ? { kind: 'unknown', said: facts.message } : facts;
+  return lookup instanceof TwilioTrouble ? { kind: 'unknown', message: lookup.message } : lookup;
 }
 
 async function handlerOf(
@@ -120,27 +121,27 @@ async function checkOrFix(
   account: ConnectedAccount,
   shop: string,
   number: string,
-  facts: NumberFacts,
+  lookup: NumberLookup,
   { publicUrl, fix }: TwilioCheckOptions,
 ): Promise<CheckResult[]> {
-  const found = checkNumber(shop, number, facts, publicUrl);
-  if (!fix || facts.kind !== 'there' || facts.handler.kind !== 'own') return found;
-  const changes = neededChanges(facts.sender, publicUrl);
+  const found = checkNumber(shop, number, lookup, publicUrl);
+  if (!fix || lookup.kind !== 'there' || lookup.handler.kind !== 'own') return found;
+  const changes = neededChanges(lookup.sender, publicUrl);
   if (Object.keys(changes).length === 0) return found;
   if (!isReachable(publicUrl)) {
     return withTodo(found, 'not changed: first set http.publicUrl to a URL that Twilio can reach');
   }
-  const after = await attempt(() => account.update(facts.sender, changes));
+  const after = await attempt(() => account.update(lookup.sender, changes));
   if (after instanceof TwilioTrouble) {
     return withTodo(found, `not changed: ${after.message}; set it in Twilio's console`);
   }
   const [there, webhook, fallback] = checkNumber(
     shop,
     number,
-    { ...facts, sender: after },
+    { ...lookup, sender: after },
     publicUrl,
   );
-  const [ofWebhook, ofFallback] = changesBetween(facts.sender, after);
+  const [ofWebhook, ofFallback] = changesBetween(lookup.sender, after);
   const withChanges = (result: CheckResult | undefined, changed: readonly Change[]) =>
     result === undefined ? [] : [changed.length === 0 ? result : { ...result, changed }];
   return [
@@ -164,8 +165,8 @@ async function attempt<T>(call: () => Promise<T>): Promise<T | TwilioTrouble> {
 
 type Acceptance =
   | { readonly kind: 'accepted' }
-  /** `forbidden`: accepted, and not allowed to read numbers. */
-  | { readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'other'; readonly said: string };
+  /** `forbidden`: accepted, but not allowed to read numbers. */
+  | { readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'other'; readonly message: string };
 
 interface TriedCredential {
   readonly credential: Pick<Credential, 'name'>;
@@ -173,8 +174,8 @@ interface TriedCredential {
 }
 
 /**
- * An API key reads the API; a text's signature is made with the account's auth token, so the
- * tokens are tried too: with a wrong one every text is answered 403.
+ * An API key gives access to the API, but webhooks are signed with the account's auth token. The
+ * tokens are therefore tried too: with a wrong one, every webhook is answered with 403.
  * @param tried in the order of `credentialsOf`
  */
 function checkCredentials(shop: string, tried: readonly TriedCredential[]): CheckResult[] {
@@ -192,18 +193,18 @@ function checkCredentials(shop: string, tried: readonly TriedCredential[]): Chec
         return ok('accepted');
       case 'forbidden':
         return warning(
-          `${acceptance.said}: no permission to read phone numbers`,
+          `${acceptance.message}: no permission to read phone numbers`,
           'grant the key permission to read and update phone numbers and messaging services',
         );
       case 'refused':
         // The first token is used to fetch media; further ones are for rotation.
         return isToken(credential) && someToken && index > 0
-          ? warning(acceptance.said, 'remove this token after the rotation')
-          : failed(acceptance.said, whatToSet(credential));
+          ? warning(acceptance.message, 'remove this token after the rotation')
+          : failed(acceptance.message, whatToSet(credential));
       case 'unreachable':
       case 'other':
         return failed(
-          acceptance.said,
+          acceptance.message,
           'check that this machine can reach sms.twilio.baseUrl and that accountSid is correct',
         );
     }

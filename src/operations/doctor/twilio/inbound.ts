@@ -5,16 +5,19 @@ import type { InboundSettings, MessagingService, Sender } from './account.ts';
 
 /** Checks whether the text messages of a number or a messaging service reach this gateway. */
 
-/** What decides where a number's texts go (Twilio, IncomingPhoneNumber and Service resources). */
+/**
+ * What determines where a number's texts are sent (Twilio, IncomingPhoneNumber and Service
+ * resources).
+ */
 export type Handler =
   | { readonly kind: 'own' }
   | { readonly kind: 'application'; readonly sid: string; readonly settings: InboundSettings }
   | { readonly kind: 'service'; readonly sid: string };
 
-/** What Twilio says of one configured number. */
-export type NumberFacts =
+/** What Twilio's API returns for one configured number. */
+export type NumberLookup =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'unknown'; readonly said: string }
+  | { readonly kind: 'unknown'; readonly message: string }
   | { readonly kind: 'there'; readonly sender: Sender; readonly handler: Handler };
 
 /** Why a configured address cannot be looked up among an account's numbers, if it cannot. */
@@ -27,29 +30,29 @@ export function whyNotLookedUp(address: string): string | undefined {
   );
 }
 
-/** @param why in words for an operator */
+/** @param why shown to the operator */
 export const numberSkipped = (shop: string, number: string, why: string): CheckResult =>
   resultsFor('twilio.number', `${shop} ${number}`, EXISTS).skipped(why);
 
 const EXISTS = 'a number of the account';
 
-/** Whether a number is in the account, and whether its texts come here. */
+/** Whether a number is in the account, and whether its texts are sent to this gateway. */
 export function checkNumber(
   shop: string,
   number: string,
-  facts: NumberFacts,
+  lookup: NumberLookup,
   publicUrl: string,
 ): CheckResult[] {
   const subject = `${shop} ${number}`;
   const exists = resultsFor('twilio.number', subject, EXISTS);
-  if (facts.kind === 'missing') {
+  if (lookup.kind === 'missing') {
     const todo = 'add the number to this account, or correct sms.numbers and accountSid';
     return [exists.failed('the account has no such number', todo)];
   }
-  if (facts.kind === 'unknown') {
-    return [exists.failed(facts.said, 'try again; check the permissions of the credentials')];
+  if (lookup.kind === 'unknown') {
+    return [exists.failed(lookup.message, 'try again; check the permissions of the credentials')];
   }
-  const { sender, handler } = facts;
+  const { sender, handler } = lookup;
   const there = exists.ok(`${sender.kind} ${sender.sid}`);
   if (handler.kind === 'service') {
     const wanted = `POST ${webhookUrl(publicUrl)}`;
@@ -79,9 +82,9 @@ const IN_THE_CONSOLE =
   "set it in Twilio's console, Messaging, Services, Integration (--fix changes only numbers)";
 
 /**
- * Whether the texts of a messaging service come here: by the webhook of each number when
- * UseInboundWebhookOnNumber is set, else by InboundRequestUrl and FallbackUrl. Without an
- * InboundRequestUrl Twilio drops what arrives, unlogged.
+ * Whether the texts of a messaging service are sent to this gateway: by the webhook of each number
+ * if UseInboundWebhookOnNumber is set, otherwise by InboundRequestUrl and FallbackUrl. Without an
+ * InboundRequestUrl, Twilio drops texts without logging it.
  * @param service undefined when the account has none with this SID
  */
 export function checkService(
@@ -103,27 +106,27 @@ export function checkService(
   if (service.usesNumbersOwn) return [ok('it uses the webhook of each number')];
   const dropped = service.url === '' ? ', and it is not set, so messages are lost' : '';
   return [
-    ok(`its own webhook decides for its numbers${dropped}`),
+    ok(`its own webhook is used for its numbers${dropped}`),
     ...checkInbound({ name: subject, todo: IN_THE_CONSOLE }, service, publicUrl),
   ];
 }
 
-/** The services could not be read: whether a number's own webhook counts is not known then. */
-export function servicesUnknown(shop: string, configured: boolean, said: string): CheckResult {
+/** The services could not be read, so it is not known whether a number's own webhook is used. */
+export function servicesUnknown(shop: string, configured: boolean, message: string): CheckResult {
   const { warning, failed } = resultsFor('twilio.service', shop, 'readable messaging services');
   const todo = "check in Twilio's console that no messaging service handles these numbers";
-  return configured ? failed(said, todo) : warning(said, todo);
+  return configured ? failed(message, todo) : warning(message, todo);
 }
 
 interface InboundSubject {
   /** `acme +15550001111` */
   readonly name: string;
-  /** What decides when it is not the number itself: `application AP…`. */
+  /** What determines the webhook if it is not the number itself: `application AP…`. */
   readonly by?: string;
   readonly todo: string;
 }
 
-/** The webhook and its fallback, as they are set at Twilio, against what they should be. */
+/** Compares the webhook and its fallback at Twilio with the expected URLs. */
 function checkInbound(
   subject: InboundSubject,
   settings: InboundSettings,
@@ -133,7 +136,7 @@ function checkInbound(
     const wanted = `POST ${webhookUrl(publicUrl)}`;
     const { ok, failed } = resultsFor(name, subject.name, wanted);
     const by = subject.by === undefined ? '' : `${subject.by}: `;
-    if (url === '') return failed(`${by}nothing is set`, subject.todo);
+    if (url === '') return failed(`${by}no URL is set`, subject.todo);
     const wrong = wrongWith(url, method, publicUrl);
     const found = `${by}${method} ${shownUrl(url)}`;
     return wrong.length === 0 ? ok(found) : failed(`${found} (${wrong.join(', ')})`, subject.todo);
@@ -152,7 +155,7 @@ function wrongWith(url: string, method: string, publicUrl: string): string[] {
 
 const isPost = (method: string): boolean => method.toUpperCase() === 'POST';
 
-/** What has to change; empty when nothing. What serves already, with timeouts say, stays. */
+/** The required changes. A setting that already works, such as one with timeouts, is kept. */
 export function neededChanges(
   settings: InboundSettings,
   publicUrl: string,
@@ -173,7 +176,7 @@ const NAMES = {
   fallbackMethod: 'SmsFallbackMethod',
 } as const;
 
-/** What differs between two states of one number, for the webhook and for the fallback. */
+/** The differences between two states of one number, for the webhook and for the fallback. */
 export function changesBetween(
   before: InboundSettings,
   after: InboundSettings,

@@ -124,7 +124,7 @@ export function parseInline(text: string, isLabel = false): RichNode[] {
       push(node);
       length = shown;
     }
-    // A token that means nothing here is text.
+    // A token without a meaning here is text.
     done += length;
     token.lastIndex = length > 0 ? done : at + (ticks ?? marker ?? ' ').length;
   }

@@ -46,7 +46,7 @@ function blocks(lines: readonly string[], depth: number): RichNode[] {
 
 interface Block {
   readonly node: RichElement;
-  /** The first line after it. */
+  /** The index of the first line after the block. */
   readonly next: number;
 }
 
@@ -74,7 +74,7 @@ function blockAt(
   return undefined;
 }
 
-/** Whether a line is a table's delimiter row (GitHub Flavored Markdown §4.10), roughly. */
+/** Whether a line looks like a table's delimiter row (GitHub Flavored Markdown §4.10). */
 const isTable = (line = ''): boolean =>
   /^[ |:-]+$/.test(line) && line.includes('|') && line.includes('-');
 

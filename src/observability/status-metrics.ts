@@ -1,28 +1,28 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { CollectFacts, Facts } from './facts.ts';
+import type { CollectStatus, GatewayStatus } from './status.ts';
 
 /** The sources of the gauges in this file, read at each scrape. */
-export interface FactSources {
-  readonly facts: CollectFacts;
+export interface StatusSources {
+  readonly status: CollectStatus;
   /** The number of entries that are not in the search index yet. */
   readonly searchBacklog: () => Promise<number>;
 }
 
-interface FactGauge {
+interface StatusGauge {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
-  /** @param facts undefined while the status is not available */
-  readonly write: (gauge: Gauge, facts: Facts | undefined) => void;
+  /** @param status undefined while the status is not available */
+  readonly write: (gauge: Gauge, status: GatewayStatus | undefined) => void;
 }
 
 const disk =
-  (of: (disk: Facts['disk']) => number): FactGauge['write'] =>
-  (gauge, facts) => {
-    if (facts !== undefined) gauge.set(of(facts.disk));
+  (of: (disk: GatewayStatus['disk']) => number): StatusGauge['write'] =>
+  (gauge, status) => {
+    if (status !== undefined) gauge.set(of(status.disk));
   };
 
-const FACT_GAUGES: readonly FactGauge[] = [
+const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: 'sluice_disk_free_bytes',
     help: 'Free space on the disk of the data folder',
@@ -42,10 +42,10 @@ const FACT_GAUGES: readonly FactGauge[] = [
     name: 'sluice_smtp_certificate_expiry_timestamp_seconds',
     help: 'When the certificate for STARTTLS expires, in seconds since the epoch; absent without SMTP',
     labelNames: ['self_signed'],
-    write: (gauge, facts) => {
+    write: (gauge, status) => {
       gauge.reset();
-      if (facts?.certificate === undefined) return;
-      const { endsAt, selfSigned } = facts.certificate;
+      if (status?.certificate === undefined) return;
+      const { endsAt, selfSigned } = status.certificate;
       gauge.set({ self_signed: String(selfSigned) }, endsAt / 1000);
     },
   },
@@ -53,10 +53,10 @@ const FACT_GAUGES: readonly FactGauge[] = [
     name: 'sluice_breaker_open',
     help: '1 while deliveries of a shop are stopped',
     labelNames: ['shop', 'part'],
-    write: (gauge, facts) => {
-      if (facts === undefined) return;
+    write: (gauge, status) => {
+      if (status === undefined) return;
       gauge.reset();
-      for (const { shop, breakers } of facts.shops) {
+      for (const { shop, breakers } of status.shops) {
         for (const { part, state } of breakers) {
           gauge.set({ shop, part }, state === 'closed' ? 0 : 1);
         }
@@ -67,9 +67,9 @@ const FACT_GAUGES: readonly FactGauge[] = [
     name: 'sluice_last_delivery_timestamp_seconds',
     help: "When a shop's platform last accepted a message, in seconds since the epoch; absent before the first since the start",
     labelNames: ['shop'],
-    write: (gauge, facts) => {
+    write: (gauge, status) => {
       gauge.reset();
-      for (const { shop, lastDeliveredAt } of facts?.shops ?? []) {
+      for (const { shop, lastDeliveredAt } of status?.shops ?? []) {
         if (lastDeliveredAt !== undefined) gauge.set({ shop }, lastDeliveredAt / 1000);
       }
     },
@@ -81,14 +81,14 @@ const FACT_GAUGES: readonly FactGauge[] = [
  * are empty until their sources are given, and while the status is not available.
  * @returns sets the sources
  */
-export function createFactMetrics(registers: Registry[]): (sources: FactSources) => void {
-  let sources: FactSources | undefined;
-  for (const { write, ...declared } of FACT_GAUGES) {
+export function createStatusMetrics(registers: Registry[]): (sources: StatusSources) => void {
+  let sources: StatusSources | undefined;
+  for (const { write, ...declared } of STATUS_GAUGES) {
     new Gauge({
       ...{ ...declared, registers },
       async collect() {
         // A scrape must not fail because one value is not available.
-        write(this, await sources?.facts().catch(() => undefined));
+        write(this, await sources?.status().catch(() => undefined));
       },
     });
   }

@@ -1,4 +1,4 @@
-import type { Facts, ShopFacts } from '../../../src/observability/facts.ts';
+import type { GatewayStatus, ShopStatus } from '../../../src/observability/status.ts';
 import type { RuleOptions } from '../../../src/operations/alerts/rules.ts';
 
 export const SECOND = 1000;
@@ -22,7 +22,7 @@ export const RULES: RuleOptions = {
   forMs: 30 * SECOND,
 };
 
-export const closedShop: ShopFacts = {
+export const closedShop: ShopStatus = {
   shop: 'acme',
   shopId: '3c1f8a1e-52b7-4a0e-9f52-6b7d1f0a9c01',
   breakers: [
@@ -33,7 +33,7 @@ export const closedShop: ShopFacts = {
   lastDeliveredAt: NOW - MINUTE,
 };
 
-export const openShop: ShopFacts = {
+export const openShop: ShopStatus = {
   ...closedShop,
   breakers: [
     {
@@ -45,7 +45,7 @@ export const openShop: ShopFacts = {
 };
 
 /** A gateway that is well, but for what is given. */
-export function someFacts(changed: Partial<Facts> = {}): Facts {
+export function someStatus(changed: Partial<GatewayStatus> = {}): GatewayStatus {
   return {
     at: NOW,
     startedAt: NOW - HOUR,
@@ -59,7 +59,11 @@ export function someFacts(changed: Partial<Facts> = {}): Facts {
   };
 }
 
-export const counted = (state: string, count: number, ageMs = MINUTE): Facts['counts'][number] => ({
+export const counted = (
+  state: string,
+  count: number,
+  ageMs = MINUTE,
+): GatewayStatus['counts'][number] => ({
   ...{ shop: 'acme', channel: 'email', state, count },
   oldestAt: NOW - ageMs,
 });

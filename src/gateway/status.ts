@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
-import type { CollectFacts, Facts, ShopFacts } from '../observability/facts.ts';
+import type { CollectStatus, GatewayStatus, ShopStatus } from '../observability/status.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type PartHealth, PARTS } from '../spool/shop-health.ts';
@@ -12,7 +12,7 @@ const CACHE_MS = 1000;
 /** Counting entries may take at most this share of the store's time. */
 const COUNTING_SHARE = 1 / 20;
 
-export interface FactsParts {
+export interface StatusParts {
   readonly spool: Pick<Spool, 'counts'>;
   readonly dataDir: string;
   /** New messages are refused when less space than this is free. */
@@ -26,13 +26,13 @@ export interface FactsParts {
 }
 
 /** Collects the status of the gateway. Concurrent callers share one collection. */
-export function createFacts(parts: FactsParts): CollectFacts {
+export function createStatusCollector(parts: StatusParts): CollectStatus {
   const startedAt = parts.clock();
   const counts = countAtLimitedRate(parts);
   const certificateOf = cachedCertificate();
-  let latest: { readonly at: number; readonly facts: Promise<Facts> } | undefined;
+  let latest: { readonly at: number; readonly status: Promise<GatewayStatus> } | undefined;
 
-  const collect = async (at: number): Promise<Facts> => {
+  const collect = async (at: number): Promise<GatewayStatus> => {
     const { dataDir, reserveBytes, metrics } = parts;
     const shops = parts.shops();
     const pem = parts.certificate();
@@ -53,7 +53,7 @@ export function createFacts(parts: FactsParts): CollectFacts {
         shop: names.get(shopId) ?? shopId,
         ...count,
       })),
-      shops: shops.map(shopFacts),
+      shops: shops.map(shopStatus),
       disk: {
         freeBytes: disk.bavail * disk.bsize,
         totalBytes: disk.blocks * disk.bsize,
@@ -67,18 +67,18 @@ export function createFacts(parts: FactsParts): CollectFacts {
 
   return () => {
     const at = parts.clock();
-    if (latest !== undefined && at - latest.at < CACHE_MS) return latest.facts;
-    const facts = collect(at);
-    latest = { at, facts };
+    if (latest !== undefined && at - latest.at < CACHE_MS) return latest.status;
+    const status = collect(at);
+    latest = { at, status };
     // A failed collection is not cached; only the callers that already wait for it get the error.
-    facts.catch(() => {
-      if (latest?.facts === facts) latest = undefined;
+    status.catch(() => {
+      if (latest?.status === status) latest = undefined;
     });
-    return facts;
+    return status;
   };
 }
 
-function shopFacts(shop: ShopPlatform): ShopFacts {
+function shopStatus(shop: ShopPlatform): ShopStatus {
   const { settings } = shop;
   const report = shop.report();
   const { lastDeliveredAt } = report.messages;
@@ -106,7 +106,7 @@ function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
 }
 
 /** Counting a million entries blocks the store for a while, so it is done at a limited rate. */
-function countAtLimitedRate({ spool, clock }: FactsParts): () => Promise<readonly EntryCount[]> {
+function countAtLimitedRate({ spool, clock }: StatusParts): () => Promise<readonly EntryCount[]> {
   let kept: readonly EntryCount[] = [];
   let dueAt = 0;
   return async () => {
@@ -128,10 +128,10 @@ async function valueOf(metric: Readable): Promise<number> {
   return values.reduce((sum, { value }) => sum + value, 0);
 }
 
-type CertificateFacts = NonNullable<Facts['certificate']>;
+type CertificateStatus = NonNullable<GatewayStatus['certificate']>;
 
 /** The status of a PEM certificate. In a chain, the first certificate is the server's own. */
-export function certificateFacts(pem: string): CertificateFacts {
+export function certificateStatus(pem: string): CertificateStatus {
   const certificate = new X509Certificate(pem);
   return {
     subject: hostOf(certificate),
@@ -150,10 +150,10 @@ function hostOf({ subject, subjectAltName = '' }: X509Certificate): string {
 }
 
 /** Parses a certificate only when the text has changed. */
-export function cachedCertificate(): (pem: string) => CertificateFacts {
-  let last: { readonly pem: string; readonly facts: CertificateFacts } | undefined;
+export function cachedCertificate(): (pem: string) => CertificateStatus {
+  let last: { readonly pem: string; readonly status: CertificateStatus } | undefined;
   return (pem) => {
-    if (last?.pem !== pem) last = { pem, facts: certificateFacts(pem) };
-    return last.facts;
+    if (last?.pem !== pem) last = { pem, status: certificateStatus(pem) };
+    return last.status;
   };
 }

@@ -6,7 +6,7 @@ import type { Trouble } from '../domain/trouble.ts';
  * The status of the gateway at one moment. The console's overview and the alerts share one
  * collection, so they never disagree. Times are in milliseconds since the epoch.
  */
-export interface Facts {
+export interface GatewayStatus {
   readonly at: number;
   readonly startedAt: number;
   /** All states except `delivered`. A shop that is no longer configured is shown by its id. */
@@ -17,7 +17,7 @@ export interface Facts {
     readonly count: number;
     readonly oldestAt: number;
   }[];
-  readonly shops: readonly ShopFacts[];
+  readonly shops: readonly ShopStatus[];
   readonly disk: {
     readonly freeBytes: number;
     readonly totalBytes: number;
@@ -36,7 +36,7 @@ export interface Facts {
 }
 
 /** Shown on the console, with counts of the queue. */
-export interface ShopFacts {
+export interface ShopStatus {
   readonly shop: string;
   readonly shopId: string;
   readonly breakers: readonly {
@@ -44,7 +44,7 @@ export interface ShopFacts {
     readonly state: 'closed' | 'open' | 'probing';
     /** When the next probe is due, while the breaker is open. */
     readonly nextProbeAt?: number;
-    /** Since when it has not been closed, and why, in the platform's words. For operators only. */
+    /** When it left the closed state, and the platform's error. For operators only. */
     readonly since?: number;
     readonly reason?: string;
   }[];
@@ -57,10 +57,10 @@ export interface ShopFacts {
   readonly lastDeliveredAt?: number;
 }
 
-export type CollectFacts = () => Promise<Facts>;
+export type CollectStatus = () => Promise<GatewayStatus>;
 
 /** The state of a data folder on the disk, whoever owns it. */
-export interface DataFolderFacts {
+export interface DataFolderStatus {
   readonly dir: string;
   /** Absent if the folder does not exist, so no gateway has run with it. */
   readonly folder?: { readonly uid: number; readonly mode: number };
@@ -76,10 +76,10 @@ export interface DataFolderFacts {
   readonly lock: 'held' | 'free' | 'left';
   readonly pid?: string;
   /** Absent if there is no spool. */
-  readonly spool?: SpoolFacts | 'unreadable' | 'damaged';
+  readonly spool?: SpoolStatus | 'unreadable' | 'damaged';
 }
 
-export interface SpoolFacts {
+export interface SpoolStatus {
   readonly bytes: number;
   readonly schema: number;
   /** The schema version that this program writes. */

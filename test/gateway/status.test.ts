@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
-import { certificateFacts, createFacts } from '../../src/gateway/facts.ts';
+import { certificateStatus, createStatusCollector } from '../../src/gateway/status.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
@@ -36,7 +36,7 @@ function setting() {
     { shopId: asShopId('gone'), channel: 'sms', state: 'held', count: 1, oldestAt: 6 },
   ];
   const metrics = createMetrics();
-  const facts = createFacts({
+  const status = createStatusCollector({
     spool: {
       counts: () => {
         counted += 1;
@@ -48,17 +48,17 @@ function setting() {
     shops: () => [shop],
     certificate: () => undefined,
   });
-  return { facts, shop, metrics, time, counted: () => counted };
+  return { status, shop, metrics, time, counted: () => counted };
 }
 
 test('tells of shops by name, of breakers, disk, signatures and sockets', async () => {
-  const { facts, shop, metrics, time } = setting();
+  const { status, shop, metrics, time } = setting();
   shop.health.messages.readsFailed('the platform answered 401 (http) to /contacts/');
   shop.health.media.failed('a lane', '503');
   metrics.webhookSignatureFailures.inc(3);
   metrics.chatSockets.inc(2);
   metrics.smtpConnections.set(4);
-  const found = await facts();
+  const found = await status();
   expect(found).toMatchObject({
     at: time.now,
     startedAt: time.now,
@@ -92,36 +92,36 @@ test('tells of shops by name, of breakers, disk, signatures and sockets', async 
 
   time.now += 2000;
   const end = shop.health.messages.beginProbe();
-  expect((await facts()).shops[0]?.breakers[0]).toMatchObject({ state: 'probing' });
+  expect((await status()).shops[0]?.breakers[0]).toMatchObject({ state: 'probing' });
   end();
   time.now += 2000;
   shop.delivered('a lane');
-  expect((await facts()).shops[0]).toMatchObject({
+  expect((await status()).shops[0]).toMatchObject({
     lastDeliveredAt: time.now,
     breakers: [{ state: 'closed' }, { state: 'closed' }],
   });
 });
 
 test('tells of a refusal that many messages got alike', async () => {
-  const { facts, shop, time } = setting();
+  const { status, shop, time } = setting();
   for (const n of [1, 2, 3, 4, 5, 6]) {
     shop.alike.refused(`lane ${n}`, asEntryId(`entry ${n}`), '422 invalid message.format', false);
   }
-  expect((await facts()).shops[0]?.refusedAlike).toEqual([
+  expect((await status()).shops[0]?.refusedAlike).toEqual([
     { words: '422 invalid message.format', since: time.now, count: 6 },
   ]);
 });
 
 test('many who ask share one collection, and counting takes little of the store', async () => {
-  const { facts, time, counted } = setting();
+  const { status, time, counted } = setting();
   time.countingMs = 400;
-  await Promise.all(Array.from({ length: 20 }, () => facts()));
+  await Promise.all(Array.from({ length: 20 }, () => status()));
   expect(counted()).toBe(1);
   time.now += 2000;
-  await facts();
+  await status();
   expect(counted()).toBe(1);
   time.now += 8000;
-  await facts();
+  await status();
   expect(counted()).toBe(2);
 });
 
@@ -135,7 +135,7 @@ test('a certificate is told by the name it is for and by its end', async () => {
       { name: 'subjectAltName', altNames: [{ type: 2, value: 'mx.acme.example' }] },
     ],
   });
-  expect(certificateFacts(cert)).toEqual({
+  expect(certificateStatus(cert)).toEqual({
     ...{ subject: 'mx.acme.example', endsAt: notAfterDate.getTime(), selfSigned: true },
   });
 });

@@ -6,7 +6,7 @@ import { nearest } from '../config/field.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
-import { shownReason } from '../spool/shown-reason.ts';
+import { type Reason, shownReason } from '../domain/reasons.ts';
 import type { Spool } from '../spool/spool.ts';
 import { openSqliteStore } from '../spool/sqlite/open.ts';
 import type { ShopId } from '../domain/ids.ts';
@@ -88,7 +88,7 @@ function requireSpool(dataDir: string): void {
   }
 }
 
-const withReason = (entry: Entry, reason: string | undefined): Entry =>
+const withReason = (entry: Entry, reason: Reason | undefined): Entry =>
   reason === undefined ? entry : { ...entry, reason };
 
 function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {

@@ -2,6 +2,7 @@ import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
 import type { Entry, EntrySummary } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
+import type { Reason } from '../domain/reasons.ts';
 
 export interface EntrySearch {
   /**
@@ -12,7 +13,7 @@ export interface EntrySearch {
   readonly shopId?: ShopId;
   readonly channel?: Channel;
   readonly states?: readonly EntryState[];
-  /** A prefix of the reason. */
+  /** The beginning of the reason's code or sentence. */
   readonly reason?: string;
   /** `receivedAt`, from (inclusive) and to (exclusive). */
   readonly from?: number;
@@ -71,7 +72,7 @@ export interface OperatorStore {
   /** Undoes a discard. False: the entry is not discarded, or its raw form was swept. */
   restore(id: EntryId): Promise<boolean>;
   /** Undoes a retry or release, unless an attempt has claimed the entry since. */
-  takeBack(id: EntryId, to: EntryState, reason: string | undefined): Promise<boolean>;
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): Promise<boolean>;
   audit(line: NewAuditLine): Promise<void>;
   auditLines(page: {
     readonly before?: number;

@@ -3,7 +3,7 @@ import type { NewEntry } from '../../src/spool/entry.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { runBatch, StoreFailed } from '../../src/spool/sqlite/batch.ts';
-import { MIGRATIONS } from '../../src/spool/sqlite/migrations.ts';
+import { applyMigrations } from '../../src/spool/sqlite/migrations.ts';
 import {
   createOperations,
   type OperationName,
@@ -28,7 +28,7 @@ export class SimulatedDisk {
 
   constructor() {
     this.db = new Database(':memory:');
-    for (const sql of MIGRATIONS) this.db.exec(sql);
+    applyMigrations(this.db, 0);
     const made = createOperations(this.db, () => this.#clock());
     this.operations = { ...made.operations };
     this.#store = { db: this.db, ...made, operations: this.operations };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
+import type { Attachment, Normalized, Normalizer, Verdict } from '../../intake/normalizer.ts';
 import { missingAttachment } from '../../domain/missing-attachment.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { workerUrl } from '../../runtime/worker-threads.ts';
@@ -115,8 +115,10 @@ export function createEmailNormalizer(
       const limit = await overLimit(result, claimed.entry, shop, deps);
       // The caller has gone and would not dispose of the result.
       signal.throwIfAborted();
-      const verdict =
-        limit === undefined ? result.verdict : { kind: 'held' as const, reason: `loop: ${limit}` };
+      const verdict: Verdict =
+        limit === undefined
+          ? result.verdict
+          : { kind: 'held', reason: { code: 'rate_limit', params: { limit } } };
       return {
         ...toNormalized({ ...result, verdict }, job),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),

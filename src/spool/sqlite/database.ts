@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { SpoolUnusable } from '../errors.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { applyMigrations, MIGRATIONS } from './migrations.ts';
 import { secureLog } from './unclean-end.ts';
 
 export type Db = Database.Database;
@@ -103,8 +103,7 @@ function migrate(db: Db, file: string): void {
   // Another process may be migrating: the version is read again under the write lock.
   db.transaction(() => {
     const current = Number(db.pragma('user_version', { simple: true }));
-    for (const sql of MIGRATIONS.slice(current)) db.exec(sql);
-    db.pragma(`user_version = ${MIGRATIONS.length}`);
+    applyMigrations(db, current);
   }).immediate();
 }
 

@@ -2,6 +2,7 @@ import type { Channel } from '../../domain/channel.ts';
 import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, EntryKind, EntryMeta, RawForm } from '../entry.ts';
 import type { EntryState } from '../../domain/entry-state.ts';
+import type { Reason } from '../../domain/reasons.ts';
 
 /** A row of `entries`. It is not validated, because only this program writes it. */
 export interface EntryRow {
@@ -29,6 +30,7 @@ export interface EntryRow {
   readonly failing_ms: number;
   readonly last_attempt_at: number;
   readonly next_attempt_at: number;
+  /** A `Reason` as JSON. */
   readonly reason: string | null;
   readonly settled_at: number | null;
   readonly platform_message_id: string | null;
@@ -59,12 +61,18 @@ export function toEntry(row: EntryRow): Entry {
     nextAttemptAt: row.next_attempt_at,
     detached: row.detached === 1,
     rawSize: row.raw_size,
-    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.reason !== null && { reason: readReason(row.reason) }),
     ...(row.settled_at !== null && { settledAt: row.settled_at }),
     ...(row.platform_message_id !== null && { platformMessageId: row.platform_message_id }),
     ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
   };
 }
+
+// Written by `storedReason`.
+export const readReason = (stored: string): Reason => JSON.parse(stored) as Reason;
+
+export const storedReason = (reason: Reason | undefined): string | null =>
+  reason === undefined ? null : JSON.stringify(reason);
 
 export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm | undefined {
   const checked = row.raw_checksum === null ? {} : { checksum: row.raw_checksum };

@@ -81,7 +81,7 @@ export function prepareEntryStatements(db: Db) {
     media: db.prepare<[number], MediaRow>(`SELECT part, media_id, url FROM media WHERE seq = ?`),
     lostRaw: db.prepare(
       `UPDATE entries SET state = 'dead', in_lane = 0, claimable = 0, lease_until = NULL, settled_at = ?,
-         reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
+         reason = ? WHERE seq = ?`,
     ),
     renew: db.prepare(
       `UPDATE entries SET lease_until = ?

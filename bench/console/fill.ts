@@ -1,3 +1,4 @@
+import type { Reason } from '../../src/domain/reasons.ts';
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -204,19 +205,24 @@ function entryOf(seq: number, receivedAt: number, id: EntryId, random: () => num
         note: 'x'.repeat(300),
       }),
       state,
-      reason,
+      reason: reason && JSON.stringify(reason),
       platform_message_id: state === 'delivered' ? `msg_${id.slice(14)}` : null,
       conversation_id: state === 'delivered' ? `conv_${person}` : null,
     },
   };
 }
 
+const answered = (status: number): Reason => ({
+  code: 'platform_answered',
+  params: { failure: 'http', status, path: '/messages/' },
+});
+
 /** Most entries are delivered; operators search for the others. */
-function stateOf(share: number): [EntryState, string | null] {
+function stateOf(share: number): [EntryState, Reason | null] {
   if (share < 0.96) return ['delivered', null];
-  if (share < 0.985) return ['suppressed', 'auto-reply'];
-  if (share < 0.99) return ['dead', 'the platform answered 422 to /messages/'];
-  if (share < 0.993) return ['held', 'DMARC failed and the domain asks to reject'];
+  if (share < 0.985) return ['suppressed', { code: 'auto_reply' }];
+  if (share < 0.99) return ['dead', answered(422)];
+  if (share < 0.993) return ['held', { code: 'dmarc' }];
   if (share < 0.998) return ['discarded', null];
-  return ['queued', 'the platform answered 503 (unavailable) to /messages/'];
+  return ['queued', answered(503)];
 }

@@ -3,6 +3,7 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { EntryId } from '../domain/ids.ts';
+import { type Reason, sentence } from '../domain/reasons.ts';
 import { shortSpan } from './time-argument.ts';
 
 /** The result of a retry. */
@@ -10,7 +11,7 @@ export interface RetryResult {
   readonly state: EntryState;
   /** An attempt has ended since the retry, with any result. */
   readonly tried: boolean;
-  readonly reason?: string;
+  readonly reason?: Reason;
   readonly nextAttemptAt: number;
 }
 
@@ -66,9 +67,10 @@ export function resultWords(
   { state, tried, reason, nextAttemptAt }: RetryResult,
   now: number,
 ): string {
-  const why = reason === undefined ? '' : `: ${reason}`;
+  const words = reason === undefined ? undefined : sentence(reason);
+  const why = words === undefined ? '' : `: ${words}`;
   if (!tried) {
-    const before = reason === undefined ? '' : `; last failure: ${reason}`;
+    const before = words === undefined ? '' : `; last failure: ${words}`;
     return state === 'delivering'
       ? `an attempt is still under way${before}`
       : `queued, and not tried yet${before}`;

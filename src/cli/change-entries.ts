@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/data-folder.ts';
 import { asEntryId, type EntryId, type ShopId } from '../domain/ids.ts';
+import { type ReasonCode, sentence } from '../domain/reasons.ts';
 import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';
@@ -13,6 +14,7 @@ import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
+import { reasonJson } from './queue-entry.ts';
 import { type Move, moveEntry, type Moved } from './queue-moves.ts';
 import { printable, printableLine, type Terminal } from './terminal.ts';
 
@@ -108,7 +110,7 @@ function resultJson({
 }: Pick<Moved, 'id' | 'ok' | 'result'> & { readonly after: RetryResult | undefined }): object {
   if (after === undefined) return moved;
   const { state, tried, reason } = after;
-  return { ...moved, state, tried, ...(reason !== undefined && { reason }) };
+  return { ...moved, state, tried, ...reasonJson(reason) };
 }
 
 const isDelivering = ({ config }: OpenSpool): boolean =>
@@ -255,17 +257,20 @@ function inWords(filter: Filter, { until }: ChangeOptions, { shopName }: OpenSpo
 class Tally {
   readonly #groups = new Map<
     string,
-    { result: string; ok: boolean; reason: string; count: number }
+    { result: string; ok: boolean; reason: string; reasonCode?: ReasonCode; count: number }
   >();
   total = 0;
   failed = 0;
 
-  add({ ok, result, reason = '' }: Moved): void {
+  add({ ok, result, reason }: Moved): void {
     this.total += 1;
     if (!ok) this.failed += 1;
-    const shown = oneLine(reason).slice(0, 80);
+    const shown = reason === undefined ? '' : oneLine(sentence(reason)).slice(0, 80);
     const key = `${result}\0${shown}`;
-    const group = this.#groups.get(key) ?? { result, ok, reason: shown, count: 0 };
+    const group = this.#groups.get(key) ?? {
+      ...{ result, ok, reason: shown, count: 0 },
+      ...(reason !== undefined && { reasonCode: reason.code }),
+    };
     this.#groups.set(key, { ...group, count: group.count + 1 });
   }
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type Entry, waitOf } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
+import { sentence } from '../domain/reasons.ts';
 import type { EntrySearch, FoundEntry } from '../spool/entry-index.ts';
-import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
 import { asEntryId } from '../domain/ids.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
@@ -130,8 +130,8 @@ export const channelOf = ({ kind, channel }: Entry): string =>
   kind === 'event' ? `${channel} event` : channel;
 
 function remark(entry: Entry, now: number, seen: boolean): string {
-  const reason = entry.reason ?? '';
-  const isWaiting = entry.state === 'queued' && reason !== SHOP_NOT_CONFIGURED;
+  const reason = entry.reason === undefined ? '' : sentence(entry.reason);
+  const isWaiting = entry.state === 'queued' && entry.reason?.code !== 'shop_not_configured';
   const waitsForItsTime = waitOf(entry) === 'time' && entry.failures > 0;
   if (!isWaiting || !waitsForItsTime) return reason;
   const wait = entry.nextAttemptAt - now;

@@ -9,10 +9,11 @@ import {
   shopHealthOf,
 } from '../spool/shop-health.ts';
 import type { ShopId } from '../domain/ids.ts';
+import { sentence } from '../domain/reasons.ts';
 import type { Colour } from './cell.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
-import { iso, time } from './queue-entry.ts';
+import { iso, reasonJson, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
 import { printableLine, type Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
@@ -129,7 +130,7 @@ function explained({ name, health }: KnownShop): string {
     const { state, reason } = health[part];
     return state === 'steady' || reason === undefined
       ? []
-      : [`${name}, ${PART_WORDS[part]}: ${reason}`];
+      : [`${name}, ${PART_WORDS[part]}: ${sentence(reason)}`];
   });
   const refusals = health.refusedAlike.map(
     ({ words, since, count }) =>
@@ -154,14 +155,14 @@ function partJson(health: PartHealth, served: boolean): object {
   return {
     state: stateWords(health, served),
     ...(since !== undefined && { since: iso(since) }),
-    ...(reason !== undefined && { reason }),
+    ...reasonJson(reason),
     ...(nextProbeAt !== undefined && { nextTryAt: iso(nextProbeAt) }),
     ...(lastDeliveredAt !== undefined && { lastDeliveredAt: iso(lastDeliveredAt) }),
     ...(lastProbe !== undefined && {
       lastTry: {
         at: iso(lastProbe.at),
         outcome: lastProbe.outcome,
-        ...(lastProbe.reason !== undefined && { reason: lastProbe.reason }),
+        ...reasonJson(lastProbe.reason),
       },
     }),
   };

@@ -7,7 +7,7 @@ import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
-import { shownReason } from '../spool/shown-reason.ts';
+import { type Reason, shownReason } from '../domain/reasons.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SearchThreads } from '../spool/search/search-threads.ts';
 import { openSqliteStore } from '../spool/sqlite/open.ts';
@@ -94,7 +94,7 @@ function requireSpool(dataDir: string): void {
   }
 }
 
-const withReason = (entry: Entry, reason: string | undefined): Entry =>
+const withReason = (entry: Entry, reason: Reason | undefined): Entry =>
   reason === undefined ? entry : { ...entry, reason };
 
 function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {

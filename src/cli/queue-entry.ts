@@ -3,6 +3,7 @@ import type { FoundEntry } from '../spool/entry-index.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { z } from 'zod';
 import { ENTRY_STATES } from '../domain/entry-state.ts';
+import { type Reason, sentence } from '../domain/reasons.ts';
 import { CHANNELS } from '../domain/channel.ts';
 import { jsonText } from './json.ts';
 
@@ -10,6 +11,7 @@ import { jsonText } from './json.ts';
 export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
   return {
     ...entry,
+    ...reasonJson(entry.reason),
     shop,
     waitsFor: entry.state === 'queued' ? waitOf(entry) : undefined,
     receivedAt: iso(entry.receivedAt),
@@ -17,6 +19,13 @@ export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
     lastAttemptAt: entry.lastAttemptAt === 0 ? undefined : iso(entry.lastAttemptAt),
     settledAt: entry.settledAt === undefined ? undefined : iso(entry.settledAt),
   };
+}
+
+/** The reason in words, as a code, and as the code's parameters. */
+export function reasonJson(reason: Reason | undefined): object {
+  if (reason === undefined) return {};
+  const { code: reasonCode, params: reasonParams } = reason;
+  return { reason: sentence(reason), reasonCode, reasonParams };
 }
 
 /** A time for people: UTC, to the second. */

@@ -22,7 +22,7 @@ export function withFilters(command: Command): Command {
     .addOption(new Option('--state <state...>', 'only these states').choices(ENTRY_STATES))
     .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
     .option('--shop <name>', 'only this shop')
-    .option('--reason <text>', 'only entries whose reason begins with this text')
+    .option('--reason <text>', 'only entries whose reason, its code or its words, begins with this')
     .option('--since <when>', 'received since: 2h, 7d ago, or a time (UTC)', moment)
     .option('--until <when>', 'received before: 2h, 7d ago, or a time (UTC)', moment);
 }

@@ -6,6 +6,7 @@ import {
   type OperatorMove,
 } from '../domain/entry-state.ts';
 import type { EntryId } from '../domain/ids.ts';
+import type { Reason } from '../domain/reasons.ts';
 import type { OpenSpool } from './open-spool.ts';
 
 /** What an operator can do with an entry. */
@@ -53,7 +54,7 @@ export interface Moved {
   readonly ok: boolean;
   readonly result: string;
   /** The entry's reason before the move: why it was dead or held. */
-  readonly reason?: string;
+  readonly reason?: Reason;
 }
 
 /** Moves one entry if its state allows the move. */

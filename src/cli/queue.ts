@@ -47,7 +47,7 @@ export function registerQueueList(
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice queue list ann@example --state dead held --since 7d\n' +
-        '  $ sluice queue list --channel email --reason "answer 422" --json\n' +
+        '  $ sluice queue list --channel email --reason "the platform answered 422" --json\n' +
         '  $ sluice queue list --state queued --watch',
     )
     .action(async (words: string[], options: ListOptions, command: Command) => {

@@ -11,6 +11,7 @@
 import type { GatewayStatus, ShopStatus } from '../observability/status.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
+import type { Reason, ReasonCode } from '../domain/reasons.ts';
 import type { Alert } from '../operations/alerts/alert.ts';
 import type { CheckResult } from '../operations/doctor/check.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
@@ -125,7 +126,14 @@ export interface EntryList {
   readonly searchIsComplete: boolean;
 }
 
-export interface EntryRow {
+/** A reason in words, and as data (`domain/reasons.ts`). Of an earlier version, only the words. */
+export interface ShownReason {
+  readonly reason?: string;
+  readonly reasonCode?: ReasonCode;
+  readonly reasonParams?: Reason['params'];
+}
+
+export interface EntryRow extends ShownReason {
   readonly id: string;
   readonly kind: 'message' | 'event';
   readonly shop: string;
@@ -141,7 +149,6 @@ export interface EntryRow {
    */
   readonly waitsFor?: 'shop' | 'media' | 'refusal';
   readonly attempts: number;
-  readonly reason?: string;
   /** Name and address or number of the sender; empty when unknown. */
   readonly from: string;
   readonly to: string;
@@ -165,7 +172,7 @@ export interface EntryDetail extends EntryRow {
   readonly rawKept: boolean;
   /** The results of SPF, DKIM, DMARC and ARC. */
   readonly authentication?: Readonly<Record<string, string>>;
-  readonly classification?: { readonly verdict: string; readonly reason: string };
+  readonly classification?: ShownReason & { readonly verdict: string; readonly reason: string };
   readonly hasRecord: boolean;
   /** The entries accepted directly before and after this one. */
   readonly previous?: string;

@@ -1,3 +1,4 @@
+import { type Reason, sentence, withoutQuotes } from '../domain/reasons.ts';
 import type { PlatformError } from '../platform-api/errors.ts';
 import type { HealthPart } from '../spool/shop-health.ts';
 
@@ -35,52 +36,67 @@ export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
 /** The endpoint that failed. */
 export type Part = HealthPart;
 
+/** The answer as a reason. Its beginning may quote the message, so only operators see it. */
+export function answered(error: PlatformError): Reason {
+  const { code: failure, status, path, answer = '' } = error;
+  return {
+    code: 'platform_answered',
+    params: {
+      failure,
+      ...(status !== undefined && { status }),
+      path,
+      ...(answer !== '' && { answer: answer.slice(0, ANSWER_SHOWN_CHARS) }),
+    },
+  };
+}
+
+/** An answer that ends the attempt. The message quotes nothing; the reason may, for operators. */
+class AnswerFailure extends Error {
+  readonly reason: Reason;
+  constructor(error: PlatformError) {
+    const reason = answered(error);
+    super(sentence(withoutQuotes(reason)), { cause: error });
+    this.reason = reason;
+  }
+}
+
 /** A temporary failure: the request can be tried again later. */
-export class Later extends Error {
+export class Later extends AnswerFailure {
   override name = 'Later';
   readonly part: Part;
   readonly retryAfterMs: number | undefined;
   /** Status 429: too many requests, which is not caused by the message. */
   readonly isThrottled: boolean;
   readonly timedOut: boolean;
-  /** The platform's error text, for operators. It may quote the message, so it is never logged. */
-  readonly told: string;
   constructor(part: Part, error: PlatformError) {
-    super(inWords(error), { cause: error });
+    super(error);
     this.part = part;
     this.retryAfterMs = error.retryAfterMs;
     this.isThrottled = error.status === 429;
     this.timedOut = error.code === 'timeout';
-    this.told = told(error);
   }
 }
 
 /** The endpoint rejects this shop's request because of its key, its URL, or this text. */
-export class Forbidden extends Error {
+export class Forbidden extends AnswerFailure {
   override name = 'Forbidden';
   readonly part: Part;
   /** The platform refuses reads, too, so the key or the URL is at fault and not the message. */
   readonly isTheShop: boolean;
-  /** The platform's error text, for operators. It may quote the message, so it is never logged. */
-  readonly told: string;
   constructor(part: Part, error: PlatformError, isTheShop: boolean) {
-    super(inWords(error), { cause: error });
+    super(error);
     this.part = part;
     this.isTheShop = isTheShop;
-    this.told = told(error);
   }
 }
 
 /** The platform refuses this message after every change that was tried. */
-export class Refused extends Error {
+export class Refused extends AnswerFailure {
   override name = 'Refused';
-  /** The platform's error text, for operators. It may quote the message, so it is never logged. */
-  readonly told: string;
   /** Status, code and field names; equal for all entries that are refused for the same reason. */
   readonly words: string;
   constructor(error: PlatformError) {
-    super(inWords(error), { cause: error });
-    this.told = told(error);
+    super(error);
     const { code = '', named = [] } = error.problem ?? {};
     this.words = [error.status ?? 0, code, ...named].filter((word) => word !== '').join(' ');
   }
@@ -99,18 +115,9 @@ export class MediaPaused extends Error {
 /** Delivered, but the conversation is not known yet. Only the lookup is repeated. */
 export class NotLearned extends Error {
   override name = 'NotLearned';
-}
-
-/** The status of the answer and the request's path. */
-export function inWords(error: PlatformError): string {
-  const what = error.status === undefined ? error.code : `${error.status} (${error.code})`;
-  return `the platform answered ${what} to ${error.path}`;
-}
-
-/** The same with the platform's error text. For operators only: it may quote the message. */
-export function told(error: PlatformError): string {
-  const { answer = '' } = error;
-  return answer === ''
-    ? inWords(error)
-    : `${inWords(error)}: ${answer.slice(0, ANSWER_SHOWN_CHARS)}`;
+  readonly reason: Reason;
+  constructor(cause: Later) {
+    super(cause.message, { cause });
+    this.reason = withoutQuotes(cause.reason);
+  }
 }

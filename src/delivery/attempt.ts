@@ -3,6 +3,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
+import { reasonDetail } from '../domain/reasons.ts';
 import { RawDamaged } from '../spool/raw-checksum.ts';
 import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
 import { AttemptRecord, Steps, type Work } from './work.ts';
@@ -152,12 +153,12 @@ function failed(
     } else if (!isEvent && (!entry.detached || !alone)) {
       // A detached entry that fails while others are delivered is not evidence about the shop.
       const patience = retryAfterMs !== undefined && { retryAfterMs };
-      health.failed(entry.lane, error.told, { first, timedOut, ...patience });
+      health.failed(entry.lane, error.reason, { first, timedOut, ...patience });
     }
     if (!alone) void shop.checkReads();
   } else if (error instanceof Forbidden) {
     metrics.alarms.inc({ alarm: 'platform_refuses' });
-    if (!alone && !isEvent) health.failed(entry.lane, error.told, { forbidden: true, first });
+    if (!alone && !isEvent) health.failed(entry.lane, error.reason, { forbidden: true, first });
     if (alone && !error.isTheShop) {
       const { forbidden } = notes.value;
       notes.set({ forbidden: { ...forbidden, [part]: forbidden[part] + 1 } });
@@ -205,10 +206,8 @@ function detailOf(outcome: Outcome): Record<string, string | number | boolean> {
     case 'queued':
       return { nextAttemptAt: outcome.nextAttemptAt, counts: outcome.counts };
     case 'dead':
-      // Not logged: the reason may quote the platform's answer, which may quote the message.
-      return {};
     case 'held':
     case 'suppressed':
-      return { reason: outcome.reason };
+      return reasonDetail(outcome.reason);
   }
 }

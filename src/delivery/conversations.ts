@@ -78,7 +78,7 @@ export class Conversations {
         learning: learning + 1,
         submitted: { ...(message?.id !== undefined && { id: message.id }), late: [...late] },
       });
-      throw new NotLearned(error.message, { cause: error });
+      throw new NotLearned(error);
     }
   }
 

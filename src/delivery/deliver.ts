@@ -8,7 +8,7 @@ import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
 import { assertIntact } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
-import { CONTACTS_NOT_READABLE, NO_SUCH_CONTACT } from '../domain/reasons.ts';
+import type { PlainCode } from '../domain/reasons.ts';
 import { readAnswer, Refused } from './answer.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';
@@ -169,7 +169,7 @@ async function deliverEvent(work: Work): Promise<Outcome> {
   const event = createEventRequestSchema.parse(JSON.parse(await readText(claimed.raw, spool)));
   record.request(event);
   const about = await whomAbout(work, event);
-  if (about !== 'known') return { state: 'suppressed', reason: about };
+  if (about !== 'known') return { state: 'suppressed', reason: { code: about } };
   try {
     await steps.timed('submit', () =>
       requests.call('messages', (client, signal) => client.createEvent(event, signal)),
@@ -186,16 +186,16 @@ async function deliverEvent(work: Work): Promise<Outcome> {
 async function whomAbout(
   { requests }: Work,
   { contact }: CreateEventRequest,
-): Promise<'known' | typeof NO_SUCH_CONTACT | typeof CONTACTS_NOT_READABLE> {
+): Promise<'known' | Extract<PlainCode, 'no_such_contact' | 'contacts_not_readable'>> {
   if (contact === undefined) return 'known';
   const { email, phone } = contact;
-  if (email === undefined && phone === undefined) return NO_SUCH_CONTACT;
+  if (email === undefined && phone === undefined) return 'no_such_contact';
   const query = email === undefined ? { phone } : { email };
   const found = await requests.ask((client, signal) =>
     client.listContacts({ ...query, limit: 1 }, signal),
   );
-  if (found === undefined) return CONTACTS_NOT_READABLE;
-  return found.results.length > 0 ? 'known' : NO_SUCH_CONTACT;
+  if (found === undefined) return 'contacts_not_readable';
+  return found.results.length > 0 ? 'known' : 'no_such_contact';
 }
 
 function readText(raw: RawForm, spool: Spool): Promise<string> | string {

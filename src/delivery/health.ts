@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
+import type { Reason } from '../domain/reasons.ts';
 import type { PartHealth } from '../spool/shop-health.ts';
 
 /** Longer than one attempt can take with all its retries, uploads and timeouts. */
@@ -24,7 +25,7 @@ export type HealthState = 'steady' | 'doubted' | 'open';
 interface Trouble {
   readonly since: number;
   /** The latest failure, with the platform's error text if any. For operators, never logged. */
-  reason: string;
+  reason: Reason;
   /** Since when there is evidence against the whole shop. */
   openSince: number | undefined;
   probeAt: number;
@@ -209,7 +210,7 @@ export class Health {
    */
   failed(
     lane: string,
-    reason: string,
+    reason: Reason,
     {
       forbidden = false,
       first = false,
@@ -236,7 +237,7 @@ export class Health {
   }
 
   /** A read that worked before fails: evidence against the shop, as senders cannot cause it. */
-  readsFailed(reason: string): void {
+  readsFailed(reason: Reason): void {
     this.#doubt(reason);
     this.#readsFail = true;
     this.#open();
@@ -270,7 +271,7 @@ export class Health {
     return unrest.since;
   }
 
-  #doubt(reason: string): Trouble {
+  #doubt(reason: Reason): Trouble {
     const now = this.#clock();
     this.#trouble ??= {
       since: now,

@@ -10,6 +10,7 @@ import {
   Refused,
   Unclear,
 } from './answer.ts';
+import type { Reason } from '../domain/reasons.ts';
 import type { Notes } from './notes.ts';
 
 /** Attempts after which an entry that fails on its own is detached, so that its lane continues. */
@@ -43,26 +44,27 @@ type Queued = Extract<Outcome, { state: 'queued' }>;
 
 /** The outcome of an attempt that threw. Unexpected errors are retried, never dropped. */
 export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Outcome {
-  if (error instanceof RawDamaged) return { state: 'dead', reason: error.message };
+  if (error instanceof RawDamaged) return { state: 'dead', reason: { code: 'raw_damaged' } };
   if (error instanceof Refused) return refused(error, when);
   if (error instanceof Forbidden) return whileForbidden(error, when);
-  if (error instanceof Unclear) return whileUnclear(error, when);
+  if (error instanceof Unclear) return whileUnclear(when);
   if (error instanceof Later) return later(error, entry, when);
-  if (error instanceof NotYet) return wait(when.now + error.retryAfterMs, error.message);
+  if (error instanceof NotYet) return wait(when.now + error.retryAfterMs, error.reason);
   if (error instanceof MediaPaused) {
     return { ...wait(when.now, undefined), waitsFor: WAITS_FOR.media };
   }
   if (error instanceof NotLearned) {
-    return wait(when.now + LEARN_AGAIN_AFTER_MS * (1 + when.random), error.message);
+    return wait(when.now + LEARN_AGAIN_AFTER_MS * (1 + when.random), error.reason);
   }
-  return onOwnTime(`it failed here: ${nameOf(error)}`, undefined, entry, when);
+  const bug: Reason = { code: 'internal_error', params: { error: nameOf(error) } };
+  return onOwnTime(bug, undefined, entry, when);
 }
 
 /** After a stop or a lost lease, for which the entry is not at fault. */
 export const interrupted = (now: number): Outcome => wait(now, undefined);
 
 /** The entry is due again at this time; the attempt does not count. */
-function wait(at: number, reason: string | undefined): Queued {
+function wait(at: number, reason: Reason | undefined): Queued {
   return {
     ...{ state: 'queued', nextAttemptAt: Math.round(at), waitsFor: WAITS_FOR.time, reason },
     ...{ failed: false, counts: false, failingMs: 0, detach: false },
@@ -70,18 +72,18 @@ function wait(at: number, reason: string | undefined): Queued {
 }
 
 /** The whole shop fails: the entry waits until the shop delivers again. */
-function withTheShop(part: Part, now: number, reason: string): Queued {
+function withTheShop(part: Part, now: number, reason: Reason): Queued {
   const waitsFor = part === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
   return { ...wait(now, reason), waitsFor, failed: true };
 }
 
 function later(error: Later, entry: Entry, when: Circumstances): Outcome {
-  const { part, told, retryAfterMs = 0, isThrottled } = error;
+  const { part, reason, retryAfterMs = 0, isThrottled } = error;
   if (isThrottled && !isThrottledAlone(when)) {
-    return wait(when.now + retryDelayMs(1, when.random, retryAfterMs), told);
+    return wait(when.now + retryDelayMs(1, when.random, retryAfterMs), reason);
   }
-  if (!when.alone && !isThrottled) return withTheShop(part, when.now, told);
-  return onOwnTime(told, retryAfterMs, entry, when);
+  if (!when.alone && !isThrottled) return withTheShop(part, when.now, reason);
+  return onOwnTime(reason, retryAfterMs, entry, when);
 }
 
 /** Whether the 429s of this entry say nothing about the rate at which the shop may send. */
@@ -90,7 +92,7 @@ export const isThrottledAlone = ({ alone, notes }: Pick<Circumstances, 'alone' |
 
 /** The entry fails while others are delivered, or by a local error: it follows the schedule. */
 function onOwnTime(
-  reason: string,
+  reason: Reason,
   retryAfterMs: number | undefined,
   entry: Entry,
   { now, random, alone, giveUpAfterMs, notes }: Circumstances,
@@ -104,10 +106,11 @@ function onOwnTime(
   const sinceMs = now - Math.max(entry.lastAttemptAt, entry.receivedAt);
   const failingMs = Math.min(LONGEST_WAIT_MS, Math.max(0, sinceMs));
   if (entry.failingMs + failingMs >= giveUpAfterMs) {
-    return { state: 'dead', reason: `gave up after ${attempts} attempts; ${reason}` };
+    return { state: 'dead', reason: { code: 'gave_up', params: { attempts, last: reason } } };
   }
   if (notes.isSpent) {
-    return { state: 'dead', reason: `gave up after ${notes.value.posts} requests; ${reason}` };
+    const params = { requests: notes.value.posts, last: reason };
+    return { state: 'dead', reason: { code: 'gave_up_requests', params } };
   }
   return {
     ...wait(now + retryDelayMs(attempts, random, retryAfterMs), reason),
@@ -115,9 +118,9 @@ function onOwnTime(
   };
 }
 
-function refused({ told }: Refused, { now, notes, alike }: Circumstances): Outcome {
-  if (alike === undefined || notes.isSpent) return { state: 'dead', reason: told };
-  return { ...wait(now, told), waitsFor: alike, failed: true, detach: true };
+function refused({ reason }: Refused, { now, notes, alike }: Circumstances): Outcome {
+  if (alike === undefined || notes.isSpent) return { state: 'dead', reason };
+  return { ...wait(now, reason), waitsFor: alike, failed: true, detach: true };
 }
 
 /**
@@ -125,20 +128,21 @@ function refused({ told }: Refused, { now, notes, alike }: Circumstances): Outco
  * detached, so that the sender's next message shows whether the shop or the text is refused.
  */
 function whileForbidden(error: Forbidden, when: Circumstances): Outcome {
-  const { part, isTheShop, told } = error;
-  if (isTheShop) return withTheShop(part, when.now, told);
-  if (!when.alone) return { ...withTheShop(part, when.now, told), detach: true };
+  const { part, isTheShop, reason } = error;
+  if (isTheShop) return withTheShop(part, when.now, reason);
+  if (!when.alone) return { ...withTheShop(part, when.now, reason), detach: true };
   const tries = when.notes.value.forbidden[part];
   const waitMs = FORBIDDEN_WAITS_MS[tries - 1];
-  if (waitMs === undefined && part === 'messages') return { state: 'dead', reason: told };
+  if (waitMs === undefined && part === 'messages') return { state: 'dead', reason };
   const at = when.now + (waitMs ?? 0) * (0.75 + when.random / 2);
-  return { ...wait(at, told), failed: true, counts: true, detach: true };
+  return { ...wait(at, reason), failed: true, counts: true, detach: true };
 }
 
-function whileUnclear({ message }: Unclear, { now, random, notes }: Circumstances): Outcome {
+function whileUnclear({ now, random, notes }: Circumstances): Outcome {
   const { unclear } = notes.value;
-  if (unclear >= UNCLEAR_AT_MOST) return { state: 'held', reason: message };
-  return { ...wait(now + retryDelayMs(unclear, random), message), failed: true };
+  const reason: Reason = { code: 'unclear_answer' };
+  if (unclear >= UNCLEAR_AT_MOST) return { state: 'held', reason };
+  return { ...wait(now + retryDelayMs(unclear, random), reason), failed: true };
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -6,7 +6,7 @@ import type { ShopHealth } from '../spool/shop-health.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { AlikeRefusals } from './alike-refusals.ts';
-import { type Part, readAnswer, told } from './answer.ts';
+import { answered, type Part, readAnswer } from './answer.ts';
 import { LearnedAnswers } from './evidence.ts';
 import { Health } from './health.ts';
 
@@ -162,7 +162,7 @@ export class ShopPlatform {
       const isWrongKey = isRefused && health.messages.lastDeliveredAt === 0;
       if (!reads.worked && !isWrongKey) return 'unknown';
       if (!(error instanceof PlatformError) || readAnswer(error) === 'refused') return 'answered';
-      health.messages.readsFailed(told(error));
+      health.messages.readsFailed(answered(error));
       return 'failed';
     }
   }

@@ -1,7 +1,6 @@
 import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage, Message } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
-import { CANNOT_BE_ANSWERED, UNCLEAR } from '../domain/reasons.ts';
 import type { Composed } from './compose.ts';
 import { lookUp } from './conversations.ts';
 import { Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
@@ -83,8 +82,11 @@ async function climb(
     const tried = requestOf(rung, request, plain);
     const answer = await post(work, tried);
     if (!(answer instanceof PlatformError)) {
-      const caveat = rung === 'address' ? { caveat: CANNOT_BE_ANSWERED } : {};
-      return { request: tried, ...answer, ...caveat };
+      return {
+        request: tried,
+        ...answer,
+        ...(rung === 'address' && { caveat: { code: 'cannot_be_answered' } }),
+      };
     }
     if (readAnswer(answer) === 'forbidden') throw await forbidden(work, 'messages', answer);
     notes.set({ rung: undefined, rungs: [...rungs, rung] });
@@ -196,7 +198,7 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
       throw new Later('messages', emptyAnswer());
     }
     // Later attempts submit and look for it again, up to three times.
-    throw new Unclear(UNCLEAR);
+    throw new Unclear();
   }
   if (says) await answers.found(form, spool);
   return found;

@@ -1,6 +1,7 @@
 import type { Attachment, OpenAttachment } from '../intake/normalizer.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { AttemptPart, AttemptTrace } from '../observability/tracing.ts';
+import type { Reason } from '../domain/reasons.ts';
 import type { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
@@ -33,7 +34,7 @@ export interface Submitted {
   readonly request: CreateMessageRequest;
   readonly message: CreatedMessage | undefined;
   /** A restriction that operators should know about. */
-  readonly caveat?: string;
+  readonly caveat?: Reason;
   /** An earlier attempt submitted the message: this request may differ from the accepted one. */
   readonly isRecalled?: true;
 }

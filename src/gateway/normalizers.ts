@@ -113,7 +113,7 @@ function postponeUnserved(normalize: Normalizer, served: Current<ReadonlySet<Sho
     const { shopId, channel } = claimed.entry;
     if (served.value.has(shopId)) return normalize(claimed, signal);
     return Promise.reject(
-      new NotYet(`the shop has no ${channel} in the configuration`, RETRY_AFTER_MS),
+      new NotYet({ code: 'channel_not_configured', params: { channel } }, RETRY_AFTER_MS),
     );
   };
 }

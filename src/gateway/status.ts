@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
+import { sentence } from '../domain/reasons.ts';
 import type { CollectStatus, GatewayStatus, ShopStatus } from '../observability/status.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -100,7 +101,7 @@ function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
   return {
     state: probing ? ('probing' as const) : ('open' as const),
     ...(since !== undefined && { since }),
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && { reason: sentence(reason) }),
     ...(nextProbeAt !== undefined && { nextProbeAt }),
   };
 }

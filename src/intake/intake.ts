@@ -12,6 +12,7 @@ import type {
 import { withChecksum } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
+import type { Reason } from '../domain/reasons.ts';
 import { type EntryId, type ShopId, asEntryId } from '../domain/ids.ts';
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
@@ -32,7 +33,7 @@ export interface Arrival {
   /** When it arrived; when it was sent if it was found later (SMS reconciliation). */
   readonly receivedAt?: number;
   /** Stored as `held`, with this reason (postmaster mail, two From lines). */
-  readonly hold?: string;
+  readonly hold?: Reason;
   /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
   readonly detached?: boolean;
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { CreateEventRequest, CreateMessageRequest } from '../platform-api/schemas.ts';
+import { type Reason, sentence } from '../domain/reasons.ts';
 import type { Claimed } from '../spool/entry.ts';
 import type { Arrival } from './intake.ts';
 
@@ -36,10 +37,10 @@ export interface Normalized {
 /** Whether the message is submitted. */
 export type Verdict =
   | { readonly kind: 'deliver' }
-  | { readonly kind: 'held'; readonly reason: string }
+  | { readonly kind: 'held'; readonly reason: Reason }
   | {
       readonly kind: 'suppressed';
-      readonly reason: string;
+      readonly reason: Reason;
       /** Timeline events to create instead (opt-out, bounce, automatic reply). */
       readonly events?: readonly CreateEventRequest[];
     };
@@ -95,9 +96,11 @@ export class AttachmentLate extends Error {
 /** A dependency is not ready (a late picture, an unconfigured channel): the entry waits. */
 export class NotYet extends Error {
   override name = 'NotYet';
+  readonly reason: Reason;
   readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
-    super(message, options);
+  constructor(reason: Reason, retryAfterMs: number, options?: ErrorOptions) {
+    super(sentence(reason), options);
+    this.reason = reason;
     this.retryAfterMs = retryAfterMs;
   }
 }

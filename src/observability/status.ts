@@ -1,5 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
 import type { HealthPart } from '../domain/health-part.ts';
+import type { Reason } from '../domain/reasons.ts';
 import type { Trouble } from '../domain/trouble.ts';
 
 /**
@@ -92,7 +93,7 @@ export interface SpoolStatus {
   /** The most frequent error of the waiting entries, by shop. */
   readonly failing: readonly {
     readonly shopId: string;
-    readonly reason: string;
+    readonly reason: Reason;
     readonly count: number;
   }[];
   /** Shops whose deliveries are stopped, according to the gateway's last report. */
@@ -100,6 +101,6 @@ export interface SpoolStatus {
     readonly shopId: string;
     readonly part: HealthPart;
     readonly since: number;
-    readonly reason: string;
+    readonly reason: Reason;
   }[];
 }

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
 import { PARTS, readShopHealth } from './shop-health.ts';
+import { readReason } from './sqlite/entry-row.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
@@ -81,7 +82,12 @@ function inspectSpool(file: string, now: number): DataFolderStatus['spool'] {
     if (schema > MIGRATIONS.length || schema === 0) {
       return { ...status, due: 0, failing: [], stopped: [] };
     }
-    return { ...status, ...waiting(db, now), stopped: stopped(db) };
+    // The next start of a gateway updates the schema; until then reasons may have another form.
+    const isOlder = schema < MIGRATIONS.length;
+    const why = isOlder
+      ? { failing: [], stopped: [] }
+      : { failing: failing(db), stopped: stopped(db) };
+    return { ...status, ...waiting(db, now), ...why };
   } catch (error) {
     return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
   } finally {
@@ -89,10 +95,7 @@ function inspectSpool(file: string, now: number): DataFolderStatus['spool'] {
   }
 }
 
-function waiting(
-  db: Database.Database,
-  now: number,
-): Pick<SpoolStatus, 'due' | 'dueSince' | 'failing'> {
+function waiting(db: Database.Database, now: number): Pick<SpoolStatus, 'due' | 'dueSince'> {
   const due = db
     .prepare<[number], { due: number; since: number | null }>(
       `SELECT count(*) AS due, min(max(next_attempt_at, received_at)) AS since
@@ -100,21 +103,23 @@ function waiting(
        WHERE next_attempt_at <= ?`,
     )
     .get(now);
-  const failing = db
+  const since = due?.since ?? undefined;
+  return { due: due?.due ?? 0, ...(since !== undefined && { dueSince: since }) };
+}
+
+function failing(db: Database.Database): SpoolStatus['failing'] {
+  return db
     .prepare<[], { shopId: string; reason: string; count: number }>(
       `SELECT shop AS shopId, reason, count(*) AS count
        FROM (SELECT shop, reason FROM entries WHERE state = 'queued' LIMIT ${LOOKED_AT})
        WHERE reason IS NOT NULL GROUP BY shop, reason ORDER BY count DESC LIMIT 20`,
     )
-    .all();
-  const since = due?.since ?? undefined;
-  return { due: due?.due ?? 0, failing, ...(since !== undefined && { dueSince: since }) };
+    .all()
+    .map((each) => ({ ...each, reason: readReason(each.reason) }));
 }
 
-/** The stopped shops as the gateway last stored them; older databases do not have them. */
+/** The stopped shops as the gateway last stored them. */
 function stopped(db: Database.Database): SpoolStatus['stopped'] {
-  const isKnown = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'shop_health'`).get();
-  if (isKnown === undefined) return [];
   return db
     .prepare<[], { shopId: string; health: string }>(
       `SELECT shop AS shopId, health FROM shop_health`,

@@ -12,7 +12,7 @@ export interface EntrySearch {
   readonly shopId?: ShopId;
   readonly channel?: Channel;
   readonly states?: readonly EntryState[];
-  /** A prefix of the reason. */
+  /** The beginning of the reason's code or sentence. */
   readonly reason?: string;
   /** `receivedAt`, from (inclusive) and to (exclusive). */
   readonly from?: number;

@@ -1,6 +1,7 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
+import type { Reason } from '../domain/reasons.ts';
 
 /**
  * The received bytes, unchanged. Small raw forms are stored in the row, larger ones in a file.
@@ -62,7 +63,7 @@ export interface NewEntry {
   /** Made by its channel; if absent, the gateway computes it later. */
   readonly summary?: StoredSummary;
   /** Accept straight into `held`, with this reason. */
-  readonly hold?: string;
+  readonly hold?: Reason;
   /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
   readonly detached?: boolean;
 }
@@ -118,7 +119,7 @@ export interface Entry {
   /** Its lane does not wait for it: a poison message, for example. */
   readonly detached: boolean;
   /** Why it is dead, held or suppressed, or the error of the last attempt. */
-  readonly reason?: string;
+  readonly reason?: Reason;
   readonly settledAt?: number;
   readonly platformMessageId?: string;
   readonly conversationId?: string;
@@ -159,7 +160,7 @@ export type Outcome =
       readonly platformMessageId?: string;
       readonly conversationId?: string;
       /** What operators should know although it was delivered. */
-      readonly caveat?: string;
+      readonly caveat?: Reason;
     }
   | {
       readonly state: 'queued';
@@ -168,7 +169,7 @@ export type Outcome =
       /** One of `WAITS_FOR`, or the number of a refusal. */
       readonly waitsFor: number;
       /** Undefined: the previous reason is kept. */
-      readonly reason: string | undefined;
+      readonly reason: Reason | undefined;
       /** The attempt failed, whatever the cause. */
       readonly failed: boolean;
       /** It failed while its shop delivered others, so the attempt counts. */
@@ -178,7 +179,7 @@ export type Outcome =
       /** Detaches the entry: its lane no longer waits for it. */
       readonly detach: boolean;
     }
-  | { readonly state: 'dead' | 'held' | 'suppressed'; readonly reason: string };
+  | { readonly state: 'dead' | 'held' | 'suppressed'; readonly reason: Reason };
 
 /** What is written with an outcome, in the same commit. */
 export interface Settlement {

@@ -1,5 +1,6 @@
 import type { EntryState } from '../domain/entry-state.ts';
 import type { EntryId } from '../domain/ids.ts';
+import type { Reason } from '../domain/reasons.ts';
 
 /** What an attempt submitted or would have submitted; kept as long as the raw form. */
 export interface DeliveryRecord {
@@ -34,7 +35,7 @@ export interface OperatorStore {
   /** Undoes a discard. False: the entry is not discarded, or its raw form was swept. */
   restore(id: EntryId): Promise<boolean>;
   /** Undoes a retry or release, unless an attempt has claimed the entry since. */
-  takeBack(id: EntryId, to: EntryState, reason: string | undefined): Promise<boolean>;
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): Promise<boolean>;
   audit(line: NewAuditLine): Promise<void>;
   auditLines(page: {
     readonly before?: number;

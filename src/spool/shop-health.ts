@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import type { HealthPart } from '../domain/health-part.ts';
 import type { ShopId } from '../domain/ids.ts';
+import { type Reason, reasonOf } from '../domain/reasons.ts';
 import type { Spool } from './spool.ts';
+
+const reasonSchema = z
+  .object({ code: z.string(), params: z.optional(z.unknown()) })
+  .transform(({ code, params }, { issues, value }): Reason => {
+    const reason = reasonOf(code, params);
+    if (reason !== undefined) return reason;
+    issues.push({ code: 'custom', message: 'not a known reason', input: value });
+    return z.NEVER;
+  });
 
 const probeSchema = z.object({
   begunAt: z.number(),
   at: z.number(),
   /** `nothing_to_try`: no message waited, and reads do not fail. */
   outcome: z.enum(['delivered', 'failed', 'nothing_to_try']),
-  reason: z.exactOptional(z.string()),
+  reason: z.exactOptional(reasonSchema),
 });
 
 const partSchema = z.object({
@@ -19,8 +29,8 @@ const partSchema = z.object({
   /** Reads that worked before fail, too, so no message is submitted. */
   readsFail: z.exactOptional(z.literal(true)),
   since: z.exactOptional(z.number()),
-  /** The latest failure with the platform's error text, for operators: it may quote a message. */
-  reason: z.exactOptional(z.string()),
+  /** The latest failure. */
+  reason: z.exactOptional(reasonSchema),
   nextProbeAt: z.exactOptional(z.number()),
   /** Since the gateway's start. */
   lastDeliveredAt: z.exactOptional(z.number()),

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShopId } from '../domain/ids.ts';
+import { sentence } from '../domain/reasons.ts';
 import {
   type HealthPart,
   type PartHealth,
@@ -117,7 +118,7 @@ class Trial {
     return {
       part,
       outcome,
-      ...(reason !== undefined && { reason }),
+      ...(reason !== undefined && { reason: sentence(reason) }),
       ...(nextProbeAt !== undefined && { nextProbeAt }),
     };
   }

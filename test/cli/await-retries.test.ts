@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { awaitRetries } from '../../src/cli/await-retries.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { ends } from '../support/ends.ts';
-import { anEntry, claimFrom, SHOP } from '../support/entries.ts';
+import { anEntry, claimFrom, SHOP, because } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 test('an attempt is seen that ended by a clock behind ours, and one before the retry is not', async () => {
@@ -15,7 +15,7 @@ test('an attempt is seen that ended by a clock behind ours, and one before the r
   const dead = async (reason: string) => {
     const [claimed] = await claimFrom(spool, SHOP, 1, 60_000);
     if (claimed === undefined) throw new Error('nothing is due');
-    await spool.settle(claimed.lease, { state: 'dead', reason }, { steps: [] });
+    await spool.settle(claimed.lease, { state: 'dead', reason: because(reason) }, { steps: [] });
   };
   await dead('before');
   const { lastAttemptAt = 0 } = (await spool.get(entry.id)) ?? {};

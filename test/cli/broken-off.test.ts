@@ -34,7 +34,9 @@ beforeEach(async () => {
   shopId = shops[0]?.shopId ?? shopId;
   ({ spool } = await openSqliteStore({ dir: join(dir, 'data'), role: 'owner', reserveBytes: 0 }));
   ends(() => spool.close());
-  await spool.accept(Array.from({ length: HELD }, () => anEntry({ shopId, hold: 'dmarc' })));
+  await spool.accept(
+    Array.from({ length: HELD }, () => anEntry({ shopId, hold: { code: 'dmarc' } })),
+  );
 });
 
 /** Sends itself a signal as soon as somebody listens, or listens for the nth time. */

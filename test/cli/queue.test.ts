@@ -9,7 +9,7 @@ import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
-import { anEntry, claimFrom, retryLater } from '../support/entries.ts';
+import { anEntry, claimFrom, retryLater, because } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -56,7 +56,7 @@ async function dead(): Promise<EntryId> {
   if (claimed === undefined) throw new Error('the entry was not claimed');
   await spool.settle(
     claimed.lease,
-    { state: 'dead', reason: 'answer 422' },
+    { state: 'dead', reason: because('answer 422') },
     { steps: [{ at: Date.now(), step: 'dead', detail: { status: 422 } }] },
   );
   return id;
@@ -66,7 +66,7 @@ const parsed = (text: string): unknown => JSON.parse(text);
 
 test('list shows entries newest first, filtered, for people and for programs', async () => {
   const text = await accept();
-  const mail = await accept({ channel: 'email', hold: 'postmaster' });
+  const mail = await accept({ channel: 'email', hold: { code: 'postmaster' } });
   const gone = await dead();
 
   const all = await queue('list');
@@ -101,8 +101,11 @@ test('what was delivered without an address to answer to says so', async () => {
   const id = await accept();
   const [claimed] = await claimFrom(spool, shopId, 1, 60_000);
   if (claimed === undefined) throw new Error('the entry was not claimed');
-  const caveat = 'cannot be answered: the platform refused the address';
-  await spool.settle(claimed.lease, { state: 'delivered', caveat }, { steps: [] });
+  await spool.settle(
+    claimed.lease,
+    { state: 'delivered', caveat: { code: 'cannot_be_answered' } },
+    { steps: [] },
+  );
   expect((await queue('list')).stdout).toMatch(
     new RegExp(`${id.slice(0, 30)}.* delivered .* cannot be answered`),
   );
@@ -114,7 +117,7 @@ test('what waits for its shop says so instead of a time', async () => {
   if (claimed === undefined) throw new Error('the entry was not claimed');
   const outcome = retryLater({ waitsFor: WAITS_FOR.shop, counts: false });
   await spool.settle(claimed.lease, outcome, { steps: [] });
-  expect((await queue('list')).stdout).toMatch(/ 0 +the platform answer/);
+  expect((await queue('list')).stdout).toMatch(/ 0 +no$/m);
   expect((await queue('show', id)).stdout).toMatch(/^next try +when its shop accepts messages/m);
   expect(parsed((await queue('show', id, '--json')).stdout)).toMatchObject({
     ...{ waitsFor: 'shop', failures: 1, attempts: 0 },
@@ -164,7 +167,7 @@ test('show of an unknown id fails', async () => {
 
 test('retry, release and discard move entries and say so', async () => {
   const gone = await dead();
-  const held = await accept({ hold: 'a person decides' });
+  const held = await accept({ hold: because('a person decides') });
   expect(await queue('retry', gone, '--no-wait')).toMatchObject({
     code: 0,
     stdout: `${gone}: retried now\n`,
@@ -181,7 +184,7 @@ test('retry, release and discard move entries and say so', async () => {
 });
 
 test('a move that does not fit the state changes nothing, and the others are done', async () => {
-  const held = await accept({ hold: 'a person decides' });
+  const held = await accept({ hold: because('a person decides') });
   const gone = await dead();
   const { code, stdout, stderr } = await queue('retry', held, 'nothing', gone, '--no-wait');
   expect(code).toBe(1);
@@ -239,7 +242,7 @@ test('list finds by words, reason and time, and shows who wrote and about what',
 test('stats counts by state, shop, channel and age', async () => {
   await anEmail(1, { receivedAt: Date.now() - 2 * 86_400_000 });
   await anEmail(2);
-  await accept({ channel: 'email', hold: 'postmaster' });
+  await accept({ channel: 'email', hold: { code: 'postmaster' } });
   const { stdout } = await queue('stats', '--json');
   expect(parsed(stdout)).toMatchObject([
     {
@@ -289,7 +292,7 @@ test('show --payload and --trimmed give what the last attempt made of a message'
 
 test('moves by a filter need --yes where nobody can be asked, tell results, and are written down', async () => {
   const gone = [await dead(), await dead(), await dead()];
-  const held = await accept({ hold: 'dmarc' });
+  const held = await accept({ hold: { code: 'dmarc' } });
   const asked = await queue('retry', '--all');
   expect(asked).toMatchObject({
     code: 2,
@@ -332,7 +335,7 @@ test('moves by a filter need --yes where nobody can be asked, tell results, and 
 });
 
 test('words of a filter are not written down: they may be an address', async () => {
-  await anEmail(1, { hold: 'dmarc' });
+  await anEmail(1, { hold: { code: 'dmarc' } });
   await indexed();
   const { stdout } = await queue('release', '--all', '--text', 'ann1@customer', '--yes');
   expect(stdout).toContain('1  released  (was: dmarc)');

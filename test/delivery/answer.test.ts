@@ -1,3 +1,4 @@
+import { sentence } from '../../src/domain/reasons.ts';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import {
@@ -99,15 +100,15 @@ describe('what failed an attempt', () => {
     ['forbidden', new Forbidden('media', error(403, { answer: quoted }), false)],
     ['refused', new Refused(error(400, { answer: quoted }))],
   ])('%s: the platform’s words are for operators, and not in the message', (_, failure) => {
-    expect(failure.told).toContain(quoted);
+    expect(sentence(failure.reason)).toContain(quoted);
     expect(failure.message).toMatch(/^the platform answered \d+ \(http\) to \/messages\/$/);
     expect(failure.stack).not.toContain(quoted);
     expect(inspect(failure.cause)).not.toContain(quoted);
   });
 
   test('a long answer is shown by its beginning', () => {
-    const { told } = new Refused(error(400, { answer: 'x'.repeat(5000) }));
-    expect(told.length).toBeLessThan(400);
+    const { reason } = new Refused(error(400, { answer: 'x'.repeat(5000) }));
+    expect(sentence(reason).length).toBeLessThan(400);
   });
 
   test.each([

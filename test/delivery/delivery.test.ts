@@ -1,5 +1,7 @@
+import type { Reason } from '../../src/domain/reasons.ts';
+import { because } from '../support/entries.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { AttachmentUnavailable, NotYet } from '../../src/intake/normalizer.ts';
+import { AttachmentUnavailable, NotYet, type Verdict } from '../../src/intake/normalizer.ts';
 import { uuid } from '../support/scripted-platform.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { deliveryScene, isCreate, json, message, type Scene, toCreate } from './scene.ts';
@@ -62,7 +64,7 @@ describe('delivering', () => {
     let ready = false;
     it.files.open = (name) => {
       if (name === 'gone') throw new AttachmentUnavailable('gone');
-      if (!ready) throw new NotYet('still prepared', 1);
+      if (!ready) throw new NotYet(because('still prepared'), 1);
       return Promise.resolve(Buffer.from('x'));
     };
     const entry = message({ attachments: ['gone', 'late'] });
@@ -80,10 +82,12 @@ describe('delivering', () => {
   });
 
   test('held and suppressed entries make no request', async () => {
-    const held = message({ verdict: { kind: 'held', reason: 'short code' } });
-    const suppressed = message({ verdict: { kind: 'suppressed', reason: 'auto-reply' } });
-    expect(await it.comesTo(held, 'held')).toMatchObject({ reason: 'short code' });
-    expect(await it.comesTo(suppressed, 'suppressed')).toMatchObject({ reason: 'auto-reply' });
+    const held = message({ verdict: { kind: 'held', reason: { code: 'short_code' } } });
+    const suppressed = message({ verdict: { kind: 'suppressed', reason: { code: 'auto_reply' } } });
+    expect(await it.comesTo(held, 'held')).toMatchObject({ reason: { code: 'short_code' } });
+    expect(await it.comesTo(suppressed, 'suppressed')).toMatchObject({
+      reason: { code: 'auto_reply' },
+    });
     expect(it.platform.seen).toHaveLength(0);
   });
 
@@ -92,7 +96,8 @@ describe('delivering', () => {
     const contact = { id: uuid('d', 1), parent_contact_id: null, created_at: 'x', updated_at: 'x' };
     it.platform.script = ({ path }) =>
       path.startsWith('/contacts/') ? json(200, { results: [contact] }) : undefined;
-    const verdict = { kind: 'suppressed', reason: 'opt-out', events: [event] } as const;
+    const reason: Reason = { code: 'opt_out' };
+    const verdict: Verdict = { kind: 'suppressed', reason, events: [event] };
     await it.comesTo(message({ verdict }), 'suppressed');
     await waitFor('the event', () => it.platform.of('POST /events/').length === 1);
     expect(JSON.parse(it.platform.of('POST /events/')[0]?.body ?? '')).toEqual(event);
@@ -101,7 +106,7 @@ describe('delivering', () => {
   test('an event about nobody is not sent', async () => {
     const event = { name: 'bounce', contact: { email: 'x@y.example' } };
     await it.submit(
-      message({ verdict: { kind: 'suppressed', reason: 'bounce', events: [event] } }),
+      message({ verdict: { kind: 'suppressed', reason: { code: 'bounce' }, events: [event] } }),
     );
     await waitFor('the event to be settled', () =>
       it.settled.some((s) => s.entry.kind === 'event' && s.outcome.state === 'suppressed'),
@@ -240,7 +245,7 @@ describe('what an attempt leaves for operators', () => {
 
   test('of one that was not submitted what would have been', async () => {
     for (const kind of ['held', 'suppressed'] as const) {
-      const verdict = { kind, reason: 'out of office' };
+      const verdict = { kind, reason: because('out of office') };
       const entry = message({ verdict, content: 'away', attachments: ['a.txt'] });
       await it.comesTo(entry, kind);
       expect(await it.store.operator.record(entry.id)).toMatchObject({

@@ -1,3 +1,4 @@
+import { because } from '../support/entries.ts';
 import { describe, expect, test } from '@jest/globals';
 import { Health } from '../../src/delivery/health.ts';
 
@@ -18,13 +19,13 @@ const times = (count: number, action: (n: number) => void) => {
 };
 /** Strangers' messages, each of a lane of its own. */
 const strangersFail = (health: Health, count: number) =>
-  times(count, (n) => health.failed(`stranger ${n}`, '500'));
+  times(count, (n) => health.failed(`stranger ${n}`, because('500')));
 
 describe('what a failure says about the shop', () => {
   test('one makes it doubted, and nothing but its health changes', () => {
     const { health } = setting();
     expect(health.report()).toEqual({ state: 'steady', probing: false });
-    health.failed('a', '503');
+    health.failed('a', because('503'));
     expect(health.state).toBe('doubted');
     expect(health.allowance).toBeGreaterThanOrEqual(64);
   });
@@ -33,28 +34,28 @@ describe('what a failure says about the shop', () => {
     [
       '9 in a row of lanes that delivered',
       ['a'],
-      (h) => times(9, () => h.failed('a', '')),
+      (h) => times(9, () => h.failed('a', because(''))),
       'doubted',
     ],
     [
       '10 in a row of lanes that delivered',
       ['a'],
-      (h) => times(10, () => h.failed('a', '')),
+      (h) => times(10, () => h.failed('a', because(''))),
       'open',
     ],
     [
       '10 of lanes that delivered, with one delivery between',
       ['a', 'b'],
       (h) => {
-        times(9, () => h.failed('a', ''));
+        times(9, () => h.failed('a', because('')));
         h.delivered('b');
-        h.failed('a', '');
+        h.failed('a', because(''));
       },
       'doubted',
     ],
     ['9 different lanes where nothing delivered', [], (h) => strangersFail(h, 9), 'doubted'],
     ['10 different lanes where nothing delivered', [], (h) => strangersFail(h, 10), 'open'],
-    ['one lane, 50 times', [], (h) => times(50, () => h.failed('a', '')), 'doubted'],
+    ['one lane, 50 times', [], (h) => times(50, () => h.failed('a', because(''))), 'doubted'],
     [
       '1,000 strangers where another lane delivered',
       [],
@@ -69,23 +70,23 @@ describe('what a failure says about the shop', () => {
       [],
       (h) => {
         h.delivered('a');
-        times(1000, (n) => h.failed(`s${n}`, '', { forbidden: true }));
+        times(1000, (n) => h.failed(`s${n}`, because(''), { forbidden: true }));
       },
       'doubted',
     ],
     [
       'two lanes that delivered are forbidden',
       ['a', 'b'],
-      (h) => times(4, (n) => h.failed(n % 2 === 0 ? 'a' : 'b', '', { forbidden: true })),
+      (h) => times(4, (n) => h.failed(n % 2 === 0 ? 'a' : 'b', because(''), { forbidden: true })),
       'doubted',
     ],
     [
       'three lanes that delivered are forbidden, and none delivers',
       ['a', 'b', 'c'],
-      (h) => ['a', 'b', 'c'].forEach((lane) => h.failed(lane, '', { forbidden: true })),
+      (h) => ['a', 'b', 'c'].forEach((lane) => h.failed(lane, because(''), { forbidden: true })),
       'open',
     ],
-    ['a read fails where reads worked', [], (h) => h.readsFailed('401'), 'open'],
+    ['a read fails where reads worked', [], (h) => h.readsFailed(because('401')), 'open'],
   ])('%s', (_, delivered, happens, state) => {
     const { health } = setting({ delivered });
     happens(health);
@@ -102,10 +103,10 @@ describe('what a failure says about the shop', () => {
 
   test('it tells since when it is open, and what failed last', () => {
     const { health, time } = setting({ delivered: ['a'] });
-    health.failed('a', '500 first');
+    health.failed('a', because('500 first'));
     time.now += MINUTE;
-    times(10, (n) => health.failed('a', `500 no. ${n}`));
-    expect(health.report()).toMatchObject({ since: time.now, reason: '500 no. 9' });
+    times(10, (n) => health.failed('a', because(`500 no. ${n}`)));
+    expect(health.report()).toMatchObject({ since: time.now, reason: because('500 no. 9') });
   });
 });
 
@@ -114,7 +115,7 @@ describe('how many may be in flight', () => {
     const { health } = setting();
     strangersFail(health, 10);
     expect(health.allowance).toBe(1);
-    health.readsFailed('timeout');
+    health.readsFailed(because('timeout'));
     expect(health.allowance).toBe(0);
     health.readsAnswered();
     expect([health.state, health.allowance]).toEqual(['open', 1]);
@@ -134,7 +135,7 @@ describe('how many may be in flight', () => {
 
   test('trouble of a moment slows nothing down', () => {
     const { health, time } = setting();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     time.now += 1000;
     health.delivered('b');
     expect(health.allowance).toBe(1000);
@@ -182,7 +183,7 @@ describe('probes', () => {
     'the first comes after 5 s, each further one 5 to 25 s after the last (%f)',
     (random, wait) => {
       const { health, time } = setting({ random });
-      health.failed('a', '500');
+      health.failed('a', because('500'));
       for (const expected of [1000, wait, wait, wait]) {
         time.now += expected - 1;
         expect(health.isProbeDue).toBe(false);
@@ -191,7 +192,7 @@ describe('probes', () => {
         const end = health.beginProbe();
         expect(health.report().probing).toBe(true);
         time.now += 3000;
-        health.failed('a', '500');
+        health.failed('a', because('500'));
         end();
       }
     },
@@ -199,7 +200,7 @@ describe('probes', () => {
 
   test('there is one at a time, and failures meanwhile put off none', () => {
     const { health, time } = setting();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     time.now += 5000;
     const end = health.beginProbe();
     time.now += MINUTE;
@@ -215,18 +216,18 @@ describe('probes', () => {
 
   test('an operator’s word makes one due at once', () => {
     const { health } = setting();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     health.tryNow();
     expect(health.isProbeDue).toBe(true);
   });
 
   test('while one is under way that an earlier trouble began, there is no other', () => {
     const { health, time } = setting();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     time.now += 5000;
     const end = health.beginProbe();
     health.delivered('b');
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     time.now += 5000;
     expect(health.isProbeDue).toBe(false);
     end();
@@ -241,7 +242,7 @@ describe('probes', () => {
     strangersFail(health, 10);
     health.nothingToTry();
     expect(health.state).toBe('steady');
-    health.readsFailed('503');
+    health.readsFailed(because('503'));
     health.nothingToTry();
     expect(health.state).toBe('open');
     health.readsAnswered();
@@ -251,7 +252,7 @@ describe('probes', () => {
 
   test('one without an end is given up after 15 minutes, and the next is due', () => {
     const { health, time } = setting();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     time.now += 5000;
     health.beginProbe();
     time.now += 15 * MINUTE - 1;
@@ -264,12 +265,12 @@ describe('probes', () => {
 
   test('a slow platform is one that times out while its reads are answered', () => {
     const { health } = setting();
-    health.failed('a', 'timeout', { timedOut: true });
+    health.failed('a', because('timeout'), { timedOut: true });
     expect(health.isSlow).toBe(true);
-    health.readsFailed('timeout');
+    health.readsFailed(because('timeout'));
     expect(health.isSlow).toBe(false);
     health.readsAnswered();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     expect(health.isSlow).toBe(false);
   });
 });
@@ -277,7 +278,7 @@ describe('probes', () => {
 describe('a platform that asks for patience', () => {
   const asked = (retryAfterMs: number) => {
     const each = setting();
-    each.health.failed('a', '503', { retryAfterMs });
+    each.health.failed('a', because('503'), { retryAfterMs });
     return each;
   };
 
@@ -307,7 +308,7 @@ describe('calm', () => {
   test('comes once, when heads failed, none does any more, and others were delivered', () => {
     const { health, time } = setting();
     expect(health.takeUnrest()).toBeUndefined();
-    health.failed('a', '500', { first: true });
+    health.failed('a', because('500'), { first: true });
     time.now += 1000;
     health.delivered('b');
     expect(health.takeUnrest()).toBeUndefined();
@@ -317,14 +318,14 @@ describe('calm', () => {
   });
 
   test.each<[string, (health: Health, pass: () => void) => void]>([
-    ['nothing was delivered since', (h) => h.failed('a', '500', { first: true })],
+    ['nothing was delivered since', (h) => h.failed('a', because('500'), { first: true })],
     [
       'heads go on failing',
       (h, pass) => {
-        h.failed('a', '500', { first: true });
+        h.failed('a', because('500'), { first: true });
         h.delivered('b');
         pass();
-        h.failed('c', '500', { first: true });
+        h.failed('c', because('500'), { first: true });
         h.delivered('b');
       },
     ],
@@ -337,7 +338,7 @@ describe('calm', () => {
 
   test('what fails again and again is no unrest', () => {
     const { health, time } = setting();
-    health.failed('a', '500');
+    health.failed('a', because('500'));
     health.delivered('b');
     time.now += SOON;
     expect(health.takeUnrest()).toBeUndefined();

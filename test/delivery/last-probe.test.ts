@@ -1,3 +1,4 @@
+import { because } from '../support/entries.ts';
 import { expect, test } from '@jest/globals';
 import { Health } from '../../src/delivery/health.ts';
 
@@ -21,27 +22,27 @@ function setting() {
 test('a probe that failed is told with the platform’s words, until the next one', () => {
   const { health, probe, last } = setting();
   expect(last()).toBeUndefined();
-  health.failed('a lane', '503');
-  const first = probe(() => health.failed('a lane', '502'));
-  expect(last()).toEqual({ ...first, outcome: 'failed', reason: '502' });
+  health.failed('a lane', because('503'));
+  const first = probe(() => health.failed('a lane', because('502')));
+  expect(last()).toEqual({ ...first, outcome: 'failed', reason: because('502') });
   const second = probe(() => health.delivered('a lane'));
   expect(last()).toEqual({ ...second, outcome: 'delivered' });
 });
 
 test('a probe that found nothing to try says so, unless reads still fail', () => {
   const { health, probe, last } = setting();
-  health.failed('a lane', '503');
+  health.failed('a lane', because('503'));
   probe(() => health.nothingToTry());
   expect(last()).toMatchObject({ outcome: 'nothing_to_try' });
-  health.readsFailed('401');
+  health.readsFailed(because('401'));
   expect(health.report()).toMatchObject({ state: 'open', readsFail: true });
   probe(() => health.nothingToTry());
-  expect(last()).toMatchObject({ outcome: 'failed', reason: '401' });
+  expect(last()).toMatchObject({ outcome: 'failed', reason: because('401') });
 });
 
 test('an operator’s word during a probe has the next one come right after it', () => {
   const { time, health, probe } = setting();
-  health.failed('a lane', '503');
+  health.failed('a lane', because('503'));
   probe(() => health.tryNow());
   expect(health.isProbeDue).toBe(true);
   probe(() => undefined);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from '@jest/globals';
 import { WAITS_FOR } from '../../src/spool/entry.ts';
-import { anEntry, retryLater, SHOP } from '../support/entries.ts';
+import { anEntry, retryLater, SHOP, because } from '../support/entries.ts';
 import { uuid } from '../support/scripted-platform.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { deliveryScene, isCreate, json, message, toCreate } from './scene.ts';
@@ -69,7 +69,7 @@ describe('an outage', () => {
       return JSON.stringify(health ?? {}).includes('doubted') && health;
     });
     expect(told).toMatchObject({
-      messages: { state: 'doubted', reason: expect.stringContaining('503') },
+      messages: { state: 'doubted', reason: { params: { status: 503 } } },
       ...{ media: { state: 'steady' }, refusedAlike: [] },
     });
   });
@@ -126,7 +126,7 @@ describe('a probe', () => {
   test('comes to a head whose own time has come, whatever else fails', async () => {
     const it = await deliveryScene();
     it.platform.script = toCreate(({ body }) => (body.includes('never') ? json(500) : undefined));
-    it.shop.health.messages.readsFailed('the platform answered 503');
+    it.shop.health.messages.readsFailed(because('the platform answered 503'));
     const honest = message({ content: 'honest' });
     await it.store.spool.accept([honest]);
     const ask = { shopId: SHOP, limit: 1, from: ['untried' as const] };
@@ -177,7 +177,7 @@ test('nothing is claimed after the stop', async () => {
   const reads = () => it.platform.of('GET /contacts/').length;
   it.platform.script = ({ path }) => (path.startsWith('/contacts/') ? 'hang' : undefined);
   const entry = message();
-  it.shop.health.messages.readsFailed('the platform answered 503');
+  it.shop.health.messages.readsFailed(because('the platform answered 503'));
   it.tryNow();
   await waitFor('the reads of a probe', () => reads() > 0);
   await it.store.spool.accept([entry]);

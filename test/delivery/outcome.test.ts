@@ -53,6 +53,11 @@ const later = (part: Part = 'messages', status = 503, retryAfterMs?: number) =>
   new Later(part, error(status, retryAfterMs));
 const forbidden = (part: Part, isTheShop = false) => new Forbidden(part, error(403), isTheShop);
 
+const answered = (status: number) => ({
+  code: 'platform_answered',
+  params: { failure: 'http', status, path: '/messages/', answer: 'no' },
+});
+
 /** Uses nothing up, and stays where it is. */
 const COSTS_NOTHING = { state: 'queued', counts: false, failingMs: 0, detach: false };
 
@@ -60,7 +65,7 @@ describe('it fails while others are delivered', () => {
   test('a retry on the schedule that counts, with the time since it was last tried', () => {
     expect(outcomeOf(later(), entry(), when())).toEqual({
       ...{ state: 'queued', nextAttemptAt: NOW + 500, waitsFor: WAITS_FOR.time },
-      reason: 'the platform answered 503 (http) to /messages/: no',
+      reason: answered(503),
       ...{ failed: true, counts: true, failingMs: 9000, detach: false },
     });
   });
@@ -94,10 +99,16 @@ describe('it fails while others are delivered', () => {
   test('dead after so much time of failing alone, or so many requests', () => {
     const old = entry({ attempts: 30, failingMs: 5 * DAY - 1000 });
     expect(outcomeOf(later(), old, when())).toMatchObject({
-      ...{ state: 'dead', reason: expect.stringContaining('gave up after 31 attempts') },
+      ...{
+        state: 'dead',
+        reason: { code: 'gave_up', params: { attempts: 31, last: answered(503) } },
+      },
     });
     expect(outcomeOf(later(), entry(), when({}, { posts: POST_BUDGET }))).toMatchObject({
-      ...{ state: 'dead', reason: expect.stringContaining('gave up after 40 requests') },
+      ...{
+        state: 'dead',
+        reason: { code: 'gave_up_requests', params: { requests: 40, last: answered(503) } },
+      },
     });
     expect(outcomeOf(later(), entry(), when({}, { posts: POST_BUDGET - 1 }))).toMatchObject({
       state: 'queued',
@@ -143,9 +154,13 @@ describe('it fails as all of its shop does', () => {
 describe('it is not ready, or interrupted', () => {
   test.each<[string, unknown, object]>([
     ['too many requests', later('messages', 429, 7000), { nextAttemptAt: NOW + 7500 }],
-    ['not prepared yet', new NotYet('media', 3000), { nextAttemptAt: NOW + 3000 }],
+    [
+      'not prepared yet',
+      new NotYet({ code: 'media_postponed' }, 3000),
+      { nextAttemptAt: NOW + 3000 },
+    ],
     ['uploads are paused', new MediaPaused('x'), { waitsFor: WAITS_FOR.media, reason: undefined }],
-    ['not told where it went', new NotLearned('x'), { nextAttemptAt: NOW + 7500 }],
+    ['not told where it went', new NotLearned(later()), { nextAttemptAt: NOW + 7500 }],
   ])('%s: it uses up nothing and is no failure', (_, failure, expected) => {
     for (const alone of [true, false]) {
       expect(outcomeOf(failure, entry({ attempts: 50 }), when({ alone }))).toMatchObject({
@@ -167,7 +182,7 @@ describe('it is refused', () => {
   test('dead, with the answer for the operator', () => {
     for (const alone of [true, false]) {
       expect(outcomeOf(refused, entry(), when({ alone }))).toEqual({
-        ...{ state: 'dead', reason: 'the platform answered 400 (http) to /messages/: no' },
+        ...{ state: 'dead', reason: answered(400) },
       });
     }
   });
@@ -210,7 +225,7 @@ describe('it is forbidden', () => {
     expect(waits[0]).toBeGreaterThan(0);
     expect((waits[0] ?? 0) + (waits[1] ?? 0)).toBeLessThan(HOUR);
     expect(outcomeOf(forbidden('messages'), entry(), after(3))).toEqual({
-      ...{ state: 'dead', reason: 'the platform answered 403 (http) to /messages/: no' },
+      ...{ state: 'dead', reason: answered(403) },
     });
   });
 
@@ -232,13 +247,17 @@ describe('nobody says whether it was taken', () => {
   test('it is tried again, and held after three tries', () => {
     expect(unclear(1)).toMatchObject({ state: 'queued', nextAttemptAt: NOW + 500, failed: true });
     expect(unclear(2)).toMatchObject({ state: 'queued', nextAttemptAt: NOW + 2500 });
-    expect(unclear(3)).toEqual({ state: 'held', reason: 'the platform does not say' });
+    expect(unclear(3)).toEqual({ state: 'held', reason: { code: 'unclear_answer' } });
   });
 });
 
 test('a bug of ours is retried, not dropped', () => {
   expect(outcomeOf(new TypeError('x is not a function'), entry(), when())).toMatchObject({
-    ...{ state: 'queued', reason: 'it failed here: TypeError', counts: true },
+    ...{
+      state: 'queued',
+      reason: { code: 'internal_error', params: { error: 'TypeError' } },
+      counts: true,
+    },
   });
   expect(outcomeOf('a text', entry(), when())).toMatchObject({ state: 'queued' });
 });

@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import type { Repaired, RepairRequest } from '../../src/spool/spool.ts';
 import { ends } from '../support/ends.ts';
-import { SHOP } from '../support/entries.ts';
+import { SHOP, because } from '../support/entries.ts';
 
 const MINUTE = 60_000;
 const NOTHING: Repaired = { lanesUpTo: undefined, lanes: 0, due: [], released: 0 };
@@ -109,7 +109,7 @@ test('after a pause of the whole process what is due has its two minutes', async
 test('after an outage what is due has its two minutes', async () => {
   const { shop, spool, found, lookFor } = setting();
   spool.hasDue = true;
-  shop.health.messages.readsFailed('503');
+  shop.health.messages.readsFailed(because('503'));
   await lookFor(10 * MINUTE);
   shop.health.messages.delivered('a');
   await lookFor(90_000);
@@ -121,7 +121,7 @@ test('after an outage what is due has its two minutes', async () => {
 test('a shop in trouble waits rightly; a probe without an end does not', async () => {
   const { shop, spool, found, lookFor } = setting();
   spool.hasDue = true;
-  shop.health.messages.readsFailed('401');
+  shop.health.messages.readsFailed(because('401'));
   shop.health.messages.beginProbe();
   await lookFor(3 * MINUTE);
   expect(found).toEqual([]);

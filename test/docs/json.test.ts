@@ -28,7 +28,7 @@ beforeAll(async () => {
     role: 'owner',
     reserveBytes: 0,
   });
-  await store.spool.accept([anEntry({ ...(shopId && { shopId }), id, hold: 'dmarc' })]);
+  await store.spool.accept([anEntry({ ...(shopId && { shopId }), id, hold: { code: 'dmarc' } })]);
   await store.operator.audit({ who: 'terminal:me', action: 'a', target: 't', outcome: 'o' });
   await store.spool.close();
 });

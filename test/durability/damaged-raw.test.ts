@@ -57,7 +57,7 @@ test('what is not what was received is dead with an alarm; what cannot be read w
     100,
   );
   const all = await entries();
-  expect(all.find(({ state }) => state === 'dead')?.reason).toMatch(/raw bytes are damaged/);
+  expect(all.find(({ state }) => state === 'dead')?.reason?.code).toBe('raw_damaged');
   expect(all.filter(({ state }) => state === 'queued')).toHaveLength(1);
   expect(platform.messages.map(({ content }) => content)).toEqual(['a good text']);
   expect(second.log.filter(({ message }) => message === 'spool.raw_damaged')).toHaveLength(2);

@@ -89,7 +89,11 @@ test('a bounce is a line on the timeline of the contact that was not reached, an
   await settled(stage, 1);
   await sendRaw(stage, bounce('b1', 'Ann@example.com'), { from: '' });
   const [, message, event] = await settled(stage, 3);
-  expect(message).toMatchObject({ kind: 'message', state: 'suppressed', reason: 'bounce' });
+  expect(message).toMatchObject({
+    kind: 'message',
+    state: 'suppressed',
+    reason: { code: 'bounce' },
+  });
   expect(event).toMatchObject({ kind: 'event', state: 'delivered' });
 
   const { platform } = stage;
@@ -108,8 +112,16 @@ test('a forged bounce about a stranger makes neither a contact nor an event', as
   const stage = await scene();
   await sendRaw(stage, bounce('b1', 'stranger@example.net'), { from: '' });
   const [message, event] = await settled(stage, 2);
-  expect(message).toMatchObject({ kind: 'message', state: 'suppressed', reason: 'bounce' });
-  expect(event).toMatchObject({ kind: 'event', state: 'suppressed', reason: 'no such contact' });
+  expect(message).toMatchObject({
+    kind: 'message',
+    state: 'suppressed',
+    reason: { code: 'bounce' },
+  });
+  expect(event).toMatchObject({
+    kind: 'event',
+    state: 'suppressed',
+    reason: { code: 'no_such_contact' },
+  });
   expect(stage.platform.inspect.events(ACME.shopId)).toEqual([]);
   expect(await contactsOf(stage)).toEqual([]);
 });
@@ -164,13 +176,13 @@ const two = { per10min: 2, perHour: 100, perThreadPer10min: 100, sameBodyPerHour
 
 test.each<[string, string, readonly string[], object]>([
   ['a bounce', 'suppressed bounce', ['X-Failed-Recipients: nobody@example.net'], {}],
-  ['an automatic reply', 'suppressed auto-reply', ['Auto-Submitted: auto-replied'], {}],
+  ['an automatic reply', 'suppressed auto_reply', ['Auto-Submitted: auto-replied'], {}],
   ['bulk mail', 'suppressed bulk', ['List-Id: <news.example.com>'], {}],
   ['our own mail', 'suppressed loop', [`Sender: ${INBOX}`], {}],
-  ['auto-generated mail', 'held auto-generated', ['Auto-Submitted: auto-generated'], {}],
+  ['auto-generated mail', 'held auto_generated', ['Auto-Submitted: auto-generated'], {}],
   ['two From lines', 'held several_from', ['From: eve@example.net'], {}],
   ["the postmaster's mail", 'held postmaster', [], { to: 'postmaster@acme.example' }],
-  ['a fast sender', 'held loop: per10min', [], {}],
+  ['a fast sender', 'held rate_limit', [], {}],
 ])('queue release: %s goes out as usual', async (name, expected, headers, envelope) => {
   const isFast = name === 'a fast sender';
   const stage = await scene({ ...(isFast && { loop: two }) });
@@ -180,7 +192,7 @@ test.each<[string, string, readonly string[], object]>([
   const events = expected.startsWith('suppressed bounce') || expected.endsWith('reply') ? 1 : 0;
   const entries = await settled(stage, before.length + 1 + events);
   const entry = entries.find(({ remoteId }) => remoteId === '<waiting@example.com>');
-  expect(`${entry?.state ?? ''} ${entry?.reason ?? ''}`).toBe(expected);
+  expect(`${entry?.state ?? ''} ${entry?.reason?.code ?? ''}`).toBe(expected);
   expect(stage.platform.messages).toHaveLength(before.length);
 
   const terminal = captureTerminal();

@@ -82,28 +82,30 @@ async function autoresponder(
 const counting = (n: number) => `I am away. This is notice ${n}.`;
 
 test.each<[string, Habits, number, string]>([
-  ['each text differs', { textOf: counting, references: true }, 6, 'loop: perThreadPer10min'],
+  ['each text differs', { textOf: counting, references: true }, 6, 'perThreadPer10min'],
   [
     'each text differs, and there is no References',
     { textOf: counting, references: false },
     7,
-    'loop: perThreadPer10min',
+    'perThreadPer10min',
   ],
   [
     'all texts are the same',
     { textOf: () => 'I am away.', references: true },
     3,
-    'loop: sameBodyPerHour',
+    'sameBodyPerHour',
   ],
 ])(
   'an autoresponder that answers every reply of the agent is stopped: %s',
-  async (_, habits, messages, reason) => {
+  async (_, habits, messages, limit) => {
     const { dataDir, platform, gateway } = await scene({ agent: echoAgent, loop: DEFAULTS });
     await autoresponder(dataDir, gateway.smtpPort, habits);
 
     const entries = await entriesOf(dataDir);
     expect(entries).toHaveLength(messages);
-    expect(entries.filter(({ state }) => state === 'held')).toMatchObject([{ reason }]);
+    expect(entries.filter(({ state }) => state === 'held')).toMatchObject([
+      { reason: { code: 'rate_limit', params: { limit } } },
+    ]);
     expect(platform.messages).toHaveLength(messages - 1);
     expect(new Set(platform.messages.map(({ conversation_id }) => conversation_id)).size).toBe(1);
     expect(outboxOf(dataDir)).toHaveLength(messages - 1);
@@ -123,7 +125,9 @@ test('a robot that answers every text of the agent is stopped', async () => {
       return answers() === n || (await held()).length > 0;
     });
   }
-  expect(await held()).toMatchObject([{ reason: 'loop: per10min' }]);
+  expect(await held()).toMatchObject([
+    { reason: { code: 'rate_limit', params: { limit: 'per10min' } } },
+  ]);
   expect(platform.messages).toHaveLength(8);
   expect(answers()).toBe(8);
 });

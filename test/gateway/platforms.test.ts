@@ -1,3 +1,4 @@
+import { because } from '../support/entries.ts';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -81,7 +82,7 @@ test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
   async (_, change, path) => {
     const { live, shop, hastened } = await connected();
     const before = shop();
-    before.health.messages.readsFailed('401');
+    before.health.messages.readsFailed(because('401'));
     await live.apply(change(live.value), [path]);
     expect(shop().isSameAs(before)).toBe(false);
     expect(shop().health.messages.state).toBe('steady');
@@ -92,8 +93,8 @@ test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
 test('what is known of a platform stays with other settings, and its trouble is probed at once', async () => {
   const { live, shop, hastened } = await connected();
   const before = shop();
-  before.health.messages.failed('a lane', '503');
-  before.health.media.failed('a lane', '503');
+  before.health.messages.failed('a lane', because('503'));
+  before.health.media.failed('a lane', because('503'));
   expect(before.health.messages.isProbeDue).toBe(false);
   const { delivery } = live.value;
   const next = { ...live.value, delivery: { ...delivery, requestTimeout: 77_000 } };

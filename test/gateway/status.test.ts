@@ -1,3 +1,4 @@
+import { because } from '../support/entries.ts';
 import { expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
@@ -53,8 +54,8 @@ function setting() {
 
 test('tells of shops by name, of breakers, disk, signatures and sockets', async () => {
   const { status, shop, metrics, time } = setting();
-  shop.health.messages.readsFailed('the platform answered 401 (http) to /contacts/');
-  shop.health.media.failed('a lane', '503');
+  shop.health.messages.readsFailed(because('the platform answered 401 (http) to /contacts/'));
+  shop.health.media.failed('a lane', because('503'));
   metrics.webhookSignatureFailures.inc(3);
   metrics.chatSockets.inc(2);
   metrics.smtpConnections.set(4);

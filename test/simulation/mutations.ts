@@ -1,3 +1,4 @@
+import type { Reason } from '../../src/domain/reasons.ts';
 import { Conversations } from '../../src/delivery/conversations.ts';
 import { Later, NotLearned } from '../../src/delivery/answer.ts';
 import { LearnedAnswers } from '../../src/delivery/evidence.ts';
@@ -62,7 +63,7 @@ const strangersStopAShop: Meddling = {
     const counts = new WeakMap<Health, number>();
     return ends(
       replaced(Health.prototype, {
-        failed(this: Health, lane: string, reason: string, options: object) {
+        failed(this: Health, lane: string, reason: Reason, options: object) {
           failed.call(this, lane, reason, options);
           const count = (counts.get(this) ?? 0) + 1;
           counts.set(this, count);

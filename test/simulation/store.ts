@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import type { Spool } from '../../src/spool/spool.ts';
+import { applyMigrations } from '../../src/spool/sqlite/migrations.ts';
 import {
   createOperations,
   type OperationName,
@@ -9,7 +10,6 @@ import {
   runBatch,
   StoreFailed,
 } from '../../src/spool/sqlite/operations.ts';
-import { MIGRATIONS } from '../../src/spool/sqlite/migrations.ts';
 import { type OperationCaller, remoteOperations } from '../../src/spool/sqlite/store-client.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
@@ -29,7 +29,7 @@ export class SimulatedDisk {
 
   constructor() {
     this.db = new Database(':memory:');
-    for (const sql of MIGRATIONS) this.db.exec(sql);
+    applyMigrations(this.db, 0);
     const made = createOperations(this.db, () => this.#clock());
     this.operations = { ...made.operations };
     this.#store = { db: this.db, ...made, operations: this.operations };

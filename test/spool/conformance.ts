@@ -15,7 +15,7 @@ import {
 } from '../../src/spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../src/spool/sender-rates.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { SHOP, OTHER_SHOP, anEntry, claimFrom, retryLater } from '../support/entries.ts';
+import { SHOP, OTHER_SHOP, anEntry, claimFrom, retryLater, because } from '../support/entries.ts';
 
 const LEASE = 60_000;
 const HOUR = 3_600_000;
@@ -187,10 +187,13 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       });
 
       test('a held arrival waits for a person', async () => {
-        const entry = anEntry({ hold: 'postmaster' });
+        const entry = anEntry({ hold: { code: 'postmaster' } });
         await accept(entry);
         expect(await claimAll()).toHaveLength(0);
-        expect(await spool.get(entry.id)).toMatchObject({ state: 'held', reason: 'postmaster' });
+        expect(await spool.get(entry.id)).toMatchObject({
+          state: 'held',
+          reason: { code: 'postmaster' },
+        });
         expect(await spool.requeue(entry.id)).toBe(true);
         expect(await claimOne()).toMatchObject({ released: true });
       });
@@ -255,7 +258,11 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         async (state) => {
           const [first, second] = lane(2);
           await spool.accept([first ?? fail(), second ?? fail()]);
-          await spool.settle((await claimOne()).lease, { state, reason: 'r' }, { steps: [] });
+          await spool.settle(
+            (await claimOne()).lease,
+            { state, reason: because('r') },
+            { steps: [] },
+          );
           expect((await claimOne()).entry.id).toBe(second?.id);
         },
       );
@@ -279,7 +286,11 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('an entry that comes back waits for the one of its lane that is in flight', async () => {
         const [first, second, third] = lane(3);
         await spool.accept([first ?? fail(), second ?? fail(), third ?? fail()]);
-        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, { steps: [] });
+        await spool.settle(
+          (await claimOne()).lease,
+          { state: 'dead', reason: because('r') },
+          { steps: [] },
+        );
         const inFlight = await claimOne();
         expect(await spool.requeue(first?.id ?? fail())).toBe(true);
         expect(await claimAll()).toHaveLength(0);
@@ -293,7 +304,11 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('an entry that comes back goes before those that wait', async () => {
         const [first, second] = lane(2);
         await spool.accept([first ?? fail(), second ?? fail()]);
-        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, { steps: [] });
+        await spool.settle(
+          (await claimOne()).lease,
+          { state: 'dead', reason: because('r') },
+          { steps: [] },
+        );
         await spool.requeue(first?.id ?? fail());
         expect((await claimAll()).map((c) => c.entry.id)).toEqual([first?.id]);
       });
@@ -414,7 +429,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
           attempts: 1,
           failingMs: 10,
           nextAttemptAt: at,
-          reason: 'the platform answered 500',
+          reason: because('no'),
         });
       });
 
@@ -443,7 +458,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.discard(a.id)).toBe(false);
         await spool.settle(
           first?.lease ?? fail(),
-          { state: 'dead', reason: 'refused' },
+          { state: 'dead', reason: because('refused') },
           { steps: [] },
         );
         await deliver(second?.lease ?? fail());
@@ -639,15 +654,15 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
 
       test('a reason stays until there is another, also when an operator tries it again', async () => {
         const entry = anEntry();
-        await settled(retryLater({ reason: 'refused' }), entry);
+        await settled(retryLater({ reason: because('refused') }), entry);
         await settleOf(entry, retryLater({ reason: undefined }));
-        expect((await spool.get(entry.id))?.reason).toBe('refused');
+        expect((await spool.get(entry.id))?.reason).toEqual(because('refused'));
         await spool.requeue(entry.id);
-        expect((await spool.get(entry.id))?.reason).toBe('refused');
-        await settleOf(entry, { state: 'dead', reason: 'refused again' });
+        expect((await spool.get(entry.id))?.reason).toEqual(because('refused'));
+        await settleOf(entry, { state: 'dead', reason: because('refused again') });
         await spool.requeue(entry.id);
         expect(await spool.get(entry.id)).toMatchObject({
-          ...{ state: 'queued', reason: 'refused again', attempts: 0, failures: 0 },
+          ...{ state: 'queued', reason: because('refused again'), attempts: 0, failures: 0 },
           ...{ waitsFor: WAITS_FOR.time, detached: false },
         });
       });
@@ -660,7 +675,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
 
       test('a delivered entry has a caveat, or no reason at all', async () => {
         const [plain, answerless] = await settledBoth(retryLater(), retryLater());
-        const caveat = 'cannot be answered';
+        const caveat = because('cannot be answered');
         for (const { entry, lease } of await claimAll()) {
           const outcome = {
             state: 'delivered',
@@ -752,7 +767,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         await accept(first);
         const again = anEntry({ detached: true, dedupKey: first.dedupKey });
         expect(await accept(again)).toEqual({ id: first.id, duplicate: true });
-        await accept(anEntry({ detached: true, hold: 'a person looks first' }));
+        await accept(anEntry({ detached: true, hold: because('a person looks first') }));
         expect((await claimAll()).map(({ entry }) => entry.id)).toEqual([first.id]);
       });
     });
@@ -1042,10 +1057,14 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
 
       test('what is queued or held is never swept, what is dead only after its own time', async () => {
         const queued = anEntry({ lane: 'l' });
-        const held = anEntry({ hold: 'h' });
+        const held = anEntry({ hold: because('h') });
         const dead = anEntry();
         await spool.accept([dead, held]);
-        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, { steps: [] });
+        await spool.settle(
+          (await claimOne()).lease,
+          { state: 'dead', reason: because('r') },
+          { steps: [] },
+        );
         await accept(queued);
         await spool.sweep({ rawMs: -1000, deadMs: HOUR, entriesMs: -1000 });
         expect(await Promise.all([queued, held, dead].map(stateOf))).toEqual([
@@ -1120,7 +1139,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       await spool.accept([
         anEntry({ receivedAt: 1000 }),
         anEntry({ receivedAt: 2000 }),
-        anEntry({ shopId: OTHER_SHOP, hold: 'h', receivedAt: 3000 }),
+        anEntry({ shopId: OTHER_SHOP, hold: because('h'), receivedAt: 3000 }),
       ]);
       const counts = await spool.counts();
       expect(counts).toHaveLength(2);

@@ -1,4 +1,5 @@
 // Longer than usual: what every backend promises to operators, in one suite.
+import type { Reason } from '../../src/domain/reasons.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
@@ -6,7 +7,7 @@ import type { EntryIndex, EntrySearch } from '../../src/spool/entry-index.ts';
 import type { DeliveryRecord, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { EntryId } from '../../src/domain/ids.ts';
-import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
+import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP, because } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 interface Opened {
@@ -120,10 +121,14 @@ export function describeOperatorStore(
           await mail('a@x.example', 'word', { receivedAt: at }),
           await accept({ channel: 'sms', receivedAt: at + 1000 }),
           await accept({ channel: 'sms', shopId: OTHER_SHOP, receivedAt: at + 2000 }),
-          await accept({ channel: 'web_chat', hold: 'dmarc fail', receivedAt: at + 3000 }),
+          await accept({ channel: 'web_chat', hold: { code: 'dmarc' }, receivedAt: at + 3000 }),
         ] as const;
         const [email, sms, other, held] = ids;
-        await settle(email, { state: 'dead', reason: 'the platform answered 422' });
+        const reason: Reason = {
+          code: 'platform_answered',
+          params: { failure: 'http', status: 422, path: '/messages/', answer: 'no' },
+        };
+        await settle(email, { state: 'dead', reason });
         await expectFound({}, [held, other, sms, email]);
         await expectFound({ shopId: OTHER_SHOP }, [other]);
         await expectFound({ channel: 'sms' }, [other, sms]);
@@ -135,7 +140,12 @@ export function describeOperatorStore(
         await expectFound({ states: ['queued'] }, [other]);
         await expectFound({ states: [] }, []);
         await expectFound({ reason: 'the platform' }, [email]);
+        await expectFound({ reason: 'the platform answered 422 (http) to' }, [email]);
         await expectFound({ reason: 'the platform answered 5' }, []);
+        await expectFound({ reason: 'platform_answered' }, [email]);
+        await expectFound({ reason: 'platform_answered', states: ['dead'] }, [email]);
+        await expectFound({ reason: 'platform_answered', states: ['held'] }, []);
+        await expectFound({ reason: 'dm' }, [held]);
         await expectFound({ from: at + 1000, to: at + 3000 }, [other, sms]);
         await expectFound({ to: at + 1 }, [email]);
         await expectFound({ from: at + 10_000 }, []);
@@ -183,7 +193,7 @@ export function describeOperatorStore(
       });
 
       test('an entry is found in the state that it is in', async () => {
-        const id = await mail('a@x.example', 'state', { hold: 'why' });
+        const id = await mail('a@x.example', 'state', { hold: because('why') });
         await expectFound({ text: 'state', states: ['held'] }, [id]);
         await spool.discard(id);
         await expectFound({ text: 'state', states: ['discarded'] }, [id]);
@@ -212,9 +222,9 @@ export function describeOperatorStore(
     describe('what an attempt made of a message', () => {
       test.each([
         { state: 'delivered' } as const,
-        { state: 'dead', reason: 'no' } as const,
-        { state: 'held', reason: 'no' } as const,
-        { state: 'suppressed', reason: 'no' } as const,
+        { state: 'dead', reason: because('no') } as const,
+        { state: 'held', reason: because('no') } as const,
+        { state: 'suppressed', reason: because('no') } as const,
       ])('is kept with the outcome $state, over a restart', async (outcome) => {
         const id = await accept();
         await settle(id, outcome, RECORD);
@@ -266,7 +276,7 @@ export function describeOperatorStore(
         'a discarded entry goes back to %s',
         async (state) => {
           const id = await accept();
-          if (state !== 'queued') await settle(id, { state, reason: 'because' });
+          if (state !== 'queued') await settle(id, { state, reason: because('because') });
           const before = await spool.get(id);
           expect(await spool.discard(id)).toBe(true);
           expect(await operator.restore(id)).toBe(true);
@@ -305,19 +315,19 @@ export function describeOperatorStore(
         'a retry or release goes back to %s, until it is claimed',
         async (state: EntryState & ('dead' | 'held' | 'suppressed')) => {
           const id = await accept();
-          await settle(id, { state, reason: 'because' });
+          await settle(id, { state, reason: because('because') });
           const before = await stateOf(id);
           expect(await spool.requeue(id)).toBe(true);
-          expect(await operator.takeBack(id, state, 'because')).toBe(true);
+          expect(await operator.takeBack(id, state, because('because'))).toBe(true);
           expect(await stateOf(id)).toEqual(before);
           expect(await claimFrom(spool, SHOP, 10, 60_000)).toEqual([]);
-          expect(await operator.takeBack(id, state, 'because')).toBe(false);
+          expect(await operator.takeBack(id, state, because('because'))).toBe(false);
 
           await spool.requeue(id);
           const [claimed] = await claimFrom(spool, SHOP, 10, 60_000);
-          expect(await operator.takeBack(id, state, 'because')).toBe(false);
+          expect(await operator.takeBack(id, state, because('because'))).toBe(false);
           if (claimed) await spool.settle(claimed.lease, retryLater(), { steps: [] });
-          expect(await operator.takeBack(id, state, 'because')).toBe(false);
+          expect(await operator.takeBack(id, state, because('because'))).toBe(false);
         },
       );
     });

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { EntryMeta } from '../../src/spool/entry.ts';
 import { tryShop } from '../../src/spool/try-shop.ts';
-import { SHOP } from '../support/entries.ts';
+import { SHOP, because } from '../support/entries.ts';
 
 /** Of a gateway whose clock is an hour behind, as after an NTP step. */
 const T0 = Date.now() - 3_600_000;
 const probe = (begunAt: number, reason: string) => ({
-  lastProbe: { begunAt, at: begunAt + 10, outcome: 'failed', reason },
+  lastProbe: { begunAt, at: begunAt + 10, outcome: 'failed', reason: because(reason) },
 });
 const healthOf = (messages: object): EntryMeta => ({
   messages: { state: 'open', probing: false, since: T0, ...messages },

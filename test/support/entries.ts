@@ -1,3 +1,4 @@
+import type { Reason } from '../../src/domain/reasons.ts';
 import { randomUUID } from 'node:crypto';
 import {
   type Claimed,
@@ -63,11 +64,14 @@ export function claimDirectly(
   return answer?.claimed ?? [];
 }
 
+/** A reason whose code does not matter. */
+export const because = (text: string): Reason => ({ code: 'other', params: { text } });
+
 type Queued = Extract<Outcome, { state: 'queued' }>;
 
 /** An attempt that failed while others were delivered, unless told otherwise; due at once. */
 export const retryLater = (change: Partial<Queued> = {}): Queued => ({
   ...{ state: 'queued', nextAttemptAt: 0, waitsFor: WAITS_FOR.time },
-  ...{ reason: 'the platform answered 500', failed: true },
+  ...{ reason: because('no'), failed: true },
   ...{ counts: true, failingMs: 10, detach: false, ...change },
 });

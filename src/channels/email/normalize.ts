@@ -7,6 +7,7 @@ import {
   missingAttachment,
   type Normalized,
   type Normalizer,
+  type Verdict,
 } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
@@ -119,8 +120,10 @@ export function createEmailNormalizer(
       const limit = await overLimit(result, claimed.entry, shop, deps);
       // The caller has gone and would not dispose of the result.
       signal.throwIfAborted();
-      const verdict =
-        limit === undefined ? result.verdict : { kind: 'held' as const, reason: `loop: ${limit}` };
+      const verdict: Verdict =
+        limit === undefined
+          ? result.verdict
+          : { kind: 'held', reason: { code: 'rate_limit', params: { limit } } };
       return {
         ...toNormalized({ ...result, verdict }, job),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),

@@ -55,7 +55,7 @@ function toArrival(
     raw,
     summary: summaryOfHeaders(meta, head),
     receivedAt: envelope.receivedAt,
-    ...(hold !== undefined && { hold }),
+    ...(hold !== undefined && { hold: { code: hold } }),
   };
 }
 

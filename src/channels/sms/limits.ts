@@ -35,7 +35,8 @@ export async function floodHold(
     },
     limits,
   );
-  return limit === undefined ? undefined : { kind: 'held', reason: `loop: ${limit}` };
+  if (limit === undefined) return undefined;
+  return { kind: 'held', reason: { code: 'rate_limit', params: { limit } } };
 }
 
 /**

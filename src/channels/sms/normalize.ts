@@ -137,7 +137,9 @@ async function followUp(
       : await fetchLate(media, { late, saved: claimed.media, clock }, signal);
     const isEmpty = attachments.length === 0;
     return {
-      verdict: isEmpty ? { kind: 'suppressed', reason: 'media-never-came' } : { kind: 'deliver' },
+      verdict: isEmpty
+        ? { kind: 'suppressed', reason: { code: 'media_never_came' } }
+        : { kind: 'deliver' },
       request,
       attachments,
       notes: { transport: from.transport, media: media.length },
@@ -184,13 +186,13 @@ function requestOf(
 function senderHold(from: ChannelAddress): Verdict | undefined {
   const { address } = from;
   if (isE164(address) || isUserId(from)) return undefined;
-  if (/^\d{3,8}$/.test(address)) return { kind: 'held', reason: 'short-code' };
-  const reason = /^\+?\d+$/.test(address) ? 'impossible-number' : 'alphanumeric-sender';
-  return { kind: 'held', reason };
+  if (/^\d{3,8}$/.test(address)) return { kind: 'held', reason: { code: 'short_code' } };
+  const code = /^\+?\d+$/.test(address) ? 'impossible_number' : 'alphanumeric_sender';
+  return { kind: 'held', reason: { code } };
 }
 
 function transportHold(shop: SmsShop, { transport }: ChannelAddress): Verdict | undefined {
   return transport === 'whatsapp' && shop.whatsapp === 'hold'
-    ? { kind: 'held', reason: 'whatsapp' }
+    ? { kind: 'held', reason: { code: 'whatsapp' } }
     : undefined;
 }

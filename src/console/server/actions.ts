@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
+import type { Reason } from '../../domain/reasons.ts';
 import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
@@ -47,7 +48,7 @@ interface ActionParts {
 interface Changed {
   readonly id: EntryId;
   readonly state: EntryState;
-  readonly reason: string | undefined;
+  readonly reason: Reason | undefined;
 }
 
 interface RunningAction {

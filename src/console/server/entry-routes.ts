@@ -8,9 +8,9 @@ import {
 import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { EntryDetail, EntryList, EntryRow, TimelineStep } from '../contract.ts';
+import type { EntryDetail, EntryList, EntryRow, ShownReason, TimelineStep } from '../contract.ts';
 import { movesOf } from '../../domain/entry-state.ts';
-import { shownReason } from '../../spool/shown-reason.ts';
+import { type Reason, reasonOf, sentence, shownReason } from '../../domain/reasons.ts';
 import { endsAttempt, isApart } from '../../spool/attempt-steps.ts';
 import { checked, Refusal } from './refusal.ts';
 import { entryIdSchema, readList } from './entry-search.ts';
@@ -109,13 +109,18 @@ function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow 
     ...(settledAt !== undefined && { settledAt }),
     ...(state === 'queued' && whenNext(entry)),
     attempts,
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && reasonFields(reason)),
     from: summary.from,
     to: summary.to,
     subject: summary.subject,
     bytes: entry.rawSize,
   };
 }
+
+const reasonFields = (reason: Reason): ShownReason & { readonly reason: string } => ({
+  ...{ reason: sentence(reason), reasonCode: reason.code },
+  ...(reason.params !== undefined && { reasonParams: reason.params }),
+});
 
 /** The time of the next attempt, or what the entry waits for. */
 function whenNext(entry: Entry): Pick<EntryRow, 'nextAttemptAt' | 'waitsFor'> {
@@ -148,16 +153,25 @@ function authenticationOf(steps: readonly StoredStep[]): EntryDetail['authentica
 function classificationOf(
   steps: readonly StoredStep[],
   state: string,
-  reason: string | undefined,
+  reason: Reason | undefined,
 ): EntryDetail['classification'] | undefined {
   const last = steps.findLast(({ step }) => step === 'held' || step === 'suppressed');
   const released = steps.some(({ step }) => step === 'requeued' || step === 'released');
   if (last !== undefined && !(state === 'delivered' && released)) {
-    const why = last.detail?.['reason'];
-    return { verdict: last.step, reason: typeof why === 'string' ? why : (reason ?? '') };
+    return { verdict: last.step, ...whyOf(last, state === last.step ? reason : undefined) };
   }
-  if (state === 'held') return { verdict: 'held', reason: reason ?? '' };
+  if (state === 'held')
+    return { verdict: 'held', ...(reason ? reasonFields(reason) : { reason: '' }) };
   if (!steps.some(({ step }) => step === 'normalized')) return undefined;
   const why = last === undefined ? 'no rule applies' : 'released by an operator';
   return { verdict: 'deliver', reason: why };
+}
+
+/** The reason of the entry, or else the one in the step, which earlier versions wrote as a text. */
+function whyOf(
+  { detail: { reason: code, ...params } = {} }: StoredStep,
+  own: Reason | undefined,
+): ShownReason & { readonly reason: string } {
+  const reason = own ?? reasonOf(code, params);
+  return reason === undefined ? { reason: String(code ?? '') } : reasonFields(reason);
 }

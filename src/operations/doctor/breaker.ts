@@ -1,3 +1,4 @@
+import { sentence, withoutQuotes } from '../../domain/reasons.ts';
 import type { SpoolStatus } from '../../observability/status.ts';
 import { counted } from '../../runtime/amounts.ts';
 import { type CheckResult, resultsFor } from './check.ts';
@@ -97,15 +98,12 @@ function whyStopped({ stopped, now }: BreakerCheckInput, shopId: string): string
   const [first] = own.toSorted((a, b) => a.since - b.since);
   if (first === undefined) return undefined;
   const since = counted(Math.max(0, Math.round((now - first.since) / 60_000)), 'minute');
-  return `for ${since}: ${withoutQuotes(first.reason)}`;
+  return `for ${since}: ${sentence(withoutQuotes(first.reason))}`;
 }
-
-/** The text after a colon may quote the platform, which may quote the message. */
-const withoutQuotes = (reason: string): string => (reason.split(':', 1)[0] ?? '').slice(0, 80);
 
 function mostFrequent(failing: BreakerCheckInput['failing'], shopId: string): string | undefined {
   const [most] = failing.filter((each) => each.shopId === shopId);
   if (most === undefined) return undefined;
   const waiting = most.count === 1 ? '1 entry waiting' : `${most.count} entries waiting`;
-  return `${waiting}; last failure: ${withoutQuotes(most.reason)}`;
+  return `${waiting}; last failure: ${sentence(withoutQuotes(most.reason))}`;
 }

@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3';
 import type { EntryId } from '../../domain/ids.ts';
+import { codesBeginning, sentence } from '../../domain/reasons.ts';
 import type { EntrySummary } from '../entry.ts';
 import type { EntrySearch, FoundEntry } from '../entry-index.ts';
-import { type EntryRow, toEntry } from '../sqlite/entry-row.ts';
+import { type EntryRow, readReason, toEntry } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
 import { filterTerm, queryOf } from './search-terms.ts';
@@ -31,6 +32,9 @@ export class SearchIndex {
   constructor(spoolFile: string, indexFile: string) {
     this.#db = openToRead(spoolFile);
     this.#db.prepare(`ATTACH ? AS search`).run(indexFile);
+    this.#db.function('reason_begins', { deterministic: true }, (reason: string, text: string) =>
+      Number(sentence(readReason(reason)).startsWith(text)),
+    );
     this.#sql = prepare(this.#db);
   }
 
@@ -152,7 +156,7 @@ function matchOf({ shopId, channel, ...filters }: Filters): string | typeof NOTH
 
 /**
  * Entries that the spool finds by its own indexes: those that are not delivered, which are few, or
- * those whose reason has the given prefix.
+ * those with such a reason.
  */
 function candidatesOf(filters: Filters, before: number | undefined): Sql | undefined {
   const hasReason = filters.reason !== undefined && filters.reason !== '';
@@ -211,10 +215,23 @@ function conditionsOf({ shopId, channel, states, reason = '', from, to }: Filter
   if (states !== undefined) add(`state IN (${states.map(() => '?').join()})`, ...states);
   if (shopId !== undefined) add('shop = ?', shopId);
   if (channel !== undefined) add('channel = ?', channel);
-  if (reason !== '') add('reason >= ? AND reason < ?', reason, `${reason}\u{10ffff}`);
+  if (reason !== '') add(...reasonCondition(reason));
   if (from !== undefined) add('received_at >= ?', from);
   if (to !== undefined) add('received_at < ?', to);
   return { text: conditions.join(' AND '), values };
+}
+
+/** Finds the codes by the index; only sentences that go beyond the words of a code are compared. */
+function reasonCondition(text: string): [string, ...Value[]] {
+  const { always, perhaps } = codesBeginning(text);
+  const isOneOf = (codes: readonly string[]) =>
+    `reason ->> 'code' IN (${codes.map(() => '?').join()})`;
+  const indexed = `reason IS NOT NULL AND ${isOneOf([...always, ...perhaps])}`;
+  if (perhaps.length === 0) return [indexed, ...always];
+  return [
+    `${indexed} AND (${isOneOf(always)} OR reason_begins(reason, ?))`,
+    ...[...always, ...perhaps, ...always, text],
+  ];
 }
 
 const summaryOf = ({ from, to, subject }: SummaryRow): EntrySummary => ({

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { codeOf } from '../../runtime/error-code.ts';
 import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { SpoolUnusable } from '../errors.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { applyMigrations, MIGRATIONS } from './migrations.ts';
 import { isDiskFull, renewFile, rewriteFile } from '../../runtime/durable-files.ts';
 import { BALLAST_FILE } from '../ballast.ts';
 
@@ -106,8 +106,7 @@ function migrate(db: Db, file: string): void {
   // Another process may be migrating: the version is read again under the write lock.
   db.transaction(() => {
     const current = Number(db.pragma('user_version', { simple: true }));
-    for (const sql of MIGRATIONS.slice(current)) db.exec(sql);
-    db.pragma(`user_version = ${MIGRATIONS.length}`);
+    applyMigrations(db, current);
   }).immediate();
 }
 

@@ -1,7 +1,6 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
-import type { EntrySearch } from '../entry-index.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';
@@ -40,7 +39,7 @@ export class EntryQueries {
     return toRawForm(row, this.#sql.raw.get(row.seq)?.bytes);
   }
 
-  list(filter: EntryFilter & Pick<EntrySearch, 'reason' | 'from' | 'to'>): Entry[] {
+  list(filter: EntryFilter): Entry[] {
     const conditions: string[] = [];
     const params: (string | number)[] = [];
     const where = (sql: string, ...values: (string | number)[]) => {
@@ -52,11 +51,6 @@ export class EntryQueries {
     if (filter.states !== undefined) {
       where(`state IN (${filter.states.map(() => '?').join(', ')})`, ...filter.states);
     }
-    if (filter.reason !== undefined) {
-      where('substr(reason, 1, ?) = ?', filter.reason.length, filter.reason);
-    }
-    if (filter.from !== undefined) where('received_at >= ?', filter.from);
-    if (filter.to !== undefined) where('received_at < ?', filter.to);
     if (filter.before !== undefined) {
       where('seq < (SELECT seq FROM entries WHERE id = ?)', filter.before);
     }

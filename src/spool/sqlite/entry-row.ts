@@ -3,6 +3,7 @@ import type { Channel } from '../../domain/channel.ts';
 import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, EntryKind, EntryMeta, NewEntry, RawForm } from '../entry.ts';
 import type { EntryState } from '../../domain/entry-state.ts';
+import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 
@@ -32,6 +33,7 @@ export interface EntryRow {
   readonly failing_ms: number;
   readonly last_attempt_at: number;
   readonly next_attempt_at: number;
+  /** A `Reason` as JSON. */
   readonly reason: string | null;
   readonly settled_at: number | null;
   readonly platform_message_id: string | null;
@@ -62,12 +64,18 @@ export function toEntry(row: EntryRow): Entry {
     nextAttemptAt: row.next_attempt_at,
     detached: row.detached === 1,
     rawSize: row.raw_size,
-    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.reason !== null && { reason: readReason(row.reason) }),
     ...(row.settled_at !== null && { settledAt: row.settled_at }),
     ...(row.platform_message_id !== null && { platformMessageId: row.platform_message_id }),
     ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
   };
 }
+
+// Written by `storedReason`.
+export const readReason = (stored: string): Reason => JSON.parse(stored) as Reason;
+
+export const storedReason = (reason: Reason | undefined): string | null =>
+  reason === undefined ? null : JSON.stringify(reason);
 
 export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm | undefined {
   const checked = row.raw_checksum === null ? {} : { checksum: row.raw_checksum };
@@ -177,7 +185,7 @@ export function prepareEntryStatements(db: Db) {
     media: db.prepare<[number], MediaRow>(`SELECT part, media_id, url FROM media WHERE seq = ?`),
     lostRaw: db.prepare(
       `UPDATE entries SET state = 'dead', in_lane = 0, claimable = 0, lease_until = NULL, settled_at = ?,
-         reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
+         reason = ? WHERE seq = ?`,
     ),
     renew: db.prepare(
       `UPDATE entries SET lease_until = ?

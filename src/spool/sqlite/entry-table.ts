@@ -22,6 +22,7 @@ import {
   type MediaRow,
   prepareEntryStatements,
   remoteHash,
+  storedReason,
   toEntry,
   toRawForm,
 } from './entry-row.ts';
@@ -138,7 +139,7 @@ export class EntryTable {
       detached === true && hold === undefined ? 1 : 0,
       detached === true ? 1 : 0,
       Math.min(entry.receivedAt, this.#clock()),
-      hold ?? null,
+      storedReason(hold),
       raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
       raw.kind === 'file' ? raw.blob : null,
       raw.checksum ?? null,
@@ -251,7 +252,7 @@ export class EntryTable {
     const bytes = row.blob === null ? this.#sql.raw.get(row.seq)?.bytes : undefined;
     const raw = toRawForm(row, bytes);
     if (raw === undefined) {
-      this.#sql.lostRaw.run(now, row.seq);
+      this.#sql.lostRaw.run(now, storedReason({ code: 'raw_missing' }), row.seq);
       this.#lanes.promoteNext(row);
       return undefined;
     }
@@ -295,7 +296,7 @@ export class EntryTable {
           seq: row.seq,
           messageId: outcome.platformMessageId ?? null,
           conversationId: outcome.conversationId ?? null,
-          caveat: outcome.caveat ?? null,
+          caveat: storedReason(outcome.caveat),
         });
         break;
       case 'queued':
@@ -304,7 +305,7 @@ export class EntryTable {
           seq: row.seq,
           next: outcome.nextAttemptAt,
           waits: outcome.waitsFor,
-          reason: outcome.reason ?? null,
+          reason: storedReason(outcome.reason),
           notes: notes === undefined ? null : JSON.stringify(notes),
           failed: outcome.failed ? 1 : 0,
           counts: outcome.counts ? 1 : 0,
@@ -319,7 +320,7 @@ export class EntryTable {
           now,
           seq: row.seq,
           state: outcome.state,
-          reason: outcome.reason,
+          reason: storedReason(outcome.reason),
           counts: outcome.state === 'dead' ? 1 : 0,
           settledAt: outcome.state === 'held' ? null : now,
         });

@@ -17,7 +17,8 @@ import type {
   Where,
 } from '../erasure.ts';
 import type { Db } from './database.ts';
-import type { EntryRow } from './entry-row.ts';
+import { type EntryRow, readReason } from './entry-row.ts';
+import { sentence } from '../../domain/reasons.ts';
 import { findVisitors } from './erasure-visitors.ts';
 
 /** Rows per query. Short reads do not keep a running gateway from resetting its WAL. */
@@ -136,7 +137,7 @@ export class TraceFinder {
   #notes(row: Row, person: Person): Note[] {
     const { seq } = row;
     const reasons = [row.reason, this.#sql.move.get(seq)?.reason].some(
-      (reason) => typeof reason === 'string' && person.isNamedIn(reason),
+      (reason) => typeof reason === 'string' && person.isNamedIn(sentence(readReason(reason))),
     );
     const steps = this.#sql.steps.all(seq).filter((part) => namesIn(part.steps, person));
     return [...(reasons ? [{ seq, no: undefined }] : []), ...steps.map(({ no }) => ({ seq, no }))];

@@ -11,9 +11,11 @@ import {
 import type { ErasureKey } from './erased-keys.ts';
 import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
-import type { EntryRow } from './entry-row.ts';
+import { type EntryRow, storedReason } from './entry-row.ts';
 import { rateHash } from './sender-rate-table.ts';
 import { LaneHeads } from './lanes.ts';
+
+const ERASED_REASON = storedReason({ code: 'other', params: { text: BLACKENED } });
 
 /**
  * What has to be deleted after the rows: files of the blob folder, and on the embedded platform
@@ -129,8 +131,8 @@ export class ErasureRows {
     this.#transact(() => {
       for (const { seq, no } of notes) {
         if (no === undefined) {
-          this.#sql.blackenReason.run(BLACKENED, seq);
-          this.#sql.blackenMove.run(BLACKENED, seq);
+          this.#sql.blackenReason.run(ERASED_REASON, seq);
+          this.#sql.blackenMove.run(ERASED_REASON, seq);
           continue;
         }
         const row = this.#sql.steps.get(seq, no);

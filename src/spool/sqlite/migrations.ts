@@ -1,3 +1,6 @@
+import type Database from 'better-sqlite3';
+import { codedReason, healthWithCodes } from './reason-sentences.ts';
+
 /**
  * The schema, one step per entry; `user_version` counts the applied steps. A released step is never
  * edited.
@@ -202,4 +205,20 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX entries_reason ON entries(reason) WHERE reason IS NOT NULL;
   `,
+  // Reasons become data, `{"code": …, "params": …}` (`domain/reasons.ts`); they were sentences.
+  `
+  DROP INDEX entries_reason;
+  UPDATE entries SET reason = coded_reason(reason) WHERE reason IS NOT NULL;
+  UPDATE moves SET reason = coded_reason(reason) WHERE reason IS NOT NULL;
+  UPDATE shop_health SET health = health_with_codes(health);
+  CREATE INDEX entries_reason ON entries(reason ->> 'code') WHERE reason IS NOT NULL;
+  `,
 ];
+
+/** Applies the steps from this one on. Call it in a transaction. */
+export function applyMigrations(db: Database.Database, from: number): void {
+  db.function('coded_reason', { deterministic: true }, codedReason);
+  db.function('health_with_codes', { deterministic: true }, healthWithCodes);
+  for (const sql of MIGRATIONS.slice(from)) db.exec(sql);
+  db.pragma(`user_version = ${MIGRATIONS.length}`);
+}

@@ -1,8 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
+import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
-import type { EntryRow } from './entry-row.ts';
+import { type EntryRow, storedReason } from './entry-row.ts';
 import type { LaneHeads } from './lanes.ts';
 
 /** The state of an entry before an operator moved it. */
@@ -56,14 +57,14 @@ export class OperatorMoves {
   }
 
   /** False: an attempt has claimed it since, or it was moved otherwise. */
-  takeBack(id: EntryId, to: EntryState, reason: string | undefined): boolean {
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): boolean {
     const row = this.#movable(id);
     if (row?.state !== 'queued') return false;
     const move = this.#sql.move.get(row.seq, 'requeued');
     // Every claim raises the generation.
     if (move?.state !== to || move.generation !== row.generation) return false;
     if (!this.#moveBack(row, move, 'taken_back')) return false;
-    if (reason !== undefined) this.#sql.setReason.run(reason, row.seq);
+    if (reason !== undefined) this.#sql.setReason.run(storedReason(reason), row.seq);
     return true;
   }
 

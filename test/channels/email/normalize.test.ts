@@ -125,7 +125,10 @@ describe('reading mail in worker threads', () => {
     const claimed = claimedEmail(letter('How are you?'));
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const { verdict } = await over.normalize(claimed, never());
-      expect(verdict).toEqual({ kind: 'held', reason: 'loop: perHour' });
+      expect(verdict).toEqual({
+        kind: 'held',
+        reason: { code: 'rate_limit', params: { limit: 'perHour' } },
+      });
     }
     const { id, shopId, receivedAt: at } = claimed.entry;
     const mail = { shopId, message: id, at, person: 'ann@customer.example' };

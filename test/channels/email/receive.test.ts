@@ -104,7 +104,7 @@ describe('who it is for', () => {
     '%s is accepted and held for the operator',
     (recipient) => {
       expect(arrive([FROM, `To: ${recipient}`], [recipient])).toMatchObject([
-        { hold: 'postmaster', meta: { agentContact: recipient.toLowerCase() } },
+        { hold: { code: 'postmaster' }, meta: { agentContact: recipient.toLowerCase() } },
       ]);
     },
   );
@@ -115,7 +115,9 @@ describe('who it is from', () => {
     ['two From lines', ['From: ann@x.example', 'From: eve@x.example']],
     ['two mailboxes in From', ['From: ann@x.example, eve@x.example']],
   ])('%s: held', (_, lines) => {
-    expect(arrive(lines, ['support@acme.example'])).toMatchObject([{ hold: 'several_from' }]);
+    expect(arrive(lines, ['support@acme.example'])).toMatchObject([
+      { hold: { code: 'several_from' } },
+    ]);
   });
 
   test.each([

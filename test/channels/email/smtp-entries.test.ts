@@ -107,7 +107,7 @@ describe('what is stored', () => {
     const at = await open();
     await at.deliver(MESSAGE, ['postmaster@acme.example']);
     await at.deliver(`From: eve@example.net\r\n${MESSAGE}`);
-    const held = (await at.entries()).map(({ state, reason }) => [state, reason]);
+    const held = (await at.entries()).map(({ state, reason }) => [state, reason?.code]);
     expect(held.sort()).toEqual([
       ['held', 'postmaster'],
       ['held', 'several_from'],

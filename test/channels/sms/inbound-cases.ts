@@ -394,17 +394,17 @@ const media: readonly InboundCase[] = [
 ];
 
 const keywords: readonly InboundCase[] = [
-  { label: 'STOP', form: { Body: 'STOP' }, ...suppressed('opt-out', 'SMS opt-out') },
-  { label: 'stop', form: { Body: 'stop' }, ...suppressed('opt-out', 'SMS opt-out') },
+  { label: 'STOP', form: { Body: 'STOP' }, ...suppressed('opt_out', 'SMS opt-out') },
+  { label: 'stop', form: { Body: 'stop' }, ...suppressed('opt_out', 'SMS opt-out') },
   {
     label: 'Stop between white space',
     form: { Body: ' Stop\n' },
-    ...suppressed('opt-out', 'SMS opt-out'),
+    ...suppressed('opt_out', 'SMS opt-out'),
   },
   {
     label: 'Unsubscribe',
     form: { Body: 'Unsubscribe' },
-    ...suppressed('opt-out', 'SMS opt-out'),
+    ...suppressed('opt_out', 'SMS opt-out'),
   },
   {
     label: 'STOP in a sentence',
@@ -420,7 +420,7 @@ const keywords: readonly InboundCase[] = [
     label: 'YES of someone who has opted out',
     before: ['STOP'],
     form: { Body: 'YES' },
-    ...suppressed('opt-in', 'SMS opt-in'),
+    ...suppressed('opt_in', 'SMS opt-in'),
   },
   {
     label: 'YES of someone who has come back already',
@@ -432,7 +432,7 @@ const keywords: readonly InboundCase[] = [
     label: 'START of someone who has opted out',
     before: ['stopall'],
     form: { Body: 'Start' },
-    ...suppressed('opt-in', 'SMS opt-in'),
+    ...suppressed('opt_in', 'SMS opt-in'),
   },
   {
     label: 'START of someone who never left',
@@ -445,17 +445,17 @@ const keywords: readonly InboundCase[] = [
   {
     label: 'OptOutType STOP',
     form: { OptOutType: 'STOP', Body: 'Arr\u00EAt' },
-    ...suppressed('opt-out', 'SMS opt-out'),
+    ...suppressed('opt_out', 'SMS opt-out'),
   },
   {
     label: 'OptOutType START',
     form: { OptOutType: 'START', Body: 'Ici' },
-    ...suppressed('opt-in', 'SMS opt-in'),
+    ...suppressed('opt_in', 'SMS opt-in'),
   },
   {
     label: 'OptOutType HELP',
     form: { OptOutType: 'HELP', Body: 'Aide' },
-    ...suppressed('help-keyword'),
+    ...suppressed('help_keyword'),
   },
   {
     label: 'STOP to a number with optOut none',
@@ -465,7 +465,7 @@ const keywords: readonly InboundCase[] = [
   {
     label: 'OptOutType STOP to a number with optOut none',
     form: { To: SHORT_CODE, Body: 'STOP', OptOutType: 'STOP' },
-    ...suppressed('opt-out', 'SMS opt-out'),
+    ...suppressed('opt_out', 'SMS opt-out'),
   },
 ];
 
@@ -505,12 +505,12 @@ const parties: readonly InboundCase[] = [
       To: `whatsapp:${OUR_NUMBER}`,
       ...{ Body: 'STOP', OptOutType: 'STOP' },
     },
-    ...suppressed('opt-out'),
+    ...suppressed('opt_out'),
   },
   {
     label: 'a WhatsApp number that cannot be',
     form: { From: 'whatsapp:+1', To: `whatsapp:${OUR_NUMBER}` },
-    ...held('impossible-number'),
+    ...held('impossible_number'),
   },
   {
     label: 'STOP on WhatsApp, which Twilio does not handle',
@@ -532,8 +532,8 @@ const parties: readonly InboundCase[] = [
     form: { From: 'rcs:+447400123456', To: `rcs:${RCS_AGENT}` },
     ...delivered({ contact: { phone: '+447400123456' }, agentContact: RCS_AGENT }),
   },
-  { label: 'a short code', form: { From: '72345' }, ...held('short-code') },
-  { label: 'an alphanumeric sender', form: { From: 'AMAZON' }, ...held('alphanumeric-sender') },
+  { label: 'a short code', form: { From: '72345' }, ...held('short_code') },
+  { label: 'an alphanumeric sender', form: { From: 'AMAZON' }, ...held('alphanumeric_sender') },
   {
     label: 'our short code',
     form: { To: SHORT_CODE },

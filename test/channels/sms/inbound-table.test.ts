@@ -172,10 +172,10 @@ async function check(row: Row, seen: () => readonly Seen[]): Promise<void> {
   }
   expect(messages()).toEqual([]);
   if ('held' in outcome) {
-    expect(entry).toMatchObject({ state: 'held', reason: outcome.held });
+    expect(entry).toMatchObject({ state: 'held', reason: { code: outcome.held } });
     return;
   }
-  expect(entry).toMatchObject({ state: 'suppressed', reason: outcome.suppressed });
+  expect(entry).toMatchObject({ state: 'suppressed', reason: { code: outcome.suppressed } });
   if (outcome.event === undefined) return;
   const event = { name: outcome.event, contact: { phone: person } };
   // Those of the texts before it may come as late as this one's.

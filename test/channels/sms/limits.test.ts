@@ -1,3 +1,4 @@
+import { sentence } from '../../../src/domain/reasons.ts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../../src/spool/entry.ts';
 import {
@@ -67,8 +68,9 @@ describe('a flood of one number', () => {
     const entries = await settledOf(From, 300);
     expect(inState(entries, 'delivered')).toHaveLength(4);
     const reasons = new Map<string, number>();
-    for (const { reason = '' } of inState(entries, 'held')) {
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    for (const { reason } of inState(entries, 'held')) {
+      const words = reason === undefined ? '' : sentence(reason);
+      reasons.set(words, (reasons.get(words) ?? 0) + 1);
     }
     expect(Object.fromEntries(reasons)).toEqual({ 'loop: sameBodyPerHour': 296 });
     const counts = await scene.webhook.store.spool.counts();
@@ -80,9 +82,9 @@ describe('a flood of one number', () => {
     await sendAll(Array.from({ length: 300 }, (_, n) => ({ From, Body: `${LONG} Number ${n}` })));
     const entries = await settledOf(From, 300);
     expect(inState(entries, 'delivered')).toHaveLength(30);
-    expect(new Set(inState(entries, 'held').map(({ reason }) => reason))).toEqual(
-      new Set(['loop: per10min']),
-    );
+    expect(
+      new Set(inState(entries, 'held').map(({ reason }) => reason && sentence(reason))),
+    ).toEqual(new Set(['loop: per10min']));
   });
 
   test('is nobody else’s: another number writes the same text meanwhile', async () => {
@@ -108,7 +110,9 @@ test('one webhook five times at once counts once', async () => {
   expect(inState(await settledOf(From, 4), 'delivered')).toHaveLength(4);
   await sendAll([{ From, Body: LONG }]);
   const held = inState(await settledOf(From, 5), 'held');
-  expect(held).toMatchObject([{ reason: 'loop: sameBodyPerHour' }]);
+  expect(held).toMatchObject([
+    { reason: { code: 'rate_limit', params: { limit: 'sameBodyPerHour' } } },
+  ]);
 });
 
 test('a robot that answers each of our answers stops at 30 texts', async () => {

@@ -184,19 +184,19 @@ describe('a message becomes a request', () => {
 
 describe('a message is held', () => {
   it.each<[string, Changes, string]>([
-    ['from a short code', { From: '72345' }, 'short-code'],
-    ['from a number that no country has', { From: '+999123456789' }, 'impossible-number'],
-    ['from an alphanumeric sender', { From: 'AMAZON' }, 'alphanumeric-sender'],
-    ['from a short code that says STOP', { From: '72345', Body: 'STOP' }, 'short-code'],
-  ])('%s', async (_label, changes, reason) => {
+    ['from a short code', { From: '72345' }, 'short_code'],
+    ['from a number that no country has', { From: '+999123456789' }, 'impossible_number'],
+    ['from an alphanumeric sender', { From: 'AMAZON' }, 'alphanumeric_sender'],
+    ['from a short code that says STOP', { From: '72345', Body: 'STOP' }, 'short_code'],
+  ])('%s', async (_label, changes, code) => {
     const { normalized } = await arrive(changes);
-    expect(normalized.verdict).toEqual({ kind: 'held', reason });
+    expect(normalized.verdict).toEqual({ kind: 'held', reason: { code } });
   });
 
   it('from WhatsApp when the shop says so', async () => {
     const changes = { From: `whatsapp:${THEIR_NUMBER}`, To: `whatsapp:${OUR_NUMBER}` };
     const { normalized } = await arrive(changes, { whatsapp: 'hold' });
-    expect(normalized.verdict).toEqual({ kind: 'held', reason: 'whatsapp' });
+    expect(normalized.verdict).toEqual({ kind: 'held', reason: { code: 'whatsapp' } });
   });
 
   it('until an operator releases it; the sender is its name then', async () => {
@@ -224,7 +224,7 @@ describe('consent', () => {
     const { normalized, claimed } = await arrive({ Body: keyword, From: '+14155550101' });
     expect(normalized.verdict).toEqual({
       kind: 'suppressed',
-      reason: 'opt-out',
+      reason: { code: 'opt_out' },
       events: [
         {
           name: 'SMS opt-out',
@@ -242,7 +242,7 @@ describe('consent', () => {
     const back = await arrive({ From, Body: keyword });
     expect(back.normalized.verdict).toMatchObject({
       kind: 'suppressed',
-      reason: 'opt-in',
+      reason: { code: 'opt_in' },
       events: [{ name: 'SMS opt-in', contact: { phone: From } }],
     });
     expect(await optedOut(back.claimed)).toBe(false);
@@ -257,13 +257,13 @@ describe('consent', () => {
   });
 
   it.each([
-    ['STOP', 'Arr\u00EAt', 'opt-out'],
-    ['START', 'ICI', 'opt-in'],
-    ['HELP', 'HELP', 'help-keyword'],
-  ])('is what OptOutType %s says, whatever the text', async (OptOutType, Body, reason) => {
+    ['STOP', 'Arr\u00EAt', 'opt_out'],
+    ['START', 'ICI', 'opt_in'],
+    ['HELP', 'HELP', 'help_keyword'],
+  ])('is what OptOutType %s says, whatever the text', async (OptOutType, Body, code) => {
     for (const optOut of ['twilio', 'none'] as const) {
       const { normalized } = await arrive({ OptOutType, Body, From: '+14155550104' }, { optOut });
-      expect(normalized.verdict).toMatchObject({ kind: 'suppressed', reason });
+      expect(normalized.verdict).toMatchObject({ kind: 'suppressed', reason: { code } });
     }
   });
 

@@ -106,17 +106,17 @@ describe('prefixes are stripped in the payload and kept in the lane', () => {
 
 describe('short codes and alphanumeric senders are held, until somebody releases them', () => {
   it.each([
-    ['72345', 'short-code'],
-    ['123', 'short-code'],
-    ['AMAZON', 'alphanumeric-sender'],
-    ['Acme Ltd', 'alphanumeric-sender'],
-    ['+999123456789', 'impossible-number'],
-    ['14155552671', 'impossible-number'],
-  ])('%s: %s', async (From, reason) => {
+    ['72345', 'short_code'],
+    ['123', 'short_code'],
+    ['AMAZON', 'alphanumeric_sender'],
+    ['Acme Ltd', 'alphanumeric_sender'],
+    ['+999123456789', 'impossible_number'],
+    ['14155552671', 'impossible_number'],
+  ])('%s: %s', async (From, code) => {
     const { normalized, claimed } = await arrive({ From, Body: 'Your code is 1234' });
-    expect(normalized.verdict).toEqual({ kind: 'held', reason });
+    expect(normalized.verdict).toEqual({ kind: 'held', reason: { code } });
     const { id } = claimed.entry;
-    expect(await webhook.store.spool.get(id)).toMatchObject({ state: 'held', reason });
+    expect(await webhook.store.spool.get(id)).toMatchObject({ state: 'held', reason: { code } });
 
     expect(await webhook.store.spool.requeue(id)).toBe(true);
     const again = await deliverNext();
@@ -132,9 +132,13 @@ describe('whatsapp: deliver or hold', () => {
 
   it.each([
     ['deliver', {}, { kind: 'deliver' }],
-    ['hold', {}, { kind: 'held', reason: 'whatsapp' }],
+    ['hold', {}, { kind: 'held', reason: { code: 'whatsapp' } }],
     // Twilio has done it: to hold it would keep the event back as well.
-    ['hold', { OptOutType: 'STOP', Body: 'STOP' }, { kind: 'suppressed', reason: 'opt-out' }],
+    [
+      'hold',
+      { OptOutType: 'STOP', Body: 'STOP' },
+      { kind: 'suppressed', reason: { code: 'opt_out' } },
+    ],
   ] as const)('%s, %j', async (whatsapp, changes, verdict) => {
     const { normalized } = await arrive({ From, To, ...changes }, { whatsapp });
     expect(normalized.verdict).toMatchObject(verdict);
@@ -252,7 +256,7 @@ describe('a START whose attempt was killed after the state had changed', () => {
     const normalize = createSmsNormalizer({ shops: [shop], scratchDir: dir },
       { optOuts, clock: Date.now, logger: silentLogger, metrics: createMetrics() });
     const { verdict } = await normalize(claimed, new AbortController().signal);
-    process.stdout.write(verdict.reason ?? verdict.kind);
+    process.stdout.write(verdict.reason?.code ?? verdict.kind);
     process.kill(process.pid, 'SIGKILL');
   `;
 
@@ -292,7 +296,7 @@ describe('a START whose attempt was killed after the state had changed', () => {
 
       await withStore(async (store) => {
         await accept(store, 'STOP', 1);
-        expect(await next(store)).toMatchObject({ reason: 'opt-out' });
+        expect(await next(store)).toMatchObject({ reason: { code: 'opt_out' } });
         await accept(store, word, 2);
       });
       const dist = new URL('../../../dist/', import.meta.url).href;
@@ -302,13 +306,13 @@ describe('a START whose attempt was killed after the state had changed', () => {
         encoding: 'utf8',
         env: { PATH: process.env['PATH'], SHOP: JSON.stringify(shop) },
       });
-      expect(child).toMatchObject({ stdout: 'opt-in', signal: 'SIGKILL' });
+      expect(child).toMatchObject({ stdout: 'opt_in', signal: 'SIGKILL' });
 
       await withStore(async (store) => {
         expect(await store.optOuts.isOptedOut(shop.shopId, lane)).toBe(false);
         expect(await next(store)).toMatchObject({
           kind: 'suppressed',
-          reason: 'opt-in',
+          reason: { code: 'opt_in' },
           events: [{ name: 'SMS opt-in', contact: { phone: THEIR_NUMBER } }],
         });
         await accept(store, word, 3);

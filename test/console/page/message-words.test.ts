@@ -1,62 +1,76 @@
 import { expect, test } from '@jest/globals';
 import { checkWords, explainState } from '../../../src/console/page/message/message-words.ts';
-import { explain, shortReason } from '../../../src/console/page/messages/reasons.ts';
+import { explanationOf, shortReason } from '../../../src/console/page/messages/reasons.ts';
+import type { ShownReason } from '../../../src/console/contract.ts';
+import { type Reason, sentence } from '../../../src/domain/reasons.ts';
 
 const ENTRY = { detached: false, rawKept: true, attempts: 1 } as const;
 
-test.each([
-  ['dmarc', 'Fails DMARC'],
-  ['loop', 'Own mail'],
-  ['loop: perHour', 'Rate limit'],
-  ['the platform answered 422 to /messages/: {"detail":"no"}', 'Refused (422)'],
-  ['the platform answered 429 (http) to /messages/', 'Asked to wait'],
-  ['the platform answered 503 (http) to /messages/', 'Platform error (503)'],
-  ['the platform answered timeout to /messages/', 'No answer'],
-  ['the platform answered 401 (http) to /messages/', 'Refused (401)'],
-  ['the platform answered 302 (http) to /messages/', 'Refused (302)'],
-  ['the platform answered 410 (http) to /messages/', 'Refused (410)'],
-  ['gave up after 40 requests; the platform answered 500', 'Gave up after 40 requests'],
-  ['the platform does not say whether it took the message', 'Unclear answer'],
-  ['contacts cannot be looked up', 'Contacts not readable'],
-  ['cannot be answered: the platform refused the address', 'Cannot be answered'],
-  ['gave up after 12 attempts; the platform answered 500', 'Gave up after 12'],
-  ['it failed here: TypeError', 'Internal error'],
-  ['something that nobody foresaw', 'something that nobody foresaw'],
-  ['toString', 'toString'],
-])('%j in a row reads %j', (reason, words) => {
-  expect(shortReason(reason)).toBe(words);
+const shown = (reason: Reason): ShownReason => ({
+  ...{ reason: sentence(reason), reasonCode: reason.code },
+  ...(reason.params && { reasonParams: reason.params }),
+});
+const answered = (status: number | undefined, failure = 'http', answer = 'no'): Reason => ({
+  code: 'platform_answered',
+  params: { failure, ...(status !== undefined && { status }), path: '/messages/', answer },
 });
 
-test('no reason needs no words', () => {
-  expect(explain(undefined)).toBeUndefined();
-  expect(explain('')).toBeUndefined();
+test.each<[Reason, string]>([
+  [{ code: 'dmarc' }, 'Fails DMARC'],
+  [{ code: 'loop' }, 'Own mail'],
+  [{ code: 'rate_limit', params: { limit: 'perHour' } }, 'Rate limit'],
+  [answered(422), 'Refused (422)'],
+  [answered(429), 'Asked to wait'],
+  [answered(503), 'Platform error (503)'],
+  [answered(undefined, 'timeout'), 'No answer'],
+  [answered(undefined, 'network'), 'Unreachable'],
+  [answered(200, 'not_json'), 'Unusable answer (200)'],
+  [answered(401), 'Refused (401)'],
+  [answered(302), 'Refused (302)'],
+  [answered(410), 'Refused (410)'],
+  [
+    { code: 'gave_up_requests', params: { requests: 40, last: answered(500) } },
+    'Gave up after 40 requests',
+  ],
+  [{ code: 'unclear_answer' }, 'Unclear answer'],
+  [{ code: 'contacts_not_readable' }, 'Contacts not readable'],
+  [{ code: 'cannot_be_answered' }, 'Cannot be answered'],
+  [{ code: 'gave_up', params: { attempts: 12, last: answered(500) } }, 'Gave up after 12'],
+  [{ code: 'internal_error', params: { error: 'TypeError' } }, 'Internal error'],
+  [{ code: 'other', params: { text: 'of an earlier version' } }, 'of an earlier version'],
+])('%j in a row reads %j', (reason, words) => {
+  expect(shortReason(shown(reason))).toBe(words);
+});
+
+test('no reason needs no words, and one of a later version is shown unchanged', () => {
+  expect(explanationOf({})).toBeUndefined();
+  expect(shortReason({ reason: 'toString' })).toBe('toString');
+  expect(explanationOf({ reason: 'toString' })).toBeUndefined();
 });
 
 test('a dead message tells what the platform said, and what to do', () => {
-  const reason = 'the platform answered 422 to /messages/: {"detail":"too long"}';
-  const entry = explainState({ ...ENTRY, state: 'dead', reason });
-  expect(entry.quotedReason).toBe(reason);
+  const entry = explainState({ ...ENTRY, state: 'dead', ...shown(answered(422)) });
+  expect(entry.quotedReason).toBe('the platform answered 422 (http) to /messages/: no');
   expect(entry.meaning).toContain('unless you retry it');
   expect(entry.todo).toContain('retry');
 });
 
 test('a rule’s name is explained, not quoted', () => {
-  const entry = explainState({ ...ENTRY, state: 'held', reason: 'several_from' });
+  const entry = explainState({ ...ENTRY, state: 'held', ...shown({ code: 'several_from' }) });
   expect(entry.quotedReason).toBeUndefined();
   expect(entry.meaning).toContain('several authors');
 });
 
 test('what an earlier attempt failed with is no matter of a delivered one', () => {
-  const reason = 'the platform answered 503 (http) to /messages/';
-  expect(explainState({ ...ENTRY, state: 'delivered', reason })).toEqual({
+  expect(explainState({ ...ENTRY, state: 'delivered', ...shown(answered(503)) })).toEqual({
     meaning: 'The platform has accepted it.',
     todo: '',
   });
 });
 
 test('a delivered message that cannot be answered says so, and what to do', () => {
-  const reason = 'cannot be answered: the platform refused the address';
-  expect(explainState({ ...ENTRY, state: 'delivered', reason })).toMatchObject({
+  const reason = shown({ code: 'cannot_be_answered' });
+  expect(explainState({ ...ENTRY, state: 'delivered', ...reason })).toMatchObject({
     meaning: expect.stringMatching(
       /^The platform has accepted it\. .*contact’s name contains the address/,
     ),

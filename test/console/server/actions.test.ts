@@ -182,7 +182,7 @@ describe('one', () => {
       async () => (await found(operator, 'state=held')).entries[0],
       50,
     );
-    expect(held.reason).toBe('short-code');
+    expect(held).toMatchObject({ reason: 'short_code', reasonCode: 'short_code' });
     const wrong = await acted(operator, { action: 'retry', ids: [held.id] });
     expect(wrong).toMatchObject({ changed: 0, refused: [{ why: 'it is held', count: 1 }] });
     const released = await acted(operator, { action: 'release', ids: [held.id, held.id] });
@@ -255,7 +255,7 @@ describe('one', () => {
     const restored = await acted(operator, { action: 'restore', ids: [held.id] });
     expect(restored).toMatchObject({ changed: 1, canUndo: false });
     expect((await found(operator, 'state=held')).entries[0]).toMatchObject({
-      ...{ id: held.id, reason: 'short-code' },
+      ...{ id: held.id, reason: 'short_code' },
     });
   });
 

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../src/domain/reasons.ts';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -129,13 +130,15 @@ describe('breaker', () => {
   const now = Date.UTC(2026, 10, 22, 12);
   const shops = [{ name: 'acme', shopId: 's' }];
   const open = { text: 'sluice_breaker_open{shop="acme",part="messages"} 1' };
-  const failing = [
-    { shopId: 's', reason: 'the platform answered 503 (http) to /m/: Ann', count: 2 },
-  ];
+  const answered = (status: number, path: string, answer: string): Reason => ({
+    code: 'platform_answered',
+    params: { failure: 'http', status, path, answer },
+  });
+  const failing = [{ shopId: 's', reason: answered(503, '/m/', 'Ann'), count: 2 }];
   const stopped = [
     {
       ...({ shopId: 's', part: 'messages', since: now - 3 * 60_000 } as const),
-      reason: 'the platform answered 401 (http) to /contacts/: {"detail": "Dear Ann"}',
+      reason: answered(401, '/contacts/', '{"detail": "Dear Ann"}'),
     },
   ];
 

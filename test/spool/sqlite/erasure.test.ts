@@ -9,7 +9,7 @@ import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
 import { truncateLog } from '../../../src/spool/sqlite/erasure-bytes.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { ends } from '../../support/ends.ts';
-import { anEntry, claimDirectly, SHOP } from '../../support/entries.ts';
+import { anEntry, claimDirectly, SHOP, because } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const INBOX = 'support@acme.example';
@@ -72,7 +72,8 @@ test('an attempt that ends in time is waited for', async () => {
   const [claimed] = claimDirectly(operations, SHOP, 1, 60_000);
   const erasing = eraseAll(eraser, 60_000);
   setTimeout(() => {
-    if (claimed) operations.settle(claimed.lease, { state: 'dead', reason: 'no' }, { steps: [] });
+    if (claimed)
+      operations.settle(claimed.lease, { state: 'dead', reason: because('no') }, { steps: [] });
   }, 300);
   expect((await erasing).inFlight).toEqual([]);
 });
@@ -137,12 +138,12 @@ test("what was written of others' entries is blackened; their own words are list
   if (claimed === undefined) throw new Error('nothing was claimed');
   operations.settle(
     claimed.lease,
-    { state: 'dead', reason: '400 ann@example.com is no' },
+    { state: 'dead', reason: because('400 ann@example.com is no') },
     { steps: [{ at: 1, step: 'refused', detail: { answer: 'ann@example.com', status: 400 } }] },
   );
   expect((await find(eraser)).mentions).toMatchObject([{ id: bobs.id, where: ['header'] }]);
   await eraseAll(eraser);
-  expect(operations.get(bobs.id)?.reason).toBe('[erased]');
+  expect(operations.get(bobs.id)?.reason).toEqual(because('[erased]'));
   expect(operations.timeline(bobs.id).at(-1)).toEqual({
     ...{ at: 1, step: 'refused', detail: { answer: '[erased]', status: 400 } },
   });
@@ -175,7 +176,7 @@ test('a name is seen behind a line break in JSON, and blackened there', async ()
   const answer = 'no such person:\nann@example.com';
   operations.settle(
     claimed.lease,
-    { state: 'dead', reason: 'refused' },
+    { state: 'dead', reason: because('refused') },
     { steps: [{ at: 1, step: 'refused', detail: { answer, status: 400 } }] },
   );
   const { mentions, traces } = await find(eraser);

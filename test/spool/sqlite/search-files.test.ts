@@ -124,7 +124,9 @@ describe('the file of the index', () => {
     await expectFound(owner, 'x.example', [two, one]);
     await close(owner);
     const db = openDatabase(file('spool.db'));
-    db.exec(`UPDATE entries SET state = 'dead', reason = 'why', settled_at = 1 WHERE seq = 1`);
+    db.exec(
+      `UPDATE entries SET state = 'dead', reason = '{"code":"dmarc"}', settled_at = 1 WHERE seq = 1`,
+    );
     db.close();
     const later = await open();
     const dead = async () => {

@@ -97,7 +97,7 @@ function withBounceEvents(
   at: number,
   { own }: ShopMail,
 ): Verdict {
-  if (verdict.kind !== 'suppressed' || verdict.reason !== 'bounce') return verdict;
+  if (verdict.kind !== 'suppressed' || verdict.reason.code !== 'bounce') return verdict;
   const parts = leaves.map(({ contentType, content }) => ({ contentType, start: content.start }));
   return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
 }

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../domain/reasons.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Claimed } from '../../../spool/entry.ts';
@@ -71,9 +72,10 @@ export async function consentVerdict(
   );
   const { shopId, lane, remoteId } = entry;
   if (consent === 'none') return undefined;
-  if (consent === 'help') return { kind: 'suppressed', reason: 'help-keyword' };
-  const reason = consent === 'opt-out' ? 'opt-out' : 'opt-in';
-  if (reason === 'opt-out') await optOuts.optOut(shopId, lane, remoteId);
+  if (consent === 'help') return { kind: 'suppressed', reason: { code: 'help_keyword' } };
+  const isOut = consent === 'opt-out';
+  const reason: Reason = { code: isOut ? 'opt_out' : 'opt_in' };
+  if (isOut) await optOuts.optOut(shopId, lane, remoteId);
   else {
     const wasOut = await optOuts.optIn(shopId, lane, remoteId);
     if (consent === 'opt-in-if-out' && !wasOut) return undefined;
@@ -86,7 +88,7 @@ export async function consentVerdict(
     reason,
     events: [
       {
-        name: `SMS ${reason}`,
+        name: isOut ? 'SMS opt-out' : 'SMS opt-in',
         event_time: new Date(entry.receivedAt).toISOString(),
         contact: { phone: from.address, ...(name !== undefined && { name }) },
       },

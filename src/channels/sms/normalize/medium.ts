@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import libmime from 'libmime';
+import type { Reason } from '../../../domain/reasons.ts';
 import { missingAttachment, type OpenAttachment } from '../../../intake/normalizer.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
@@ -109,9 +110,9 @@ export class Medium {
     }
   }
 
-  /** The description in an error. */
-  complaint({ message: reason }: TwilioFailed): string {
-    return `Media ${this.part}: ${reason}`;
+  /** Why the entry waits for it. */
+  reasonOf({ message: failure }: TwilioFailed): Reason {
+    return { code: 'media_failed', params: { medium: this.part, failure } };
   }
 
   /**

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pRetry from 'p-retry';
+import { sentence } from '../../../domain/reasons.ts';
 import {
   type Attachment,
   AttachmentLate,
@@ -84,8 +85,8 @@ export class TextMedia {
       this.#notBefore = Math.max(this.#notBefore, clock() + (failure.retryAfterMs ?? 0));
       medium.report(failure);
       throw failure.kind === 'never'
-        ? new AttachmentUnavailable(medium.complaint(failure), { cause: failure })
-        : new AttachmentLate(medium.complaint(failure), { cause: failure });
+        ? new AttachmentUnavailable(sentence(medium.reasonOf(failure)), { cause: failure })
+        : new AttachmentLate(sentence(medium.reasonOf(failure)), { cause: failure });
     }
   }
 
@@ -140,7 +141,7 @@ export async function fetchLate(
   const { late, saved, clock } = round;
   const startedAt = clock();
   if (startedAt < late.notBefore) {
-    throw new NotYet('Twilio asked for a pause (Retry-After)', late.notBefore - startedAt);
+    throw new NotYet({ code: 'media_postponed' }, late.notBefore - startedAt);
   }
   const missing = media.filter(({ part }) => !saved.has(part));
   const time = new SharedTime(startedAt + ROUND_MS, missing.length, clock);
@@ -155,7 +156,7 @@ export async function fetchLate(
       const waitMs = nextTryMs(late.until, clock(), error);
       medium.report(error, waitMs);
       if (waitMs !== undefined) {
-        throw new NotYet(medium.complaint(error), waitMs, { cause: error });
+        throw new NotYet(medium.reasonOf(error), waitMs, { cause: error });
       }
     }
   }
@@ -184,7 +185,7 @@ export function onDemand(medium: Medium): Attachment {
         signal.throwIfAborted();
         if (!(error instanceof TwilioFailed)) throw error;
         medium.report(error);
-        throw new AttachmentUnavailable(medium.complaint(error), { cause: error });
+        throw new AttachmentUnavailable(sentence(medium.reasonOf(error)), { cause: error });
       }
     },
   };

@@ -4,7 +4,7 @@ import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
 import { LinkedIdRow } from '../platform/facts.tsx';
 import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx';
 import { CopyButton, CopyFact } from '../ui/copy-button.tsx';
-import { explain } from '../messages/reasons.ts';
+import { explanationOf } from '../messages/reasons.ts';
 import type { IconName } from '../ui/icon.tsx';
 import { checkWords } from './message-words.ts';
 import type { Tone } from './timeline.ts';
@@ -75,7 +75,7 @@ export function AuthenticationCard({ entry }: { readonly entry: EntryDetail }) {
           <p>
             <b>{VERDICTS[classification.verdict] ?? classification.verdict}</b>
           </p>
-          <p class="muted">{explain(classification.reason)?.meaning ?? classification.reason}</p>
+          <p class="muted">{explanationOf(classification)?.meaning ?? classification.reason}</p>
         </Card>
       )}
       {authentication !== undefined && (

@@ -1,6 +1,6 @@
-import type { EntryDetail } from '../../contract.ts';
+import type { EntryDetail, ShownReason } from '../../contract.ts';
 import { listed, own } from '../formats.ts';
-import { explain, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
+import { explanationOf, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
 import type { Tone } from './timeline.ts';
 
 /** The explanation of a message's state for an operator. */
@@ -13,13 +13,14 @@ interface StateExplanation {
 
 type ExplainedEntry = Pick<
   EntryDetail,
-  'state' | 'reason' | 'detached' | 'rawKept' | 'attempts' | 'waitsFor'
->;
+  'state' | 'detached' | 'rawKept' | 'attempts' | 'waitsFor'
+> &
+  ShownReason;
 
 export function explainState(entry: ExplainedEntry): StateExplanation {
   const { state, reason, detached, rawKept, attempts, waitsFor } = entry;
-  const known = explain(reason);
-  const shown = state === 'delivered' && !isCaveat(reason) ? undefined : known;
+  const known = explanationOf(entry);
+  const shown = state === 'delivered' && !isCaveat(entry) ? undefined : known;
   const sentences = listed(
     STATE_MEANING[state],
     state === 'delivering' && INTERRUPTION,
@@ -28,7 +29,7 @@ export function explainState(entry: ExplainedEntry): StateExplanation {
     detached && DETACHED,
     !rawKept && state !== 'delivered' && SWEPT,
   );
-  const quoted = reason !== undefined && reason !== '' && isWorthQuoting(reason, state);
+  const quoted = reason !== undefined && reason !== '' && isWorthQuoting(entry);
   return {
     meaning: sentences.join(' '),
     ...(quoted && { quotedReason: reason }),
@@ -49,8 +50,10 @@ const DETACHED = 'Later messages from the same person may be delivered before it
 const SWEPT = 'Its original has been deleted, so no action is possible.';
 
 /** Names of rules are explained in words; messages of the platform or the network are quoted. */
-const isWorthQuoting = (reason: string, state: EntryDetail['state']): boolean =>
-  state !== 'delivered' && (reason.length > 24 || explain(reason) === undefined);
+const isWorthQuoting = ({ state, reasonCode, reasonParams }: ExplainedEntry): boolean => {
+  const isRule = reasonCode === 'rate_limit' || (reasonCode !== undefined && !reasonParams);
+  return state !== 'delivered' && !isRule;
+};
 
 function fallback(state: EntryDetail['state'], attempts: number): string {
   if (state === 'dead') return 'Check the last attempt in the timeline, fix its cause, then retry.';

@@ -1,3 +1,4 @@
+import { reasonOf, sentence } from '../../../domain/reasons.ts';
 import type { TimelineStep } from '../../contract.ts';
 import { bytes, exact, listed, own, plural } from '../formats.ts';
 
@@ -110,6 +111,11 @@ const number = (detail: Detail, name: string): number => {
 };
 const text = (detail: Detail, name: string): string => String(detail[name] ?? '');
 const has = (detail: Detail, name: string): boolean => detail[name] === true;
+/** Earlier versions wrote a sentence instead of a code. */
+const reasonWords = ({ reason: code = '', ...params }: Detail): string => {
+  const reason = reasonOf(code, params);
+  return reason === undefined ? String(code) : sentence(reason);
+};
 
 /** The text of each known step; other steps are shown by their names. */
 const WORDS: Readonly<Record<string, Words>> = {
@@ -156,8 +162,8 @@ const WORDS: Readonly<Record<string, Words>> = {
       ).join('; '),
     ),
   dead: () => bad('Dead', 'no automatic retry'),
-  held: (detail) => warning('Held', text(detail, 'reason')),
-  suppressed: (detail) => plain('Suppressed', text(detail, 'reason')),
+  held: (detail) => warning('Held', reasonWords(detail)),
+  suppressed: (detail) => plain('Suppressed', reasonWords(detail)),
   requeued: () => plain('Queued again', 'by an operator or the gateway'),
   discarded: () => plain('Discarded', 'by an operator'),
   restored: () => plain('Restored', 'by an operator'),

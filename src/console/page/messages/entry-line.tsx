@@ -68,9 +68,9 @@ export function EntryLine(props: {
       </div>
       <div role="cell" class="state">
         <StateBadge state={row.state} />
-        {row.reason !== undefined && (row.state !== 'delivered' || isCaveat(row.reason)) && (
+        {row.reason !== undefined && (row.state !== 'delivered' || isCaveat(row)) && (
           <span class="reason muted ellipsis" title={row.reason}>
-            {shortReason(row.reason)}
+            {shortReason(row)}
           </span>
         )}
       </div>

@@ -88,7 +88,7 @@ test('a forged sender whose domain asks for rejection is held', async () => {
   const { send, dataDir, platform } = await setting({});
   expect(await send(authFixture('unsigned-reject'))).toMatch(/^250 /);
   await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
-  expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: 'dmarc' });
+  expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: { code: 'dmarc' } });
   expect(platform.payloads).toEqual([]);
 });
 
@@ -123,7 +123,7 @@ test.each([
     const { send, dataDir, platform } = await setting({ dmarc });
     expect(await send(claiming(...head))).toMatch(/^250 /);
     await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
-    expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: 'dmarc' });
+    expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: { code: 'dmarc' } });
     expect(platform.payloads).toEqual([]);
     const [entry] = await entriesOf(dataDir);
     if (entry === undefined) throw new Error('the entry is gone');

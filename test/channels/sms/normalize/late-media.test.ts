@@ -106,7 +106,7 @@ describe('late pictures', () => {
     scene.now = scene.receivedAt + HOUR;
     expect(await scene.attempt()).toMatchObject({
       outcome: 'suppressed',
-      reason: 'media-never-came',
+      reason: 'media_never_came',
     });
   });
 

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../../src/domain/reasons.ts';
 import { join } from 'node:path';
 import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
@@ -14,7 +15,7 @@ import { createMetrics } from '../../../../src/observability/metrics.ts';
 import type { CreateMessageRequest } from '../../../../src/platform-api/schemas.ts';
 import type { Claimed, Outcome } from '../../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../../src/spool/sqlite/open.ts';
-import { claimFrom, retryLater } from '../../../support/entries.ts';
+import { claimFrom, retryLater, because } from '../../../support/entries.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import {
@@ -165,12 +166,12 @@ export class LateScene {
       }
     } catch (error) {
       if (!(error instanceof NotYet)) throw error;
-      await this.#waits(claimed, error.message);
+      await this.#waits(claimed, error.reason);
       return { outcome: 'queued', remoteId, lane, waitMs: error.retryAfterMs };
     }
   }
 
-  async #waits({ lease }: Claimed, reason: string): Promise<void> {
+  async #waits({ lease }: Claimed, reason: Reason): Promise<void> {
     const outcome = retryLater({ reason, counts: false, failingMs: 0, detach: true });
     await this.#store.spool.settle(lease, outcome, { steps: [] });
   }
@@ -188,11 +189,11 @@ export class LateScene {
         { state: verdict.kind, reason: verdict.reason },
         { steps: [] },
       );
-      return { outcome: verdict.kind, reason: verdict.reason };
+      return { outcome: verdict.kind, reason: verdict.reason.code };
     }
     const { files, missing, late } = await this.#upload(claimed, normalized);
     if (platform === 'down') {
-      await this.#waits(claimed, 'down');
+      await this.#waits(claimed, because('down'));
       return { outcome: 'queued' };
     }
     await spool.settle(claimed.lease, { state: 'delivered' }, { steps: [] });

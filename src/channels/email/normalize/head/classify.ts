@@ -36,16 +36,18 @@ const AUTO_REPLY_HEADERS = [
 export function classify(message: Classified): Verdict {
   const { head, sender, meta, shop } = message;
   const { allowSenders, suppress } = shop;
-  if (sender.kind === 'several') return { kind: 'held', reason: 'several_from' };
+  if (sender.kind === 'several') return { kind: 'held', reason: { code: 'several_from' } };
   if (isAllowedSender(head, sender, allowSenders)) return { kind: 'deliver' };
   const found = mailClass(message, addresses(head, 'from'));
   const isForm = isFrom(head, shop.formSenders);
   // It was sent by a machine but contains a customer's text.
   if (isForm && (found === 'auto-generated' || found === 'bulk')) return { kind: 'deliver' };
-  if (found === 'auto-generated') return { kind: 'held', reason: found };
-  if (found !== undefined && suppress.has(found)) return { kind: 'suppressed', reason: found };
+  if (found === 'auto-generated') return { kind: 'held', reason: { code: 'auto_generated' } };
+  if (found !== undefined && suppress.has(found)) {
+    return { kind: 'suppressed', reason: { code: found === 'auto-reply' ? 'auto_reply' : found } };
+  }
   if (sender.kind === 'none' && meta.envelopeFrom === '') {
-    return { kind: 'held', reason: 'no_sender' };
+    return { kind: 'held', reason: { code: 'no_sender' } };
   }
   return { kind: 'deliver' };
 }

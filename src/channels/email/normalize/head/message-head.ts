@@ -3,7 +3,7 @@ import { mailboxOf, selectSender, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
-import { type Claim, treatSender } from '../../authentication/verdict.ts';
+import { type Claim, type SenderTreatment, treatSender } from '../../authentication/verdict.ts';
 import { classify, isAllowedSender, isFrom } from './classify.ts';
 import type { AttachedFile, EmailJob } from '../job.ts';
 import {
@@ -48,7 +48,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : classify({ head, sender, subject, meta, shop });
-  const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
+  const isAutoReply = found.kind === 'suppressed' && found.reason.code === 'auto_reply';
   // A forged automatic reply must not create an event on another person's timeline.
   const verdict: Verdict =
     isAutoReply && !treatment.dropCopies
@@ -94,9 +94,9 @@ function claimIn(sender: Sender): Claim | undefined {
 }
 
 /** A suppressed message stays suppressed: an operator need not look at forged automatic answers. */
-function heldFor(reason: string | undefined, found: Verdict, released: boolean): Verdict {
-  if (reason === undefined || released || found.kind !== 'deliver') return found;
-  return { kind: 'held', reason };
+function heldFor(code: SenderTreatment['hold'], found: Verdict, released: boolean): Verdict {
+  if (code === undefined || released || found.kind !== 'deliver') return found;
+  return { kind: 'held', reason: { code } };
 }
 
 const NOT_VERIFIED = '(It could not be verified who sent this message.)';

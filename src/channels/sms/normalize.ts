@@ -7,7 +7,6 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
-import type { FormFields } from './form.ts';
 import { type CountMessage, floodHold } from './limits.ts';
 import { consentVerdict } from './normalize/consent.ts';
 import { contentOf, followUpContentOf, lineOf, messageText } from './normalize/content.ts';
@@ -15,7 +14,7 @@ import { type MediaParts, type MessageMedia, readMedia } from './normalize/mediu
 import { fetchLate, onDemand, TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
 import { createDownloader } from './providers/twilio/media.ts';
 import type { SmsShop } from './shop.ts';
-import { type LateMedia, readStored, toFollowUp } from './stored.ts';
+import { type FormFields, type LateMedia, readStored, toFollowUp } from './stored.ts';
 
 const MAX_NAME_LENGTH = 200;
 

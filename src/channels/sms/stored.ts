@@ -2,12 +2,47 @@ import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { Claimed, EntryMeta, StoredSummary } from '../../spool/entry.ts';
 import { parsedJson, type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
-import { FormFields, type FormPairs } from './form.ts';
 
 /**
  * The stored form of a text: sender and recipient in the meta, and the list of parameters as
  * received, as JSON, in the raw form. Only this file reads either.
  */
+
+/** A webhook's parameters in their order. A name may occur more than once. */
+export type FormPairs = readonly (readonly [name: string, value: string])[];
+
+/** Parameters by name. */
+export class FormFields {
+  readonly #values = new Map<string, string[]>();
+
+  constructor(pairs: FormPairs) {
+    for (const [name, value] of pairs) {
+      const values = this.#values.get(name);
+      if (values) values.push(value);
+      else this.#values.set(name, [value]);
+    }
+  }
+
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  /** The first value, which may be empty. */
+  first(name: string): string | undefined {
+    return this.#values.get(name)?.[0];
+  }
+
+  /** In the form that the signature functions of `twilio` take: repeated names as arrays. */
+  signed(): Record<string, string | string[]> {
+    // Without a prototype, so that a parameter may have any name, even `__proto__`.
+    const params = Object.create(null) as Record<string, string | string[]>;
+    for (const [name, values] of this.#values) {
+      const [only] = values;
+      params[name] = values.length === 1 && only !== undefined ? only : values;
+    }
+    return params;
+  }
+}
 
 /** Of a message in either direction (Twilio, "String identifier (SID)"). */
 export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { laneOf, readIdentity, toArrival } from '../../../src/channels/sms/receive.ts';
-import { FormFields } from '../../../src/channels/sms/form.ts';
+import { FormFields } from '../../../src/channels/sms/stored.ts';
 import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
 import { consentOf } from '../../../src/channels/sms/normalize/consent.ts';
 import type { SmsShop } from '../../../src/channels/sms/shop.ts';

@@ -3,8 +3,8 @@ import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Claimed } from '../../../spool/entry.ts';
 import type { OptOutStore } from '../../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164 } from '../address.ts';
-import type { FormFields } from '../form.ts';
 import type { SmsShop } from '../shop.ts';
+import type { FormFields } from '../stored.ts';
 
 /**
  * The meaning of a message for consent. `help`: a request for help, which Twilio has answered.

@@ -1,7 +1,6 @@
 import { cleanLine } from '../../../runtime/clean-text.ts';
 import { parseAddress } from '../address.ts';
-import type { FormFields } from '../form.ts';
-import { MESSAGE_SID } from '../stored.ts';
+import { type FormFields, MESSAGE_SID } from '../stored.ts';
 
 const NO_TEXT = '(no text)';
 

@@ -6,8 +6,7 @@ import { missingAttachment, type OpenAttachment } from '../../../intake/normaliz
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { fileKindAt } from '../../../runtime/file-kind.ts';
-import type { FormFields } from '../form.ts';
-import type { MessageIdentity } from '../stored.ts';
+import type { FormFields, MessageIdentity } from '../stored.ts';
 import type { TwilioAccount } from '../shop.ts';
 import {
   type Download,

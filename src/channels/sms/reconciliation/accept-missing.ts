@@ -2,9 +2,9 @@ import type { Arrival, Intake } from '../../../intake/intake.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import { FormFields } from '../form.ts';
 import { BadParameter, readIdentity, toArrival } from '../receive.ts';
 import type { SmsShop } from '../shop.ts';
+import { FormFields } from '../stored.ts';
 import {
   type ListedMedium,
   type ListedMessage,

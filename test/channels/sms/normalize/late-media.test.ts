@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { followUpContentOf } from '../../../../src/channels/sms/normalize/content.ts';
-import { FormFields } from '../../../../src/channels/sms/form.ts';
+import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { nextTryMs } from '../../../../src/channels/sms/normalize/text-media.ts';
 import { THEIR_NUMBER } from '../../../support/twilio-stand-in.ts';
 import { type LateScene, lateScene, ME, MINUTE, placeholder } from './late-scene.ts';

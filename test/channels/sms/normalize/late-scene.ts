@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FormFields } from '../../../../src/channels/sms/form.ts';
+import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
 import { type Arrival, createIntake } from '../../../../src/intake/intake.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { FormFields } from '../../../../src/channels/sms/form.ts';
+import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { createDownloader } from '../../../../src/channels/sms/providers/twilio/media.ts';
 import { readMedia } from '../../../../src/channels/sms/normalize/medium.ts';
 import { SharedTime, TextMedia } from '../../../../src/channels/sms/normalize/text-media.ts';

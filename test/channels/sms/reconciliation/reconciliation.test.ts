@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
 import { readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
 import { readStored } from '../../../../src/channels/sms/stored.ts';
-import { FormFields } from '../../../../src/channels/sms/form.ts';
+import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { tooManyRequests } from '../../../support/twilio-messages.ts';

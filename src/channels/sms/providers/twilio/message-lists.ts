@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { z } from 'zod';
 import type { Clock } from '../../../../runtime/clock.ts';
-import type { FormPairs } from '../../form.ts';
+import type { FormPairs } from '../../stored.ts';
 import {
   type ApiAnswer,
   type ApiCall,

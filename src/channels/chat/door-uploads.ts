@@ -1,25 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { errorFields, type Logger } from '../../observability/logger.ts';
+import { errorFields } from '../../observability/logger.ts';
 import { drainRequest } from '../../runtime/final-answer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
+import type { UploadRecord } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
-import { InFlight } from './in-flight.ts';
-import type { ChatLimits } from './limits.ts';
+import { InFlight } from './connections.ts';
+import { isCurrent, type TokenBearer } from './recognition.ts';
+import type { SessionParts } from './session.ts';
+import { type ChatShop, Origins } from './shop.ts';
 import {
   Answer,
-  assertCurrent,
-  bearerOf,
-  removeUpload,
-  sendUpload,
-  type UploadBearer,
-} from './uploads/own-files.ts';
-import { receiveUpload, UploadAborted } from './uploads/receive.ts';
-import type { SessionParts } from './session.ts';
-import type { ChatShop, Origins } from './shop.ts';
+  receiveUpload,
+  type ReservedSpace,
+  UploadAborted,
+  UploadSpace,
+} from './uploads.ts';
 import { TooManyVisitors } from './visitors.ts';
 
 export interface UploadParts extends Omit<SessionParts, 'intake' | 'inFlight' | 'onRefused'> {
@@ -27,6 +28,11 @@ export interface UploadParts extends Omit<SessionParts, 'intake' | 'inFlight' | 
   readonly shops: ReadonlyMap<string, ChatShop>;
   readonly origins: Origins;
   readonly networkOf: (request: IncomingMessage) => string;
+}
+
+/** The bearer of the token in a file request. */
+interface UploadBearer extends TokenBearer {
+  readonly shop: ChatShop;
 }
 
 /** A client that does not declare the size may send the maximum. */
@@ -167,77 +173,6 @@ class UploadDoor {
   }
 }
 
-/**
- * The space that uploads leave free beyond the spool's reserve: on a disk that fills up, files are
- * refused while there is still room for several hundred thousand messages.
- */
-const SPARE_BYTES = 256 * 1024 * 1024;
-
-/** The space reserved for an upload in progress. */
-interface ReservedSpace {
-  /** This many more bytes were written; the disk's free space no longer includes them. */
-  readonly wrote: (bytes: number) => void;
-  /** @param kept the number of bytes that remain on the disk */
-  leave(kept: number): Promise<void>;
-}
-
-/** Reserves disk space for uploads before their first byte is written. */
-export class UploadSpace {
-  readonly #blobs: Pick<BlobStore, 'assertSpace'>;
-  readonly #logger: Pick<Logger, 'warn'>;
-  /** Bytes that admitted uploads may still write. */
-  #underWay = 0;
-  #isLow = false;
-
-  constructor(blobs: Pick<BlobStore, 'assertSpace'>, logger: Pick<Logger, 'warn'>) {
-    this.#blobs = blobs;
-    this.#logger = logger;
-  }
-
-  /**
-   * @param bytes the maximum size of the upload
-   * @throws {Answer} 429: this network has uploaded too much for now
-   * @throws {SpoolFull} the disk is low
-   */
-  async take(bytes: number, network: string, limits: ChatLimits): Promise<ReservedSpace> {
-    const limited = await limits.uploadBytes(network, bytes);
-    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
-    const takenAt = Date.now();
-    let toCome = bytes;
-    this.#underWay += bytes;
-    const wrote = (count: number): void => {
-      const come = Math.min(count, toCome);
-      toCome -= come;
-      this.#underWay -= come;
-    };
-    const leave = async (kept: number): Promise<void> => {
-      wrote(toCome);
-      await limits.giveBack(network, bytes - kept, takenAt);
-    };
-    try {
-      await this.#assertSpace(SPARE_BYTES + this.#underWay);
-    } catch (error) {
-      await leave(0);
-      throw error;
-    }
-    return { wrote, leave };
-  }
-
-  /** If the disk is too small for files, every upload is refused as "busy". */
-  async #assertSpace(bytes: number): Promise<void> {
-    try {
-      await this.#blobs.assertSpace(bytes);
-      this.#isLow = false;
-    } catch (error) {
-      if (error instanceof SpoolFull && !this.#isLow) {
-        this.#isLow = true;
-        this.#logger.warn('chat.uploads_no_room', { needed: bytes });
-      }
-      throw error;
-    }
-  }
-}
-
 async function receive(
   { store, blobs, clock, logger }: UploadParts,
   { shop, visitorId }: UploadBearer,
@@ -306,4 +241,111 @@ function answerOf(error: unknown): Answer {
     return new Answer(503, 'busy', 30);
   }
   return new Answer(500, 'busy');
+}
+
+/** @throws {Answer} 401 without a valid token, 403 from another site's page */
+function bearerOf({ tokens, shops }: UploadParts, request: IncomingMessage): UploadBearer {
+  const token = /^Bearer ([\w.-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const bearer = token === undefined ? undefined : tokens.verify(token);
+  const shop = bearer && shops.get(bearer.widgetKey);
+  if (bearer === undefined || shop === undefined) throw new Answer(401, 'unauthorized');
+  if (!Origins.admits(shop, request.headers.origin)) throw new Answer(403, 'origin');
+  return { ...bearer, shop };
+}
+
+/** @throws {Answer} 401: the token belongs to a guest who is now identified */
+async function assertCurrent(
+  { store }: Pick<UploadParts, 'store'>,
+  bearer: UploadBearer,
+): Promise<void> {
+  const record = await store.visitor(bearer.shop.shopId, bearer.visitorId);
+  if (!isCurrent(bearer, record)) throw new Answer(401, 'unauthorized');
+}
+
+/** 25 MiB in this time are 87 KiB per second. */
+const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
+
+/**
+ * Sends visitors their own file. It is a sandboxed download with the type detected from its bytes,
+ * so no browser displays it under the gateway's origin.
+ * @throws {Answer} 401, 404, 429
+ */
+async function sendUpload(
+  { store, blobs, limits }: UploadParts,
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+  signal: AbortSignal,
+): Promise<void> {
+  const { shop, visitorId } = bearer;
+  const limited = await limits(shop).download(visitorId);
+  if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertCurrent({ store }, bearer);
+  const id = String(request.params['id']);
+  const upload = id.length > 64 ? undefined : await store.upload(shop.shopId, visitorId, id);
+  if (upload === undefined || !(await isKept(blobs, upload))) throw new Answer(404, 'not_found');
+  // An id always refers to the same file. The visitor's browser caches it and revalidates each
+  // time.
+  const etag = `"${upload.id}"`;
+  response.set({ 'Cache-Control': 'private, no-cache', ETag: etag });
+  response.vary('Authorization');
+  if (request.headers['if-none-match'] === etag) {
+    response.status(304).end();
+    return;
+  }
+  response.set({
+    'Content-Type': upload.type,
+    'Content-Length': String(upload.size),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.attachment(upload.name);
+  // `attachment` derives the type from the name; the detected type is used instead.
+  response.set('Content-Type', upload.type);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  // A client that does not read would keep a file and a connection open forever.
+  const deadline = setTimeout(() => response.destroy(), DOWNLOAD_TIMEOUT_MS);
+  try {
+    await pipeline(blobs.read(upload.blob), response, { signal });
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+/** The file is removed some time before its row, and a disk can lose a file. */
+async function isKept(blobs: BlobStore, { blob }: UploadRecord): Promise<boolean> {
+  return stat(blobs.path(blob)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Removes a file that the visitor discarded before any message used it. A file that is used,
+ * unknown or another visitor's is kept, with the same response: repeating the request is not an
+ * error.
+ * @throws {Answer} 401, 429
+ */
+async function removeUpload(
+  { store, blobs, limits, logger }: UploadParts,
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { shop, visitorId } = bearer;
+  const limited = await limits(shop).call(visitorId);
+  if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertCurrent({ store }, bearer);
+  const id = String(request.params['id']);
+  const blob = id.length > 64 ? undefined : await store.removeUpload(shop.shopId, visitorId, id);
+  if (blob !== undefined) {
+    // After its row: the next start removes files without a row.
+    await blobs.remove(blob);
+    logger.info('chat.upload_removed', { upload: id, visitor: visitorId });
+  }
+  response.set('Cache-Control', 'no-store').status(204).end();
 }

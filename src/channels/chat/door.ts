@@ -6,12 +6,18 @@ import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
-import { Connections, ReconnectDelays } from './connections.ts';
+import {
+  type Admission,
+  Connections,
+  Handshake,
+  HandshakeRefused,
+  InFlight,
+  type Peer,
+  ReconnectDelays,
+} from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
 import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
-import { type Admission, Handshake, HandshakeRefused, type Peer } from './handshake.ts';
-import { InFlight } from './in-flight.ts';
 import { type ChatLimits, ShopLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
 import { Recognition, type SigningKey, VisitorTokens } from './recognition.ts';
@@ -21,12 +27,12 @@ import { Visitors } from './visitors.ts';
 
 /**
  * The path of a visitor's message, from the socket to the payload:
- * - A socket connects here. `handshake.ts` reads its `auth`, `shop.ts` checks its origin,
- *   `connections.ts` and `limits.ts` count it, and `recognition.ts` finds the visitor.
+ * - A socket connects here. `connections.ts` reads its `auth` and counts it, as does `limits.ts`;
+ *   `shop.ts` checks its origin, and `recognition.ts` finds the visitor.
  * - `session.ts` handles the visitor's events one after the other (`events.ts` has their types).
  * - `receive.ts` validates them and creates the arrival: shop, lane, dedup key and remote id.
  *   `stored.ts` defines the stored form. Files were uploaded before, through `door-uploads.ts` and
- *   `uploads/`.
+ *   `uploads.ts`.
  * - `intake/intake.ts` stores the message durably with its number in the visitor's record. Only
  *   then `session.ts` acknowledges it, and `line-feed.ts` sends it to the tabs that `visitors.ts`
  *   lists.

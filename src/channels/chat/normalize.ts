@@ -10,8 +10,8 @@ import type { BlobStore } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import { assertIntact } from '../../spool/raw-checksum.ts';
 import type { ShopId } from '../../domain/ids.ts';
+import { isVisible } from './receive.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './stored.ts';
-import { isVisible } from './visible-text.ts';
 
 export interface ChatNormalizerParts {
   readonly blobs: BlobStore;

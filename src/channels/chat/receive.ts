@@ -12,7 +12,19 @@ import {
   type SeenRequest,
 } from './events.ts';
 import { REMOTE_ID_PREFIX, storedForm } from './stored.ts';
-import { cleanName, isVisible } from './visible-text.ts';
+
+/**
+ * Excludes blanks, controls, unpaired surrogates and characters without a glyph (UAX #44; U+2800:
+ * Braille).
+ */
+const VISIBLE = /[^\s\p{Cc}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Whether a text has a visible character. */
+export const isVisible = (text: string): boolean => VISIBLE.test(text);
+
+/** A name without control characters and characters that reorder the text around it. */
+export const cleanName = (name: string): string =>
+  name.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '').trim();
 
 /** The schemas for all requests of clients. */
 

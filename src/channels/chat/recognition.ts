@@ -5,8 +5,8 @@ import { asVisitorId, type VisitorId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
+import { cleanName } from './receive.ts';
 import type { ChatShop } from './shop.ts';
-import { cleanName } from './visible-text.ts';
 import type { Visitors } from './visitors.ts';
 
 /**

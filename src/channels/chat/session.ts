@@ -20,8 +20,7 @@ import {
   type ServerToClientEvents,
   type StatusEvent,
 } from './events.ts';
-import type { Admission } from './handshake.ts';
-import type { InFlight } from './in-flight.ts';
+import type { Admission, InFlight } from './connections.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 import { LineFeed, toEvent } from './line-feed.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ChatLimitOptions } from '../../../src/channels/chat/shop.ts';
 import { ChatLimits } from '../../../src/channels/chat/limits.ts';
-import { UploadSpace } from '../../../src/channels/chat/door-uploads.ts';
+import { UploadSpace } from '../../../src/channels/chat/uploads.ts';
 import { SpoolFull } from '../../../src/spool/errors.ts';
 import { ConnectRefused } from '../../support/chat-client.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,6 +1,7 @@
+import { Parser } from 'htmlparser2';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { ChatFormat } from '../../../spool/chat-store.ts';
-import { isVisible, isVisibleHtml } from '../visible-text.ts';
+import { isVisible } from '../receive.ts';
 
 /** Classifies and orders messages of the platform. */
 
@@ -133,3 +134,30 @@ export function isOldestFirst(messages: readonly Message[]): boolean {
 
 /** Handles infinities too, whose difference is not a number. */
 const compare = (one: number, other: number): number => (one === other ? 0 : one < other ? -1 : 1);
+
+/** Elements that the widget removes with their content (`widget/ui/rich/html.ts`). */
+const HIDDEN = new Set(
+  `script style template svg math iframe object embed noscript title textarea select audio video
+  canvas`.split(/\s+/),
+);
+
+/** Whether sanitized HTML has any visible content. */
+function isVisibleHtml(html: string): boolean {
+  let hidden = 0;
+  let found = false;
+  const parser = new Parser({
+    onopentag: (name, { src, alt }) => {
+      if (HIDDEN.has(name)) hidden += 1;
+      // A picture is shown as a link with its alternative text or its address.
+      else if (name === 'img' && hidden === 0) found ||= isVisible(`${src ?? ''}${alt ?? ''}`);
+    },
+    onclosetag: (name) => {
+      if (HIDDEN.has(name)) hidden -= 1;
+    },
+    ontext: (text) => {
+      if (hidden === 0) found ||= isVisible(text);
+    },
+  });
+  parser.end(html);
+  return found;
+}

@@ -2,11 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
-import { fileKind, HEAD_BYTES } from '../../../runtime/file-kind.ts';
-import type { BlobStore } from '../../../spool/blobs.ts';
-import type { UploadRecord } from '../../../spool/chat-store.ts';
-import { MAX_FILE_BYTES } from '../events.ts';
-import { Answer } from './own-files.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { fileKind, HEAD_BYTES } from '../../runtime/file-kind.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { UploadRecord } from '../../spool/chat-store.ts';
+import { SpoolFull } from '../../spool/errors.ts';
+import { type ErrorWord, MAX_FILE_BYTES } from './events.ts';
+import type { ChatLimits } from './limits.ts';
+
+/** A response other than the file. */
+export class Answer extends Error {
+  override name = 'Answer';
+  readonly status: number;
+  readonly word: ErrorWord | 'unsupported' | 'origin' | 'not_found';
+  readonly retryAfter: number | undefined;
+  constructor(status: number, word: Answer['word'], retryAfter?: number) {
+    super(word);
+    this.status = status;
+    this.word = word;
+    this.retryAfter = retryAfter;
+  }
+}
 
 type ReceivedFile = Omit<UploadRecord, 'id'>;
 
@@ -241,5 +257,76 @@ class TypeSniffer extends Transform {
       },
       (error: unknown) => callback(error instanceof Error ? error : new Error('sniffing failed')),
     );
+  }
+}
+
+/**
+ * The space that uploads leave free beyond the spool's reserve: on a disk that fills up, files are
+ * refused while there is still room for several hundred thousand messages.
+ */
+const SPARE_BYTES = 256 * 1024 * 1024;
+
+/** The space reserved for an upload in progress. */
+export interface ReservedSpace {
+  /** This many more bytes were written; the disk's free space no longer includes them. */
+  readonly wrote: (bytes: number) => void;
+  /** @param kept the number of bytes that remain on the disk */
+  leave(kept: number): Promise<void>;
+}
+
+/** Reserves disk space for uploads before their first byte is written. */
+export class UploadSpace {
+  readonly #blobs: Pick<BlobStore, 'assertSpace'>;
+  readonly #logger: Pick<Logger, 'warn'>;
+  /** Bytes that admitted uploads may still write. */
+  #underWay = 0;
+  #isLow = false;
+
+  constructor(blobs: Pick<BlobStore, 'assertSpace'>, logger: Pick<Logger, 'warn'>) {
+    this.#blobs = blobs;
+    this.#logger = logger;
+  }
+
+  /**
+   * @param bytes the maximum size of the upload
+   * @throws {Answer} 429: this network has uploaded too much for now
+   * @throws {SpoolFull} the disk is low
+   */
+  async take(bytes: number, network: string, limits: ChatLimits): Promise<ReservedSpace> {
+    const limited = await limits.uploadBytes(network, bytes);
+    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+    const takenAt = Date.now();
+    let toCome = bytes;
+    this.#underWay += bytes;
+    const wrote = (count: number): void => {
+      const come = Math.min(count, toCome);
+      toCome -= come;
+      this.#underWay -= come;
+    };
+    const leave = async (kept: number): Promise<void> => {
+      wrote(toCome);
+      await limits.giveBack(network, bytes - kept, takenAt);
+    };
+    try {
+      await this.#assertSpace(SPARE_BYTES + this.#underWay);
+    } catch (error) {
+      await leave(0);
+      throw error;
+    }
+    return { wrote, leave };
+  }
+
+  /** If the disk is too small for files, every upload is refused as "busy". */
+  async #assertSpace(bytes: number): Promise<void> {
+    try {
+      await this.#blobs.assertSpace(bytes);
+      this.#isLow = false;
+    } catch (error) {
+      if (error instanceof SpoolFull && !this.#isLow) {
+        this.#isLow = true;
+        this.#logger.warn('chat.uploads_no_room', { needed: bytes });
+      }
+      throw error;
+    }
   }
 }

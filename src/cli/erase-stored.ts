@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createAddressMatcher } from '../channels/email/address-matcher.ts';
+import { createAddressMatcher } from '../domain/email-addresses.ts';
 import { confirm } from './confirm.ts';
 import { countriesOf, type NamedPerson, readPerson } from './erase-person.ts';
 import { eraseJson, foundText, hasFound, othersText, summary } from './erase-report.ts';

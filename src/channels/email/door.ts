@@ -1,10 +1,11 @@
 /**
  * The path of an email from the socket to the payload, with the file of each step:
  *
- * 1. A client connects (door-smtp.ts, smtp-listener.ts) within its limits (limits.ts) and speaks
- *   SMTP or LMTP (smtp-connection.ts, smtp-parser.ts); or it posts the message (door-http.ts).
- * 2. MAIL FROM and RCPT TO are answered, checking rate, disk space and the recipient's shop
- *   (smtp-transaction.ts, inbound-request.ts, routing.ts). refusals.ts defines the error replies.
+ * 1. A client connects (door-smtp.ts) within its limits and speaks SMTP or LMTP
+ *   (smtp-connection.ts, smtp-parser.ts); or it posts the message (door-http.ts).
+ * 2. MAIL FROM and RCPT TO are answered, checking rate (createMessageRate in this file), disk space
+ *   and the recipient's shop (smtp-transaction.ts, routing.ts). refusals.ts defines the error
+ *   replies.
  * 3. The bytes stream into a MessageSink (receiveData in this file, receive.ts).
  * 4. acceptMessage creates one arrival per inbox: shop, lane, dedup key and remote id (receive.ts,
  *   identity.ts). For a shop that rejects forged mail, the sender is checked first.
@@ -20,9 +21,11 @@
  */
 import { isIPv6 } from 'node:net';
 import type { Readable } from 'node:stream';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import { ipNetwork, type Networks } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Accepted } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
@@ -138,6 +141,31 @@ export function toRefusal(error: unknown): SmtpRefusal {
   return new SmtpRefusal(error instanceof SpoolFull ? 'disk_short' : 'unavailable', {
     cause: error,
   });
+}
+
+export interface MessageRateOptions {
+  readonly messages: number;
+  readonly perMs: number;
+}
+
+/**
+ * Counts the messages that each client begins; trusted relays have no limit. The returned function
+ * rejects with the refusal `rate` if the client is above it.
+ */
+export function createMessageRate(
+  { messages, perMs }: MessageRateOptions,
+  trusted: Networks,
+): (remoteAddress: string) => Promise<void> {
+  const rate = new RateLimiterMemory({ points: messages, duration: perMs / 1000 });
+  return async (remoteAddress) => {
+    if (trusted.has(remoteAddress)) return;
+    try {
+      await rate.consume(ipNetwork(remoteAddress));
+    } catch (error) {
+      // The limiter rejects with its own result, which is not an Error.
+      throw error instanceof RateLimiterRes ? new SmtpRefusal('rate') : error;
+    }
+  };
 }
 
 /** Logs and counts the messages of a door. */

@@ -1,4 +1,4 @@
-import { type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
+import { type AddressMatcher, createAddressMatcher } from '../../domain/email-addresses.ts';
 
 interface FormService {
   readonly service: string;

@@ -1,8 +1,13 @@
 import type { Current } from '../../runtime/current.ts';
 import type { ShopId } from '../../domain/ids.ts';
-import type { AddressMatch, AddressMatcher } from './address-matcher.ts';
 import { type EmailShop, type SenderLists, type SenderMatchers, senderMatchers } from './shop.ts';
-import { domainOf, matchKey, parseAddressList } from '../../domain/email-addresses.ts';
+import {
+  type AddressMatch,
+  type AddressMatcher,
+  domainOf,
+  matchKey,
+  parseAddressList,
+} from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** RFC 5321 §4.5.1, RFC 2142 §4: every domain that accepts mail has these. */

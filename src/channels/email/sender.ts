@@ -1,5 +1,5 @@
-import type { AddressMatcher } from './address-matcher.ts';
 import {
+  type AddressMatcher,
   domainOf,
   isInternetHost,
   type Mailbox,

@@ -1,5 +1,8 @@
-import { type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
-import { canonicalDomain } from '../../domain/email-addresses.ts';
+import {
+  type AddressMatcher,
+  canonicalDomain,
+  createAddressMatcher,
+} from '../../domain/email-addresses.ts';
 import { createFormSenders } from './known-senders.ts';
 import type { RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../domain/ids.ts';

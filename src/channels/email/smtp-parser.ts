@@ -1,5 +1,5 @@
-import { SMTPStream } from './smtp-internals.ts';
 import type { SMTPServerDataStream } from 'smtp-server';
+import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 
 type Done = (error?: Error | null) => void;
 

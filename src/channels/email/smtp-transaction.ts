@@ -8,8 +8,10 @@ import { DataPace, type DataPaceOptions } from '../../runtime/connection-limits.
 import {
   acceptMessage,
   createEnvelope,
+  createMessageRate,
   type DoorCheck,
   type DoorReport,
+  type MessageRateOptions,
   receiveData,
   type Receiving,
   type StoredEntry,
@@ -17,7 +19,6 @@ import {
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
 import type { Networks } from '../../runtime/ip-addresses.ts';
-import { createMessageRate, type MessageRateOptions } from './limits.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { parseEmailMeta } from '../../../src/channels/email/stored.ts';
-import { createInboundTokens, readEnvelope } from '../../../src/channels/email/inbound-request.ts';
+import { createInboundTokens, readEnvelope } from '../../../src/channels/email/door-http.ts';
 import { fromSmtp, SmtpRefusal } from '../../../src/channels/email/refusals.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { asBlobName } from '../../../src/domain/ids.ts';

@@ -13,7 +13,7 @@ import {
 import { LeafParser } from '../../../src/channels/email/normalize/parts/leaf-parser.ts';
 
 /**
- * Of three libraries more is used than they document: smtp-internals.ts, authentication/mailauth.ts
+ * Of three libraries more is used than they document: smtp-connection.ts, authentication/mailauth.ts
  * and normalize/parts/leaf-parser.ts say what and why. When this fails a library has changed: read
  * what the members named here do now before the expectation is changed.
  */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAddressMatcher } from '../../../src/channels/email/address-matcher.ts';
+import { createAddressMatcher } from '../../../src/domain/email-addresses.ts';
 import { selectSender } from '../../../src/channels/email/sender.ts';
 import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
 import { createFormSenders } from '../../../src/channels/email/known-senders.ts';

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-text.ts';
+import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-content.ts';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
 import { decodedContentId } from '../normalize/parts/attached-files.ts';
 import { sortParts } from '../normalize/parts/body-parts.ts';

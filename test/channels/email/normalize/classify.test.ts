@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { classify } from '../../../../src/channels/email/normalize/head/classify.ts';
 import type { MailClass } from '../../../../src/channels/email/shop.ts';
 import { readSubject } from '../../../../src/channels/email/normalize/head/header-values.ts';
-import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
+import { createAddressMatcher } from '../../../../src/domain/email-addresses.ts';
 import { selectSender } from '../../../../src/channels/email/sender.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 import { createFormSenders } from '../../../../src/channels/email/known-senders.ts';

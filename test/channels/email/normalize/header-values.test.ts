@@ -9,7 +9,7 @@ import {
   readSubject,
   readThreading,
 } from '../../../../src/channels/email/normalize/head/header-values.ts';
-import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
+import { createAddressMatcher } from '../../../../src/domain/email-addresses.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 
 const block = (lines: string) => parseHeaderBlock(Buffer.from(`${lines}\r\n\r\n`));

@@ -3,7 +3,7 @@ import {
   bounceEvents,
   readBounceReport,
 } from '../../../../src/channels/email/normalize/head/mail-events.ts';
-import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
+import { createAddressMatcher } from '../../../../src/domain/email-addresses.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 import { createEventRequestSchema } from '../../../../src/platform-api/schemas.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';

@@ -5,7 +5,7 @@ import {
   fitContent,
   MAX_CONTENT_LENGTH,
 } from '../../../../src/channels/email/normalize/body/content-limits.ts';
-import { joinFlowed } from '../../../../src/channels/email/normalize/body/body-text.ts';
+import { joinFlowed } from '../../../../src/channels/email/normalize/body/body-content.ts';
 
 describe('the charset of a text', () => {
   const latin = (text: string) => Buffer.from(text, 'latin1');

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import libmime from 'libmime';
-import type { AddressMatcher } from '../../address-matcher.ts';
-import { domainOf, parseAddressList } from '../../../../domain/email-addresses.ts';
+import {
+  type AddressMatcher,
+  domainOf,
+  parseAddressList,
+} from '../../../../domain/email-addresses.ts';
 import { messageIdOf } from '../../identity.ts';
 import { hasForeignReplyTo, listPost, mailboxOf, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';

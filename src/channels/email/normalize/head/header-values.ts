@@ -1,7 +1,11 @@
 import libmime from 'libmime';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
-import type { AddressMatcher } from '../../address-matcher.ts';
-import { type Mailbox, matchKey, parseAddressList } from '../../../../domain/email-addresses.ts';
+import {
+  type AddressMatcher,
+  type Mailbox,
+  matchKey,
+  parseAddressList,
+} from '../../../../domain/email-addresses.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import { createMessageRequestSchema } from '../../../../platform-api/schemas.ts';
 

@@ -1,8 +1,8 @@
-import type { AddressMatcher } from '../../address-matcher.ts';
 import type { CreateEventRequest } from '../../../../platform-api/schemas.ts';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
 import { messageIds, platformAddress } from './header-values.ts';
 import {
+  type AddressMatcher,
   canonicalAddress,
   matchKey,
   parseAddressList,

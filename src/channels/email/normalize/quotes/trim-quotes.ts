@@ -1,6 +1,13 @@
-import { attributionStart, bareText, holdsAttributionAndQuote } from './attribution.ts';
 import { type Line, phrases } from './lines.ts';
-import { isForwardLine, isOriginalMessageLine, isRule, startsHeaderBlock } from './quote-lines.ts';
+import {
+  attributionStart,
+  bareText,
+  holdsAttributionAndQuote,
+  isForwardLine,
+  isOriginalMessageLine,
+  isRule,
+  startsHeaderBlock,
+} from './quote-lines.ts';
 
 interface TrimmedLines {
   /** The lines that are kept. */

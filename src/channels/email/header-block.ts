@@ -10,7 +10,8 @@ const CR = 0x0d;
  * text: a CR in a subject must not start a header field.
  */
 type LineEnds = 'lf' | 'cr';
-const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
+/** The name of a field, and its colon; a line without one is not a header field. */
+export const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
 
 /** The header fields of one message. Names are case-insensitive. */
 export interface HeaderBlock {

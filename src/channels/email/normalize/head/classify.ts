@@ -23,14 +23,8 @@ export interface Classified {
 }
 
 /** Headers with which some systems mark automatic answers. */
-const AUTO_REPLY_HEADERS = [
-  'x-autoreply',
-  'x-autorespond',
-  'x-autoresponder',
-  'x-autoresponse',
-  'x-autoreply-from',
-  'x-mail-autoreply',
-];
+const AUTO_REPLY_HEADERS = `x-autoreply x-autorespond x-autoresponder x-autoresponse
+  x-autoreply-from x-mail-autoreply`.split(/\s+/);
 
 /** Whether a message is delivered, held or suppressed, by its headers and envelope. */
 export function classify(message: Classified): Verdict {

@@ -25,6 +25,20 @@ export interface HeaderBlock {
   readonly truncated: boolean;
 }
 
+/** A message-id of 998 characters is legal but useless as a key (RFC 5322 §2.1.1). */
+const MAX_MESSAGE_ID_BYTES = 255;
+const MESSAGE_ID = /<[^<>\s\p{Cc}]+>/gu;
+
+/**
+ * The Message-ID in angle brackets, if the first Message-ID header contains exactly one valid id.
+ */
+export function messageIdOf(head: HeaderBlock): string | undefined {
+  const found = head.first('message-id')?.slice(0, 2000).match(MESSAGE_ID) ?? [];
+  const [id, second] = found;
+  if (id === undefined || second !== undefined) return undefined;
+  return Buffer.byteLength(id) <= MAX_MESSAGE_ID_BYTES ? id : undefined;
+}
+
 /**
  * Parses the header block at the start of a message (RFC 5322 §2.2). Tolerant: lines may end in
  * CRLF or LF, or all in CR; lines that are not header fields are skipped; bytes are UTF-8 if valid,

@@ -5,9 +5,8 @@ import {
   domainOf,
   parseAddressList,
 } from '../../../../domain/email-addresses.ts';
-import { messageIdOf } from '../../identity.ts';
 import { hasForeignReplyTo, listPost, mailboxOf, type Sender } from '../../sender.ts';
-import type { HeaderBlock } from '../../header-block.ts';
+import { type HeaderBlock, messageIdOf } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { EmailMeta } from '../../stored.ts';
 import { isAutoReplySubject, isBounceSubject } from './subjects.ts';

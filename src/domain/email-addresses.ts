@@ -116,7 +116,7 @@ export function isDoubtfulAddress(address: string): boolean {
 
 /** Whether mail can be sent to it over the internet: its domain is a host name with a dot. */
 export function isInternetHost(address: string): boolean {
-  const domain = address.slice(address.lastIndexOf('@') + 1);
+  const domain = domainOf(address);
   return (
     /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/i.test(domain) &&
     !/^[\d.]+$/.test(domain)

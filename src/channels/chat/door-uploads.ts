@@ -73,22 +73,17 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
     };
   router.options(UPLOAD_PATH, preflight('POST'));
   router.options(`${UPLOAD_PATH}/:id`, preflight('GET, DELETE'));
-  router.get(
-    `${UPLOAD_PATH}/:id`,
-    answer((...each) => sendUpload(parts, ...each)),
-  );
-  router.delete(
-    `${UPLOAD_PATH}/:id`,
-    answer((bearer, request, response) => removeUpload(parts, bearer, request, response)),
-  );
+  router.get(`${UPLOAD_PATH}/:id`, answer(sendUpload));
+  router.delete(`${UPLOAD_PATH}/:id`, answer(removeUpload));
   router.post(
     UPLOAD_PATH,
-    answer((bearer, request, response) => door.take(bearer, request, response)),
+    answer((_parts, bearer, request, response) => door.take(bearer, request, response)),
   );
   return { router, stop: () => door.stop() };
 }
 
 type Respond = (
+  parts: UploadParts,
   bearer: UploadBearer,
   request: Request,
   response: Response,
@@ -123,7 +118,7 @@ class UploadDoor {
     // Before the first await, so that a stop includes this request.
     this.#inFlight.begin();
     try {
-      await respond(bearer, request, response, this.#stopping.signal);
+      await respond(this.#parts, bearer, request, response, this.#stopping.signal);
     } finally {
       this.#inFlight.end();
     }
@@ -294,7 +289,6 @@ async function sendUpload(
     return;
   }
   response.set({
-    'Content-Type': upload.type,
     'Content-Length': String(upload.size),
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { ChatLimitOptions, ChatShop } from './shop.ts';
@@ -103,7 +104,7 @@ export class ShopLimits {
   serve(shops: readonly ChatShop[]): void {
     for (const { shopId, limits: options } of shops) {
       const kept = this.#byShop.get(shopId);
-      if (kept !== undefined && isSame(kept.options, options)) continue;
+      if (isDeepStrictEqual(kept?.options, options)) continue;
       this.#byShop.set(shopId, { options, limits: new ChatLimits(options) });
     }
   }
@@ -114,9 +115,3 @@ export class ShopLimits {
     return kept.limits;
   }
 }
-
-const isSame = (one: ChatLimitOptions, other: ChatLimitOptions): boolean =>
-  one.messagesPer10s === other.messagesPer10s &&
-  one.newVisitorsPerHourPerIp === other.newVisitorsPerHourPerIp &&
-  one.socketsPerIp === other.socketsPerIp &&
-  one.uploadBytesPerHourPerIp === other.uploadBytesPerHourPerIp;

@@ -152,22 +152,10 @@ export class ChatSession implements Tab {
 
   #listen(): void {
     this.#on('message', (payload, ack: Ack<MessageAck>) => this.#message(payload, ack));
-    this.#on(
-      'history',
-      this.#limited((payload) => this.#history(payload)),
-    );
-    this.#on(
-      'seen',
-      this.#limited((payload) => this.#seen(payload)),
-    );
-    this.#on(
-      'profile',
-      this.#limited((payload) => this.#profile(payload)),
-    );
-    this.#on(
-      'new_conversation',
-      this.#limited(() => this.#newConversation()),
-    );
+    this.#onLimited('history', (payload) => this.#history(payload));
+    this.#onLimited('seen', (payload) => this.#seen(payload));
+    this.#onLimited('profile', (payload) => this.#profile(payload));
+    this.#onLimited('new_conversation', () => this.#newConversation());
     const known = new Set<string | symbol>(this.#socket.eventNames());
     this.#socket.onAny((event: string, ...args: unknown[]) => {
       if (!known.has(event)) ackOf(args)(this.#refuse('invalid'));
@@ -190,12 +178,13 @@ export class ChatSession implements Tab {
     });
   }
 
-  #limited<Answer>(handle: (payload: unknown) => Promise<Answer | Failure>) {
-    return async (payload: unknown, ack: Ack<Answer>): Promise<void> => {
+  /** All events except messages share one rate. */
+  #onLimited<Answer>(event: string, handle: (payload: unknown) => Promise<Answer | Failure>): void {
+    this.#on(event, async (payload, ack: Ack<Answer>) => {
       const { shop, visitorId } = this.#visitor;
       const limited = await this.#parts.limits(shop).call(visitorId);
       ack(limited ? this.#refuse('rate_limited', limited) : await handle(payload));
-    };
+    });
   }
 
   async #message(payload: unknown, ack: Ack<MessageAck>): Promise<void> {

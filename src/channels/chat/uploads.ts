@@ -121,7 +121,7 @@ async function storeFile(
   blobs: BlobStore,
   signal: AbortSignal,
 ): Promise<ReceivedFile> {
-  const name = cleanName(given.name);
+  const name = cleanFileName(given.name);
   const sniffer = new TypeSniffer(given.type);
   const writer = blobs.writer({ inlineMaxBytes: 0 });
   const tooLarge = new Answer(413, 'too_large');
@@ -148,7 +148,7 @@ async function storeFile(
  * The last component of a path, without characters that cause problems in terminals and headers;
  * never empty.
  */
-function cleanName(name: string): string {
+function cleanFileName(name: string): string {
   const base = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replace(/^.*[\\/]/, '');
   const trimmed = base.replace(/^[.\s]+|[.\s]+$/g, '');
   if (trimmed.length <= 200) return trimmed || 'file';

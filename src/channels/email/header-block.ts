@@ -10,7 +10,8 @@ const CR = 0x0d;
  * text: a CR in a subject must not start a header field.
  */
 type LineEnds = 'lf' | 'cr';
-const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
+/** The name of a field, and its colon; a line without one is not a header field. */
+export const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
 
 /** The header fields of one message. Names are case-insensitive. */
 export interface HeaderBlock {
@@ -22,6 +23,20 @@ export interface HeaderBlock {
   readonly byteLength: number;
   /** The block is longer than `MAX_HEADER_BYTES`. */
   readonly truncated: boolean;
+}
+
+/** A message-id of 998 characters is legal but useless as a key (RFC 5322 §2.1.1). */
+const MAX_MESSAGE_ID_BYTES = 255;
+const MESSAGE_ID = /<[^<>\s\p{Cc}]+>/gu;
+
+/**
+ * The Message-ID in angle brackets, if the first Message-ID header contains exactly one valid id.
+ */
+export function messageIdOf(head: HeaderBlock): string | undefined {
+  const found = head.first('message-id')?.slice(0, 2000).match(MESSAGE_ID) ?? [];
+  const [id, second] = found;
+  if (id === undefined || second !== undefined) return undefined;
+  return Buffer.byteLength(id) <= MAX_MESSAGE_ID_BYTES ? id : undefined;
 }
 
 /**

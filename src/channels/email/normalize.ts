@@ -16,9 +16,14 @@ import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
-import { readHead as readHeaderBlock } from './authentication/message-bytes.ts';
 import type { AuthenticationVerdict } from './authentication/verdict.ts';
-import { type EmailMeta, parseEmailMeta, type RawSource, rawSource } from './stored.ts';
+import {
+  type EmailMeta,
+  parseEmailMeta,
+  type RawSource,
+  rawSource,
+  readRawHead,
+} from './stored.ts';
 import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-content.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
@@ -235,7 +240,7 @@ function streamOf(source: PartContent): Readable {
  * The result for an unreadable message: subject, sender and threading, with the original attached.
  */
 async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise<EmailResult> {
-  const block = await readHeaderBlock(job.raw);
+  const block = await readRawHead(job.raw);
   const head = readHead(block.head, job, shop);
   return {
     verdict: head.verdict,

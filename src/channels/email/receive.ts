@@ -1,10 +1,9 @@
 import { createHash, type Hash, hash } from 'node:crypto';
-import { emailDedupKey, emailLane, idOfRaw, messageIdOf, remoteIdIfTaken } from './identity.ts';
 import { type AddressDirectory, type DirectoryShop, type Inbox, selectInboxes } from './routing.ts';
-import { selectSender } from './sender.ts';
+import { mailboxOf, type Sender, selectSender } from './sender.ts';
 import type { Arrival } from '../../intake/intake.ts';
 import { type EmailMeta, summaryOfHeaders } from './stored.ts';
-import { type HeaderBlock, HeaderCollector } from './header-block.ts';
+import { type HeaderBlock, HeaderCollector, messageIdOf } from './header-block.ts';
 import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 
@@ -73,6 +72,57 @@ function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): Email
     receivedHeader: envelope.receivedHeader,
     ...(messageId !== undefined && { messageId }),
   };
+}
+
+/** Headers that are identical in copies of a message that took different paths. */
+const DEDUP_HEADERS = ['from', 'to', 'cc', 'date', 'subject', 'message-id'];
+
+/**
+ * The dedup key of a message for one inbox, 64 hex digits. Copies that took different paths differ
+ * in Received, DKIM, ARC and X- headers, so these are not included. The Message-ID alone is never
+ * used: anyone can claim one and would suppress another person's mail.
+ */
+export function emailDedupKey(agentContact: string, head: HeaderBlock, bodySha256: string): string {
+  let fields = framed(agentContact) + framed(bodySha256);
+  for (const name of DEDUP_HEADERS) {
+    const values = head.all(name);
+    fields += `${values.length};`;
+    for (const value of values) fields += framed(collapseWhiteSpace(value));
+  }
+  return hash('sha256', fields);
+}
+
+/** The `remote_id` of a message without a usable Message-ID; the same for every copy. */
+export function idOfRaw(rawSha256: string): string {
+  return `<${rawSha256}@sluice>`;
+}
+
+/**
+ * The `remote_id` if the shop has already seen it on a different message: it includes the start of
+ * the dedup key. Otherwise anyone could make the platform drop another person's mail by claiming
+ * its id.
+ */
+export function remoteIdIfTaken(remoteId: string, dedupKey: string): string {
+  return `${remoteId}#${dedupKey.slice(0, 12)}`;
+}
+
+/**
+ * The lane of a message: the sender and the inbox. Mail without a readable From is ordered by the
+ * envelope sender.
+ */
+export function emailLane(sender: Sender, envelopeFrom: string, agentContact: string): string {
+  const address = mailboxOf(sender)?.address ?? envelopeFrom;
+  return `${address.toLowerCase()} ${agentContact}`;
+}
+
+/** The length prefix makes the combination of values unambiguous. */
+function framed(value: string): string {
+  return `${value.length}:${value}`;
+}
+
+/** Relays fold the same header differently. */
+function collapseWhiteSpace(value: string): string {
+  return /\s\s|[^\S ]/.test(value) ? value.replace(/\s+/g, ' ') : value;
 }
 
 /** A message whose raw bytes entries can refer to, with the properties that the intake needs. */

@@ -81,8 +81,6 @@ export class InboundRefusal extends Error {
   }
 }
 
-const SAME: ReadonlySet<string> = new Set(Object.keys(HTTP_REFUSALS));
-
 /** The HTTP equivalent of an SMTP refusal: 429 and 5xx are temporary, all others permanent. */
 export function fromSmtp(refusal: SmtpRefusal): InboundRefusal {
   const cause = { cause: refusal };
@@ -92,5 +90,5 @@ export function fromSmtp(refusal: SmtpRefusal): InboundRefusal {
 }
 
 function isSame(reason: RefusalReason | InboundReason): reason is InboundReason {
-  return SAME.has(reason);
+  return Object.hasOwn(HTTP_REFUSALS, reason);
 }

@@ -1,8 +1,9 @@
+import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { EntryMeta, RawForm, StoredSummary } from '../../spool/entry.ts';
 import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
-import { type HeaderBlock, parseHeaderBlock } from './header-block.ts';
+import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from './header-block.ts';
 import { decodeWords } from './normalize/head/header-values.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
@@ -54,6 +55,41 @@ export function rawSource(raw: RawForm, blobs: Pick<BlobStore, 'path'>): RawSour
   const { bytes } = raw;
   const isOwn = bytes.byteLength === bytes.buffer.byteLength;
   return { kind: 'bytes', bytes: isOwn ? bytes : new Uint8Array(bytes) };
+}
+
+const READ_BYTES = 64 * 1024;
+
+interface HeadOfMessage {
+  readonly head: HeaderBlock;
+  /** The raw header block. */
+  readonly bytes: Uint8Array;
+}
+
+/** Reads only the header block, of at most `MAX_HEADER_BYTES`. */
+export async function readRawHead(raw: RawSource): Promise<HeadOfMessage> {
+  const collector = new HeaderCollector();
+  const taken: Uint8Array[] = [];
+  for await (const chunk of chunksOf(raw)) {
+    taken.push(chunk.subarray(0, collector.push(chunk)));
+    if (collector.complete) break;
+  }
+  return { head: collector.finish(), bytes: Buffer.concat(taken) };
+}
+
+/** A message's bytes, from memory or from its file. */
+export async function* chunksOf(raw: RawSource): AsyncGenerator<Buffer> {
+  if (raw.kind === 'file') {
+    const file: AsyncIterable<Buffer> = createReadStream(raw.path, { highWaterMark: READ_BYTES });
+    yield* file;
+    return;
+  }
+  const { buffer, byteOffset, byteLength } = raw.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  for (let at = 0; at < bytes.length; at += READ_BYTES) {
+    // Lets a timer run that may end the work.
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    yield bytes.subarray(at, at + READ_BYTES);
+  }
 }
 
 const MAX_ENCODED_CHARS = 4096;

@@ -18,7 +18,7 @@ import {
   WebhookRefused,
 } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
-import { FormFields, type FormPairs } from './stored.ts';
+import { FormFields, type MessageIdentity } from './stored.ts';
 
 /**
  * The path of a text, from Twilio's request to the payload:
@@ -109,51 +109,39 @@ class TwilioWebhook {
     const content: SignedContent = json ? { kind: 'json', body } : { kind: 'form', fields };
     const status = messageStatus(fields);
     if (status !== undefined) {
-      this.#statusCallback(req, res, fields, content, status);
+      // It is about one of our messages, so its `To` is the customer.
+      const { accountSid } = readSids(fields);
+      this.#assertSigned(req, this.#shops.ofAccount(accountSid), content);
+      this.#metrics.smsStatusCallbacks.inc({ status });
+      res.writeHead(204).end();
       return;
     }
-    await this.#message(req, res, fields, content, pairs, startedAt);
-  }
-
-  async #message(
-    req: Request,
-    res: Response,
-    fields: FormFields,
-    content: SignedContent,
-    pairs: FormPairs,
-    startedAt: number,
-  ): Promise<void> {
     const identity = readIdentity(fields);
-    const { accountSid, messageSid, to } = identity;
-    const shop = this.#shops.find(accountSid, to, fields.first('MessagingServiceSid'));
-    const signers = shop === undefined ? this.#shops.ofAccount(accountSid) : [shop];
-    this.#assertSigned(req, signers, content);
-    if (shop === undefined) {
-      // Twilio signed it, so this is not an attack: a number is missing in the configuration.
-      this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
-      this.#logger.error('sms.unknown_number', { accountSid, messageSid });
-      throw new WebhookRefused(403, 'unknown-number', 'No shop has this account and number');
-    }
+    const shop = this.#shopOf(req, identity, fields.first('MessagingServiceSid'), content);
     const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
     res.type('text/xml').send(EMPTY_TWIML);
-    const { duplicate, id } = accepted;
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
+    const { duplicate, id } = accepted;
+    const { messageSid } = identity;
     this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
   }
 
-  /** A callback reports the status of one of our messages, so its `To` is the customer. */
-  #statusCallback(
+  /** The shop that the message is for, whose token signed it. @throws {WebhookRefused} */
+  #shopOf(
     req: Request,
-    res: Response,
-    fields: FormFields,
+    { accountSid, messageSid, to }: MessageIdentity,
+    messagingServiceSid: string | undefined,
     content: SignedContent,
-    status: string,
-  ): void {
-    const { accountSid } = readSids(fields);
-    this.#assertSigned(req, this.#shops.ofAccount(accountSid), content);
-    this.#metrics.smsStatusCallbacks.inc({ status });
-    res.writeHead(204).end();
+  ): SmsShop {
+    const shop = this.#shops.find(accountSid, to, messagingServiceSid);
+    const signers = shop === undefined ? this.#shops.ofAccount(accountSid) : [shop];
+    this.#assertSigned(req, signers, content);
+    if (shop !== undefined) return shop;
+    // Twilio signed it, so this is not an attack: a number is missing in the configuration.
+    this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
+    this.#logger.error('sms.unknown_number', { accountSid, messageSid });
+    throw new WebhookRefused(403, 'unknown-number', 'No shop has this account and number');
   }
 
   /** @throws {WebhookRefused} */

@@ -82,24 +82,9 @@ export function createSmsNormalizer(
       return followUp(claimed, request, found, { late, clock, from, signal });
     }
     const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
-    // The operator who released it has seen it, so it is delivered unchanged.
-    const verdict: Verdict = claimed.released
-      ? { kind: 'deliver' }
-      : (senderHold(from) ??
-        (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)) ??
-        transportHold(shop, from) ??
-        (await floodHold(
-          claimed.entry,
-          {
-            from: from.address,
-            content: messageText(fields),
-            media: found.media.map(({ part }) => part),
-          },
-          shop.loop,
-          deps.countMessage,
-        )) ?? { kind: 'deliver' });
+    const message: ReadText = { claimed, shop, fields, from, request, media: found };
     return {
-      verdict,
+      verdict: await verdictOf(message, deps),
       request,
       attachments: media.attachments,
       notes: {
@@ -111,6 +96,35 @@ export function createSmsNormalizer(
       dispose: () => found.dispose(),
     };
   };
+}
+
+interface ReadText {
+  readonly claimed: Claimed;
+  readonly shop: SmsShop;
+  readonly fields: FormFields;
+  readonly from: ChannelAddress;
+  readonly request: CreateMessageRequest;
+  readonly media: MessageMedia;
+}
+
+/** The first rule that holds or suppresses the text decides. */
+async function verdictOf(
+  { claimed, shop, fields, from, request, media }: ReadText,
+  { optOuts, countMessage }: SmsNormalizerDeps,
+): Promise<Verdict> {
+  // The operator who released it has seen it, so it is delivered unchanged.
+  if (claimed.released) return { kind: 'deliver' };
+  const text = {
+    from: from.address,
+    content: messageText(fields),
+    media: media.media.map(({ part }) => part),
+  };
+  return (
+    senderHold(from) ??
+    (await consentVerdict(shop, claimed, fields, from, request, optOuts)) ??
+    transportHold(shop, from) ??
+    (await floodHold(claimed.entry, text, shop.loop, countMessage)) ?? { kind: 'deliver' }
+  );
 }
 
 /**

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import { MessageSink, type StoredMessage } from '../../channels/email/receive.ts';
-import { idOfRaw, messageIdOf } from '../../channels/email/identity.ts';
-import { type HeaderBlock, HeaderCollector } from '../../channels/email/header-block.ts';
+import { idOfRaw, MessageSink, type StoredMessage } from '../../channels/email/receive.ts';
+import {
+  type HeaderBlock,
+  HeaderCollector,
+  messageIdOf,
+} from '../../channels/email/header-block.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 
 /** A message that is being read: written piece by piece, then stored. */

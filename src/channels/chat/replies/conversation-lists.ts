@@ -3,7 +3,6 @@ import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
-import type { Batch } from './schedule.ts';
 import {
   continueReading,
   CursorRefused,
@@ -14,7 +13,7 @@ import {
 import type { Urgency } from './pacer.ts';
 import { type ListPosition, ListPositions } from './list-position.ts';
 import { createdAt, ListDirection } from './platform-message.ts';
-import type { Depth } from './schedule.ts';
+import type { Batch, Depth } from './schedule.ts';
 
 export interface ConversationListsParts extends ReaderParts {
   readonly clock: Clock;

@@ -227,11 +227,12 @@ interface PagesRead extends Pages {
 }
 
 async function readPages(
-  { shopId, conversationIds, isKnown, thorough, backTo, urgency, limit: mostAtFirst }: Reading,
-  { source, pacer, maxPages, requestTimeoutMs, retries = RETRIES }: PageParts,
+  reading: Reading,
+  parts: PageParts,
   signal: AbortSignal,
   from?: string,
 ): Promise<PagesRead> {
+  const { conversationIds, isKnown, thorough, backTo, limit: mostAtFirst } = reading;
   // By id, because new messages may move the end of one page to the next.
   const read = new Map<string, Message>();
   const cursors: (string | undefined)[] = [];
@@ -244,29 +245,10 @@ async function readPages(
     isLeft,
     limit,
   });
-  // Retried here rather than in the next round; otherwise an unstable connection would never get
-  // through a long list.
-  const onePage = (at: string | undefined) =>
-    pRetry(
-      async () => {
-        await pacer.turn(signal, urgency);
-        return withDeadline(requestTimeoutMs, signal, (deadline) =>
-          source.listMessages(shopId, conversationIds, at, deadline, limit),
-        );
-      },
-      {
-        retries,
-        minTimeout: 250,
-        randomize: true,
-        signal,
-        shouldRetry: ({ error }) =>
-          !(error instanceof CursorRefused || error instanceof PageTooLarge),
-      },
-    );
   const fittingPage = async (at: string | undefined): Promise<MessagePage> => {
     for (;;) {
       try {
-        return await onePage(at);
+        return await listPage(reading, { at, limit }, parts, signal);
       } catch (error) {
         if (!(error instanceof PageTooLarge) || limit === 1) throw error;
         limit = Math.floor((limit ?? PAGE) / 2);
@@ -287,9 +269,37 @@ async function readPages(
     if (!thorough && isNewestFirst([...read.values()]) && isRead && isOld) {
       return result(undefined, true);
     }
-    if (cursors.length >= maxPages) return result(next);
+    if (cursors.length >= parts.maxPages) return result(next);
     cursor = next;
   }
+}
+
+/**
+ * Requests one page. It is retried here rather than in the next round; otherwise an unstable
+ * connection would never get through a long list.
+ */
+function listPage(
+  { shopId, conversationIds, urgency }: Reading,
+  { at, limit }: { readonly at: string | undefined; readonly limit: number | undefined },
+  { source, pacer, requestTimeoutMs, retries = RETRIES }: PageParts,
+  signal: AbortSignal,
+): Promise<MessagePage> {
+  return pRetry(
+    async () => {
+      await pacer.turn(signal, urgency);
+      return withDeadline(requestTimeoutMs, signal, (deadline) =>
+        source.listMessages(shopId, conversationIds, at, deadline, limit),
+      );
+    },
+    {
+      retries,
+      minTimeout: 250,
+      randomize: true,
+      signal,
+      shouldRetry: ({ error }) =>
+        !(error instanceof CursorRefused || error instanceof PageTooLarge),
+    },
+  );
 }
 
 /** For a page that is sorted newest first. */

@@ -7,9 +7,8 @@ import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import { batchesOf } from './schedule.ts';
 import { ConversationLists, type ReadOptions, type Listed } from './conversation-lists.ts';
-import { isReply, isUnsigned, shownText } from './platform-message.ts';
 import { PageTooLarge, type ReaderParts } from './message-reader.ts';
-import { createdAt, inOrder } from './platform-message.ts';
+import { createdAt, inOrder, isReply, isUnsigned, shownText } from './platform-message.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;

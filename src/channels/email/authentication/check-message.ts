@@ -1,7 +1,7 @@
 import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
 import { authorOf } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import type { RawSource } from '../stored.ts';
+import { type RawSource, readRawHead } from '../stored.ts';
 import {
   checkSpf,
   type DmarcRecord,
@@ -10,13 +10,12 @@ import {
   type SpfCheck,
 } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
-import { claimOf, policyOf, sealedFor } from './claimed-sender.ts';
+import { type Claim, claimOf, policyOf, sealedFor } from './claimed-sender.ts';
 import type { Resolve } from './dns-resolver.ts';
-import { readHead } from './message-bytes.ts';
 import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
 import type { SenderLists } from '../shop.ts';
-import type { AuthenticationVerdict } from './verdict.ts';
+import type { AuthenticationVerdict, MethodResult } from './verdict.ts';
 
 /** One message to check; can be cloned to another thread. */
 export interface CheckRequest {
@@ -72,8 +71,7 @@ async function check(
   resolve: Resolve,
   signal: AbortSignal,
 ): Promise<AuthenticationVerdict> {
-  const { raw, trustedArcSealers } = request;
-  const { head, bytes } = await readHead(raw);
+  const { head, bytes } = await readRawHead(request.raw);
   const { hostname, trustedAuthservIds } = settings;
   const relay = request.trustedRelay ? relayResults(head, trustedAuthservIds, hostname) : undefined;
   const spf = request.trustedRelay
@@ -82,33 +80,25 @@ async function check(
         result: 'temperror' as const,
         domain: domainOf(request.envelopeFrom),
       });
-  const fromDomain = authorDomain(head);
+  const recordOf = (domain: string): Promise<DmarcRecord> =>
+    inTime(signal, readDmarcRecord(domain, resolve), { kind: 'temperror' });
   const claim = claimOf(head, request.senders, request.envelopeFrom);
-  const claimRecord =
-    claim === undefined
-      ? undefined
-      : inTime(signal, readDmarcRecord(claim.domain, resolve), { kind: 'temperror' as const });
-  if (fromDomain === undefined) {
-    const { result } = await spf;
-    const other = { dkim: 'none', arc: 'none', policy: 'none', aligned: 'none' } as const;
-    // SPF is the only check that covers the envelope sender.
-    const isCovered = claim?.isEnvelope === true && result === 'pass';
-    const claimed = isCovered ? 'none' : policyOf(await claimRecord);
-    return { ...other, spf: result, dmarc: 'permerror', ...(claimed && { claimed }) };
-  }
+  const claimRecord = claim && recordOf(claim.domain);
+  const fromDomain = authorDomain(head);
+  if (fromDomain === undefined) return withoutAuthor((await spf).result, claim, claimRecord);
 
   const isTrustedSealer = (domain: string) =>
-    trustedArcSealers.some((sealer) => isBelow(domain.toLowerCase(), sealer));
+    request.trustedArcSealers.some((sealer) => isBelow(domain.toLowerCase(), sealer));
   const signed = readSignedHead(bytes, !head.truncated, fromDomain, isTrustedSealer);
-  const question = { raw, head: signed, headBytes: head.byteLength, fromDomain, isTrustedSealer };
+  const question = { raw: request.raw, head: signed, headBytes: head.byteLength, fromDomain };
   const [spfCheck, signatures, record, claimPolicy] = await Promise.all([
     spf,
     inTime(
       signal,
-      checkSignatures({ ...question, signal }, resolve),
+      checkSignatures({ ...question, isTrustedSealer, signal }, resolve),
       outOfTime(signed, fromDomain),
     ),
-    inTime(signal, readDmarcRecord(fromDomain, resolve), { kind: 'temperror' as const }),
+    recordOf(fromDomain),
     claimRecord,
   ]);
   const carried = sealedResults(signed, signatures, fromDomain);
@@ -120,14 +110,23 @@ async function check(
     dkim: signatures.dkim,
     arc: signatures.arc,
     ...conclude({
-      fromDomain,
-      record,
-      spf: spfCheck,
-      signatures,
-      carried,
+      ...{ fromDomain, record, spf: spfCheck, signatures, carried },
       relay: confirmsSender(relay, fromDomain),
     }),
   };
+}
+
+/** Without one From mailbox, there is no author that could be verified. */
+async function withoutAuthor(
+  spf: MethodResult,
+  claim: Claim | undefined,
+  claimRecord: Promise<DmarcRecord> | undefined,
+): Promise<AuthenticationVerdict> {
+  // SPF is the only check that covers the envelope sender.
+  const isCovered = claim?.isEnvelope === true && spf === 'pass';
+  const claimed = isCovered ? 'none' : policyOf(await claimRecord);
+  const other = { dkim: 'none', arc: 'none', policy: 'none', aligned: 'none' } as const;
+  return { ...other, spf, dmarc: 'permerror', ...(claimed && { claimed }) };
 }
 
 interface Evidence {
@@ -163,9 +162,7 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
 }
 
-/**
- * For a single From header with one mailbox; otherwise there is no author that could be verified.
- */
+/** For a single From header with one mailbox. */
 function authorDomain(head: HeaderBlock): string | undefined {
   const author = authorOf(head);
   return author === undefined || author === 'several'

@@ -1,3 +1,4 @@
+import { domainOf } from '../../../domain/email-addresses.ts';
 import type { HeaderBlock } from '../header-block.ts';
 import { isAligned, type SpfCheck } from './mailauth.ts';
 import type { SignatureCheck } from './check-signatures.ts';
@@ -33,7 +34,7 @@ export function reportedSpf(results: AuthenticationResults | undefined): SpfChec
   if (spf === undefined) return { result: 'skipped', domain: '' };
   const sender = spf.properties.get('smtp.mailfrom') ?? spf.properties.get('smtp.helo') ?? '';
   const result: MethodResult = spf.result === 'pass' ? 'pass' : 'fail';
-  return { result, domain: sender.slice(sender.lastIndexOf('@') + 1) };
+  return { result, domain: domainOf(sender) };
 }
 
 /** Whether a trusted host confirmed the domain in From. */
@@ -42,11 +43,8 @@ export function confirmsSender(
   fromDomain: string,
 ): boolean {
   return (results?.methods ?? []).some(({ method, result, properties }) => {
-    if (result !== 'pass') return false;
-    const domain = properties.get('header.from') ?? '';
-    return (
-      method === 'dmarc' && isAligned(fromDomain, domain.slice(domain.lastIndexOf('@') + 1), false)
-    );
+    if (method !== 'dmarc' || result !== 'pass') return false;
+    return isAligned(fromDomain, domainOf(properties.get('header.from') ?? ''), false);
   });
 }
 
@@ -99,16 +97,9 @@ function readMethod(part: string): ReportedMethod[] {
   const properties = new Map<string, string>();
   for (const word of words) {
     const equals = word.indexOf('=');
-    if (equals > 0) {
-      const key = word.slice(0, equals).toLowerCase();
-      properties.set(
-        key,
-        word
-          .slice(equals + 1)
-          .replace(/^"|"$/g, '')
-          .toLowerCase(),
-      );
-    }
+    if (equals <= 0) continue;
+    const value = word.slice(equals + 1).replace(/^"|"$/g, '');
+    properties.set(word.slice(0, equals).toLowerCase(), value.toLowerCase());
   }
   const method = name.toLowerCase().split('/')[0] ?? '';
   return [{ method, result: result.toLowerCase(), properties }];

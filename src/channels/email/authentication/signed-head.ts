@@ -1,3 +1,4 @@
+import { FIELD_NAME } from '../header-block.ts';
 import { isAligned } from './mailauth.ts';
 
 const MAX_FIELDS = 1000;
@@ -7,11 +8,6 @@ const MAX_SIGNATURES = 8;
 const MAX_SIGNATURE_LENGTH = 8 * 1024;
 /** RFC 6376 §3.5: at most twelve digits need to be read, and the library cannot read more. */
 const TIME = /^\d{1,12}$/;
-/**
- * The same as in `HeaderBlock`: a `From` that only one of the two recognizes could be used for
- * forgery.
- */
-const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/;
 /** RFC 8617 §4.2.1 allows 50 sets; real mail does not pass more than ten sealers. */
 const MAX_ARC_SETS = 10;
 
@@ -129,9 +125,9 @@ function trustedChain(
 }
 
 /**
- * The fields that `HeaderBlock` also recognizes, and no others. Undefined if there are more lines
- * or fields than any mail system writes, or runs of CRs, for which the library's own split is
- * quadratic.
+ * The fields that `HeaderBlock` also recognizes, and no others: a `From` that only one of the two
+ * recognizes could be used for forgery. Undefined if there are more lines or fields than any mail
+ * system writes, or runs of CRs, for which the library's own split is quadratic.
  */
 function splitFields(bytes: Uint8Array): string[] | undefined {
   const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -150,8 +146,7 @@ function splitFields(bytes: Uint8Array): string[] | undefined {
 }
 
 function nameOf(field: string): string {
-  const colon = field.indexOf(':');
-  return colon === -1 ? '' : field.slice(0, colon).trim().toLowerCase();
+  return FIELD_NAME.exec(field)?.[1]?.toLowerCase() ?? '';
 }
 
 function valueOf(field: string): string {

@@ -106,15 +106,6 @@ const MAX_LINES = 3;
 const MAX_LINE_LENGTH = 800;
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const DAY_NAMES: ReadonlyMap<string, string> = new Map([
-  ['MO', 'Mon'],
-  ['TU', 'Tue'],
-  ['WE', 'Wed'],
-  ['TH', 'Thu'],
-  ['FR', 'Fri'],
-  ['SA', 'Sat'],
-  ['SU', 'Sun'],
-]);
 /** RFC 5545 §3.2.12, RFC 5546 §3.2.3. */
 const ANSWERS: ReadonlyMap<string, string> = new Map([
   ['ACCEPTED', 'Accepted'],
@@ -242,10 +233,14 @@ function repetition(property: Property): string {
     .flat(1)
     .filter((day) => typeof day === 'string')
     .slice(0, 7);
-  const named = days.map((day) => DAY_NAMES.get(day) ?? day).join(', ');
+  const named = days.map(dayOfRule).join(', ');
   const on = named === '' ? '' : ` on ${named}`;
   const until = momentOf(null, String(parts['until']));
   const count = Number(parts['count']);
   const end = until !== undefined ? ` until ${until.day}` : count > 0 ? `, ${count} times` : '';
   return `repeats ${often}${on}${end}`;
 }
+
+/** `MO` becomes `Mon`; `1MO` (the first Monday) stays. */
+const dayOfRule = (day: string): string =>
+  DAYS.find((name) => name.slice(0, 2).toUpperCase() === day) ?? day;

@@ -20,44 +20,21 @@ const WORDS = [/^[a-z-]{1,24}$/i];
 const BORDER = [/^(?:[\w.#%-]{1,24}\s*){1,4}$/i];
 const FONTS = [/^[\w\s"',-]{1,200}$/];
 
-const STYLES: Readonly<Record<string, RegExp[]>> = {
-  color: COLOR,
-  'background-color': COLOR,
-  background: COLOR,
-  'font-family': FONTS,
-  'font-size': [...SIZE, ...WORDS],
-  'font-style': WORDS,
-  'font-weight': [...WORDS, /^\d{3}$/],
-  'line-height': SIZE,
-  'letter-spacing': SIZE,
-  'text-align': WORDS,
-  'text-decoration': WORDS,
-  'text-transform': WORDS,
-  'vertical-align': [...WORDS, ...SIZE],
-  'white-space': WORDS,
-  width: SIZE,
-  'max-width': SIZE,
-  height: SIZE,
-  margin: SIZES,
-  'margin-top': SIZE,
-  'margin-right': SIZE,
-  'margin-bottom': SIZE,
-  'margin-left': SIZE,
-  padding: SIZES,
-  'padding-top': SIZE,
-  'padding-right': SIZE,
-  'padding-bottom': SIZE,
-  'padding-left': SIZE,
-  border: BORDER,
-  'border-top': BORDER,
-  'border-right': BORDER,
-  'border-bottom': BORDER,
-  'border-left': BORDER,
-  'border-color': COLOR,
-  'border-radius': SIZES,
-  'border-collapse': WORDS,
-  'border-spacing': SIZES,
-};
+const ALLOWED: readonly (readonly [properties: string, forms: RegExp[]])[] = [
+  ['color background background-color border-color', COLOR],
+  ['font-family', FONTS],
+  ['font-weight', [...WORDS, /^\d{3}$/]],
+  ['font-size vertical-align', [...SIZE, ...WORDS]],
+  ['font-style text-align text-decoration text-transform white-space border-collapse', WORDS],
+  ['line-height letter-spacing width max-width height', SIZE],
+  ['margin-top margin-right margin-bottom margin-left', SIZE],
+  ['padding-top padding-right padding-bottom padding-left', SIZE],
+  ['margin padding border-radius border-spacing', SIZES],
+  ['border border-top border-right border-bottom border-left', BORDER],
+];
+const STYLES = Object.fromEntries(
+  ALLOWED.flatMap(([properties, forms]) => properties.split(' ').map((name) => [name, forms])),
+);
 
 /**
  * The visible part of the message, as a separate document. It loads nothing: images of the message

@@ -23,13 +23,10 @@ export interface AcceptParts {
   readonly logger: Logger;
 }
 
-export interface SentMessage {
+/** A listed message and its shop. */
+export interface ForShop {
   readonly message: ListedMessage;
   readonly sentAt: number;
-}
-
-/** A listed message and its shop. */
-export interface ForShop extends SentMessage {
   readonly shop: SmsShop;
 }
 

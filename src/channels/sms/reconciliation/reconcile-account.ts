@@ -10,12 +10,7 @@ import {
 } from '../providers/twilio/message-lists.ts';
 import { credentialsOf, TwilioFailed } from '../providers/twilio/transport.ts';
 import type { ShopDirectory, SmsShop } from '../shop.ts';
-import {
-  type AcceptParts,
-  acceptMissing,
-  type ForShop,
-  type SentMessage,
-} from './accept-missing.ts';
+import { type AcceptParts, acceptMissing, type ForShop } from './accept-missing.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -131,65 +126,47 @@ async function markOrFirst(
   return Math.min(mark ?? now, now);
 }
 
+/**
+ * The inbound messages of a span that belong to a shop, in the order of DateSent, without
+ * duplicates. Undefined if there are more than can be listed at once.
+ * @throws {TwilioFailed}
+ */
 async function messagesFor(
   { accountSid, addresses }: ReconciledAccount,
   lists: MessageLists,
   span: Span,
   { directory, clock, openedAt, maxPages }: ReconcileParts,
 ): Promise<readonly ForShop[] | undefined> {
-  const shopOf = ({ to, messagingServiceSid }: ListedMessage) =>
-    directory.find(accountSid, to ?? '', messagingServiceSid ?? undefined);
   const now = clock();
   // The webhook's own form has more data (ProfileName, a location), so it is preferred. The next
   // run checks again.
   const mayBeOnItsWay = (at: number) => at > openedAt && at > now - IN_FLIGHT_MS;
   // By the second, even if a filter by day has listed more.
   const earliest = Math.floor(span.from / 1000) * 1000;
-  const messages = await messagesOf(lists, addresses, span, maxPages, (message, at) => {
-    if (message.accountSid !== accountSid || at < earliest || mayBeOnItsWay(at)) return false;
-    return shopOf(message) !== undefined;
-  });
-  return messages?.flatMap((sent) => {
-    const shop = shopOf(sent.message);
-    return shop === undefined ? [] : [{ ...sent, shop }];
-  });
+  const found = new Map<string, ForShop>();
+  for (const address of addresses ?? [undefined]) {
+    const listed: ForShop[] = [];
+    let pages = 0;
+    for await (const page of lists.pages(address, span)) {
+      pages += 1;
+      if (pages > maxPages) return undefined;
+      for (const message of page.filter(hasArrived)) {
+        // Twilio dates every message; one without a date is sorted first rather than lost.
+        const at = sentAt(message) ?? span.from;
+        if (message.accountSid !== accountSid || at < earliest || mayBeOnItsWay(at)) continue;
+        const { to, messagingServiceSid } = message;
+        const shop = directory.find(accountSid, to ?? '', messagingServiceSid ?? undefined);
+        if (shop !== undefined) listed.push({ message, sentAt: at, shop });
+      }
+    }
+    for (const each of oldestFirst(listed)) found.set(each.message.sid, each);
+  }
+  return [...found.values()].sort((one, other) => one.sentAt - other.sentAt);
 }
 
 function reportGap(since: number, now: number, { metrics, logger }: ReconcileParts): void {
   metrics.alarms.inc({ alarm: 'sms_reconciliation_gap' });
   logger.error('sms.reconciliation_gap', { days: Math.floor((now - since) / (24 * HOUR_MS)) });
-}
-
-/**
- * The inbound messages of a span that `keep` accepts, in the order of DateSent, without duplicates.
- * Undefined if there are more than can be listed at once.
- * @param maxPages requests per list
- * @param addresses the values of To to list by; undefined for all
- * @throws {TwilioFailed}
- */
-async function messagesOf(
-  lists: MessageLists,
-  addresses: readonly string[] | undefined,
-  span: Span,
-  maxPages: number,
-  keep: (message: ListedMessage, sentAt: number) => boolean,
-): Promise<readonly SentMessage[] | undefined> {
-  const found = new Map<string, SentMessage>();
-  for (const to of addresses ?? [undefined]) {
-    const listed: SentMessage[] = [];
-    let pages = 0;
-    for await (const page of lists.pages(to, span)) {
-      pages += 1;
-      if (pages > maxPages) return undefined;
-      for (const message of page) {
-        // Twilio dates every message; one without a date is sorted first rather than lost.
-        const at = sentAt(message) ?? span.from;
-        if (hasArrived(message) && keep(message, at)) listed.push({ message, sentAt: at });
-      }
-    }
-    for (const sent of oldestFirst(listed)) found.set(sent.message.sid, sent);
-  }
-  return [...found.values()].sort((one, other) => one.sentAt - other.sentAt);
 }
 
 /** A message that is still `receiving` is listed again as `received`. */
@@ -200,7 +177,7 @@ const hasArrived = ({ direction, status }: ListedMessage): boolean =>
  * Orders a list, which is newest first and has dates in whole seconds. For two texts within a
  * second, only their position shows which was first; the dates show the direction of the list.
  */
-function oldestFirst(listed: readonly SentMessage[]): readonly SentMessage[] {
+function oldestFirst(listed: readonly ForShop[]): readonly ForShop[] {
   const [first] = listed;
   const last = listed.at(-1);
   if (first === undefined || last === undefined) return listed;

@@ -5,9 +5,8 @@ import {
   domainOf,
   parseAddressList,
 } from '../../../../domain/email-addresses.ts';
-import { messageIdOf } from '../../identity.ts';
 import { hasForeignReplyTo, listPost, mailboxOf, type Sender } from '../../sender.ts';
-import type { HeaderBlock } from '../../header-block.ts';
+import { type HeaderBlock, messageIdOf } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { EmailMeta } from '../../stored.ts';
 import { isAutoReplySubject, isBounceSubject } from './subjects.ts';
@@ -23,14 +22,8 @@ export interface Classified {
 }
 
 /** Headers with which some systems mark automatic answers. */
-const AUTO_REPLY_HEADERS = [
-  'x-autoreply',
-  'x-autorespond',
-  'x-autoresponder',
-  'x-autoresponse',
-  'x-autoreply-from',
-  'x-mail-autoreply',
-];
+const AUTO_REPLY_HEADERS = `x-autoreply x-autorespond x-autoresponder x-autoresponse
+  x-autoreply-from x-mail-autoreply`.split(/\s+/);
 
 /** Whether a message is delivered, held or suppressed, by its headers and envelope. */
 export function classify(message: Classified): Verdict {

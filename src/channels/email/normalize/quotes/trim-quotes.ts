@@ -1,4 +1,3 @@
-import { type Line, phrases } from './lines.ts';
 import {
   attributionStart,
   bareText,
@@ -6,8 +5,10 @@ import {
   isForwardLine,
   isOriginalMessageLine,
   isRule,
+  type Line,
+  phrases,
   startsHeaderBlock,
-} from './quote-lines.ts';
+} from './lines.ts';
 
 interface TrimmedLines {
   /** The lines that are kept. */

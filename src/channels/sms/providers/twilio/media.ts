@@ -220,15 +220,11 @@ class ByteCap extends Transform {
  * @param asked whether this request had credentials: a 403 of the storage means that its link has
  * expired
  */
-function refusal(
-  { status, headers }: AxiosResponse<Readable>,
-  asked: boolean,
-  now: number,
-): TwilioFailed {
-  const retryAfter: unknown = headers['retry-after'];
+function refusal(response: AxiosResponse<Readable>, asked: boolean, now: number): TwilioFailed {
+  const { status } = response;
   // 404: Twilio calls the webhook before it has stored the media.
   const like = status === 404 || (!asked && (status === 401 || status === 403)) ? 503 : status;
-  const failure = failureOf(like, typeof retryAfter === 'string' ? retryAfter : undefined, now);
+  const failure = failureOf(like, header(response, 'retry-after'), now);
   const { kind, retryAfterMs } = failure ?? { kind: 'later' };
   return new TwilioFailed(kind, `http-${status}`, { status, retryAfterMs });
 }

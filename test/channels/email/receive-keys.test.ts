@@ -2,11 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import {
   emailDedupKey,
   emailLane,
-  messageIdOf,
   idOfRaw,
   remoteIdIfTaken,
-} from '../../../src/channels/email/identity.ts';
-import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
+} from '../../../src/channels/email/receive.ts';
+import { messageIdOf, parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
 
 const head = (...lines: string[]) => parseHeaderBlock(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`));
 const CONTACT = 'support@acme.example';

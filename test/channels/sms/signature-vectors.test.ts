@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { ends } from '../../../../support/ends.ts';
-import { type Pairs, encodeForm, postWebhook } from '../../../../support/twilio-stand-in.ts';
-import { type RunningWebhook, startWebhook } from '../../running-door.ts';
+import { ends } from '../../support/ends.ts';
+import { type Pairs, encodeForm, postWebhook } from '../../support/twilio-stand-in.ts';
+import { type RunningWebhook, startWebhook } from './running-door.ts';
 
 /** Signed by Twilio's library for Python: test/fixtures/twilio/make-signatures.py. */
 const vectors = z
@@ -20,7 +20,7 @@ const vectors = z
   )
   .parse(
     JSON.parse(
-      readFileSync(new URL('../../../../fixtures/twilio/signatures.json', import.meta.url), 'utf8'),
+      readFileSync(new URL('../../fixtures/twilio/signatures.json', import.meta.url), 'utf8'),
     ),
   );
 

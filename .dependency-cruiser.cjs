@@ -32,6 +32,12 @@ module.exports = {
     layer('gateway-never-cli', '^src/gateway/', ['^src/(?!cli/|main[.]ts$)']),
     layer('platform-api', '^src/platform-api/', LEAVES),
     layer('spool', '^src/spool/', LEAVES),
+    {
+      name: 'the-index-follows-the-store',
+      severity: 'error',
+      from: { path: '^src/spool/(?!search/)' },
+      to: { path: '^src/spool/search/' },
+    },
     layer('backup', '^src/operations/backup/', [...LEAVES, '^src/spool/']),
     layer('intake-to-spool', '^src/intake/', [...LEAVES, ...CONTRACT, '^src/spool/']),
     ...['email', 'sms', 'chat'].map((channel) =>

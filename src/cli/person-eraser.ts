@@ -3,6 +3,7 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { PlatformEraser, type PlatformPlan } from '../local-platform/erase.ts';
 import type { ErasedPerson } from '../local-platform/store/erase-rows.ts';
 import type { LineMention, Mention, TracedEntry, Traces } from '../spool/erasure.ts';
+import { eraseFromIndex } from '../spool/search/open-search.ts';
 import { SpoolEraser } from '../spool/sqlite/erasure.ts';
 import type { Purged } from '../spool/sqlite/erasure-bytes.ts';
 import type { ShopId } from '../domain/ids.ts';
@@ -38,15 +39,18 @@ export interface EraseRequest {
 
 /** The stores that are searched for a person: the spool, its files, and the embedded platform. */
 export class PersonEraser {
+  readonly #dataDir: string;
   readonly #spool: SpoolEraser;
   readonly #platform: PlatformEraser | undefined;
   readonly #shops: readonly ShopId[];
 
   private constructor(
+    dataDir: string,
     spool: SpoolEraser,
     platform: PlatformEraser | undefined,
     shops: readonly ShopId[],
   ) {
+    this.#dataDir = dataDir;
     this.#spool = spool;
     this.#platform = platform;
     this.#shops = shops;
@@ -58,6 +62,7 @@ export class PersonEraser {
     try {
       const platform = PlatformEraser.open(join(dataDir, 'platform'));
       return new PersonEraser(
+        dataDir,
         spool,
         platform,
         shops.map(({ shopId }) => shopId),
@@ -138,7 +143,7 @@ export class PersonEraser {
     signal.throwIfAborted();
     const bytes: Record<string, Purged> = { 'spool.db': await this.#spool.purge(person) };
     signal.throwIfAborted();
-    const index = await this.#spool.eraseFromIndex();
+    const index = await eraseFromIndex(this.#dataDir);
     if (index !== undefined) bytes['search.db'] = index;
     signal.throwIfAborted();
     if (this.#platform !== undefined) {

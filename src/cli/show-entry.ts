@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import {
+  endsAttempt,
   type Entry,
   type EntrySummary,
+  isApart,
   type RawForm,
   type TimelineStep,
   waitOf,
@@ -16,7 +18,6 @@ import { withSpool, type OpenSpool } from './open-spool.ts';
 import { entryJson, foundJson, iso, time } from './queue-entry.ts';
 import { printable, printableLine, type Terminal } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
-import { endsAttempt, isApart } from '../spool/attempt-steps.ts';
 
 export interface ShowOptions {
   readonly json?: true;

@@ -4,7 +4,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
 import { reasonDetail } from '../domain/reasons.ts';
-import { RawDamaged } from '../spool/raw-checksum.ts';
+import { RawDamaged } from '../spool/blobs.ts';
 import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
 import { AttemptRecord, Steps, type Work } from './work.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';

@@ -5,7 +5,7 @@ import type { Normalized, Normalizer } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { type CreateEventRequest, createEventRequestSchema } from '../platform-api/schemas.ts';
 import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
-import { assertIntact } from '../spool/raw-checksum.ts';
+import { assertIntact } from '../spool/blobs.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { PlainCode } from '../domain/reasons.ts';

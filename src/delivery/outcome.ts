@@ -1,6 +1,6 @@
 import { NotYet } from '../intake/normalizer.ts';
 import { type Entry, type Outcome, WAITS_FOR } from '../spool/entry.ts';
-import { RawDamaged } from '../spool/raw-checksum.ts';
+import { RawDamaged } from '../spool/blobs.ts';
 import {
   Forbidden,
   Later,

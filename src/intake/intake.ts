@@ -9,7 +9,7 @@ import type {
   RawForm,
   StoredSummary,
 } from '../spool/entry.ts';
-import { withChecksum } from '../spool/raw-checksum.ts';
+import { withChecksum } from '../spool/blobs.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { Reason } from '../domain/reasons.ts';

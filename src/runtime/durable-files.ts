@@ -178,7 +178,7 @@ export function makeFileOnce(file: string, content: string): boolean {
 }
 
 /** Syncs a file or a folder, in a thread that may block. */
-export function syncPathSync(path: string): void {
+function syncPathSync(path: string): void {
   const handle = openSync(path, 'r');
   try {
     fsyncSync(handle);

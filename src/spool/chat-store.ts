@@ -52,7 +52,7 @@ export interface UploadRecord {
   readonly type: string;
   readonly size: number;
   readonly blob: BlobName;
-  /** The checksum of its bytes (`raw-checksum.ts`); absent where an earlier version stored it. */
+  /** The checksum of its bytes (`blobs.ts`); absent where an earlier version stored it. */
   readonly checksum?: number;
 }
 

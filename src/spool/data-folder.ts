@@ -38,7 +38,7 @@ export function inspectDataFolder(dir: string, now: number): DataFolderStatus {
 /** Whether a running gateway uses this folder. */
 export const isServed = (dir: string): boolean => isLocked(join(dir, 'spool.lock'));
 
-/** Tries a shared lock, which a gateway's exclusive one (`lock.ts`) prevents. */
+/** Tries a shared lock, which a gateway's exclusive one (`locks.ts`) prevents. */
 function isLocked(file: string): boolean {
   if (statOf(file) === undefined) return false;
   let db: Database.Database | undefined;

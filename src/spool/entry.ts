@@ -5,7 +5,7 @@ import type { Reason } from '../domain/reasons.ts';
 
 /**
  * The received bytes, unchanged. Small raw forms are stored in the row, larger ones in a file.
- * Entries that an earlier version stored have no checksum (`raw-checksum.ts`).
+ * Entries that an earlier version stored have no checksum (`blobs.ts`).
  */
 export type RawForm =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array; readonly checksum?: number }
@@ -205,3 +205,21 @@ export interface ClaimRequest {
  * heads that wait for it; fewest failures first, then the oldest.
  */
 export type ClaimSource = 'due' | 'untried' | number;
+
+/** Steps of the timeline that end an attempt. */
+const ENDS: ReadonlySet<string> = new Set(['delivered', 'queued', 'dead', 'held', 'suppressed']);
+const APART: ReadonlySet<string> = new Set([
+  'accepted',
+  'requeued',
+  'retried',
+  'released',
+  'discarded',
+  'restored',
+  'taken_back',
+]);
+
+/** Whether the step is the last of an attempt, which is the resulting state. */
+export const endsAttempt = (step: string): boolean => ENDS.has(step);
+
+/** Whether the step belongs to no attempt: the arrival, and operators' moves. */
+export const isApart = (step: string): boolean => APART.has(step);

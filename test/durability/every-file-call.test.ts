@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { BALLAST_FILE } from '../../src/spool/ballast.ts';
-import { assertIntact } from '../../src/spool/raw-checksum.ts';
+import { assertIntact } from '../../src/spool/blobs.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { buildPreload } from '../support/preload.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -12,7 +12,7 @@
 import { writeFileSync, writeSync } from 'node:fs';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertIntact } from '../../dist/spool/raw-checksum.js';
+import { assertIntact } from '../../dist/spool/blobs.js';
 import { openSqliteStore } from '../../dist/spool/sqlite/open.js';
 
 const SHOP_ID = '00000000-0000-4000-8000-000000000001';

@@ -7,18 +7,22 @@ import { tempDir } from './temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** Writes down the address of every module that an import asks for, in worker threads as well. */
-const HOOKS = `
+/**
+ * Writes down the address of every module that an import asks for, in worker threads as well, most
+ * of which have no environment.
+ */
+const hooks = (file: string): string => `
 import { appendFileSync } from 'node:fs';
 export async function resolve(specifier, context, next) {
   const found = await next(specifier, context);
-  appendFileSync(process.env.IMPORTED, found.url + '\\n');
+  appendFileSync(${JSON.stringify(file)}, found.url + '\\n');
   return found;
 }`;
 const asModule = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
-const REGISTER = asModule(
-  `import { register } from 'node:module'; register(${JSON.stringify(asModule(HOOKS))});`,
-);
+const registering = (file: string): string =>
+  asModule(
+    `import { register } from 'node:module'; register(${JSON.stringify(asModule(hooks(file)))});`,
+  );
 
 /**
  * Runs a command line of the built program to its end.
@@ -33,8 +37,8 @@ export function loadedPackages(
   ends(() => dir.remove());
   const file = join(dir.path, 'imported');
   writeFileSync(file, '');
-  const { status } = spawnSync(process.execPath, ['--import', REGISTER, MAIN, ...args], {
-    env: { PATH: process.env['PATH'], ...env, IMPORTED: file },
+  const { status } = spawnSync(process.execPath, ['--import', registering(file), MAIN, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
     stdio: 'ignore',
   });
   const names = readFileSync(file, 'utf8').matchAll(/\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/g);

@@ -6,9 +6,8 @@ import {
   type Normalized,
   type Normalizer,
 } from '../../intake/normalizer.ts';
-import type { BlobStore } from '../../spool/blobs.ts';
+import { assertIntact, type BlobStore } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
-import { assertIntact } from '../../spool/raw-checksum.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { isVisible } from './receive.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './stored.ts';

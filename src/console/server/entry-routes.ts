@@ -1,7 +1,9 @@
 import express, { type Router } from 'express';
 import {
+  endsAttempt,
   type Entry,
   type EntrySummary,
+  isApart,
   type TimelineStep as StoredStep,
   waitOf,
 } from '../../spool/entry.ts';
@@ -11,7 +13,6 @@ import type { Spool } from '../../spool/spool.ts';
 import type { EntryDetail, EntryList, EntryRow, ShownReason, TimelineStep } from '../contract.ts';
 import { movesOf } from '../../domain/entry-state.ts';
 import { type Reason, reasonOf, sentence, shownReason } from '../../domain/reasons.ts';
-import { endsAttempt, isApart } from '../../spool/attempt-steps.ts';
 import { checked, Refusal } from './refusal.ts';
 import { entryIdSchema, readList } from './entry-search.ts';
 import type { ShopNames } from './shop-routes.ts';

@@ -1,7 +1,9 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Follow } from './follow.ts';
-import { IndexDatabase, isDamage, removeIndex } from './index-database.ts';
+import { type Purged, truncateLog } from '../sqlite/erasure-bytes.ts';
+import { IndexDatabase, indexFileOf, isDamage, removeIndex } from './index-database.ts';
 import { SearchIndex } from './search-index.ts';
 
 export interface SearchFiles {
@@ -70,3 +72,27 @@ export class OpenSearch {
 
 const inodeOf = (file: string): number | undefined =>
   statSync(file, { throwIfNoEntry: false })?.ino;
+
+/** An index that is far behind has to read all entries. */
+const CATCH_UP_WITHIN_MS = 30 * 60_000;
+const INDEX_BUSY_MS = 60_000;
+
+/**
+ * Removes deleted entries from the search index and rewrites it without them. No acknowledgement
+ * waits for the index. Undefined: there is none.
+ * @param dir the data folder
+ */
+export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
+  const indexFile = indexFileOf(dir);
+  if (!existsSync(indexFile)) return undefined;
+  const search = new OpenSearch({ indexFile, spoolFile: join(dir, 'spool.db') });
+  try {
+    search.with(({ index }) => index.db.pragma(`busy_timeout = ${INDEX_BUSY_MS}`));
+    search.catchUp(CATCH_UP_WITHIN_MS);
+    search.with(({ index }) => index.rewrite());
+    await search.with(({ index }) => truncateLog(index.db));
+    return 'rewritten';
+  } finally {
+    search.close();
+  }
+}

@@ -15,7 +15,7 @@ const CHECKPOINT_AGAIN_AFTER_MS = 100;
 /** `postponed`: the file has to be rewritten, which takes too long beside a running gateway. */
 export type Purged = 'clean' | 'rewritten' | 'postponed';
 
-export interface PurgeOptions {
+interface PurgeOptions {
   readonly occursIn: (text: string) => boolean;
   /** A gateway has the file open too. */
   readonly isServed: boolean;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 import type { EntryMeta, TimelineStep } from '../entry.ts';
 import { blackened } from '../erasure.ts';
 import { bodyTexts, readableTexts, textOfJson } from '../erasure-text.ts';
@@ -129,7 +130,7 @@ export class TraceFinder {
       return readFileSync(join(this.#blobs, blob));
     } catch (error) {
       // Swept since the row was read.
-      if (isMissing(error)) return undefined;
+      if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
   }
@@ -236,8 +237,4 @@ function prepare(db: Db) {
        JOIN visitors v ON v.no = j.visitor ORDER BY j.line`,
     ),
   };
-}
-
-function isMissing(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }

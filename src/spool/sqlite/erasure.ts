@@ -9,11 +9,9 @@ import { ErasureKey } from './erased-keys.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { type Db, openDatabase } from './database.ts';
-import { purge, type PurgeOptions, type Purged, truncateLog } from './erasure-bytes.ts';
+import { purge, type Purged } from './erasure-bytes.ts';
 import { type FinderOptions, type Found, TraceFinder } from './erasure-finder.ts';
 import { ErasureRows, type RestKind } from './erasure-rows.ts';
-import { indexFileOf } from '../search/index-database.ts';
-import { OpenSearch } from '../search/open-search.ts';
 
 /** Transactions of other processes are short. */
 const BUSY_MS = 30_000;
@@ -169,11 +167,6 @@ export class SpoolEraser {
     }
   }
 
-  /** Removes deleted entries from the search index. Undefined: there is no index. */
-  eraseFromIndex(): Promise<Purged | undefined> {
-    return eraseFromIndex(this.#dir);
-  }
-
   /** Removes deleted bytes from the store's files. */
   purge(person: Person): Promise<Purged> {
     return this.purgeOther(this.#db, person);
@@ -181,7 +174,8 @@ export class SpoolEraser {
 
   /** The same for another database of the data folder, the embedded platform's. */
   purgeOther(db: Db, person: Person): Promise<Purged> {
-    return this.whileAlone((isAlone) => purge(db, purgeOptions(person, !isAlone)));
+    const { occursIn } = person;
+    return this.whileAlone((isAlone) => purge(db, { occursIn, isServed: !isAlone }));
   }
 
   /** Runs `work` while no gateway can start; `isAlone` is false if one is running. */
@@ -200,11 +194,6 @@ export class SpoolEraser {
   }
 }
 
-const purgeOptions = ({ occursIn }: Person, isServed: boolean): PurgeOptions => ({
-  occursIn,
-  isServed,
-});
-
 async function namesIn(folder: string): Promise<readonly string[]> {
   return existsSync(folder) ? readdir(folder) : [];
 }
@@ -217,31 +206,5 @@ async function sweep(folder: string, before: number): Promise<void> {
     if (touched !== undefined && touched.mtimeMs < before) {
       await rm(path, { recursive: true, force: true });
     }
-  }
-}
-
-/** An index that is far behind has to read all entries. */
-const CATCH_UP_WITHIN_MS = 30 * 60_000;
-const INDEX_BUSY_MS = 60_000;
-
-/**
- * Removes deleted entries from the search index and rewrites it without them. No acknowledgement
- * waits for the index. Undefined: there is none.
- * @param dir the data folder
- */
-export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
-  const indexFile = indexFileOf(dir);
-  if (!existsSync(indexFile)) return undefined;
-  const search = new OpenSearch({
-    ...{ indexFile, spoolFile: join(dir, 'spool.db') },
-  });
-  try {
-    search.with(({ index }) => index.db.pragma(`busy_timeout = ${INDEX_BUSY_MS}`));
-    search.catchUp(CATCH_UP_WITHIN_MS);
-    search.with(({ index }) => index.rewrite());
-    await search.with(({ index }) => truncateLog(index.db));
-    return 'rewritten';
-  } finally {
-    search.close();
   }
 }

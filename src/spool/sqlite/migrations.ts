@@ -186,7 +186,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE shop_health (shop TEXT PRIMARY KEY, health TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE probe_requests (shop TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   `,
-  // The checksums of raw forms and uploads (`raw-checksum.ts`); null where an earlier version
+  // The checksums of raw forms and uploads (`blobs.ts`); null where an earlier version
   // stored them. With the size in the index, the waiting bytes are summed up without reading the
   // rows.
   `

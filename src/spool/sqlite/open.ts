@@ -15,9 +15,8 @@ import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
 import { HEAD_BYTES, type StoredForms, SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
-import type { Operations } from './operations.ts';
+import type { Operations, OutdatedSummary } from './operations.ts';
 import { type OnCommit, type Remote, StoreClient, storeOperations } from './store-client.ts';
-import type { OutdatedSummary } from './summary-table.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 export interface SqliteSpoolOptions {

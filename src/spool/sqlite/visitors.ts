@@ -74,7 +74,7 @@ export class VisitorTable {
   }
 }
 
-export const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
+const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
   row.lane ?? `${row.id}/${row.conversation}`;
 
 const toVisitor = (row: VisitorRow): VisitorRecord => ({

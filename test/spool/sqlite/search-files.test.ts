@@ -8,7 +8,7 @@ import { SearchThreads } from '../../../src/spool/search/search-threads.ts';
 import { IndexDatabase } from '../../../src/spool/search/index-database.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
-import { eraseFromIndex } from '../../../src/spool/sqlite/erasure.ts';
+import { eraseFromIndex } from '../../../src/spool/search/open-search.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import type { EntryId } from '../../../src/domain/ids.ts';
 import { storedFormOf } from '../../../src/gateway/stored-forms.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { beforeEach, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import type { RawForm } from '../../src/spool/entry.ts';
-import { assertIntact, RawDamaged, withChecksum } from '../../src/spool/raw-checksum.ts';
+import { assertIntact, RawDamaged, withChecksum } from '../../src/spool/blobs.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { anEntry, claimFrom } from '../support/entries.ts';

@@ -128,7 +128,7 @@ class TwilioWebhook {
       // Twilio signed it, so this is not an attack: a number is missing in the configuration.
       this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
       this.#logger.error('sms.unknown_number', { accountSid, messageSid });
-      throw new WebhookRefused(403, 'unknown-number', 'No shop has this account and number');
+      throw new WebhookRefused(403, 'unknown_number', 'No shop has this account and number');
     }
     const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
@@ -201,5 +201,5 @@ function isJson(req: Request): boolean {
   if (type === 'application/x-www-form-urlencoded') return false;
   if (type === 'application/json') return true;
   const expected = 'Expected application/x-www-form-urlencoded or application/json';
-  throw new WebhookRefused(415, 'content-type', expected);
+  throw new WebhookRefused(415, 'content_type', expected);
 }

@@ -2,8 +2,7 @@ import { PlatformError } from '../platform-api/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
-import { Later, NotLearned, readAnswer } from './answer.ts';
-import { findByRemoteId } from './evidence.ts';
+import { findByRemoteId, Later, NotLearned, readAnswer } from './answer.ts';
 import type { Submitted, Work } from './work.ts';
 
 /** A conversation that was unused for longer is looked up before a message is sent to it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EntryMeta } from '../spool/entry.ts';
-import { RUNGS } from './ladder.ts';
+import { RUNGS } from './compose.ts';
 
 /** The maximum number of create-message requests per entry; probes not included. */
 export const POST_BUDGET = 40;

@@ -6,8 +6,7 @@ import type { ShopHealth } from '../spool/shop-health.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { AlikeRefusals } from './alike-refusals.ts';
-import { answered, type Part, readAnswer } from './answer.ts';
-import { LearnedAnswers } from './evidence.ts';
+import { answered, LearnedAnswers, type Part, readAnswer } from './answer.ts';
 import { Health } from './health.ts';
 
 const READS_TIMEOUT_MS = 5000;

@@ -1,11 +1,9 @@
 import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage, Message } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
-import type { Composed } from './compose.ts';
 import { lookUp } from './conversations.ts';
-import { Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
-import { findByRemoteId } from './evidence.ts';
-import { nextRung, type Rung, without } from './ladder.ts';
+import { findByRemoteId, Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
+import { type Composed, nextRung, type Rung, without } from './compose.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
 /** Attempts at a message that is answered 404 although its conversation exists. */

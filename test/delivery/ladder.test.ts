@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nextRung, type Rung, RUNGS, without } from '../../src/delivery/ladder.ts';
+import { nextRung, type Rung, RUNGS, without } from '../../src/delivery/compose.ts';
 import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
 
 const ID = '5b0f9b0e-0000-4000-8000-000000000001';

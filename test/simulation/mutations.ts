@@ -1,7 +1,7 @@
 import type { Reason } from '../../src/domain/reasons.ts';
 import { Conversations } from '../../src/delivery/conversations.ts';
 import { Later, NotLearned } from '../../src/delivery/answer.ts';
-import { LearnedAnswers } from '../../src/delivery/evidence.ts';
+import { LearnedAnswers } from '../../src/delivery/answer.ts';
 import { Health } from '../../src/delivery/health.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
 import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';

@@ -141,7 +141,7 @@ class TwilioWebhook {
     // Twilio signed it, so this is not an attack: a number is missing in the configuration.
     this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
     this.#logger.error('sms.unknown_number', { accountSid, messageSid });
-    throw new WebhookRefused(403, 'unknown-number', 'No shop has this account and number');
+    throw new WebhookRefused(403, 'unknown_number', 'No shop has this account and number');
   }
 
   /** @throws {WebhookRefused} */
@@ -189,11 +189,11 @@ const EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>';
 
 /** @throws {WebhookRefused} neither a form nor JSON */
 function isJson(req: Request): boolean {
-  const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = req.headers['content_type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') return false;
   if (type === 'application/json') return true;
   const expected = 'Expected application/x-www-form-urlencoded or application/json';
-  throw new WebhookRefused(415, 'content-type', expected);
+  throw new WebhookRefused(415, 'content_type', expected);
 }
 
 /**

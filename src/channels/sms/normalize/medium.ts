@@ -96,7 +96,7 @@ export class Medium {
    */
   async fetch(signal: AbortSignal): Promise<OpenAttachment> {
     const { reference, account, scratch } = this.#facts;
-    if (reference === undefined) throw new TwilioFailed('never', 'url-refused');
+    if (reference === undefined) throw new TwilioFailed('never', 'url_refused');
     const path = await scratch.newPath();
     try {
       const download = await this.#parts.download(reference.target, account, path, signal);

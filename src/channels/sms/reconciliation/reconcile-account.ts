@@ -103,7 +103,7 @@ export async function reconcileAccount(
     const messages = await messagesFor(account, lists, span, parts);
     if (messages === undefined) {
       const parted = halves(span, startedAt);
-      if (parted === undefined) throw new TwilioFailed('never', 'too-many-messages');
+      if (parted === undefined) throw new TwilioFailed('never', 'too_many_messages');
       spans.unshift(...parted);
       continue;
     }

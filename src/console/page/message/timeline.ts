@@ -182,7 +182,7 @@ export function stepWords({ step, detail = {} }: TimelineStep): StepWords {
   );
 }
 
-/** What a repeated request changes (`delivery/ladder.ts`). */
+/** What a repeated request changes (`delivery/compose.ts`). */
 const RUNGS: Readonly<Record<string, string>> = {
   address: 'without the sender’s address, which is added to the name; replies are not possible',
   attachments_anew: 'with newly uploaded attachments',

@@ -180,7 +180,7 @@ function trouble(error: unknown): unknown {
   if (status === undefined) {
     return new TwilioTrouble(
       'unreachable',
-      code === 'not-json'
+      code === 'not_json'
         ? "the response is not from Twilio's API"
         : `no response from Twilio (${code ?? 'network'})`,
     );

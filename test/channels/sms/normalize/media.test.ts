@@ -278,7 +278,7 @@ describe('a redirect', () => {
     expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
     expect(paths()).toEqual([PATH]);
     expect(log.find(({ event }) => event === 'sms.media_failed')?.fields['reason']).toBe(
-      'redirect-refused',
+      'redirect_refused',
     );
   });
 
@@ -312,7 +312,7 @@ describe('a redirect', () => {
       expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
       expect(asked).toEqual([host]);
       expect(log.find(({ event }) => event === 'sms.media_failed')?.fields['reason']).toBe(
-        'private-address',
+        'private_address',
       );
     },
   );

@@ -254,7 +254,7 @@ describe('trouble', () => {
     expect(log.find(({ level }) => level === 'error')?.fields).toEqual({
       accountSid: ACCOUNT_SID,
       kind: 'later',
-      reason: 'http-503',
+      reason: 'http_503',
       waitMs: 1,
     });
   });
@@ -264,7 +264,7 @@ describe('trouble', () => {
     messages.answerNext(tooManyRequests('900'));
     const reconciliation = start();
     const failed = await waitFor('the failure', () => log.find(({ level }) => level === 'error'));
-    expect(failed.fields).toMatchObject({ reason: 'http-429', waitMs: 900_000 });
+    expect(failed.fields).toMatchObject({ reason: 'http_429', waitMs: 900_000 });
     expect(messages.requests).toHaveLength(1);
     await reconciliation.stop();
   });
@@ -274,7 +274,7 @@ describe('trouble', () => {
     messages.keep({ sid: messageSid(1), sentAt: ago(MINUTE), body: 'private words' });
     start({ afterFailureMs: [] });
     const failed = await waitFor('the failure', () => log.find(({ level }) => level === 'error'));
-    expect(failed.fields).toMatchObject({ kind: 'credentials', reason: 'http-401' });
+    expect(failed.fields).toMatchObject({ kind: 'credentials', reason: 'http_401' });
     expect(JSON.stringify(log)).not.toMatch(new RegExp(`${AUTH_TOKEN}|private words`));
   });
 
@@ -314,7 +314,7 @@ describe('trouble', () => {
     for (let n = 0; n < 3; n += 1) messages.keep({ sid: messageSid(n), sentAt });
     start({ afterFailureMs: [], maxPages: 2 });
     const failed = await waitFor('the failure', () => log.find(({ level }) => level === 'error'));
-    expect(failed.fields).toMatchObject({ kind: 'never', reason: 'too-many-messages' });
+    expect(failed.fields).toMatchObject({ kind: 'never', reason: 'too_many_messages' });
   });
 
   test('a stop does not wait for an answer that never ends', async () => {

@@ -160,8 +160,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         throw refusal(response, credential !== undefined, options.clock());
       }
       const next = readRedirect(location, target.url, account);
-      if (next === undefined) throw new TwilioFailed('never', 'redirect-refused');
-      if (redirects === MAX_REDIRECTS) throw new TwilioFailed('never', 'too-many-redirects');
+      if (next === undefined) throw new TwilioFailed('never', 'redirect_refused');
+      if (redirects === MAX_REDIRECTS) throw new TwilioFailed('never', 'too_many_redirects');
       target = next;
       credential = undefined;
     }
@@ -181,7 +181,7 @@ async function save(
 ): Promise<Download> {
   if (Number(header(response, 'content-length') ?? 0) > maxBytes) {
     response.data.destroy();
-    throw new TwilioFailed('never', 'too-large');
+    throw new TwilioFailed('never', 'too_large');
   }
   const cap = new ByteCap(maxBytes);
   try {
@@ -211,7 +211,7 @@ class ByteCap extends Transform {
     done: (error?: Error | null, data?: Buffer) => void,
   ): void {
     this.size += chunk.length;
-    if (this.size > this.#maxBytes) done(new TwilioFailed('never', 'too-large'));
+    if (this.size > this.#maxBytes) done(new TwilioFailed('never', 'too_large'));
     else done(null, chunk);
   }
 }
@@ -226,5 +226,5 @@ function refusal(response: AxiosResponse<Readable>, asked: boolean, now: number)
   const like = status === 404 || (!asked && (status === 401 || status === 403)) ? 503 : status;
   const failure = failureOf(like, header(response, 'retry-after'), now);
   const { kind, retryAfterMs } = failure ?? { kind: 'later' };
-  return new TwilioFailed(kind, `http-${status}`, { status, retryAfterMs });
+  return new TwilioFailed(kind, `http_${status}`, { status, retryAfterMs });
 }

@@ -52,7 +52,7 @@ export class TwilioFailed extends Error {
   /** Of Twilio's response; undefined without a usable one. */
   readonly status: number | undefined;
   /**
-   * Twilio's own error code. Without a response: ECONNREFUSED or similar, `timeout`, or `not-json`
+   * Twilio's own error code. Without a response: ECONNREFUSED or similar, `timeout`, or `not_json`
    * if the response is not from Twilio's API.
    */
   readonly code: string | undefined;
@@ -81,7 +81,7 @@ export function failureOf(
   code?: string,
 ): TwilioFailed | undefined {
   if (status >= 200 && status <= 202) return undefined;
-  const reason = `http-${status}`;
+  const reason = `http_${status}`;
   if (status === 401 || status === 403) {
     return new TwilioFailed('credentials', reason, { status, code });
   }
@@ -139,7 +139,7 @@ export async function requestTwilio<Body>(request: TwilioRequest): Promise<Axios
 /** The failure of a connection or of a stream. */
 export function networkFailure(error: unknown): TwilioFailed {
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof PrivateAddress) return new TwilioFailed('never', 'private-address');
+  if (cause instanceof PrivateAddress) return new TwilioFailed('never', 'private_address');
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'network';
   return new TwilioFailed('later', code, { code });
 }
@@ -205,7 +205,7 @@ export function apiCalls(options: ApiOptions): CallApi {
     if (failure !== undefined) throw failure;
     // A captive portal's page with status 200 must not look like an empty list.
     if (typeof body !== 'object' || body === null) {
-      throw new TwilioFailed('later', 'not-json', { code: 'not-json' });
+      throw new TwilioFailed('later', 'not_json', { code: 'not_json' });
     }
     return { statusCode: status, body, headers: {} };
   };

@@ -132,7 +132,7 @@ describe('the first hop goes only to Twilio', () => {
     'not when that resolves to a private address, also by default: %s',
     async (_label, address) => {
       const error = await failure({ lookup: resolvingTo('8.8.8.8', address) }, byDefault);
-      expect(error).toMatchObject({ kind: 'never', message: 'private-address' });
+      expect(error).toMatchObject({ kind: 'never', message: 'private_address' });
     },
   );
 });
@@ -187,13 +187,13 @@ describe('a redirect', () => {
   it('does not bring the credentials along, and its 403 is no alarm: the link is old', async () => {
     twilio.script(PATH, { status: 302, headers: { Location: '/old-link' } });
     twilio.script('/old-link', { status: 403 });
-    expect(await failure()).toMatchObject({ kind: 'later', message: 'http-403' });
+    expect(await failure()).toMatchObject({ kind: 'later', message: 'http_403' });
     expect(twilio.requests.map(({ authorization }) => authorization === undefined)).toEqual([
       false,
       true,
     ]);
     twilio.script(PATH, { status: 403 });
-    expect(await failure()).toMatchObject({ kind: 'credentials', message: 'http-403' });
+    expect(await failure()).toMatchObject({ kind: 'credentials', message: 'http_403' });
   });
 });
 
@@ -219,7 +219,7 @@ it('the address that was checked is the one connected to (DNS rebinding)', async
 
   // The next try asks anew, and is refused before any connection.
   const second = await failure({ lookup, tryTimeoutMs: 2000 }, account(API));
-  expect(second.message).toBe('private-address');
+  expect(second.message).toBe('private_address');
   expect(connected).toEqual(['3ffe::1']);
 });
 
@@ -236,7 +236,7 @@ describe('an answer is bounded', () => {
   it('and counted as it comes', async () => {
     twilio.script(PATH, { status: 200, headers: { 'Content-Encoding': 'gzip' }, body: bomb });
     const error = await failure({ maxBytes: bomb.length - 1 });
-    expect(error).toMatchObject({ kind: 'never', message: 'too-large' });
+    expect(error).toMatchObject({ kind: 'never', message: 'too_large' });
   });
 });
 

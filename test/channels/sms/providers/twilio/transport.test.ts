@@ -48,10 +48,10 @@ const NOW = Date.UTC(2026, 4, 1);
 
 test.each([
   [200, undefined, undefined],
-  [204, undefined, { kind: 'later', message: 'http-204' }],
+  [204, undefined, { kind: 'later', message: 'http_204' }],
   [302, undefined, { kind: 'later' }],
   [400, '5', { kind: 'never', retryAfterMs: undefined }],
-  [401, undefined, { kind: 'credentials', message: 'http-401' }],
+  [401, undefined, { kind: 'credentials', message: 'http_401' }],
   [403, undefined, { kind: 'credentials' }],
   [404, undefined, { kind: 'never' }],
   [408, undefined, { kind: 'later' }],

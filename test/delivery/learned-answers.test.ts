@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LearnedAnswers } from '../../src/delivery/evidence.ts';
+import { LearnedAnswers } from '../../src/delivery/answer.ts';
 import { SHOP } from '../support/entries.ts';
 
 const URL = 'https://platform.example';

@@ -38,12 +38,7 @@ export async function chatAsVisitor(
   const chat = shopWith(config, 'chat', options.shop);
   const where = target(config.http, options);
   for (const file of options.file) await sizeOf(file);
-  const [origin] = chat.origins;
-  const visitor = new ChatVisitor({
-    where,
-    key: chat.key,
-    ...(!chat.allowNoOrigin && origin !== undefined && { origin }),
-  });
+  const visitor = new ChatVisitor(where, chat);
   try {
     const sent = await say(visitor, text, options);
     if (!options.json) terminal.out(`accepted: message ${sent.seq}\n`);

@@ -10,7 +10,7 @@ import {
 } from '../spool/shop-health.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { Colour } from './cell.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { iso, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
@@ -42,12 +42,7 @@ export async function listShops(
     const served = isServed(open.config.dataDir);
     const shops = await knownShops(open);
     if (options.json) {
-      terminal.out(
-        `${jsonText(
-          shops.map((shop) => shopJson(shop, served)),
-          2,
-        )}\n`,
-      );
+      terminal.out(document(shops.map((shop) => shopJson(shop, served))));
       return;
     }
     const rows = shops.flatMap(({ health, ...shop }) =>

@@ -31,16 +31,49 @@ interface Keys {
 /** Where a request comes from: a channel, or the events API. */
 export type Origin = Channel | 'event';
 
-export function contactTable(db: Db) {
-  const { row, one } = statements(db);
+/** The contact of a shop by one of its keys. */
+function finders(db: Db) {
   const find = (column: string) =>
-    row<[shop: string, value: string], ContactRow>(
+    statements(db).row<[shop: string, value: string], ContactRow>(
       `SELECT * FROM contacts WHERE shop = ? AND ${column} = ? ORDER BY seq LIMIT 1`,
     );
-  const byId = find('id');
-  const byEmail = find('email');
-  const byPhone = find('phone');
-  const byRemoteId = find('remote_id');
+  return {
+    byId: find('id'),
+    byEmail: find('email'),
+    byPhone: find('phone'),
+    byRemoteId: find('remote_id'),
+  };
+}
+
+/**
+ * By email (in any case), then phone, then remote id. The address that a message came from takes
+ * precedence: people share telephones, and a form accepts any number. A text message matches by its
+ * number first, and by email only a contact without another number. Other messages match by email,
+ * and by phone only a contact without another email; a chat with an email matches by that alone.
+ */
+function match(
+  { byEmail, byPhone, byRemoteId }: ReturnType<typeof finders>,
+  shop: string,
+  origin: Origin,
+  keys: Keys,
+): ContactRow | undefined {
+  const { email, phone, remoteId } = keys;
+  const ofEmail = email ? byEmail(shop, email) : undefined;
+  const ofPhone = phone ? byPhone(shop, phone) : undefined;
+  if (origin === 'sms' && phone) {
+    const isMatch = ofEmail?.phone === phone || (ofEmail?.phone === null && !ofPhone);
+    return isMatch ? ofEmail : ofPhone;
+  }
+  if (ofEmail) return ofEmail;
+  const mayUsePhone = !email || (origin !== 'web_chat' && ofPhone?.email === null);
+  if (ofPhone && mayUsePhone) return ofPhone;
+  return ifCompatible(keys, remoteId ? byRemoteId(shop, remoteId) : undefined);
+}
+
+export function contactTable(db: Db) {
+  const { one } = statements(db);
+  const find = finders(db);
+  const { byId, byEmail, byPhone, byRemoteId } = find;
   const insert = one<[object], ContactRow>(
     `INSERT INTO contacts (id, shop, name, email, phone, remote_id, last_activity_at,
        created_at, updated_at)
@@ -52,27 +85,6 @@ export function contactTable(db: Db) {
        last_activity_at = @now, updated_at = @now
      WHERE seq = @seq RETURNING *`,
   );
-
-  /**
-   * By email (in any case), then phone, then remote id. The address that a message came from takes
-   * precedence: people share telephones, and a form accepts any number. A text message matches by its
-   * number first, and by email only a contact without another number. Other messages match by email,
-   * and by phone only a contact without another email; a chat with an email matches by that alone.
-   */
-  function match(shop: string, origin: Origin, keys: Keys): ContactRow | undefined {
-    const { email, phone, remoteId } = keys;
-    const ofEmail = email ? byEmail(shop, email) : undefined;
-    const ofPhone = phone ? byPhone(shop, phone) : undefined;
-    if (origin === 'sms' && phone) {
-      const isMatch = ofEmail?.phone === phone || (ofEmail?.phone === null && !ofPhone);
-      return isMatch ? ofEmail : ofPhone;
-    }
-    if (ofEmail) return ofEmail;
-    const mayUsePhone = !email || (origin !== 'web_chat' && ofPhone?.email === null);
-    if (ofPhone && mayUsePhone) return ofPhone;
-    return ifCompatible(keys, remoteId ? byRemoteId(shop, remoteId) : undefined);
-  }
-
   return {
     byId,
     /** The customer of a message's conversation; undefined once they have been erased. */
@@ -92,7 +104,7 @@ export function contactTable(db: Db) {
     ): ContactRow {
       const keys = keysOf(identity);
       const found =
-        match(shop, origin, keys) ??
+        match(find, shop, origin, keys) ??
         (known === undefined ? undefined : ifCompatible(keys, byId(shop, known)));
       /** The key, unless another contact has it. */
       const free = (key: string | undefined, owner: typeof byId): string | null => {

@@ -31,7 +31,10 @@ export interface NewMessage {
 
 export type MessageTable = ReturnType<typeof messageTable>;
 
-export function messageTable(db: Db) {
+export const messageTable = (db: Db) => ({ ...records(db), ...conversations(db) });
+
+/** Single messages, and the list of the API. */
+function records(db: Db) {
   const { row, rows, has, run, one } = statements(db);
   const insert = one<[Omit<NewMessage, 'unanswered'> & { unanswered: number }], MessageRow>(
     `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, content,
@@ -47,6 +50,55 @@ export function messageTable(db: Db) {
   const byId = row<[shop: string, id: string], MessageRow>(
     `SELECT * FROM messages WHERE shop = ? AND id = ?`,
   );
+  return {
+    create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
+      const created = insert({ ...message, unanswered: message.unanswered ? 1 : 0 });
+      for (const [position, id] of attachments.entries()) attach(created.id, position, id);
+      return created;
+    },
+    byId,
+    /** Of any shop, for the agent. */
+    get: row<[id: string], MessageRow>(`SELECT * FROM messages WHERE id = ?`),
+    /** Oldest first. */
+    all: rows<[shop: string], MessageRow>(`SELECT * FROM messages WHERE shop = ? ORDER BY seq`),
+    byDedupKey: row<[shop: string, remoteId: string], MessageRow>(
+      `SELECT * FROM messages WHERE shop = ? AND remote_id = ? AND role = 'customer'`,
+    ),
+    /** The customer's message that a reply answers. */
+    answeredBy: (reply: MessageRow): MessageRow | undefined =>
+      reply.in_reply_to === null ? undefined : byId(reply.shop, reply.in_reply_to),
+    attachments: rows<[messageId: string], MediaRow>(
+      `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
+       WHERE a.message_id = ? ORDER BY a.position`,
+    ),
+    /** Sets the final status of a reply. */
+    settle: run<[{ id: string; status: 'DELIVERED' | 'FAILED'; now: string }]>(
+      `UPDATE messages SET status = @status, updated_at = @now WHERE id = @id`,
+    ),
+    /** Sets the provider's id of a reply, unless it has one. */
+    setRemoteId: run<[{ id: string; remoteId: string }]>(
+      `UPDATE messages SET remote_id = coalesce(remote_id, @remoteId) WHERE id = @id`,
+    ),
+    /** Whether this message-id belongs to a reply of this conversation. */
+    isReply: has<[shop: string, remoteId: string, conversationId: string]>(
+      `SELECT 1 FROM messages
+       WHERE shop = ? AND remote_id = ? AND role = 'agent' AND conversation_id = ?`,
+    ),
+    /** Whether a reply of the shop has this provider id. */
+    hasReply: has<[shop: string, remoteId: string]>(
+      `SELECT 1 FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
+    ),
+    list: (shop: string, query: ListMessagesQuery): Slice<MessageRow> =>
+      listSlice(db, messageStreams(shop, query), query, {
+        bytes: 'octet_length(listed.content) + octet_length(listed.text)',
+        max: LIMITS.messagesPageMaxBytes,
+      }),
+  };
+}
+
+/** A conversation's messages in their order, and those that the agent still has to handle. */
+function conversations(db: Db) {
+  const { row, rows, has, run } = statements(db);
   const markAnswered = run<[id: string]>(
     `UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`,
   );
@@ -82,40 +134,12 @@ export function messageTable(db: Db) {
      WHERE conversation_id = ? AND role = 'agent' AND created_at > ?`,
   );
   return {
-    create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
-      const created = insert({ ...message, unanswered: message.unanswered ? 1 : 0 });
-      for (const [position, id] of attachments.entries()) attach(created.id, position, id);
-      return created;
-    },
-    byId,
-    /** Of any shop, for the agent. */
-    get: row<[id: string], MessageRow>(`SELECT * FROM messages WHERE id = ?`),
-    /** Oldest first. */
-    all: rows<[shop: string], MessageRow>(`SELECT * FROM messages WHERE shop = ? ORDER BY seq`),
-    byDedupKey: row<[shop: string, remoteId: string], MessageRow>(
-      `SELECT * FROM messages WHERE shop = ? AND remote_id = ? AND role = 'customer'`,
-    ),
-    /** The customer's message that a reply answers. */
-    answeredBy: (reply: MessageRow): MessageRow | undefined =>
-      reply.in_reply_to === null ? undefined : byId(reply.shop, reply.in_reply_to),
     lastOfCustomer: row<[conversationId: string], MessageRow>(
       `SELECT * FROM messages WHERE conversation_id = ? AND role = 'customer'
        ORDER BY seq DESC LIMIT 1`,
     ),
-    attachments: rows<[messageId: string], MediaRow>(
-      `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
-       WHERE a.message_id = ? ORDER BY a.position`,
-    ),
     /** True for the first call only, so that a message gets one answer. */
     markAnswered: (id: string): boolean => markAnswered(id) === 1,
-    /** Sets the final status of a reply. */
-    settle: run<[{ id: string; status: 'DELIVERED' | 'FAILED'; now: string }]>(
-      `UPDATE messages SET status = @status, updated_at = @now WHERE id = @id`,
-    ),
-    /** Sets the provider's id of a reply, unless it has one. */
-    setRemoteId: run<[{ id: string; remoteId: string }]>(
-      `UPDATE messages SET remote_id = coalesce(remote_id, @remoteId) WHERE id = @id`,
-    ),
     /** The ids of customers' messages that the agent still has to handle, oldest first. */
     unanswered: (conversationId: string): string[] =>
       unanswered(conversationId).map(({ id }) => id),
@@ -133,11 +157,6 @@ export function messageTable(db: Db) {
       { conversation_id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
       limit: number,
     ) => history({ conversation_id, seq, limit }).reverse(),
-    /** Whether this message-id belongs to a reply of this conversation. */
-    isReply: has<[shop: string, remoteId: string, conversationId: string]>(
-      `SELECT 1 FROM messages
-       WHERE shop = ? AND remote_id = ? AND role = 'agent' AND conversation_id = ?`,
-    ),
     /** The last messages of a conversation before this one, oldest first. */
     before: (
       { conversation_id: id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
@@ -147,17 +166,8 @@ export function messageTable(db: Db) {
     after: rows<[conversationId: string, seq: number, limit: number], MessageRow>(
       `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
-    /** Whether a reply of the shop has this provider id. */
-    hasReply: has<[shop: string, remoteId: string]>(
-      `SELECT 1 FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
-    ),
     repliesSince: (conversationId: string, since: string): number =>
       repliesSince(conversationId, since)?.n ?? 0,
-    list: (shop: string, query: ListMessagesQuery): Slice<MessageRow> =>
-      listSlice(db, messageStreams(shop, query), query, {
-        bytes: 'octet_length(listed.content) + octet_length(listed.text)',
-        max: LIMITS.messagesPageMaxBytes,
-      }),
   };
 }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConversationTable } from '../../src/local-platform/store/conversation-table.ts';
+import { conversationTable } from '../../src/local-platform/store/conversation-table.ts';
 import { type Db, openDatabase } from '../../src/local-platform/store/database.ts';
-import { MessageTable } from '../../src/local-platform/store/message-table.ts';
-import { ShopTable } from '../../src/local-platform/store/store.ts';
-import { TicketTable } from '../../src/local-platform/store/ticket-table.ts';
+import { messageTable } from '../../src/local-platform/store/message-table.ts';
+import { shopTable } from '../../src/local-platform/store/store.ts';
+import { ticketTable } from '../../src/local-platform/store/ticket-table.ts';
 
 export interface FilledShop {
   readonly shopId: string;
@@ -68,7 +68,7 @@ export async function fill(
 
 function fillShop(db: Db, shop: FilledShop & Amounts): Sample[] {
   const { shopId, conversations, contacts } = shop;
-  new ShopTable(db).add(shopId);
+  shopTable(db).add(shopId);
   const people = inTransactions(db, contacts, personMaker(db, shopId));
   const every = Math.max(1, Math.floor(conversations / SAMPLES));
   const converse = conversationMaker(db, shop, people);
@@ -111,10 +111,10 @@ function conversationMaker(
   { shopId, conversations: count, messagesEach }: FilledShop & Amounts,
   people: readonly Person[],
 ): (n: number) => Sample {
-  const conversations = new ConversationTable(db);
-  const tickets = new TicketTable(db);
-  const messages = new MessageTable(db);
-  const shops = new ShopTable(db);
+  const conversations = conversationTable(db);
+  const tickets = ticketTable(db);
+  const messages = messageTable(db);
+  const shops = shopTable(db);
   const agentId = shops.agentId(shopId);
   return (n) => {
     const person = people[n % people.length];

@@ -4,9 +4,9 @@ import { counted } from '../runtime/amounts.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool } from './open-spool.ts';
-import { progressOf } from './progress.ts';
+import { type Progress, progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface BackupOptions {
@@ -37,7 +37,7 @@ async function make(
   { json, signal }: { json?: true; signal: AbortSignal },
 ): Promise<void> {
   const { dataDir } = configuration(command, terminal).config;
-  const bar: { at?: (done: number, note: string) => void; end?: () => void } = {};
+  const bar: Partial<Progress> = {};
   try {
     const note = await makeBackup({
       dataDir,
@@ -48,14 +48,14 @@ async function make(
         if (bar.at === undefined) {
           Object.assign(bar, progressOf(terminal, { name: 'Files', total, unit: 'entries' }));
         }
-        bar.at?.(done, `${done} of ${total}`);
+        bar.at?.(done);
       },
     });
     await withSpool(command, terminal, ({ audit }) => audit('backup', target, 'made'));
     const { entries, files, bytes, gone } = note;
     terminal.out(
       json
-        ? `${jsonText({ folder: target, ...note }, 2)}\n`
+        ? document({ folder: target, ...note })
         : `${target}: ${counted(entries, 'entry', 'entries')}, ${counted(files, 'file')}, ${(bytes / 1e6).toFixed(1)} MB` +
             `${gone.length === 0 ? '' : ` (${gone.length} files were removed during the backup)`}\n` +
             "It contains keys and customers' messages: protect it like the data folder.\n",
@@ -70,7 +70,7 @@ async function make(
 
 async function check(folder: string, terminal: Terminal, json: true | undefined): Promise<void> {
   const problems = await checkBackup(folder);
-  if (json) terminal.out(`${jsonText({ folder, ok: problems.length === 0, problems }, 2)}\n`);
+  if (json) terminal.out(document({ folder, ok: problems.length === 0, problems }));
   else terminal.out(problems.length === 0 ? `${folder}: complete\n` : `${problems.join('\n')}\n`);
   if (problems.length > 0) throw new CommandFailed(`${folder} is not complete`);
 }

@@ -133,12 +133,8 @@ function curlSms(
   sms: NonNullable<ShopConfig['sms']>,
   base: string,
 ): string {
-  const { params, signature } = signedWebhook({
-    accountSid: sms.twilio.accountSid,
-    authToken: sms.twilio.authTokens[0]?.reveal() ?? '',
-    publicUrl: config.http.publicUrl,
+  const { params, signature } = signedWebhook(sms, config.http.publicUrl, {
     from: SAMPLE_NUMBER,
-    to: sms.numbers[0] ?? '',
     body: SAMPLE_QUESTION,
   });
   const data = Object.entries(params).map(

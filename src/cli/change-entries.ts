@@ -10,7 +10,7 @@ import { confirm } from './confirm.ts';
 import { eachFound } from './each-found.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
@@ -91,7 +91,7 @@ async function byId(
   const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: retried?.get(id) }));
   terminal.out(
     json
-      ? `${jsonText(shown.map(resultJson), 2)}\n`
+      ? document(shown.map(resultJson))
       : shown
           .map(({ id, result, after }) => {
             const words = after === undefined ? result : resultWords(after, now);
@@ -122,10 +122,9 @@ async function waitFor(
   { terminal, events }: MoveContext,
 ): Promise<ReadonlyMap<EntryId, RetryResult>> {
   const progress = progressOf(terminal, { name: 'tried', total: before.size, unit: 'entries' });
-  const onProgress = (done: number) => progress.at(done, `${done} of ${before.size}`);
   try {
     return await interruptible(events, (signal) =>
-      awaitRetries(spool, before, { timeoutMs: AWAITED_MS, signal, onProgress }),
+      awaitRetries(spool, before, { timeoutMs: AWAITED_MS, signal, onProgress: progress.at }),
     );
   } finally {
     progress.end();
@@ -166,9 +165,8 @@ async function byFilter(
   const tally = new Tally();
   const progress = progressOf(terminal, { name: move.name, total: count, unit: 'entries' });
   try {
-    const onProgress = (done: number) => progress.at(done, `${done} of ${count}`);
     await interruptible(events, (signal) =>
-      moveAll(open, move, filter, { tally, onProgress, signal }),
+      moveAll(open, move, filter, { tally, onProgress: progress.at, signal }),
     );
   } catch (error) {
     terminal.err(`${tally.total} of ${count}: ${tally.words()}; then it was interrupted\n`);
@@ -184,7 +182,7 @@ async function byFilter(
       );
     }
   }
-  terminal.out(options.json ? `${jsonText(tally.json(), 2)}\n` : tally.lines());
+  terminal.out(options.json ? document(tally.json()) : tally.lines());
   if (tally.failed > 0) {
     throw new CommandFailed(`${tally.failed} of ${tally.total} entries were not changed`);
   }

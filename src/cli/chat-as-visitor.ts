@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { MessageEvent, SessionEvent } from '../channels/chat/events.ts';
 import { ChatVisitor, type Uploaded } from '../gateway/sample-messages/chat-visitor.ts';
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { jsonText } from './json.ts';
+import { fileSize } from './file-size.ts';
+import { jsonLine } from './json.ts';
 import { sendFailure, shopWith, target, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -37,13 +37,8 @@ export async function chatAsVisitor(
   const config = await runningConfiguration(command, terminal);
   const chat = shopWith(config, 'chat', options.shop);
   const where = target(config.http, options);
-  for (const file of options.file) await sizeOf(file);
-  const [origin] = chat.origins;
-  const visitor = new ChatVisitor({
-    where,
-    key: chat.key,
-    ...(!chat.allowNoOrigin && origin !== undefined && { origin }),
-  });
+  for (const file of options.file) await fileSize(file);
+  const visitor = new ChatVisitor(where, chat);
   try {
     const sent = await say(visitor, text, options);
     if (!options.json) terminal.out(`accepted: message ${sent.seq}\n`);
@@ -106,7 +101,7 @@ async function assertFits(
     throw new CommandFailed(`${files.length} files; the limit is ${limits.files}`);
   }
   for (const file of files) {
-    const size = await sizeOf(file);
+    const size = await fileSize(file);
     if (size === 0) throw new CommandFailed(`${file} is empty`);
     if (size > limits.fileBytes) {
       throw new CommandFailed(`${file} has ${size} bytes; the limit is ${limits.fileBytes}`);
@@ -114,20 +109,10 @@ async function assertFits(
   }
 }
 
-async function sizeOf(file: string): Promise<number> {
-  try {
-    const found = await stat(file);
-    if (found.isFile()) return found.size;
-  } catch (cause) {
-    throw new UsageError(`${file} cannot be read`, { cause });
-  }
-  throw new UsageError(`${file} is not a file`);
-}
-
 async function answer(visitor: ChatVisitor, waitMs: number): Promise<MessageEvent | undefined> {
   return waitMs === 0 ? undefined : visitor.reply(waitMs);
 }
 
 function printJson(terminal: Terminal, sent: Sent, reply: MessageEvent | undefined): void {
-  terminal.out(`${jsonText({ ...sent, reply: reply ?? null })}\n`);
+  terminal.out(jsonLine({ ...sent, reply: reply ?? null }));
 }

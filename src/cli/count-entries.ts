@@ -3,7 +3,7 @@ import type { EntryState } from '../domain/entry-state.ts';
 import type { EntryCount } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { type Column, Table } from './table.ts';
@@ -50,10 +50,7 @@ export async function countEntries(
     const all = await ages(open, options);
     terminal.out(
       options.json
-        ? `${jsonText(
-            all.map((each) => agesJson(each, open.shopName(each.shopId))),
-            2,
-          )}\n`
+        ? document(all.map((each) => agesJson(each, open.shopName(each.shopId))))
         : `${shown(all, open, terminal).join('\n')}\n`,
     );
   });

@@ -6,7 +6,7 @@ import { eraseJson, foundText, hasFound, othersText, summary } from './erase-rep
 import { type Erased, type EraseFound, type EraseRequest, PersonEraser } from './person-eraser.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -57,7 +57,7 @@ async function eraseWith(
       : await eraseIfConfirmed(eraser, request, found, open, options, { terminal, events });
     terminal.out(
       options.json
-        ? `${jsonText(eraseJson(found, erased, open.shopName), 2)}\n`
+        ? document(eraseJson(found, erased, open.shopName))
         : othersText(found, open.shopName),
     );
     if (erased !== undefined) reportEnd(erased, open, terminal);
@@ -104,7 +104,7 @@ async function search(
   try {
     const found = await eraser.find(request, (entries) => {
       signal.throwIfAborted();
-      bar.at(entries, '');
+      bar.at(entries);
     });
     signal.throwIfAborted();
     return found;

@@ -10,7 +10,7 @@ import { doctorTargets, type DoctorShops } from '../gateway/doctor-targets.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 export interface DoctorOptions {
@@ -71,7 +71,7 @@ function json(results: readonly CheckResult[], url: string | undefined): string 
     ...(url !== undefined && { webhookUrl: url }),
     checks: results,
   };
-  return `${jsonText(report, 2)}\n`;
+  return document(report);
 }
 
 function lines(results: readonly CheckResult[], url: string | undefined): string {

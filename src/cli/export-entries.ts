@@ -64,7 +64,7 @@ export async function exportEntries(
           for await (const found of oldestFirst(open, filter, signal)) {
             await exportEntry(open, found, options, output, exported);
             seen += 1;
-            progress.at(seen, `${seen} of ${total}`);
+            progress.at(seen);
           }
         }),
       );

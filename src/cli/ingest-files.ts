@@ -14,7 +14,7 @@ import { readExport } from './ingest/read-export.ts';
 import { readMbox } from './ingest/read-mbox.ts';
 import type { EnvelopeChoice } from './ingest/recipients.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import { isSystemError } from './system-error.ts';
@@ -182,7 +182,7 @@ function printTally(tally: IngestTally, { json, dryRun }: IngestOptions, termina
       entries,
       failures,
     };
-    terminal.out(`${jsonText(report, 2)}\n`);
+    terminal.out(document(report));
     return;
   }
   for (const { reason, ...position } of failures) {

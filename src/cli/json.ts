@@ -2,7 +2,7 @@
  * JSON that is safe to print on a terminal: control characters, bidi marks and other invisible
  * characters are escaped. A program reads the same value.
  */
-export function jsonText(value: unknown, indent?: number): string {
+function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(/[^\P{C}\n]|[\u2028\u2029]/gu, escaped);
 }
 
@@ -14,3 +14,6 @@ const escaped = (text: string): string =>
 
 /** One JSON document, for programs. */
 export const document = (value: unknown): string => `${jsonText(value, 2)}\n`;
+
+/** One JSON object or array on a line, for programs. */
+export const jsonLine = (value: unknown): string => `${jsonText(value)}\n`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AuditLine } from '../spool/operator-store.ts';
-import { jsonText } from './json.ts';
+import { document, jsonLine } from './json.ts';
 import { withSpool } from './open-spool.ts';
 import { iso, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
@@ -32,9 +32,9 @@ export async function listAudit(
     const { before, limit } = options;
     const lines = await operator.auditLines({ limit, ...(before !== undefined && { before }) });
     const plain = lines.map((line) => ({ ...line, at: iso(line.at) }));
-    if (options.json) terminal.out(`${jsonText(plain, 2)}\n`);
+    if (options.json) terminal.out(document(plain));
     else if (options.jsonl) {
-      for (const line of plain) terminal.out(`${jsonText(line)}\n`);
+      for (const line of plain) terminal.out(jsonLine(line));
     } else {
       terminal.out(
         lines.length === 0

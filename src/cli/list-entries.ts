@@ -4,7 +4,7 @@ import type { EntryState } from '../domain/entry-state.ts';
 import { sentence } from '../domain/reasons.ts';
 import type { EntrySearch, FoundEntry } from '../spool/entry-index.ts';
 import { asEntryId } from '../domain/ids.ts';
-import { jsonText } from './json.ts';
+import { document, jsonLine } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { foundJson, time } from './queue-entry.ts';
@@ -40,9 +40,9 @@ export async function listEntries(
     }
     const { found, next } = await page(open, options, words);
     if (options.json) {
-      terminal.out(`${jsonText(found.map(asJson(open)), 2)}\n`);
+      terminal.out(document(found.map(asJson(open))));
     } else if (options.jsonl) {
-      for (const each of found) terminal.out(`${jsonText(asJson(open)(each))}\n`);
+      for (const each of found) terminal.out(jsonLine(asJson(open)(each)));
     } else {
       terminal.out(table(found, open, terminal));
       if (next !== undefined) terminal.out(`For older entries: --before ${next}\n`);

@@ -11,7 +11,7 @@ import {
 import type { ShopId } from '../domain/ids.ts';
 import { sentence } from '../domain/reasons.ts';
 import type { Colour } from './cell.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { iso, reasonJson, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
@@ -43,12 +43,7 @@ export async function listShops(
     const served = isServed(open.config.dataDir);
     const shops = await knownShops(open);
     if (options.json) {
-      terminal.out(
-        `${jsonText(
-          shops.map((shop) => shopJson(shop, served)),
-          2,
-        )}\n`,
-      );
+      terminal.out(document(shops.map((shop) => shopJson(shop, served))));
       return;
     }
     const rows = shops.flatMap(({ health, ...shop }) =>

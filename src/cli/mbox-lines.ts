@@ -1,8 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
 
 const LF = 0x0a;
-const CR = 0x0d;
-const FROM = Buffer.from('From ');
 
 /**
  * A message in the form of an mbox: line ends are LF, and lines that a reader would take for the
@@ -42,44 +40,16 @@ export class MboxQuote extends Transform {
 
 const MAX_LINE = 1024 * 1024;
 
-/** @param atStart whether the bytes begin a line */
+/**
+ * Quotes `From `, `>From `, `>>From ` … at the start of a line, and converts CRLF to LF; a CR without a
+ * LF is kept.
+ * @param atStart whether the bytes begin a line
+ */
 function quoted(bytes: Buffer, atStart: boolean): Buffer {
-  const parts: Buffer[] = [];
-  let from = 0;
-  let lineStart = atStart ? 0 : bytes.indexOf(LF) + 1;
-  const isLine = () => atStart || lineStart > 0;
-  while (lineStart < bytes.length && isLine()) {
-    if (needsQuote(bytes, lineStart)) {
-      parts.push(withoutCr(bytes.subarray(from, lineStart)), Buffer.from('>'));
-      from = lineStart;
-    }
-    const next = bytes.indexOf(LF, lineStart);
-    if (next === -1) break;
-    lineStart = next + 1;
-  }
-  parts.push(withoutCr(bytes.subarray(from)));
-  return Buffer.concat(parts);
-}
-
-/** `From `, `>From `, `>>From ` … at the start of a line. */
-function needsQuote(bytes: Buffer, lineStart: number): boolean {
-  let at = lineStart;
-  while (bytes[at] === 0x3e) at += 1;
-  return bytes.compare(FROM, 0, FROM.length, at, Math.min(at + FROM.length, bytes.length)) === 0;
-}
-
-/** Converts CRLF to LF; a CR without a LF is kept. */
-function withoutCr(bytes: Buffer): Buffer {
-  if (!bytes.includes('\r\n')) return bytes;
-  const kept = Buffer.allocUnsafe(bytes.length);
-  let length = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte === CR && bytes[at + 1] === LF) continue;
-    kept[length] = byte;
-    length += 1;
-  }
-  return kept.subarray(0, length);
+  const text = bytes.toString('latin1');
+  const first = atStart ? text.replace(/^(?=>*From )/, '>') : text;
+  const lines = first.replace(/\n(?=>*From )/g, '\n>').replaceAll('\r\n', '\n');
+  return Buffer.from(lines, 'latin1');
 }
 
 /**

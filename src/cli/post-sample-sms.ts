@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { shopWith, target, unreachable, type TargetOptions } from './send-target.ts';
-import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
+import { sendFailure, shopWith, target, type TargetOptions } from './send-target.ts';
+import { postWebhook, signedWebhook } from '../gateway/sample-messages/sms-webhook.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 export interface SmsOptions extends TargetOptions {
@@ -10,7 +10,6 @@ export interface SmsOptions extends TargetOptions {
   readonly to?: string;
 }
 
-const TIMEOUT_MS = 20_000;
 const MAX_SHOWN = 200;
 
 /** `send sms` */
@@ -26,45 +25,23 @@ export async function postSampleSms(
   }
   const sms = shopWith(config, 'sms', options.shop);
   const where = target(config.http, options);
-  const { params, signature } = signedWebhook({
-    accountSid: sms.twilio.accountSid,
-    authToken: sms.twilio.authTokens[0]?.reveal() ?? '',
-    publicUrl: config.http.publicUrl,
-    from: options.from,
-    to: options.to ?? sms.numbers[0] ?? '',
-    body: text,
-  });
-  const answer = await post(where, params, signature);
-  if (answer.status !== 200) throw new CommandFailed(refusal(answer, params, where));
-  terminal.out(`accepted: ${params['MessageSid'] ?? ''}\n`);
+  const { from, to } = options;
+  const webhook = signedWebhook(sms, config.http.publicUrl, { from, to, body: text });
+  const { params } = webhook;
+  try {
+    const { status, text: said } = await postWebhook(where, webhook);
+    const answer = { status, text: printable(said).trim().slice(0, MAX_SHOWN) };
+    if (status !== 200) throw new CommandFailed(refusal(answer, params, where));
+    terminal.out(`accepted: ${params['MessageSid'] ?? ''}\n`);
+  } catch (error) {
+    throw sendFailure(error);
+  }
 }
 
 interface Answer {
   readonly status: number;
   /** The webhook's reason for a refusal, in one line. */
   readonly text: string;
-}
-
-async function post(
-  where: URL,
-  params: Readonly<Record<string, string>>,
-  signature: string,
-): Promise<Answer> {
-  try {
-    const response = await fetch(new URL(SMS_PATH, where), {
-      method: 'POST',
-      headers: { 'x-twilio-signature': signature },
-      body: new URLSearchParams(params),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const text = printable(await response.text())
-      .trim()
-      .slice(0, MAX_SHOWN);
-    return { status: response.status, text };
-  } catch (error) {
-    throw unreachable('the webhook', where, error);
-  }
 }
 
 /** Why the webhook refused the message; the responses are those of `createSmsWebhook`. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ENTRY_STATES } from '../domain/entry-state.ts';
 import { type Reason, sentence } from '../domain/reasons.ts';
 import { CHANNELS } from '../domain/channel.ts';
-import { jsonText } from './json.ts';
+import { jsonLine } from './json.ts';
 
 /** An entry for programs: times in ISO 8601, and the shop's name as well. */
 export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
@@ -58,10 +58,10 @@ export function exportLine(
     timeline: timeline.map((step) => ({ ...step, at: iso(step.at) })),
     ...(record !== undefined && { record }),
   };
-  const text = jsonText(line);
-  if (raw === undefined) return `${text}\n`;
+  const text = jsonLine(line);
+  if (raw === undefined) return text;
   // Appended as text, because the raw form can be many megabytes and needs no escaping.
-  return `${text.slice(0, -1)},"raw":"${raw.toString('base64')}"}\n`;
+  return `${text.slice(0, -2)},"raw":"${raw.toString('base64')}"}\n`;
 }
 
 /** The fields of such a line that `ingest` needs; the others are for people. */

@@ -1,9 +1,10 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ListOptions } from './list-entries.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { withFilters } from './queue-filter.ts';
 import type { Terminal } from './terminal.ts';
 import { interval } from './time-argument.ts';
+import { wholeNumber } from './platform/values.ts';
 import { CHANNELS } from '../domain/channel.ts';
 import type { StatsOptions } from './count-entries.ts';
 import type { ShowOptions } from './show-entry.ts';
@@ -38,7 +39,7 @@ export function registerQueueList(
   withWatch(
     withSearch(parent.command('list').description('lists entries, newest first'))
       .option('--before <id>', 'only entries older than this one: the next page')
-      .option('--limit <count>', `the number of entries, up to ${MAX_LIMIT}`, limit, 50)
+      .option('--limit <count>', `the number of entries, up to ${MAX_LIMIT}`, wholeNumber(MAX_LIMIT), 50)
       .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
       .addOption(
         new Option('--jsonl', 'for programs: one JSON object per line').conflicts('watch'),
@@ -54,14 +55,6 @@ export function registerQueueList(
       const { listEntries } = await import('./list-entries.ts');
       await listEntries(words, options, command, terminal, events);
     });
-}
-
-function limit(value: string): number {
-  const count = /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (count < 1 || count > MAX_LIMIT) {
-    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX_LIMIT}.`);
-  }
-  return count;
 }
 
 export function registerQueueStats(

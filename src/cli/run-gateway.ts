@@ -4,6 +4,7 @@ import { completeConfig } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
+import { withinMs } from '../runtime/clock.ts';
 import { troubleInWords, unusable } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
@@ -175,18 +176,10 @@ async function ended(
 }
 
 async function stopped(gateway: Gateway, logger: Logger): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      logger.error('gateway.stop_timed_out');
-      reject(new CommandFailed('the gateway did not stop in time'));
-    }, STOP_DEADLINE_MS);
+  await withinMs(gateway.stop(), STOP_DEADLINE_MS, () => {
+    logger.error('gateway.stop_timed_out');
+    throw new CommandFailed('the gateway did not stop in time');
   });
-  try {
-    await Promise.race([gateway.stop(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Only stack frames are logged: the message may quote what a customer wrote. */

@@ -1,9 +1,8 @@
-import { access } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { sendEmail } from '../gateway/sample-messages/email.ts';
 import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { runningConfiguration } from './configuration.ts';
-import { UsageError } from './exit-codes.ts';
+import { fileSize } from './file-size.ts';
 import { sendFailure, shopWith, target, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -23,7 +22,7 @@ export async function sendSampleEmail(
 ): Promise<void> {
   const config = await runningConfiguration(command, terminal);
   const to = options.to ?? firstInbox(shopWith(config, 'email', options.shop).addresses);
-  for (const file of options.attach) await readable(file);
+  for (const file of options.attach) await fileSize(file);
   const where = target(config.smtp, options);
   try {
     const { from, subject, attach } = options;
@@ -32,13 +31,5 @@ export async function sendSampleEmail(
     terminal.out(`accepted: ${printable(sent.response)}\n`);
   } catch (error) {
     throw sendFailure(error);
-  }
-}
-
-async function readable(file: string): Promise<void> {
-  try {
-    await access(file);
-  } catch (cause) {
-    throw new UsageError(`${file} cannot be read`, { cause });
   }
 }

@@ -1,10 +1,11 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { ListenAddress } from '../gateway/doors.ts';
 import { NoAnswer, Unsent } from '../gateway/sample-messages/unsent.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { reachable } from '../runtime/ip-addresses.ts';
+import { wholeNumber } from './platform/values.ts';
 import { printable } from './terminal.ts';
 
 export interface TargetOptions {
@@ -18,7 +19,11 @@ export function withTarget(command: Command): Command {
   return command
     .option('--shop <name>', 'the shop to write to (default: the first with this channel)')
     .option('--host <host>', "the gateway's host (default: as configured)")
-    .option('--port <port>', "the gateway's port (default: as configured)", port);
+    .option(
+      '--port <port>',
+      "the gateway's port (default: as configured)",
+      wholeNumber(65_535, 'port'),
+    );
 }
 
 /** The named shop (or the first) that has the channel, with the channel's configuration. */
@@ -45,25 +50,15 @@ export function target(configured: ListenAddress, options: TargetOptions): URL {
   return new URL(`http://${reachable({ host, port })}`);
 }
 
-/** Explains a failed connection. */
-export function unreachable(what: string, where: URL, cause: unknown): CommandFailed {
-  return new CommandFailed(
-    `${what} does not respond at ${where.host}. If the gateway is not running, start it ` +
-      '(npm start); if it listens elsewhere, give --host and --port',
-    { cause },
-  );
-}
-
 /** Converts an error of sending to one for the user; returns any other error unchanged. */
 export function sendFailure(error: unknown): unknown {
-  if (error instanceof NoAnswer) return unreachable(error.what, error.where, error);
+  if (error instanceof NoAnswer) {
+    return new CommandFailed(
+      `${error.what} does not respond at ${error.where.host}. If the gateway is not running, start it ` +
+        '(npm start); if it listens elsewhere, give --host and --port',
+      { cause: error },
+    );
+  }
   if (error instanceof Unsent) return new CommandFailed(printable(error.message), { cause: error });
   return error;
-}
-
-function port(value: string): number {
-  const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-  if (number < 1 || number > 65_535)
-    throw new InvalidArgumentError('Expected a port from 1 to 65535.');
-  return number;
 }

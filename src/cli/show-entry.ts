@@ -13,7 +13,7 @@ import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { asEntryId } from '../domain/ids.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { entryJson, foundJson, iso, time } from './queue-entry.ts';
 import { printable, printableLine, type Terminal } from './terminal.ts';
@@ -92,7 +92,7 @@ async function payload({ operator }: OpenSpool, { id }: Entry): Promise<string> 
   if (record === undefined) {
     throw new CommandFailed('nothing has been submitted, or the record has been swept');
   }
-  return `${jsonText(record.request, 2)}\n`;
+  return document(record.request);
 }
 
 async function trimmed({ operator }: OpenSpool, { id }: Entry): Promise<string> {
@@ -106,7 +106,7 @@ function json({ entry, summary, shop, timeline, record }: Shown): string {
   const known =
     summary === undefined ? entryJson(entry, shop) : foundJson({ entry, summary }, shop);
   const whole = { ...known, timeline: steps, ...(record && { record }) };
-  return `${jsonText(whole, 2)}\n`;
+  return document(whole);
 }
 
 function text({ entry, summary, shop, timeline, record }: Shown, terminal: Terminal): string {

@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ShopsOptions } from './list-shops.ts';
 import type { ProcessEvents } from './process-end.ts';
+import { wholeNumber } from './platform/values.ts';
 import type { Terminal } from './terminal.ts';
 import type { AuditOptions } from './list-audit.ts';
 import type { IngestOptions } from './ingest-files.ts';
@@ -38,8 +39,8 @@ export function registerAudit(parent: Command, terminal: Terminal): void {
   parent
     .command('audit')
     .description('lists the actions of operators on console and command line, newest first')
-    .option('--before <no>', 'only lines older than this number: the next page', count)
-    .option('--limit <count>', 'the number of lines, up to 1000', upTo1000, 50)
+    .option('--before <no>', 'only lines older than this number: the next page', wholeNumber())
+    .option('--limit <count>', 'the number of lines, up to 1000', wholeNumber(1000), 50)
     .addOption(new Option('--json', 'for programs: a JSON array').conflicts('jsonl'))
     .option('--jsonl', 'for programs: one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ sluice audit --limit 20')
@@ -47,17 +48,6 @@ export function registerAudit(parent: Command, terminal: Terminal): void {
       const { listAudit } = await import('./list-audit.ts');
       await listAudit(options, command, terminal);
     });
-}
-
-function count(value: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(value)) throw new InvalidArgumentError('Expected a whole number.');
-  return Number(value);
-}
-
-function upTo1000(value: string): number {
-  const number = count(value);
-  if (number > 1000) throw new InvalidArgumentError('Expected a whole number from 1 to 1000.');
-  return number;
 }
 
 export function registerIngest(parent: Command, terminal: Terminal, events: ProcessEvents): void {

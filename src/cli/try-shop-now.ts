@@ -5,7 +5,7 @@ import { tryShop } from '../spool/try-shop.ts';
 import type { ShopTrial } from '../domain/shop-trial.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
-import { jsonText } from './json.ts';
+import { document } from './json.ts';
 import type { ShopsOptions } from './list-shops.ts';
 import { withSpool } from './open-spool.ts';
 import { statusLine } from './progress.ts';
@@ -35,7 +35,7 @@ export async function tryShopNow(
     if (!isServed(config.dataDir) || config.delivery.paused) {
       await spool.requestProbe(shopId);
       await open.audit('try', shop, 'asked for');
-      if (options.json) terminal.out(`${jsonText({ shop, outcome: 'not_tried' }, 2)}\n`);
+      if (options.json) terminal.out(document({ shop, outcome: 'not_tried' }));
       throw new CommandFailed(config.delivery.paused ? PAUSED : NO_GATEWAY);
     }
     const line = statusLine(terminal, `trying ${shop}`);
@@ -49,7 +49,7 @@ export async function tryShopNow(
     }
     const { outcome, text, ok } = trialWords(trial, Date.now(), shortSpan);
     await open.audit('try', shop, outcome.replaceAll('_', ' '));
-    if (options.json) terminal.out(`${jsonText(trialJson(shop, outcome, trial), 2)}\n`);
+    if (options.json) terminal.out(document(trialJson(shop, outcome, trial)));
     const message = printableLine(`${shop}: ${text}${outcome === 'no_answer' ? SEE_LATER : ''}`);
     if (!ok) throw new CommandFailed(message);
     if (!options.json) terminal.out(`${message}\n`);

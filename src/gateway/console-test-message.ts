@@ -7,7 +7,7 @@ import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId } from '../domain/ids.ts';
 import { firstInbox } from './sample-messages/first-inbox.ts';
-import { signedWebhook, SMS_PATH } from './sample-messages/sms-webhook.ts';
+import { postWebhook, signedWebhook } from './sample-messages/sms-webhook.ts';
 import { Unsent } from './sample-messages/unsent.ts';
 import type { Entry } from '../spool/entry.ts';
 
@@ -24,7 +24,6 @@ export interface Doors {
 
 const SENDER = 'Console test <console-test@customer.example>';
 const SUBJECT = 'Test from the console';
-const TIMEOUT_MS = 20_000;
 
 export interface TestParts {
   readonly config: CompleteConfig;
@@ -105,42 +104,20 @@ async function testText(
 ): Promise<string> {
   if (sms === undefined) throw new NotSent('This shop has no SMS');
   const where = urlOf(doors.http, 'http');
-  const { params, signature } = signedWebhook({
-    accountSid: sms.twilio.accountSid,
-    authToken: sms.twilio.authTokens[0]?.reveal() ?? '',
-    publicUrl: http.publicUrl,
+  const webhook = signedWebhook(sms, http.publicUrl, {
     // From the block of numbers that is reserved for fiction.
     from: `+1202555${String(randomInt(100, 200)).padStart(4, '0')}`,
-    to: sms.numbers[0] ?? '',
     body: bodyText(),
   });
-  let status: number;
-  try {
-    const answer = await fetch(new URL(SMS_PATH, where), {
-      method: 'POST',
-      headers: { 'x-twilio-signature': signature },
-      body: new URLSearchParams(params),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    await answer.arrayBuffer();
-    ({ status } = answer);
-  } catch (cause) {
-    throw new NotSent('The webhook did not respond', { cause });
-  }
+  const { status } = await postWebhook(where, webhook);
   if (status !== 200) throw new NotSent(`The webhook responded with HTTP ${status}`);
-  return params['MessageSid'] ?? '';
+  return webhook.params['MessageSid'] ?? '';
 }
 
 async function testChat(doors: Doors, { chat }: ShopConfig): Promise<string> {
   if (chat === undefined) throw new NotSent('This shop has no chat');
   const { ChatVisitor } = await import('./sample-messages/chat-visitor.ts');
-  const [origin] = chat.origins;
-  const visitor = new ChatVisitor({
-    where: urlOf(doors.http, 'http'),
-    key: chat.key,
-    ...(!chat.allowNoOrigin && origin !== undefined && { origin }),
-  });
+  const visitor = new ChatVisitor(urlOf(doors.http, 'http'), chat);
   try {
     await visitor.session();
     await visitor.introduce({ name: 'Console test' });

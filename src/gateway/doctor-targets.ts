@@ -10,6 +10,7 @@ import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
 import { LOCAL } from './platform-url.ts';
+import { ownHost, reachable } from '../runtime/ip-addresses.ts';
 import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
 
@@ -56,7 +57,7 @@ export function doctorTargets(
     ...(password !== undefined &&
       !isPasswordHash(password.reveal()) &&
       admin.port !== 0 && {
-        admin: { url: `http://${authority(admin)}`, password: password.reveal() },
+        admin: { url: `http://${reachable(admin)}`, password: password.reveal() },
       }),
     relays: relaysOf(config),
     alerts: {
@@ -93,23 +94,12 @@ function doorsOf({ smtp, http, admin }: Config): Door[] {
   const doors: Door[] = [
     // With a PROXY protocol, a plain connection gets no greeting.
     ...(smtp.enabled && smtp.proxyProtocol.length === 0
-      ? [{ name: 'smtp' as const, host: loopbackFor(smtp.host), port: smtp.port }]
+      ? [{ name: 'smtp' as const, host: ownHost(smtp.host), port: smtp.port }]
       : []),
-    ...(http.enabled
-      ? [{ name: 'http' as const, host: loopbackFor(http.host), port: http.port }]
-      : []),
-    { name: 'admin', host: loopbackFor(admin.host), port: admin.port },
+    ...(http.enabled ? [{ name: 'http' as const, host: ownHost(http.host), port: http.port }] : []),
+    { name: 'admin', host: ownHost(admin.host), port: admin.port },
   ];
   return doors.filter(({ port }) => port !== 0);
-}
-
-/** The host under which a program on this machine reaches a listener on all interfaces. */
-const loopbackFor = (host: string): string =>
-  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-
-function authority({ host, port }: Config['admin']): string {
-  const own = loopbackFor(host);
-  return `${own.includes(':') ? `[${own}]` : own}:${port}`;
 }
 
 function relaysOf(config: Config): RelayToCheck[] {

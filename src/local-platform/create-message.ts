@@ -44,7 +44,7 @@ export function createMessage(
   );
   const conversation =
     known ?? startConversation(store, shop, request, { type, agentContact, contact }, now);
-  if (known !== undefined) store.conversations.reopen(known.id, linksOf(request), now);
+  if (known !== undefined) store.conversations.reopen({ ...linksOf(request), id: known.id, now });
   if (agentContact !== null) store.conversations.addAgentContact(shop, agentContact);
   if (type === 'email') {
     const mayCopyIn = known === undefined || refersToReply(store, known, message);

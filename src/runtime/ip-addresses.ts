@@ -152,7 +152,11 @@ export function createPublicLookup(resolve: LookupFunction = dns.lookup): Lookup
   };
 }
 
-/** `host:port` under which a program on this machine reaches a listener on all interfaces. */
+/** The host under which a program on this machine reaches a listener on all interfaces. */
+export const ownHost = (host: string): string =>
+  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+
+/** The same with the port: `host:port`. */
 export function reachable({
   host,
   port,
@@ -160,6 +164,6 @@ export function reachable({
   readonly host: string;
   readonly port: number;
 }): string {
-  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const own = ownHost(host);
   return `${own.includes(':') ? `[${own}]` : own}:${port}`;
 }

@@ -27,8 +27,11 @@ async function sluice(...args: string[]) {
   });
 }
 
+/** Those that the help shows. */
 function commands(command: Command, names: readonly string[] = []): (readonly string[])[] {
-  return [names, ...command.commands.flatMap((child) => commands(child, [...names, child.name()]))];
+  const shown = command.createHelp().visibleCommands(command);
+  const below = command.commands.filter((child) => shown.includes(child));
+  return [names, ...below.flatMap((child) => commands(child, [...names, child.name()]))];
 }
 
 const all = commands(createProgram(captureTerminal(), events)).map((names) => ({

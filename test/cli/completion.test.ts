@@ -1,21 +1,145 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, afterAll, describe, expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, afterAll, expect, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { runCli } from '../../src/cli/run.ts';
+import { completeConfig } from '../../src/config/complete.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
+import { anEntry } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const events = Object.assign(new EventEmitter(), { exit: () => undefined });
 const dir = tempDir();
 afterAll(() => dir.remove());
 
-async function script(shell: string): Promise<string> {
-  const terminal = captureTerminal();
-  expect(await runCli(['completion', shell], terminal, events)).toBe(0);
+const ENTRY = anEntry({});
+const configured = {
+  SLUICE_CONFIG: join(dir.path, 'sluice.yaml'),
+  SLUICE_DATA_DIR: join(dir.path, 'data'),
+};
+const bin = join(dir.path, 'bin');
+const env = {
+  ...configured,
+  ...{ PATH: `${bin}:${process.env['PATH'] ?? ''}`, TERM: 'dumb', HOME: dir.path },
+};
+
+async function sluice(...args: string[]): Promise<string> {
+  const terminal = captureTerminal(configured);
+  expect({ code: await runCli(args, terminal, events), stderr: terminal.stderr() }).toEqual({
+    ...{ code: 0, stderr: '' },
+  });
   return terminal.stdout();
 }
+
+const shops = (...names: string[]) =>
+  `shops:${names
+    .map(
+      (name, n) =>
+        `\n  - {name: ${name}, shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d4${n}, apiKey: key, chat: {key: chat-${n}, allowNoOrigin: true}}`,
+    )
+    .join('')}\n`;
+
+beforeAll(async () => {
+  writeFileSync(join(dir.path, 'sluice.yaml'), shops('acme', 'other'));
+  writeFileSync(join(dir.path, 'other.yaml'), shops('from-other'));
+  writeFileSync(join(dir.path, 'message.eml'), '');
+  const loaded = loadConfig({ env: configured });
+  if (!loaded.ok) throw new Error('the configuration is not valid');
+  const { dataDir } = await completeConfig(loaded.config);
+  const { spool } = await openSqliteStore({ dir: dataDir, role: 'owner', reserveBytes: 0 });
+  await spool.accept([ENTRY]);
+  await spool.close();
+  mkdirSync(bin);
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+  writeFileSync(join(bin, 'sluice'), program, { mode: 0o755 });
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    writeFileSync(join(dir.path, `sluice.${shell}`), await sluice('completion', shell));
+  }
+});
+
+/** What may follow these words, of which the last one is being typed. */
+async function offers(...words: string[]): Promise<string[]> {
+  const lines = (await sluice('complete', '--', ...words)).split('\n').slice(0, -1);
+  return lines.map((line) => line.replace(/\t.*/, ''));
+}
+
+test.each<[string[], string[]]>([
+  [['qu'], ['queue']],
+  [
+    ['queue', 're'],
+    ['retry', 'release', 'restore'],
+  ],
+  [['queue', 'list', '--st'], ['--state']],
+  [
+    ['queue', 'list', '--state', 'd'],
+    ['delivering', 'delivered', 'dead', 'discarded'],
+  ],
+  [['queue', 'list', '--state', 'dead', 'h'], ['held']],
+  // As bash and as other shells pass it.
+  [
+    ['queue', 'list', '--state', '=', 'de'],
+    ['delivering', 'delivered', 'dead'],
+  ],
+  [
+    ['queue', 'list', '--state', '='],
+    ['queued', 'delivering', 'delivered', 'dead', 'held', 'suppressed', 'discarded'],
+  ],
+  [['queue', 'list', '--shop=a'], ['--shop=acme']],
+  [['queue', 'list', '--state', 'dead', '--chan'], ['--channel']],
+  [['queue', 'list', '--state=dead', '--chan'], ['--channel']],
+  [
+    ['queue', 'list', '--channel', ''],
+    ['email', 'sms', 'web_chat'],
+  ],
+  [['queue', 'list', '--shop', 'a'], ['acme']],
+  [
+    ['queue', 'list', '--shop', ''],
+    ['acme', 'other'],
+  ],
+  [['shops', 't'], ['try']],
+  [['shops', 'try', 'a'], ['acme']],
+  [['queue', 'show', ENTRY.id.slice(0, 2)], [ENTRY.id]],
+  [['queue', 'show', 'x'], []],
+  [['ingest', 'mess'], [':files']],
+  [
+    ['queue', 'export', '--format', ''],
+    ['mbox', 'jsonl'],
+  ],
+  [['completion', 'z'], ['zsh']],
+  [['platform', 'tickets', 'l'], ['list']],
+  // A value that is the name of a command is none.
+  [['queue', 'list', '--reason', 'queue', '--every'], ['--every']],
+  [['-c', 'audit', 'queue', 'li'], ['list']],
+  [['queue', 'list', '--reason', 'x'], []],
+  [['shops', 'try', '--j'], ['--json']],
+  [['nonsense', 'more', 'qu'], ['queue']],
+  [
+    ['completion', '--'],
+    ['--version', '--config', '--help'],
+  ],
+  // What is hidden in the help is not offered.
+  [['compl'], ['completion']],
+])('%j offers %j', async (words, expected) => {
+  expect(await offers(...words)).toEqual(expected);
+});
+
+test('shops are those of the configuration on the command line', async () => {
+  const other = join(dir.path, 'other.yaml');
+  expect(await offers('-c', other, 'queue', 'list', '--shop', '')).toEqual(['from-other']);
+  expect(await offers('queue', '--config', other, 'list', '--shop', '')).toEqual(['from-other']);
+  expect(await offers(`--config=${other}`, 'queue', 'list', '--shop', '')).toEqual(['from-other']);
+});
+
+test('an offer is described', async () => {
+  expect(await sluice('complete', '--', 'queue', 'exp')).toBe(
+    'export\twrites entries to a file: emails as mbox, or everything as JSON lines\n',
+  );
+});
 
 /** Says so: a check that is left out must be seen. */
 function isMissing(shell: string): boolean {
@@ -24,147 +148,47 @@ function isMissing(shell: string): boolean {
   return true;
 }
 
-const bin = join(dir.path, 'bin');
-const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, TERM: 'dumb', HOME: dir.path };
+/** What is typed, up to a Tab, and what it offers, in the order of the alphabet. */
+const TYPED: readonly (readonly [string, readonly string[]])[] = [
+  ['sluice queue re', ['release', 'restore', 'retry']],
+  ['sluice queue list --state dead h', ['held']],
+  ['sluice queue list --shop=a', ['acme']],
+  ['sluice -c other.yaml queue list --shop fr', ['from-other']],
+  ['sluice ingest mess', ['message.eml']],
+  ['sluice queue list --reason x', []],
+];
 
-beforeAll(async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) {
-    writeFileSync(join(dir.path, `sluice.${shell}`), await script(shell));
-  }
-  // Answers what the script asks the program, and tells with which configuration.
-  mkdirSync(bin);
-  writeFileSync(
-    join(bin, 'sluice'),
-    '#!/bin/sh\nshift\n[ "$1" = --values ] || exit 1\n' +
-      '[ "$2" = shop ] && printf "acme\\nother\\n"\n[ "$2" = entry ] && printf "id-1\\nid-2\\n"\n' +
-      '[ "$3" = --config ] && printf "from-%s\\n" "$4"\ntrue\n',
-    { mode: 0o755 },
-  );
-  writeFileSync(join(dir.path, 'message.eml'), '');
-});
+/** Of a value behind an equals sign, all but bash tell the whole word. */
+const withoutOption = (word: string): string => word.replace(/^--[a-z]+=/, '');
 
-describe('bash', () => {
-  const file = join(dir.path, 'sluice.bash');
-
-  /** What a Tab after these words offers; the last one is being typed. */
-  function offered(...words: string[]): string[] {
+test('bash offers the same', () => {
+  if (isMissing('bash')) return;
+  for (const [typed, expected] of TYPED) {
+    const words = typed.split(/ |(=)/).filter(Boolean);
     const quoted = words.map((word) => `'${word}'`).join(' ');
-    const { stdout, stderr, status } = spawnSync(
-      'bash',
-      [
-        // A socket as its input makes bash take itself for a remote shell, which reads ~/.bashrc.
-        '--norc',
-        '-c',
-        `source "$1"; COMP_WORDS=(sluice ${quoted}); COMP_CWORD=${words.length}; _sluice 2>&1; ` +
-          'printf "%s\\n" "${COMPREPLY[@]}"',
-        'bash',
-        file,
-      ],
-      {
-        cwd: dir.path,
-        env,
-        encoding: 'utf8',
-      },
-    );
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    return stdout.split('\n').filter((line) => line !== '');
+    const asked =
+      `source "$1"; complete -p sluice; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; ` +
+      '_sluice 2>&1; printf "%s\\n" "${COMPREPLY[@]}"';
+    const file = join(dir.path, 'sluice.bash');
+    // A socket as its input makes bash take itself for a remote shell, which reads ~/.bashrc.
+    const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', asked, 'bash', file], {
+      ...{ cwd: dir.path, env, encoding: 'utf8' as const },
+    });
+    const [registered, ...offered] = stdout.split('\n').filter((line) => line !== '');
+    expect(registered).toBe('complete -F _sluice sluice');
+    expect({ typed, offered: offered.sort(), stderr, status }).toEqual({
+      ...{ typed, offered: expected, stderr: '', status: 0 },
+    });
   }
-
-  test('is registered for the command', () => {
-    if (isMissing('bash')) return;
-    const { stdout } = spawnSync(
-      'bash',
-      ['--norc', '-c', 'source "$1"; complete -p sluice', 'bash', file],
-      {
-        encoding: 'utf8',
-      },
-    );
-    expect(stdout).toBe('complete -F _sluice sluice\n');
-  });
-
-  test.each<[string[], string[]]>([
-    [['qu'], ['queue']],
-    [
-      ['queue', 're'],
-      ['retry', 'release', 'restore'],
-    ],
-    [['queue', 'list', '--st'], ['--state']],
-    [
-      ['queue', 'list', '--state', 'd'],
-      ['delivering', 'delivered', 'dead', 'discarded'],
-    ],
-    [['queue', 'list', '--state', 'dead', 'h'], ['held']],
-    [
-      ['queue', 'list', '--state', '=', 'de'],
-      ['delivering', 'delivered', 'dead'],
-    ],
-    [['queue', 'list', '--state', 'dead', '--chan'], ['--channel']],
-    [
-      ['queue', 'list', '--channel', ''],
-      ['email', 'sms', 'web_chat'],
-    ],
-    [['queue', 'list', '--shop', 'a'], ['acme']],
-    [['-c', 'other.yaml', 'queue', 'list', '--shop', 'fr'], ['from-other.yaml']],
-    [['shops', 't'], ['try']],
-    [['shops', 'try', 'a'], ['acme']],
-    [
-      ['queue', 'show', 'id'],
-      ['id-1', 'id-2'],
-    ],
-    [['ingest', 'mess'], ['message.eml']],
-    [
-      ['queue', 'export', '--format', ''],
-      ['mbox', 'jsonl'],
-    ],
-    [['completion', 'z'], ['zsh']],
-    [['platform', 'tickets', 'l'], ['list']],
-    // A value that is the name of a command is none.
-    [['queue', 'list', '--reason', 'queue', '--every'], ['--every']],
-    [['queue', 'list', '--reason', 'x'], []],
-  ])('%j offers %j', (words, expected) => {
-    if (isMissing('bash')) return;
-    expect(offered(...words)).toEqual(expected);
-  });
-
-  test('hidden options are not offered', () => {
-    if (isMissing('bash')) return;
-    expect(offered('completion', '--')).not.toContain('--values');
-  });
 });
 
-test.each(['zsh', 'fish'])('%s can read its script', async (shell) => {
-  const text = await script(shell);
-  expect(text).toContain('queue');
-  expect(text).toContain('web_chat');
+test.each(['zsh', 'fish'])('%s can read its script', (shell) => {
   if (isMissing(shell)) return;
   // From a file: what spawnSync gives as standard input is a socket, which fish does not read.
   const file = join(dir.path, `sluice.${shell}`);
-  writeFileSync(file, text);
   const { status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
-
-/** What is typed, up to a Tab, and what it offers, in the order of the alphabet. */
-const TYPED: readonly (readonly [string, readonly string[]])[] = [
-  ['sluice qu', ['queue']],
-  ['sluice queue re', ['release', 'restore', 'retry']],
-  ['sluice queue list --st', ['--state']],
-  ['sluice queue list --state d', ['dead', 'delivered', 'delivering', 'discarded']],
-  ['sluice queue list --state dead h', ['held']],
-  ['sluice queue list --state dead --shop a', ['acme']],
-  ['sluice queue list --channel ', ['email', 'sms', 'web_chat']],
-  ['sluice queue list --shop a', ['acme']],
-  ['sluice queue list --shop=a', ['acme']],
-  ['sluice -c other.yaml queue list --shop fr', ['from-other.yaml']],
-  ['sluice queue show id', ['id-1', 'id-2']],
-  ['sluice ingest mess', ['message.eml']],
-  ['sluice queue export --format ', ['jsonl', 'mbox']],
-  ['sluice completion z', ['zsh']],
-  ['sluice platform tickets l', ['list']],
-  ['sluice -c audit queue li', ['list']],
-  ['sluice queue list --reason queue --every', ['--every']],
-  ['sluice queue list --reason x', []],
-];
 
 test('fish offers the same', () => {
   if (isMissing('fish')) return;
@@ -175,9 +199,8 @@ test('fish offers the same', () => {
     });
     const lines = stdout.split('\n').filter((line) => line !== '');
     const offered = lines.map((line) => line.replace(/\t.*/, ''));
-    // Of a value behind an equals sign, fish tells the whole word.
-    const words = offered.map((word) => word.replace(/^--[a-z]+=/, ''));
-    expect({ typed, words: words.sort(), stderr }).toEqual({ typed, words: expected, stderr: '' });
+    const words = offered.map(withoutOption).sort();
+    expect({ typed, words, stderr }).toEqual({ typed, words: expected, stderr: '' });
   }
 });
 
@@ -238,25 +261,15 @@ test('zsh offers the same', () => {
   const offered = stdout.split(/^typed /m).slice(1);
   const told = offered.map((each) => {
     const [typed = '', ...words] = each.trimEnd().split('\n');
-    return [typed, words.filter((word) => word !== 'END').sort()];
+    return [
+      typed,
+      words
+        .filter((word) => word !== 'END')
+        .map(withoutOption)
+        .sort(),
+    ];
   });
   expect({ status, told }).toEqual({ status: 0, told: TYPED });
-});
-
-test('zsh describes every command, and quotes what it has to', async () => {
-  const text = await script('zsh');
-  expect(text.startsWith('#compdef sluice\n')).toBe(true);
-  expect(text).toContain('_sluice_queue_list() {');
-  expect(text).toMatch(/'\*--state=\[only these states\]:value:\(queued delivering/);
-  expect(text).toContain("'--shop=[only this shop]:value: _sluice_asked shop'");
-});
-
-test('fish has a line for each option, at its command only', async () => {
-  const text = await script('fish');
-  expect(text).toMatch(
-    /complete -c sluice -n '__sluice_at "queue list"' -l channel -x -a 'email sms web_chat' -d 'only this channel'/,
-  );
-  expect(text).toMatch(/complete -c sluice -n '__sluice_at ""' -a 'queue' -d /);
 });
 
 test('without a shell it says which there are', async () => {

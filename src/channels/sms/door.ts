@@ -189,7 +189,7 @@ const EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>';
 
 /** @throws {WebhookRefused} neither a form nor JSON */
 function isJson(req: Request): boolean {
-  const type = req.headers['content_type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') return false;
   if (type === 'application/json') return true;
   const expected = 'Expected application/x-www-form-urlencoded or application/json';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { cursorOf } from '../../platform-api/addresses.ts';
 import type { Page } from '../../platform-api/resources.ts';
-import { document, jsonText } from '../json.ts';
+import { document, jsonLine } from '../json.ts';
 import { quote } from '../quote.ts';
 import { Table } from '../table.ts';
 import { printable, type Terminal } from '../terminal.ts';
@@ -36,7 +36,7 @@ export async function list<Query extends object, Item>(
 
 function json<Item>({ all }: ListOptions, terminal: Terminal): (page: Page<Item>) => void {
   if (!all) return (page) => terminal.out(document(page));
-  return ({ results }) => terminal.out(results.map((item) => `${jsonText(item)}\n`).join(''));
+  return ({ results }) => terminal.out(results.map((item) => jsonLine(item)).join(''));
 }
 
 function rows<Query, Item>(

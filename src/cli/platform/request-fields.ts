@@ -3,7 +3,7 @@ import { cursorOf } from '../../platform-api/addresses.ts';
 import type { PlatformClient } from '../../platform-api/client.ts';
 import type { Page } from '../../platform-api/resources.ts';
 import type { Column } from '../table.ts';
-import { pageSize } from './values.ts';
+import { wholeNumber } from './values.ts';
 
 /**
  * The fields of a request by the API's names, with the options that set them, in the order of the
@@ -94,7 +94,7 @@ export interface Listing<Query, Item> {
 }
 
 export const PAGING = {
-  limit: field('--limit <count>', 'results per page (default: chosen by the platform)', pageSize),
+  limit: field('--limit <count>', 'results per page (default: chosen by the platform)', wholeNumber()),
   cursor: field(
     '--cursor <cursor>',
     'a later page: a cursor, or the link in next or previous',

@@ -25,11 +25,14 @@ function integer(value: string): number {
 
 export const integers = (value: string): readonly number[] => parts(value).map(integer);
 
-/** At least 1; the platform rejects sizes that are too large. */
-export function pageSize(value: string): number {
-  const size = /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (size > 0) return size;
-  throw new InvalidArgumentError('Expected a whole number of at least 1.');
+/** A whole number of at least 1. */
+export function wholeNumber(most = Infinity, what = 'whole number'): (value: string) => number {
+  const range = most === Infinity ? 'of at least 1' : `from 1 to ${most}`;
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : 0;
+    if (number >= 1 && number <= most) return number;
+    throw new InvalidArgumentError(`Expected a ${what} ${range}.`);
+  };
 }
 
 export function bool(value: string): boolean {

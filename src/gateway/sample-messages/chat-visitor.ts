@@ -14,22 +14,11 @@ import {
   type SessionEvent,
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
+import type { ShopConfig } from '../../config/config.ts';
 import { withinMs } from '../../runtime/clock.ts';
 import { NoAnswer, Unsent } from './unsent.ts';
 
-export interface ChatTarget {
-  readonly where: URL;
-  readonly key: string;
-  /** Sent as the Origin header, if the shop requires one. */
-  readonly origin?: string;
-}
-
-export interface Uploaded {
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-}
+export type Uploaded = Readonly<z.output<typeof uploadSchema>>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const ACK_TIMEOUT_MS = 20_000;
@@ -46,13 +35,16 @@ const uploadErrorSchema = z.object({ error: z.string(), retryAfter: z.number().o
 /** A chat visitor without a page. Every call either succeeds or fails with the reason. */
 export class ChatVisitor {
   readonly #socket: Socket<ServerToClientEvents, ClientToServerEvents>;
-  readonly #target: ChatTarget;
+  readonly #where: URL;
+  /** With the Origin header, if the shop requires one. */
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #reply: Promise<MessageEvent>;
 
   /** Listens for the reply from the start, since it may arrive before the acknowledgement. */
-  constructor(target: ChatTarget) {
-    const { where, key, origin } = target;
-    this.#target = target;
+  constructor(where: URL, { key, origins, allowNoOrigin }: NonNullable<ShopConfig['chat']>) {
+    const [origin] = origins;
+    this.#where = where;
+    this.#headers = !allowNoOrigin && origin !== undefined ? { origin } : {};
     this.#socket = io(where.href, {
       path: CHAT_PATH,
       auth: { key },
@@ -60,7 +52,7 @@ export class ChatVisitor {
       forceNew: true,
       reconnection: false,
       timeout: CONNECT_TIMEOUT_MS,
-      ...(origin !== undefined && { extraHeaders: { origin } }),
+      extraHeaders: this.#headers,
     });
     this.#reply = new Promise((resolve) => {
       this.#socket.on('message', (message) => {
@@ -84,19 +76,18 @@ export class ChatVisitor {
 
   /** @throws {Unsent} */
   async upload(file: string, { token }: SessionEvent): Promise<Uploaded> {
-    const { where, origin } = this.#target;
     const form = new FormData();
     form.append('file', await openAsBlob(file), basename(file));
     let response: Response;
     try {
-      response = await fetch(new URL(UPLOAD_PATH, where), {
+      response = await fetch(new URL(UPLOAD_PATH, this.#where), {
         method: 'POST',
         body: form,
-        headers: { authorization: `Bearer ${token}`, ...(origin !== undefined && { origin }) },
+        headers: { ...this.#headers, authorization: `Bearer ${token}` },
         signal: AbortSignal.timeout(UPLOAD_TIMEOUT_MS),
       });
     } catch (error) {
-      throw new NoAnswer('chat upload', where, { cause: error });
+      throw new NoAnswer('chat upload', this.#where, { cause: error });
     }
     const body: unknown = await response.json().catch(() => undefined);
     const uploaded = uploadSchema.safeParse(body).data;
@@ -161,7 +152,7 @@ export class ChatVisitor {
       return new Unsent(`refused: ${explained(code, retryAfter)}`, { cause: error });
     }
     const status = upgradeStatus(error);
-    if (status === undefined) return new NoAnswer('chat', this.#target.where, { cause: error });
+    if (status === undefined) return new NoAnswer('chat', this.#where, { cause: error });
     const why =
       'no shop of the gateway accepts this origin (does it run with this configuration?), ' +
       'or a proxy does not forward WebSockets';

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
+import type { ShopConfig } from '../../config/config.ts';
+import { NoAnswer } from './unsent.ts';
 
 export const SMS_PATH = '/sms/twilio';
+const TIMEOUT_MS = 20_000;
 
 /** One inbound text, as Twilio posts it to the webhook. */
 export interface SignedWebhook {
@@ -10,27 +13,53 @@ export interface SignedWebhook {
 }
 
 export interface SampleText {
-  readonly accountSid: string;
-  readonly authToken: string;
-  /** `http.publicUrl`: the signature covers the public URL of the webhook. */
-  readonly publicUrl: string;
   readonly from: string;
-  readonly to: string;
+  /** Default: the shop's first number. */
+  readonly to?: string | undefined;
   readonly body: string;
 }
 
-/** Generates a new MessageSid each time, because a repeated one would be a duplicate. */
-export function signedWebhook(text: SampleText): SignedWebhook {
+/**
+ * Generates a new MessageSid each time, because a repeated one would be a duplicate.
+ * @param publicUrl `http.publicUrl`: the signature covers the public URL of the webhook
+ */
+export function signedWebhook(
+  { twilio, numbers }: NonNullable<ShopConfig['sms']>,
+  publicUrl: string,
+  { from, to = numbers[0] ?? '', body }: SampleText,
+): SignedWebhook {
   const params = {
     MessageSid: `SM${randomBytes(16).toString('hex')}`,
-    AccountSid: text.accountSid,
-    From: text.from,
-    To: text.to,
-    Body: text.body,
+    AccountSid: twilio.accountSid,
+    From: from,
+    To: to,
+    Body: body,
     NumMedia: '0',
     SmsStatus: 'received',
     ApiVersion: '2010-04-01',
   };
-  const url = text.publicUrl + SMS_PATH;
-  return { params, signature: getExpectedTwilioSignature(text.authToken, url, params) };
+  const token = twilio.authTokens[0]?.reveal() ?? '';
+  return { params, signature: getExpectedTwilioSignature(token, publicUrl + SMS_PATH, params) };
+}
+
+/**
+ * Posts a text to a gateway's webhook.
+ * @throws {NoAnswer}
+ */
+export async function postWebhook(
+  where: URL,
+  { params, signature }: SignedWebhook,
+): Promise<{ readonly status: number; readonly text: string }> {
+  try {
+    const response = await fetch(new URL(SMS_PATH, where), {
+      method: 'POST',
+      headers: { 'x-twilio-signature': signature },
+      body: new URLSearchParams(params),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    return { status: response.status, text: await response.text() };
+  } catch (cause) {
+    throw new NoAnswer('the webhook', where, { cause });
+  }
 }

@@ -28,7 +28,7 @@ export function contextOf(
 /** The tickets of the message's author, in the shop that the message was sent to. */
 function ticketsOf(store: Store, message: MessageRow, limit: number): TicketSummary[] {
   if (message.contact_id === null) return [];
-  return store.tickets.byContact(message.shop, message.contact_id, limit).map((ticket) => ({
+  return store.tickets.byContact(message.contact_id, message.shop, limit).map((ticket) => ({
     number: ticket.number,
     name: ticket.name,
     status: ticket.status,
@@ -59,8 +59,9 @@ export function storeReply(
   const hasUnanswered = store.messages.hasLaterUnanswered(message);
   const status = answer.escalate ? 'WaitingUser' : hasUnanswered ? 'Open' : 'WaitingContact';
   store.tickets.recordMessage(message.ticket_id, status, excerptOf(text), now);
-  if (!hasUnanswered) store.conversations.setStatus(conversation.id, 'pending', now);
-  if (answer.escalate) store.conversations.setResolution(conversation.id, 'escalated', now);
+  const at = { id: conversation.id, now };
+  if (!hasUnanswered) store.conversations.setStatus({ ...at, status: 'pending' });
+  if (answer.escalate) store.conversations.setResolution({ ...at, resolution: 'escalated' });
   const isEmail = conversation.type === 'email';
   const reply = store.messages.create({
     id,

@@ -167,7 +167,7 @@ export class ReplySender {
       throw error;
     }
     if (!outbound.canRepeat) {
-      await store.write(() => store.outgoing.begin(row.message_id, this.#options.now()));
+      await store.write(() => store.outgoing.begin(this.#options.now(), row.message_id));
     }
     let sent;
     try {
@@ -199,8 +199,8 @@ export class ReplySender {
       partsSent: row.parts_sent,
       partSent: (remoteId) =>
         store.write(() => {
-          store.outgoing.partSent(row.message_id, now());
-          store.messages.setRemoteId(row.message_id, remoteId);
+          store.outgoing.partSent(now(), row.message_id);
+          store.messages.setRemoteId({ id: row.message_id, remoteId });
         }),
       isKnown: (remoteId) => store.messages.hasReply(row.shop, remoteId),
       signal: this.#abortController.signal,
@@ -249,9 +249,9 @@ export class ReplySender {
     }
     await store.write(() => {
       // An attempt that can be repeated was not recorded before.
-      if (outbound.canRepeat) store.outgoing.begin(row.message_id, now());
+      if (outbound.canRepeat) store.outgoing.begin(now(), row.message_id);
       store.outgoing.defer(row.message_id, nextAt, failure.kind === 'unsure');
-      if (outbound.inOrder) store.outgoing.holdBack(row.conversation_id, nextAt);
+      if (outbound.inOrder) store.outgoing.holdBack(nextAt, row.conversation_id);
     });
     logger.warn('reply.deferred', { ...fields, nextAt: new Date(nextAt).toISOString() });
     return false;
@@ -265,7 +265,8 @@ export class ReplySender {
     const { store, now, onSettled } = this.#options;
     const reply = await store.write(() => {
       if (status !== undefined) {
-        store.messages.settle(row.message_id, status, new Date(now()).toISOString());
+        const at = new Date(now()).toISOString();
+        store.messages.settle({ id: row.message_id, status, now: at });
       }
       store.outgoing.remove(row.message_id);
       const settled = store.messages.byId(row.shop, row.message_id);

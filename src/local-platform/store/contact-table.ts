@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Statement } from 'better-sqlite3';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../addresses.ts';
-import { type Db, required } from './database.ts';
+import { type Db, statements } from './database.ts';
 import {
   allOf,
   type Condition,
@@ -32,123 +31,108 @@ interface Keys {
 /** Where a request comes from: a channel, or the events API. */
 export type Origin = Channel | 'event';
 
-export class ContactTable {
-  readonly #db: Db;
-  readonly #sql;
+/** The contact of a shop by one of its keys. */
+function finders(db: Db) {
+  const find = (column: string) =>
+    statements(db).row<[shop: string, value: string], ContactRow>(
+      `SELECT * FROM contacts WHERE shop = ? AND ${column} = ? ORDER BY seq LIMIT 1`,
+    );
+  return {
+    byId: find('id'),
+    byEmail: find('email'),
+    byPhone: find('phone'),
+    byRemoteId: find('remote_id'),
+  };
+}
 
-  constructor(db: Db) {
-    this.#db = db;
-    const find = (column: string) =>
-      db.prepare<[string, string], ContactRow>(
-        `SELECT * FROM contacts WHERE shop = ? AND ${column} = ? ORDER BY seq LIMIT 1`,
-      );
-    this.#sql = {
-      byId: find('id'),
-      byEmail: find('email'),
-      byPhone: find('phone'),
-      byRemoteId: find('remote_id'),
-      insert: db.prepare<unknown[], ContactRow>(
-        `INSERT INTO contacts (id, shop, name, email, phone, remote_id, last_activity_at,
-           created_at, updated_at)
-         VALUES (@id, @shop, @name, @email, @phone, @remoteId, @now, @now, @now) RETURNING *`,
-      ),
-      touch: db.prepare<unknown[], ContactRow>(
-        `UPDATE contacts SET name = coalesce(name, @name), email = coalesce(email, @email),
-           phone = coalesce(phone, @phone), remote_id = coalesce(remote_id, @remoteId),
-           last_activity_at = @now, updated_at = @now
-         WHERE seq = @seq RETURNING *`,
-      ),
-    };
+/**
+ * By email (in any case), then phone, then remote id. The address that a message came from takes
+ * precedence: people share telephones, and a form accepts any number. A text message matches by its
+ * number first, and by email only a contact without another number. Other messages match by email,
+ * and by phone only a contact without another email; a chat with an email matches by that alone.
+ */
+function match(
+  { byEmail, byPhone, byRemoteId }: ReturnType<typeof finders>,
+  shop: string,
+  origin: Origin,
+  keys: Keys,
+): ContactRow | undefined {
+  const { email, phone, remoteId } = keys;
+  const ofEmail = email ? byEmail(shop, email) : undefined;
+  const ofPhone = phone ? byPhone(shop, phone) : undefined;
+  if (origin === 'sms' && phone) {
+    const isMatch = ofEmail?.phone === phone || (ofEmail?.phone === null && !ofPhone);
+    return isMatch ? ofEmail : ofPhone;
   }
+  if (ofEmail) return ofEmail;
+  const mayUsePhone = !email || (origin !== 'web_chat' && ofPhone?.email === null);
+  if (ofPhone && mayUsePhone) return ofPhone;
+  return ifCompatible(keys, remoteId ? byRemoteId(shop, remoteId) : undefined);
+}
 
-  byId(shop: string, id: string): ContactRow | undefined {
-    return this.#sql.byId.get(shop, id);
-  }
+export function contactTable(db: Db) {
+  const { one } = statements(db);
+  const find = finders(db);
+  const { byId, byEmail, byPhone, byRemoteId } = find;
+  const insert = one<[object], ContactRow>(
+    `INSERT INTO contacts (id, shop, name, email, phone, remote_id, last_activity_at,
+       created_at, updated_at)
+     VALUES (@id, @shop, @name, @email, @phone, @remoteId, @now, @now, @now) RETURNING *`,
+  );
+  const touch = one<[object], ContactRow>(
+    `UPDATE contacts SET name = coalesce(name, @name), email = coalesce(email, @email),
+       phone = coalesce(phone, @phone), remote_id = coalesce(remote_id, @remoteId),
+       last_activity_at = @now, updated_at = @now
+     WHERE seq = @seq RETURNING *`,
+  );
+  return {
+    byId,
+    /** The customer of a message's conversation; undefined once they have been erased. */
+    ofMessage: ({ shop, contact_id: id }: MessageRow): ContactRow | undefined =>
+      id === null ? undefined : byId(shop, id),
+    /**
+     * The contact that matches; else the conversation's own contact, unless it has another email or
+     * phone; else a new one. Missing fields are filled in, except with a key of another contact.
+     * Nothing is overwritten, because senders choose their display name themselves.
+     */
+    resolve(
+      shop: string,
+      origin: Origin,
+      identity: Identity,
+      now: string,
+      known?: string,
+    ): ContactRow {
+      const keys = keysOf(identity);
+      const found =
+        match(find, shop, origin, keys) ??
+        (known === undefined ? undefined : ifCompatible(keys, byId(shop, known)));
+      /** The key, unless another contact has it. */
+      const free = (key: string | undefined, owner: typeof byId): string | null => {
+        if (key === undefined) return null;
+        const taken = owner(shop, key)?.seq;
+        return taken === undefined || taken === found?.seq ? key : null;
+      };
+      const values = {
+        ...{ name: present(identity.name) ?? null, now },
+        email: free(keys.email, byEmail),
+        phone: free(keys.phone, byPhone),
+        remoteId: free(keys.remoteId, byRemoteId),
+      };
+      return found
+        ? touch({ ...values, seq: found.seq })
+        : insert({ ...values, id: randomUUID(), shop });
+    },
+    list: (shop: string, query: ListContactsQuery): Slice<ContactRow> =>
+      listSlice(db, contactStreams(shop, query), query),
+  };
+}
 
-  /** The customer of a message's conversation; undefined once they have been erased. */
-  ofMessage({ shop, contact_id: id }: MessageRow): ContactRow | undefined {
-    return id === null ? undefined : this.byId(shop, id);
-  }
-
-  /**
-   * By email (in any case), then phone, then remote id. The address that a message came from takes
-   * precedence: people share telephones, and a form accepts any number. A text message matches by its
-   * number first, and by email only a contact without another number. Other messages match by email,
-   * and by phone only a contact without another email; a chat with an email matches by that alone.
-   */
-  #find(shop: string, origin: Origin, keys: Keys): ContactRow | undefined {
-    const { email, phone, remoteId } = keys;
-    const byEmail = email ? this.#sql.byEmail.get(shop, email) : undefined;
-    const byPhone = phone ? this.#sql.byPhone.get(shop, phone) : undefined;
-    if (origin === 'sms' && phone) {
-      const isMatch = byEmail?.phone === phone || (byEmail?.phone === null && !byPhone);
-      return isMatch ? byEmail : byPhone;
-    }
-    if (byEmail) return byEmail;
-    const mayUsePhone = !email || (origin !== 'web_chat' && byPhone?.email === null);
-    if (byPhone && mayUsePhone) return byPhone;
-    const byRemoteId = remoteId ? this.#sql.byRemoteId.get(shop, remoteId) : undefined;
-    return this.#ifCompatible(email, phone, byRemoteId);
-  }
-
-  /**
-   * The contact that matches; else the conversation's own contact, unless it has another email or
-   * phone; else a new one. Missing fields are filled in, except with a key of another contact. Nothing
-   * is overwritten, because senders choose their display name themselves.
-   */
-  resolve(
-    shop: string,
-    origin: Origin,
-    identity: Identity,
-    now: string,
-    known?: string,
-  ): ContactRow {
-    const keys = keysOf(identity);
-    const { email, phone, remoteId } = keys;
-    const found =
-      this.#find(shop, origin, keys) ??
-      (known === undefined ? undefined : this.#ifCompatible(email, phone, this.byId(shop, known)));
-    const name = present(identity.name) ?? null;
-    const row = found
-      ? this.#sql.touch.get({
-          ...{ seq: found.seq, name, now },
-          email: this.#freeFor(found, email, this.#sql.byEmail),
-          phone: this.#freeFor(found, phone, this.#sql.byPhone),
-          remoteId: this.#freeFor(found, remoteId, this.#sql.byRemoteId),
-        })
-      : this.#sql.insert.get({
-          ...{ id: randomUUID(), shop, name, now },
-          email: this.#freeFor({ shop }, email, this.#sql.byEmail),
-          phone: this.#freeFor({ shop }, phone, this.#sql.byPhone),
-          remoteId: this.#freeFor({ shop }, remoteId, this.#sql.byRemoteId),
-        });
-    return required(row, 'the contact');
-  }
-
-  /** The key, unless another contact has it. */
-  #freeFor(
-    { shop, seq }: Pick<ContactRow, 'shop'> & Partial<Pick<ContactRow, 'seq'>>,
-    key: string | undefined,
-    owner: Statement<[string, string], ContactRow>,
-  ): string | null {
-    if (key === undefined) return null;
-    const taken = owner.get(shop, key)?.seq;
-    return taken === undefined || taken === seq ? key : null;
-  }
-
-  #ifCompatible(
-    email: string | undefined,
-    phone: string | undefined,
-    known: ContactRow | undefined,
-  ): ContactRow | undefined {
-    if (known === undefined) return undefined;
-    const fits = (!email || known.email === null) && (!phone || known.phone === null);
-    return fits ? known : undefined;
-  }
-
-  list(shop: string, query: ListContactsQuery): Slice<ContactRow> {
-    return listSlice(this.#db, contactStreams(shop, query), query);
-  }
+function ifCompatible(
+  { email, phone }: Keys,
+  known: ContactRow | undefined,
+): ContactRow | undefined {
+  const fits = (!email || known?.email === null) && (!phone || known?.phone === null);
+  return fits ? known : undefined;
 }
 
 /** The keys of an identity, in the form in which they are stored. */

@@ -64,11 +64,41 @@ function migrate(db: Db, file: string): void {
   }).immediate();
 }
 
-/** The row that a write returned. */
-export function required<Row>(row: Row | undefined, what: string): Row {
-  if (row === undefined) throw new Error(`${what} was not stored`);
-  return row;
+/* oxlint-disable typescript/no-unnecessary-type-parameters -- only the caller knows the SQL's types */
+/** Prepared statements as functions of their parameters. */
+export function statements(db: Db) {
+  return {
+    /** The first row. */
+    row: <Values extends unknown[], Row>(sql: string) => {
+      const statement = db.prepare<Values, Row>(sql);
+      return (...values: Values): Row | undefined => statement.get(...values);
+    },
+    rows: <Values extends unknown[], Row>(sql: string) => {
+      const statement = db.prepare<Values, Row>(sql);
+      return (...values: Values): Row[] => statement.all(...values);
+    },
+    /** Whether there is a row. */
+    has: <Values extends unknown[]>(sql: string) => {
+      const statement = db.prepare<Values>(sql);
+      return (...values: Values): boolean => statement.get(...values) !== undefined;
+    },
+    /** The number of rows that it changed. */
+    run: <Values extends unknown[]>(sql: string) => {
+      const statement = db.prepare<Values>(sql);
+      return (...values: Values): number => statement.run(...values).changes;
+    },
+    /** The row, which must be there. */
+    one: <Values extends unknown[], Row>(sql: string) => {
+      const statement = db.prepare<Values, Row>(sql);
+      return (...values: Values): Row => {
+        const row = statement.get(...values);
+        if (row === undefined) throw new Error(`no row: ${sql}`);
+        return row;
+      };
+    },
+  };
 }
+/* oxlint-enable typescript/no-unnecessary-type-parameters */
 
 interface Pending {
   readonly work: () => void;

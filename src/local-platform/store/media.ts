@@ -4,39 +4,28 @@ import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { type Db, required } from './database.ts';
+import { type Db, statements } from './database.ts';
 import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import { signatureAt } from '../../runtime/file-kind.ts';
 import { LIMITS } from '../open-points.ts';
 
 /** The records of uploaded files. The bytes are in `MediaFolder`, one file per id. */
-export class MediaTable {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = {
-      insert: db.prepare<unknown[], MediaRow>(
-        `INSERT INTO media (id, shop, type, original_name, permission, size, created_at)
-         VALUES (@id, @shop, @type, @original_name, @permission, @size, @created_at) RETURNING *`,
-      ),
-      anyShop: db.prepare<[string], MediaRow>(`SELECT * FROM media WHERE id = ?`),
-    };
-  }
-
-  create(media: Omit<MediaRow, 'seq'>): MediaRow {
-    return required(this.#sql.insert.get(media), 'the media record');
-  }
-
-  byId(shop: string, id: string): MediaRow | undefined {
-    const row = this.#sql.anyShop.get(id);
-    return row?.shop === shop ? row : undefined;
-  }
-
-  /** Of any shop, for download links, which do not name a shop. */
-  byLink(id: string): MediaRow | undefined {
-    return this.#sql.anyShop.get(id);
-  }
+export function mediaTable(db: Db) {
+  const { row, one } = statements(db);
+  const byLink = row<[id: string], MediaRow>(`SELECT * FROM media WHERE id = ?`);
+  return {
+    create: one<[Omit<MediaRow, 'seq'>], MediaRow>(
+      `INSERT INTO media (id, shop, type, original_name, permission, size, created_at)
+       VALUES (@id, @shop, @type, @original_name, @permission, @size, @created_at) RETURNING *`,
+    ),
+    byId(shop: string, id: string): MediaRow | undefined {
+      const found = byLink(id);
+      return found?.shop === shop ? found : undefined;
+    },
+    /** Of any shop, for download links, which do not name a shop. */
+    byLink,
+  };
 }
 
 export interface StoredFile {

@@ -1,4 +1,4 @@
-import type { Db } from './database.ts';
+import { type Db, statements } from './database.ts';
 import type { MessageRow } from './rows.ts';
 
 /** Rows to read per conversation: few conversations have more replies that are due. */
@@ -21,102 +21,66 @@ export interface OutgoingRow {
 
 /**
  * The PENDING replies, each with its own schedule. A reply's row is removed in the same write that
- * sets its status to DELIVERED or FAILED.
+ * sets its status to DELIVERED or FAILED. Times are in milliseconds since the epoch.
  */
-export class OutgoingTable {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = {
-      adopt: db.prepare(
-        `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
-         SELECT id, shop, conversation_id, seq, ? FROM messages INDEXED BY messages_unsent
-         WHERE role = 'agent' AND status = 'PENDING' ON CONFLICT DO NOTHING`,
-      ),
-      add: db.prepare(
-        `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
-         VALUES (@id, @shop, @conversation_id, @seq, @nextAt) ON CONFLICT DO NOTHING`,
-      ),
-      // The conversations to exclude are passed as a JSON array.
-      due: db.prepare<[number, string, number], { conversation_id: string }>(
-        `SELECT conversation_id FROM departures
-         WHERE next_at <= ? AND conversation_id NOT IN (SELECT value FROM json_each(?))
-         ORDER BY next_at LIMIT ?`,
-      ),
-      nextAt: db.prepare<[number], { at: number | null }>(
-        `SELECT min(next_at) AS at FROM departures WHERE next_at > ?`,
-      ),
-      ofConversation: db.prepare<[string], OutgoingRow>(
-        `SELECT * FROM departures WHERE conversation_id = ? ORDER BY seq`,
-      ),
-      begin: db.prepare(
-        `UPDATE departures SET attempts = attempts + 1, begun_at = coalesce(begun_at, ?)
-         WHERE message_id = ?`,
-      ),
-      partSent: db.prepare(
-        `UPDATE departures SET parts_sent = parts_sent + 1, begun_at = ? WHERE message_id = ?`,
-      ),
-      defer: db.prepare(
-        `UPDATE departures SET next_at = @nextAt, begun_at = iif(@isUnsure, begun_at, NULL)
-         WHERE message_id = @id`,
-      ),
-      holdBack: db.prepare(
-        `UPDATE departures SET next_at = max(next_at, ?) WHERE conversation_id = ?`,
-      ),
-      remove: db.prepare(`DELETE FROM departures WHERE message_id = ?`),
-    };
-  }
-
-  /** Adds the rows of PENDING replies that have none, from an earlier version or a crash. */
-  adopt(nowMs: number): void {
-    this.#sql.adopt.run(nowMs);
-  }
-
-  /** Must be called in the write that stores the reply. */
-  add(reply: MessageRow, nextAt: number): void {
-    this.#sql.add.run({ ...reply, nextAt });
-  }
-
-  /**
-   * Conversations with a reply that is due, longest due first: at least one if there are any, at most
-   * `limit`.
-   */
-  due(nowMs: number, busy: readonly string[], limit: number): string[] {
-    const rows = this.#sql.due.all(nowMs, JSON.stringify(busy), limit * ROWS_PER_CONVERSATION);
-    return [...new Set(rows.map((row) => row.conversation_id))].slice(0, limit);
-  }
-
-  /** When the next reply becomes due; milliseconds since the epoch. */
-  nextAt(nowMs: number): number | undefined {
-    return this.#sql.nextAt.get(nowMs)?.at ?? undefined;
-  }
-
-  /** Oldest first. */
-  ofConversation(conversationId: string): OutgoingRow[] {
-    return this.#sql.ofConversation.all(conversationId);
-  }
-
-  /** Records the start of an attempt, so that a crash leaves a note that the reply may be sent. */
-  begin(id: string, nowMs: number): void {
-    this.#sql.begin.run(nowMs, id);
-  }
-
-  /** Records that a part was sent and that the next one begins. */
-  partSent(id: string, nowMs: number): void {
-    this.#sql.partSent.run(nowMs, id);
-  }
-
-  /** Schedules the next attempt. @param isUnsure the reply may have been sent nevertheless */
-  defer(id: string, nextAt: number, isUnsure: boolean): void {
-    this.#sql.defer.run({ id, nextAt, isUnsure: isUnsure ? 1 : 0 });
-  }
-
-  /** Delays all replies of the conversation until `nextAt` at least. */
-  holdBack(conversationId: string, nextAt: number): void {
-    this.#sql.holdBack.run(nextAt, conversationId);
-  }
-
-  remove(id: string): void {
-    this.#sql.remove.run(id);
-  }
+export function outgoingTable(db: Db) {
+  const { row, rows, run } = statements(db);
+  const add = run<[MessageRow & { nextAt: number }]>(
+    `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
+     VALUES (@id, @shop, @conversation_id, @seq, @nextAt) ON CONFLICT DO NOTHING`,
+  );
+  // The conversations to exclude are passed as a JSON array.
+  const due = rows<[nowMs: number, busy: string, limit: number], { conversation_id: string }>(
+    `SELECT conversation_id FROM departures
+     WHERE next_at <= ? AND conversation_id NOT IN (SELECT value FROM json_each(?))
+     ORDER BY next_at LIMIT ?`,
+  );
+  const nextAt = row<[nowMs: number], { at: number | null }>(
+    `SELECT min(next_at) AS at FROM departures WHERE next_at > ?`,
+  );
+  const defer = run<[{ id: string; nextAt: number; isUnsure: number }]>(
+    `UPDATE departures SET next_at = @nextAt, begun_at = iif(@isUnsure, begun_at, NULL)
+     WHERE message_id = @id`,
+  );
+  return {
+    /** Adds the rows of PENDING replies that have none, from an earlier version or a crash. */
+    adopt: run<[nowMs: number]>(
+      `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
+       SELECT id, shop, conversation_id, seq, ? FROM messages INDEXED BY messages_unsent
+       WHERE role = 'agent' AND status = 'PENDING' ON CONFLICT DO NOTHING`,
+    ),
+    /** Must be called in the write that stores the reply. */
+    add: (reply: MessageRow, at: number) => add({ ...reply, nextAt: at }),
+    /**
+     * Conversations with a reply that is due, longest due first: at least one if there are any, at
+     * most `limit`.
+     */
+    due(nowMs: number, busy: readonly string[], limit: number): string[] {
+      const found = due(nowMs, JSON.stringify(busy), limit * ROWS_PER_CONVERSATION);
+      return [...new Set(found.map(({ conversation_id: id }) => id))].slice(0, limit);
+    },
+    /** When the next reply becomes due. */
+    nextAt: (nowMs: number): number | undefined => nextAt(nowMs)?.at ?? undefined,
+    /** Oldest first. */
+    ofConversation: rows<[conversationId: string], OutgoingRow>(
+      `SELECT * FROM departures WHERE conversation_id = ? ORDER BY seq`,
+    ),
+    /** Records the start of an attempt, so that a crash leaves a note that the reply may be sent. */
+    begin: run<[nowMs: number, id: string]>(
+      `UPDATE departures SET attempts = attempts + 1, begun_at = coalesce(begun_at, ?)
+       WHERE message_id = ?`,
+    ),
+    /** Records that a part was sent and that the next one begins. */
+    partSent: run<[nowMs: number, id: string]>(
+      `UPDATE departures SET parts_sent = parts_sent + 1, begun_at = ? WHERE message_id = ?`,
+    ),
+    /** Schedules the next attempt. @param isUnsure the reply may have been sent nevertheless */
+    defer: (id: string, at: number, isUnsure: boolean) =>
+      defer({ id, nextAt: at, isUnsure: isUnsure ? 1 : 0 }),
+    /** Delays all replies of the conversation until `nextAt` at least. */
+    holdBack: run<[nextAt: number, conversationId: string]>(
+      `UPDATE departures SET next_at = max(next_at, ?) WHERE conversation_id = ?`,
+    ),
+    remove: run<[id: string]>(`DELETE FROM departures WHERE message_id = ?`),
+  };
 }

@@ -1,42 +1,43 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ContactTable } from './contact-table.ts';
-import { ConversationTable } from './conversation-table.ts';
-import { type Db, GroupCommit, openDatabase, required } from './database.ts';
-import { OutgoingTable } from './outgoing-table.ts';
-import { type EventRow, EventTable } from './event-table.ts';
-import { type MediaFolder, MediaTable } from './media.ts';
-import { MessageTable } from './message-table.ts';
-import { TicketTable } from './ticket-table.ts';
+import { contactTable } from './contact-table.ts';
+import { conversationTable } from './conversation-table.ts';
+import { type Db, GroupCommit, openDatabase, statements } from './database.ts';
+import { outgoingTable } from './outgoing-table.ts';
+import { type EventRow, eventTable } from './event-table.ts';
+import { type MediaFolder, mediaTable } from './media.ts';
+import { messageTable } from './message-table.ts';
+import { ticketTable } from './ticket-table.ts';
 import type { MessageRow } from './rows.ts';
 
 /** The tables of the platform in one SQLite file. Reads are direct; writes go through `write`. */
 export class Store {
-  readonly shops: ShopTable;
-  readonly contacts: ContactTable;
-  readonly conversations: ConversationTable;
-  readonly tickets: TicketTable;
-  readonly messages: MessageTable;
-  readonly media: MediaTable;
-  readonly events: EventTable;
-  readonly outgoing: OutgoingTable;
+  readonly shops;
+  readonly contacts;
+  readonly conversations;
+  readonly tickets;
+  readonly messages;
+  readonly media;
+  readonly events;
+  readonly outgoing;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
   /** @throws {LocalPlatformUnusable} */
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
-    this.#db = openDatabase(join(folder, 'platform.sqlite'));
-    this.#commit = new GroupCommit(this.#db);
-    this.shops = new ShopTable(this.#db);
-    this.contacts = new ContactTable(this.#db);
-    this.conversations = new ConversationTable(this.#db);
-    this.tickets = new TicketTable(this.#db);
-    this.messages = new MessageTable(this.#db);
-    this.media = new MediaTable(this.#db);
-    this.events = new EventTable(this.#db);
-    this.outgoing = new OutgoingTable(this.#db);
+    const db = openDatabase(join(folder, 'platform.sqlite'));
+    this.#db = db;
+    this.#commit = new GroupCommit(db);
+    this.shops = shopTable(db);
+    this.contacts = contactTable(db);
+    this.conversations = conversationTable(db);
+    this.tickets = ticketTable(db);
+    this.messages = messageTable(db);
+    this.media = mediaTable(db);
+    this.events = eventTable(db);
+    this.outgoing = outgoingTable(db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */
@@ -50,48 +51,36 @@ export class Store {
   }
 }
 
+export type ShopTable = ReturnType<typeof shopTable>;
+
 /** The shops' agent ids and ticket numbers, and the platform's secrets. */
-export class ShopTable {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = {
-      add: db.prepare(`INSERT INTO shops (shop, agent_id) VALUES (?, ?) ON CONFLICT DO NOTHING`),
-      agent: db.prepare<[string], { agent_id: string }>(
-        `SELECT agent_id FROM shops WHERE shop = ?`,
-      ),
-      nextTicket: db.prepare<[string], { tickets: number }>(
-        `UPDATE shops SET tickets = tickets + 1 WHERE shop = ? RETURNING tickets`,
-      ),
-      addSecret: db.prepare(
-        `INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-      ),
-      secret: db.prepare<[string], { value: Buffer }>(`SELECT value FROM secrets WHERE name = ?`),
-    };
-  }
-
-  /** Adds a shop; a known shop keeps its agent id. */
-  add(shop: string): void {
-    this.#sql.add.run(shop, randomUUID());
-  }
-
-  agentId(shop: string): string {
-    const row = this.#sql.agent.get(shop);
-    if (row === undefined) throw new Error('the shop was never added');
-    return row.agent_id;
-  }
-
-  nextTicketNumber(shop: string): number {
-    const row = this.#sql.nextTicket.get(shop);
-    if (row === undefined) throw new Error('the shop was never added');
-    return row.tickets;
-  }
-
-  /** 32 random bytes, generated at the first call and stored. */
-  secret(name: string): Buffer {
-    this.#sql.addSecret.run(name, randomBytes(32));
-    return required(this.#sql.secret.get(name), 'the secret').value;
-  }
+export function shopTable(db: Db) {
+  const { one, run } = statements(db);
+  const add = run<[shop: string, agentId: string]>(
+    `INSERT INTO shops (shop, agent_id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const agent = one<[shop: string], { agent_id: string }>(
+    `SELECT agent_id FROM shops WHERE shop = ?`,
+  );
+  const nextTicket = one<[shop: string], { tickets: number }>(
+    `UPDATE shops SET tickets = tickets + 1 WHERE shop = ? RETURNING tickets`,
+  );
+  const addSecret = run<[name: string, value: Buffer]>(
+    `INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const secret = one<[name: string], { value: Buffer }>(`SELECT value FROM secrets WHERE name = ?`);
+  return {
+    /** Adds a shop; a known shop keeps its agent id. */
+    add: (shop: string) => add(shop, randomUUID()),
+    /** The shop must have been added. */
+    agentId: (shop: string): string => agent(shop).agent_id,
+    nextTicketNumber: (shop: string): number => nextTicket(shop).tickets,
+    /** 32 random bytes, generated at the first call and stored. */
+    secret(name: string): Buffer {
+      addSecret(name, randomBytes(32));
+      return secret(name).value;
+    },
+  };
 }
 
 interface StoredAttachment {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas.ts';
-import { type Db, required } from './database.ts';
+import { type Db, statements } from './database.ts';
 import {
   allOf,
   type Bounds,
@@ -30,86 +30,62 @@ interface NewTicket {
   readonly now: string;
 }
 
-export class TicketTable {
-  readonly #db: Db;
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#db = db;
-    this.#sql = {
-      byId: db.prepare<[string, string], TicketRow>(
-        `SELECT * FROM tickets WHERE shop = ? AND id = ?`,
-      ),
-      byConversation: db.prepare<[string], TicketRow>(
-        `SELECT * FROM tickets WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
-      ),
-      byContact: db.prepare<[string, string, number], TicketRow>(
-        `SELECT * FROM tickets WHERE contact_id = ? AND shop = ? ORDER BY seq DESC LIMIT ?`,
-      ),
-      insert: db.prepare<unknown[], TicketRow>(
-        `INSERT INTO tickets (id, shop, number, name, status, summary, agent_id, contact_id,
-           conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at)
-         VALUES (@id, @shop, @number, @name, 'New', @summary, @agentId, @contactId,
-           @conversationId, @messageId, @spokenAt, @summary, @now, @now) RETURNING *`,
-      ),
-      recordMessage: db.prepare(
-        `UPDATE tickets SET status = @status, completed_at = NULL,
-           last_message_at = max(coalesce(last_message_at, ''), @at),
-           last_message_content = @excerpt, updated_at = @now WHERE id = @id`,
-      ),
-    };
-  }
-
-  byId(shop: string, id: string): TicketRow | undefined {
-    return this.#sql.byId.get(shop, id);
-  }
-
-  byConversation(conversationId: string): TicketRow | undefined {
-    return this.#sql.byConversation.get(conversationId);
-  }
-
-  /** Newest first. */
-  byContact(shop: string, contactId: string, limit: number): TicketRow[] {
-    return this.#sql.byContact.all(contactId, shop, limit);
-  }
-
-  create(ticket: NewTicket): TicketRow {
-    return required(this.#sql.insert.get({ ...ticket, id: randomUUID() }), 'the ticket');
-  }
-
-  /**
-   * Records a new message: the ticket is reopened and waits for the other side.
-   * @param at when the message was written; a late message does not move the time back
-   */
-  recordMessage(
-    id: string,
-    status: 'Open' | 'WaitingContact' | 'WaitingUser',
-    excerpt: string,
-    now: string,
-    at = now,
-  ): void {
-    this.#sql.recordMessage.run({ id, status, excerpt, now, at });
-  }
-
-  /** Sets whose turn it is; the last message and its time stay. */
-  setTurn(
-    { shop, ticket_id: id }: Pick<MessageRow, 'shop' | 'ticket_id'>,
-    status: 'Open' | 'WaitingUser',
-    nowMs: number,
-  ): void {
-    const ticket = this.byId(shop, id);
-    if (ticket === undefined || ticket.status === status) return;
-    const { last_message_content: excerpt, last_message_at: at } = ticket;
-    this.recordMessage(id, status, excerpt ?? '', new Date(nowMs).toISOString(), at ?? '');
-  }
-
-  list(shop: string, query: ListTicketsQuery, nowMs: number): Slice<TicketRow> {
-    return listSlice(this.#db, new TicketFinder(this.#db, shop, query, nowMs).streams(), query);
-  }
-
-  count(shop: string, filters: TicketFilters, nowMs: number): number {
-    return new TicketFinder(this.#db, shop, filters, nowMs).count();
-  }
+export function ticketTable(db: Db) {
+  const { row, rows, run, one } = statements(db);
+  const insert = one<[NewTicket & { id: string }], TicketRow>(
+    `INSERT INTO tickets (id, shop, number, name, status, summary, agent_id, contact_id,
+       conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at)
+     VALUES (@id, @shop, @number, @name, 'New', @summary, @agentId, @contactId,
+       @conversationId, @messageId, @spokenAt, @summary, @now, @now) RETURNING *`,
+  );
+  const byId = row<[shop: string, id: string], TicketRow>(
+    `SELECT * FROM tickets WHERE shop = ? AND id = ?`,
+  );
+  const update = run<[{ id: string; status: string; excerpt: string; now: string; at: string }]>(
+    `UPDATE tickets SET status = @status, completed_at = NULL,
+       last_message_at = max(coalesce(last_message_at, ''), @at),
+       last_message_content = @excerpt, updated_at = @now WHERE id = @id`,
+  );
+  return {
+    create: (ticket: NewTicket) => insert({ ...ticket, id: randomUUID() }),
+    byId,
+    byConversation: row<[conversationId: string], TicketRow>(
+      `SELECT * FROM tickets WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
+    ),
+    /** Newest first. */
+    byContact: rows<[contactId: string, shop: string, limit: number], TicketRow>(
+      `SELECT * FROM tickets WHERE contact_id = ? AND shop = ? ORDER BY seq DESC LIMIT ?`,
+    ),
+    /**
+     * Records a new message: the ticket is reopened and waits for the other side.
+     * @param at when the message was written; a late message does not move the time back
+     */
+    recordMessage(
+      id: string,
+      status: 'Open' | 'WaitingContact' | 'WaitingUser',
+      excerpt: string,
+      now: string,
+      at = now,
+    ): void {
+      update({ id, status, excerpt, now, at });
+    },
+    /** Sets whose turn it is; the last message and its time stay. */
+    setTurn(
+      { shop, ticket_id: id }: Pick<MessageRow, 'shop' | 'ticket_id'>,
+      status: 'Open' | 'WaitingUser',
+      nowMs: number,
+    ): void {
+      const ticket = byId(shop, id);
+      if (ticket === undefined || ticket.status === status) return;
+      const { last_message_content: excerpt, last_message_at: at } = ticket;
+      const now = new Date(nowMs).toISOString();
+      update({ id, status, excerpt: excerpt ?? '', now, at: at ?? '' });
+    },
+    list: (shop: string, query: ListTicketsQuery, nowMs: number): Slice<TicketRow> =>
+      listSlice(db, new TicketFinder(db, shop, query, nowMs).streams(), query),
+    count: (shop: string, filters: TicketFilters, nowMs: number): number =>
+      new TicketFinder(db, shop, filters, nowMs).count(),
+  };
 }
 
 interface Window {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type CheckResult, get, resultsFor } from './check.ts';
+import { reachable } from '../../runtime/ip-addresses.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 /** A configured listener of the gateway. */
@@ -59,7 +60,7 @@ export function judgeDoor(door: Door, answer: DoorAnswer, gateway: GatewayState)
   if (answer.status === 503) {
     return failed(
       'not ready (503)',
-      `read the reason at http://${authority(host)}:${port}/readyz: starting, store failure, or full disk`,
+      `read the reason at http://${reachable(door)}/readyz: starting, store failure, or full disk`,
     );
   }
   return failed(
@@ -69,16 +70,14 @@ export function judgeDoor(door: Door, answer: DoorAnswer, gateway: GatewayState)
 }
 
 export async function askDoor(
-  { name, host, port }: Door,
+  door: Door,
   timeoutMs: number,
   clock: () => number,
 ): Promise<DoorAnswer> {
-  if (name === 'smtp') return greeting(host, port, timeoutMs);
-  const answer = await get(`http://${authority(host)}:${port}/readyz`, timeoutMs, clock);
+  if (door.name === 'smtp') return greeting(door.host, door.port, timeoutMs);
+  const answer = await get(`http://${reachable(door)}/readyz`, timeoutMs, clock);
   return 'failure' in answer ? answer : { status: answer.status };
 }
-
-const authority = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 async function greeting(host: string, port: number, timeoutMs: number): Promise<DoorAnswer> {
   const socket = connect({ host, port });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { bar } from '../../../src/cli/platform/local-file.ts';
+import { barLine } from '../../../src/cli/progress.ts';
 import type { MediaRecord } from '../../../src/platform-api/resources.ts';
 import { runOn, setting, type Setting } from './harness.ts';
 
@@ -62,17 +62,17 @@ describe('media upload', () => {
 
   test('the bar is drawn for a person, and taken away', async () => {
     const { stderr } = await runOn(it.file, ['media', 'upload', text], { canDrawOver: true });
-    expect(stderr).toContain('notes.txt  [########################] 100 %  0.0 of 0.0 MB');
+    expect(stderr).toContain('notes.txt [########################] 100 %  0.0 MB of 0.0 MB');
     expect(stderr.endsWith('\r\u001b[K')).toBe(true);
     expect((await it.run('media', 'upload', text)).stderr).toBe('');
   });
 });
 
 test.each([
-  [0, 30e6, 0, 'lamp.jpg  [------------------------]   0 %  0.0 of 30.0 MB'],
-  [15e6, 30e6, 2, 'lamp.jpg  [############------------]  50 %  15.0 of 30.0 MB  7.5 MB/s'],
-  [31e6, 30e6, 2, 'lamp.jpg  [########################] 100 %  31.0 of 30.0 MB  15.5 MB/s'],
-  [0, 0, 1, 'lamp.jpg  [########################] 100 %  0.0 of 0.0 MB  0.0 MB/s'],
-])('%d of %d bytes after %d s', (done, size, seconds, line) => {
-  expect(bar('lamp.jpg', done, size, seconds)).toBe(line);
+  [0, 0, 'lamp.jpg [------------------------]   0 %'],
+  [15e6, 2, 'lamp.jpg [############------------]  50 %  7.5 MB/s  2s left'],
+  [31e6, 2, 'lamp.jpg [########################] 100 %  15.5 MB/s  0s left'],
+])('%d of 30 MB after %d s', (done, seconds, line) => {
+  const work = { name: 'lamp.jpg', total: 30e6, unit: 'bytes' } as const;
+  expect(barLine(work, done, '', seconds)).toBe(line);
 });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { ContactTable } from '../../../src/local-platform/store/contact-table.ts';
-import { ConversationTable } from '../../../src/local-platform/store/conversation-table.ts';
+import { contactTable } from '../../../src/local-platform/store/contact-table.ts';
+import { conversationTable } from '../../../src/local-platform/store/conversation-table.ts';
 import { type Db, openDatabase } from '../../../src/local-platform/store/database.ts';
-import { MessageTable } from '../../../src/local-platform/store/message-table.ts';
+import { messageTable } from '../../../src/local-platform/store/message-table.ts';
 import type { ContactRow, MessageRow, TicketRow } from '../../../src/local-platform/store/rows.ts';
-import { ShopTable } from '../../../src/local-platform/store/store.ts';
-import { TicketTable } from '../../../src/local-platform/store/ticket-table.ts';
+import { type ShopTable, shopTable } from '../../../src/local-platform/store/store.ts';
+import { ticketTable } from '../../../src/local-platform/store/ticket-table.ts';
 import { ends } from '../../support/ends.ts';
 import { newFolder, OTHER, SHOP } from '../harness.ts';
 
@@ -25,9 +25,9 @@ function id(prefix: string, n: number): string {
 
 export class FilledStore {
   readonly db: Db = openDatabase(join(newFolder(), 'platform.sqlite'));
-  readonly contacts = new ContactTable(this.db);
-  readonly tickets = new TicketTable(this.db);
-  readonly messages = new MessageTable(this.db);
+  readonly contacts = contactTable(this.db);
+  readonly tickets = ticketTable(this.db);
+  readonly messages = messageTable(this.db);
 
   constructor() {
     ends(() => this.db.close());
@@ -57,7 +57,7 @@ export class FilledStore {
 export function filledStore(conversations = 120): FilledStore {
   const store = new FilledStore();
   store.db.transaction(() => {
-    const shops = new ShopTable(store.db);
+    const shops = shopTable(store.db);
     for (const { shopId } of [SHOP, OTHER]) shops.add(shopId);
     for (let n = 0; n < conversations; n++) fillOne(store, shops, n, conversations);
   })();
@@ -70,7 +70,7 @@ function fillOne(store: FilledStore, shops: ShopTable, n: number, count: number)
   const now = new Date(NOW - (count - n) * 2 * HOUR_MS - jump).toISOString();
   const identity = { email: `c${n}@example.com`, phone: `+1202555${1000 + n}` };
   const contact = store.contacts.resolve(shop, 'email', identity, now);
-  const conversation = new ConversationTable(store.db).create({
+  const conversation = conversationTable(store.db).create({
     ...{ shop, type: 'email', title: null, agentContact: 'support@acme.example', now },
     ...{ agentId: shops.agentId(shop), contactId: contact.id },
     ...{ userId: null, topicId: null, intentId: null },

@@ -1,7 +1,5 @@
 import type { Channel, EntryState } from '../contract.ts';
 
-export const CHANNELS: readonly Channel[] = ['email', 'sms', 'web_chat'];
-
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
   email: 'Email',
   sms: 'SMS',

@@ -1,20 +1,20 @@
 import { computed, effect, signal } from '@preact/signals';
 import { accentOf, type Scheme } from '../../widget/look/accent.ts';
+import { mediaSignal } from './media.ts';
 import { Icon } from './ui/icon.tsx';
 
 type SchemeChoice = Scheme | 'system';
 const STORED_AS = 'sluice.scheme';
 
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const system = signal<Scheme>(dark.matches ? 'dark' : 'light');
-dark.addEventListener('change', () => (system.value = dark.matches ? 'dark' : 'light'));
+const isSystemDark = mediaSignal('(prefers-color-scheme: dark)');
 
 /** The operator's choice, stored in this browser. */
 const schemeChoice = signal<SchemeChoice>(storedChoice());
 /** The scheme in use. */
-export const scheme = computed<Scheme>(() =>
-  schemeChoice.value === 'system' ? system.value : schemeChoice.value,
-);
+export const scheme = computed<Scheme>(() => {
+  if (schemeChoice.value !== 'system') return schemeChoice.value;
+  return isSystemDark.value ? 'dark' : 'light';
+});
 
 /** `localStorage` throws where the browser forbids storage. */
 function storedChoice(): SchemeChoice {

@@ -13,6 +13,11 @@ const HIDDEN_CLOSES_AFTER_MS = 60_000;
 
 /** The newest overview; while disconnected, the last one received. */
 export const overview = signal<Overview | undefined>(undefined);
+/** The names of the shops, with the chosen one also when it is no longer configured. */
+export const shopsWith = (chosen: string): readonly string[] => {
+  const shops = overview.value?.shops.map(({ shop }) => shop) ?? [];
+  return chosen === '' || shops.includes(chosen) ? shops : [...shops, chosen];
+};
 /** When `overview` was received. */
 export const lastSeenAt = signal<number | undefined>(undefined);
 const openedAt = signal(gatewayNow());

@@ -22,7 +22,7 @@ const READ_MS = 25_000;
 const OPEN_MS = 60_000;
 /** Limits how long a stalled client can hold a file and a connection open. */
 const DOWNLOAD_MS = 10 * 60_000;
-const NO_CONTENT = { attachments: [] };
+const NO_CONTENT: PreparedContent = { request: undefined, attachments: [] };
 /** The policy of downloads: no permissions, in case a browser renders one. */
 const DOWNLOAD_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
 /** The policy of HTML in the message page's frame: no permissions, no external resources. */
@@ -43,19 +43,19 @@ interface ContentRouteParts {
 export function contentRoutes(parts: ContentRouteParts): Router {
   const router = express.Router();
   const { spool, audit } = parts;
+  const record = (res: Response, action: 'open' | 'download', { id }: Entry): Promise<void> =>
+    audit.write({ who: callerOf(res).operator, action, target: id });
 
   router.get('/entries/:id/content', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);
-    const who = callerOf(res).operator;
-    await audit.write({ who, action: 'open', target: entry.id });
+    await record(res, 'open', entry);
     res.json(await contentOf(entry, parts));
   });
 
   router.get('/entries/:id/raw', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);
     const raw = await rawOf(entry, spool);
-    const who = callerOf(res).operator;
-    await audit.write({ who, action: 'download', target: entry.id });
+    await record(res, 'download', entry);
     const isMail = entry.channel === 'email' && entry.kind === 'message';
     await send(res, {
       name: `${entry.id}.${isMail ? 'eml' : 'txt'}`,
@@ -68,8 +68,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
   router.get('/entries/:id/html', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);
     const raw = await rawOf(entry, spool);
-    const who = callerOf(res).operator;
-    await audit.write({ who, action: 'open', target: entry.id });
+    await record(res, 'open', entry);
     const html = await readable(() => parts.contents.html(entry, raw));
     if (html === undefined) throw new Refusal('not_found', 'The message has no HTML');
     res.set({
@@ -84,8 +83,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
     const entry = await entryOf(req.params.id, spool);
     const part = checked(partSchema, req.params.part);
     const raw = await rawOf(entry, spool);
-    const who = callerOf(res).operator;
-    await audit.write({ who, action: 'download', target: entry.id });
+    await record(res, 'download', entry);
     const prepared = await readable(() =>
       parts.contents.prepared(entry, raw, AbortSignal.timeout(READ_MS)),
     );
@@ -102,13 +100,7 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
   const { spool, operator, contents } = parts;
   const [raw, record] = await Promise.all([keptRaw(entry, spool), operator.record(entry.id)]);
   if (raw === undefined) {
-    const { request, trimmed, attachments } = record ?? { request: undefined, ...NO_CONTENT };
-    return {
-      received: { hasHtml: false },
-      ...(request !== undefined && { payload: request }),
-      ...(trimmed !== undefined && { trimmed: trimmed.slice(0, MAX_TRIMMED) }),
-      attachments,
-    };
+    return { received: { hasHtml: false }, ...submittedContent(record ?? NO_CONTENT) };
   }
   const head = await headOf(raw, spool);
   const [received, made] = await Promise.all([
@@ -116,18 +108,21 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
     orFallback(contents.received(entry, raw), { hasHtml: false }),
     record ?? orFallback(preparedContent(entry, raw, contents), NO_CONTENT),
   ]);
-  const { request, trimmed, attachments } = { request: undefined, trimmed: undefined, ...made };
   return {
     raw: {
       ...contents.rawText(entry, head),
       truncated: head.byteLength < (raw.kind === 'inline' ? raw.bytes.byteLength : raw.size),
     },
     received,
-    ...(request !== undefined && { payload: request }),
-    ...(trimmed !== undefined && { trimmed: trimmed.slice(0, MAX_TRIMMED) }),
-    attachments,
+    ...submittedContent(made),
   };
 }
+
+const submittedContent = ({ request, trimmed, attachments }: PreparedContent) => ({
+  ...(request !== undefined && { payload: request }),
+  ...(trimmed !== undefined && { trimmed: trimmed.slice(0, MAX_TRIMMED) }),
+  attachments,
+});
 
 type PreparedContent = Pick<EntryContent, 'trimmed' | 'attachments'> & {
   readonly request: unknown;

@@ -3,7 +3,7 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
-import type { History, HistoryPoint } from '../contract.ts';
+import type { History, HistoryPoint, Overview } from '../contract.ts';
 
 const STEP_MS = 10_000;
 const POINTS = 360;
@@ -158,12 +158,7 @@ function keepLast<Item>(items: Item[], item: Item, most: number): void {
   if (items.length > most) items.splice(0, items.length - most);
 }
 
-interface Quantiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly count: number;
-}
+type Quantiles = NonNullable<Overview['latency']>;
 
 /** With a precision of 10 %. Its values are whole numbers from 1. */
 const createLatencies = () => createHistogram({ figures: 1 });

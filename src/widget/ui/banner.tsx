@@ -11,7 +11,7 @@ const GRACE_MS = 1_200;
 export function Banner() {
   const { chat, texts } = useUi();
   const connection = chat.connection.value;
-  const isOffline = useDelayed(connection.state === 'offline');
+  const isOffline = useDelayed(connection.state === 'offline', navigator.onLine ? GRACE_MS : 0);
   let alert = '';
   if (isShutOut(connection)) alert = texts.unavailable;
   else if (connection.state === 'refused')
@@ -43,10 +43,11 @@ export function Banner() {
   );
 }
 
-function useDelayed(isSo: boolean): boolean {
+/** Whether `isSo` has been true for a while; it becomes false at once. */
+export function useDelayed(isSo: boolean, delayMs: number): boolean {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setShown(isSo), isSo && navigator.onLine ? GRACE_MS : 0);
+    const timer = setTimeout(() => setShown(isSo), isSo ? delayMs : 0);
     return () => clearTimeout(timer);
   }, [isSo]);
   return isShown;

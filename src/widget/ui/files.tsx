@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AttachmentInfo } from '../../channels/chat/events.ts';
 import { fill } from './formats.ts';
@@ -66,12 +67,7 @@ function FileCard({ file }: { readonly file: AttachmentInfo }) {
       <span class="kind">
         <Icon name="file" />
       </span>
-      <span class="what">
-        <span class="name" dir="auto" title={file.name}>
-          {file.name}
-        </span>
-        <span class="note">{formats.bytes(file.size)}</span>
-      </span>
+      <NameAndNote name={file.name} note={formats.bytes(file.size)} />
     </>
   );
   if (href !== undefined)
@@ -92,6 +88,15 @@ function FileCard({ file }: { readonly file: AttachmentInfo }) {
     </button>
   );
 }
+
+export const NameAndNote = (props: { readonly name: string; readonly note: ComponentChildren }) => (
+  <span class="what">
+    <span class="name" dir="auto" title={props.name}>
+      {props.name}
+    </span>
+    <span class="note">{props.note}</span>
+  </span>
+);
 
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');

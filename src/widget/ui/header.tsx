@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
 import { playChime } from './announce.ts';
+import { useDelayed } from './banner.tsx';
 import { fill } from './formats.ts';
 import { Avatar, Icon, IconButton } from './icon.tsx';
 import { Popover } from './popover.tsx';
@@ -11,13 +11,7 @@ const SLOW_AFTER_MS = 1_500;
 export function Header() {
   const { chat, texts, settings, close } = useUi();
   const session = chat.session.value;
-  const isConnecting = chat.connection.value.state === 'connecting';
-  const [isSlow, setSlow] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setSlow(isConnecting), isConnecting ? SLOW_AFTER_MS : 0);
-    return () => clearTimeout(timer);
-  }, [isConnecting]);
-
+  const isSlow = useDelayed(chat.connection.value.state === 'connecting', SLOW_AFTER_MS);
   const person = session?.verified ? (session.name ?? session.email) : undefined;
   const note = isSlow ? texts.connecting : person && fill(texts.signedIn, person);
   return (
@@ -51,18 +45,13 @@ function Menu() {
       label={texts.more}
       columns={1}
       content={(close) => {
-        const choose = (action: () => void) => () => {
+        const choose = (action: () => void | Promise<void>) => () => {
           close();
-          action();
+          void action();
         };
         return (
           <>
-            <button
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              onClick={choose(() => void begin())}
-            >
+            <button type="button" role="menuitem" tabIndex={-1} onClick={choose(begin)}>
               <Icon name="plus" />
               {texts.newConversation}
             </button>

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
-import type { Ui } from './ui.ts';
+import { type Ui, useUi } from './ui.ts';
 
 const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
 const MAX_LENGTH = { name: 200, email: 254 };
@@ -16,28 +15,25 @@ export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
 export function PreChat() {
   const { chat, texts, settings, isIntroduced } = useUi();
   const isRequired = settings.preChat === 'required';
-  const [name, setName] = useState('');
-  const [email, setEmail] = useState('');
+  const [typed, setTyped] = useState({ name: '', email: '' });
   const [faults, setFaults] = useState<{ name?: string; email?: string; form?: string }>({});
   const [isBusy, setBusy] = useState(false);
 
   const submit = async (): Promise<void> => {
-    const profile = {
-      ...(name.trim() && { name: name.trim() }),
-      ...(email.trim() && { email: email.trim() }),
-    };
+    const [name, email] = [typed.name.trim(), typed.email.trim()];
+    const profile = { ...(name && { name }), ...(email && { email }) };
     const found = {
-      ...(isRequired && !profile.name && { name: texts.fillIn }),
-      ...(isRequired && !profile.email && { email: texts.fillIn }),
-      ...(profile.email && !EMAIL.test(profile.email) && { email: texts.badEmail }),
+      ...(isRequired && !name && { name: texts.fillIn }),
+      ...(isRequired && !email && { email: texts.fillIn }),
+      ...(email && !EMAIL.test(email) && { email: texts.badEmail }),
     };
     setFaults(found);
     if (found.name ?? found.email) return;
     setBusy(true);
-    const error = profile.name || profile.email ? await chat.setProfile(profile) : undefined;
+    const error = name || email ? await chat.setProfile(profile) : undefined;
     setBusy(false);
     if (error === undefined) isIntroduced.value = true;
-    else if (error === 'invalid' && profile.email) setFaults({ email: texts.badEmail });
+    else if (error === 'invalid' && email) setFaults({ email: texts.badEmail });
     else setFaults({ form: texts.trouble });
   };
 
@@ -54,22 +50,16 @@ export function PreChat() {
         {settings.greeting ?? texts.welcome}
       </p>
       <p class="why">{isRequired ? texts.whoAreYou : texts.optional}</p>
-      <Field
-        kind="name"
-        label={texts.name}
-        value={name}
-        isRequired={isRequired}
-        fault={faults.name}
-        onChange={setName}
-      />
-      <Field
-        kind="email"
-        label={texts.email}
-        value={email}
-        isRequired={isRequired}
-        fault={faults.email}
-        onChange={setEmail}
-      />
+      {(['name', 'email'] as const).map((kind) => (
+        <Field
+          key={kind}
+          {...{ kind, isRequired }}
+          label={texts[kind]}
+          value={typed[kind]}
+          fault={faults[kind]}
+          onChange={(value) => setTyped({ ...typed, [kind]: value })}
+        />
+      ))}
       <div role="alert">{faults.form && <p class="fault">{faults.form}</p>}</div>
       <button type="submit" class="primary" disabled={isBusy}>
         {texts.start}

@@ -1,6 +1,6 @@
 import { MAX_FILE_BYTES, MAX_FILES } from '../../channels/chat/events.ts';
 import type { PendingFile } from '../engine/chat.ts';
-import { isPicture, Thumbnail } from './files.tsx';
+import { isPicture, NameAndNote, Thumbnail } from './files.tsx';
 import { fill } from './formats.ts';
 import { Icon, IconButton } from './icon.tsx';
 import { type Ui, useUi } from './ui.ts';
@@ -30,18 +30,16 @@ function Pending({ file }: { readonly file: PendingFile }) {
           <Icon name="file" />
         )}
       </span>
-      <span class="what">
-        <span class="name" dir="auto" title={name}>
-          {name}
-        </span>
-        <span class="note">
-          {state === 'failed' ? (
+      <NameAndNote
+        name={name}
+        note={
+          state === 'failed' ? (
             <span role="alert">{errorTextOf(file, ui)}</span>
           ) : (
             formats.bytes(file.size)
-          )}
-        </span>
-      </span>
+          )
+        }
+      />
       {state === 'failed' && isWorthRetrying(file) && (
         <IconButton
           icon="again"

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { AuditLine } from '../../contract.ts';
 import { exact, relative } from '../formats.ts';
 import { usePages } from '../loading.ts';
+import { completeId } from '../messages/filters.ts';
 import { now } from '../now.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -67,7 +68,7 @@ function Line({ line }: { readonly line: AuditLine }) {
         </span>
       </td>
       <td class="audit-target break">
-        {isEntry(line.target) ? (
+        {completeId(line.target) !== undefined ? (
           <a class="mono" href={`/messages/${line.target}`}>
             {line.target}
           </a>
@@ -124,7 +125,3 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
 
 const wordsOf = (action: string): readonly [icon: IconName, words: string] =>
   WORDS[action] ?? ['info', action.replaceAll('_', ' ')];
-
-/** Entry ids are UUIDs. */
-const isEntry = (target: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(target);

@@ -1,8 +1,7 @@
 import type { ConfigurationView, ReloadResult } from '../../contract.ts';
 import { api } from '../api.ts';
 import { useLoad, useRequest } from '../loading.ts';
-import { Icon } from '../ui/icon.tsx';
-import { Badge, Card, NotLoaded, PageTitle, Time } from '../ui/page-parts.tsx';
+import { Badge, Card, Note, NotLoaded, PageTitle, Time } from '../ui/page-parts.tsx';
 import { plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import './configuration.css';
@@ -45,9 +44,10 @@ const Loaded = ({ view, onReloaded }: LoadedProps) => (
     {view.warnings.length > 0 && (
       <ul class="warnings" aria-label="Warnings">
         {view.warnings.map((warning) => (
-          <li key={warning} class="note warning">
-            <Icon name="warning" />
-            <span>{warning}</span>
+          <li key={warning}>
+            <Note tone="warning" icon="warning">
+              {warning}
+            </Note>
           </li>
         ))}
       </ul>
@@ -97,13 +97,10 @@ function Pending({ view, onReloaded }: LoadedProps) {
 function Differences({ pending, file }: Pick<ConfigurationView, 'pending' | 'file'>) {
   if (pending === null) {
     return (
-      <p class="note danger">
-        <Icon name="alert" />
-        <span>
-          {file === undefined ? 'The file' : <code>{file}</code>} is not valid. The gateway keeps
-          its current configuration. Reload shows the errors.
-        </span>
-      </p>
+      <Note tone="danger" icon="alert">
+        {file === undefined ? 'The file' : <code>{file}</code>} is not valid. The gateway keeps its
+        current configuration. Reload shows the errors.
+      </Note>
     );
   }
   if (pending.length === 0) {
@@ -156,19 +153,16 @@ const ResultNote = (props: {
   readonly text: string;
   readonly items?: readonly string[];
 }) => (
-  <div class={`note result ${props.tone}`}>
-    <Icon name={props.tone === 'ok' ? 'ok' : 'alert'} />
-    <div>
-      <b>{props.text}</b>
-      {props.items !== undefined && props.items.length > 0 && (
-        <ul>
-          {props.items.map((item) => (
-            <li key={item} class="mono">
-              {item}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  </div>
+  <Note tone={props.tone} icon={props.tone === 'ok' ? 'ok' : 'alert'}>
+    <b>{props.text}</b>
+    {props.items !== undefined && props.items.length > 0 && (
+      <ul>
+        {props.items.map((item) => (
+          <li key={item} class="mono">
+            {item}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Note>
 );

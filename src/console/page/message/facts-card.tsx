@@ -1,6 +1,5 @@
 import type { EntryDetail } from '../../contract.ts';
 import { bytes, count, exact } from '../formats.ts';
-import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
 import { LinkedIdRow } from '../platform/facts.tsx';
 import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx';
 import { CopyButton, CopyFact } from '../ui/copy-button.tsx';
@@ -37,13 +36,8 @@ export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
         {messageId !== undefined && (
           <CopyFact name="Platform message" text={messageId} what="the platform message id" />
         )}
-        <LinkedIdRow
-          name="Conversation"
-          id={conversationId}
-          href={conversationAddress}
-          {...{ shop }}
-        />
-        <LinkedIdRow name="Ticket" id={ticketId} href={ticketAddress} {...{ shop }} />
+        <LinkedIdRow name="Conversation" view="conversations" id={conversationId} {...{ shop }} />
+        <LinkedIdRow name="Ticket" view="tickets" id={ticketId} {...{ shop }} />
       </dl>
       <div class="command">
         <code>{command}</code>

@@ -41,27 +41,15 @@ function Message({ id }: { readonly id: string }) {
   const { data, failure, reload } = useLoad((signal) => api.entry(id, signal), [id]);
   useChanges(id, reload);
   useEscape();
-  if (data === undefined && failure?.code === 'not_found') {
-    return (
-      <>
-        <PageTitle title="Message" />
-        <Empty icon="search" title="Message not found">
-          <p>It may have been deleted (spool.retain) or erased. Id:</p>
-          <p>
-            <code>{id}</code>
-          </p>
-          <p class="empty-actions">
-            <ButtonLink href={lastListAddress()}>All messages</ButtonLink>
-          </p>
-        </Empty>
-      </>
-    );
-  }
   if (data === undefined) {
     return (
       <>
         <PageTitle title="Message" />
-        <NotLoaded {...{ failure }} onRetry={reload} lines={10} />
+        {failure?.code === 'not_found' ? (
+          <NotFound id={id} />
+        ) : (
+          <NotLoaded {...{ failure }} onRetry={reload} lines={10} />
+        )}
       </>
     );
   }
@@ -83,6 +71,18 @@ function Message({ id }: { readonly id: string }) {
     </div>
   );
 }
+
+const NotFound = ({ id }: { readonly id: string }) => (
+  <Empty icon="search" title="Message not found">
+    <p>It may have been deleted (spool.retain) or erased. Id:</p>
+    <p>
+      <code>{id}</code>
+    </p>
+    <p class="empty-actions">
+      <ButtonLink href={lastListAddress()}>All messages</ButtonLink>
+    </p>
+  </Empty>
+);
 
 const titleOf = (entry: EntryDetail): string => {
   if (entry.subject !== '') return entry.subject;

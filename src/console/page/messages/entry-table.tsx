@@ -1,5 +1,7 @@
+import { computed } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { mediaSignal } from '../media.ts';
 import { Empty, Skeleton } from '../ui/page-parts.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { EntryLine } from './entry-line.tsx';
@@ -8,6 +10,10 @@ import { isSelected, type Selection } from './actions.ts';
 import { STATE_MEANING } from './reasons.ts';
 import { isFiltered } from './filters.ts';
 import { type ListWindow, visibleRows } from './message-list.ts';
+
+const isPhone = mediaSignal('(max-width: 720px)');
+/** The height of a row in pixels; the style sheet has the same values. */
+export const rowHeight = computed(() => (isPhone.value ? 78 : 46));
 
 /** The virtual list: only the rows on the screen are in the document. */
 export function EntryTable(props: {
@@ -19,8 +25,8 @@ export function EntryTable(props: {
 }) {
   const { bodyRef, selection, cursor, onPick, onPickAll } = props;
   const pages = list.pages.value;
-  const rowHeight = useRowHeight();
-  const { first, end } = useWindow(bodyRef, rowHeight, pages.total);
+  const rowPx = rowHeight.value;
+  const { first, end } = useWindow(bodyRef, rowPx, pages.total);
   const isBusy = useRef(false);
   isBusy.current = selection.kind === 'all' || selection.ids.size > 0 || cursor !== undefined;
 
@@ -39,11 +45,11 @@ export function EntryTable(props: {
         role="rowgroup"
         class="entries-body"
         ref={bodyRef}
-        style={{ height: `${pages.total * rowHeight}px` }}
+        style={{ height: `${pages.total * rowPx}px` }}
       >
         {shown.map((index) => {
           const listed = pages.at(index);
-          const top = index * rowHeight;
+          const top = index * rowPx;
           if (listed === undefined) return <WaitingRow key={index} {...{ top }} />;
           const { id } = listed.row;
           return (
@@ -163,22 +169,6 @@ export function NothingFound({ state }: { readonly state: FilterState }) {
   );
 }
 
-const PHONE = '(max-width: 720px)';
-const ROW_PX = 46;
-const PHONE_ROW_PX = 78;
-
-/** The height of a row; the style sheet has the same values. */
-export function useRowHeight(): number {
-  const [isPhone, setPhone] = useState(() => matchMedia(PHONE).matches);
-  useEffect(() => {
-    const media = matchMedia(PHONE);
-    const onChange = () => setPhone(media.matches);
-    media.addEventListener('change', onChange);
-    return () => media.removeEventListener('change', onChange);
-  }, []);
-  return isPhone ? PHONE_ROW_PX : ROW_PX;
-}
-
 /**
  * How far the page is scrolled into an element, and the height of the screen below the element's
  * top.
@@ -189,11 +179,7 @@ export function viewOf(element: HTMLElement): { scrollTop: number; viewHeight: n
 }
 
 /** The visible rows of a list of `total`, updated while the page scrolls. */
-function useWindow(
-  body: RefObject<HTMLElement | null>,
-  rowHeight: number,
-  total: number,
-): ListWindow {
+function useWindow(body: RefObject<HTMLElement | null>, rowPx: number, total: number): ListWindow {
   const [shown, setShown] = useState<ListWindow>({ first: 0, end: 0 });
   useLayoutEffect(() => {
     let frame = 0;
@@ -201,7 +187,7 @@ function useWindow(
       frame = 0;
       if (body.current === null) return;
       const { scrollTop, viewHeight } = viewOf(body.current);
-      const next = visibleRows(scrollTop, viewHeight, rowHeight, total);
+      const next = visibleRows(scrollTop, viewHeight, rowPx, total);
       setShown((now) => (now.first === next.first && now.end === next.end ? now : next));
     };
     const later = () => {
@@ -215,6 +201,6 @@ function useWindow(
       removeEventListener('scroll', later);
       removeEventListener('resize', later);
     };
-  }, [rowHeight, total]);
+  }, [rowPx, total]);
   return shown;
 }

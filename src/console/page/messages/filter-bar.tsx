@@ -1,10 +1,11 @@
 import { useId, useState } from 'preact/hooks';
 import type { EntryState } from '../../contract.ts';
-import { CHANNEL_NAMES, CHANNELS, STATE_NAMES } from '../formats.ts';
-import { overview } from '../stream.ts';
+import { CHANNEL_NAMES, STATE_NAMES } from '../formats.ts';
+import { shopsWith } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Input, SearchInput, Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { CHANNELS } from '../../../domain/channel.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import { between, isFiltered, PRESETS, type TimeFilter } from './filters.ts';
 import { OFFERED_REASONS } from './reasons.ts';
@@ -19,8 +20,7 @@ export function FilterBar(props: {
   const { shown, choose, type, searchNow, clear } = state;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
-  const shops = overview.value?.shops.map(({ shop }) => shop) ?? [];
-  const options = shown.shop === '' || shops.includes(shown.shop) ? shops : [...shops, shown.shop];
+  const options = shopsWith(shown.shop);
   const used = [shown.shop, shown.channel, shown.reason].filter((value) => value !== '').length;
   const active = used + (shown.time.kind === 'any' ? 0 : 1) + (shown.states.length > 0 ? 1 : 0);
   return (

@@ -1,7 +1,8 @@
+import { CHANNELS } from '../../../domain/channel.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import type { Channel, EntryState } from '../../contract.ts';
 import { queryString } from '../query.ts';
-import { CHANNEL_NAMES, CHANNELS, exact, listed, STATE_NAMES } from '../formats.ts';
+import { CHANNEL_NAMES, exact, listed, STATE_NAMES } from '../formats.ts';
 
 /** The time range of a list. A preset is relative to the current time. */
 export type TimeFilter =

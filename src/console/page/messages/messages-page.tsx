@@ -5,8 +5,7 @@ import type { EntryAction } from '../../contract.ts';
 import { api, asRefusal } from '../api.ts';
 import { gatewayNow } from '../now.ts';
 import { Button } from '../ui/button.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
+import { Failure, Note, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import { toast } from '../ui/overlays.tsx';
 import { actOnMany, actOnOne } from './acting.ts';
 import {
@@ -16,7 +15,7 @@ import {
   SelectionBar,
   totalLine,
 } from './selection-bar.tsx';
-import { EntryTable, NothingFound, useRowHeight, viewOf } from './entry-table.tsx';
+import { EntryTable, NothingFound, rowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import {
   bulkQuery,
@@ -78,10 +77,9 @@ export function MessagesPage() {
       </PageTitle>
       <FilterBar state={state} onId={openId} />
       {!list.searchIsComplete.value && filters.text !== '' && (
-        <p class="note warning">
-          <Icon name="info" />
-          <span>The search index is being updated: older messages may be missing.</span>
-        </p>
+        <Note tone="warning" icon="info">
+          The search index is being updated: older messages may be missing.
+        </Note>
       )}
       <BulkPanel />
       <div class="above-list">
@@ -191,7 +189,6 @@ function useActions(filters: Filters, { selection, setSelection, target }: Picks
 
 /** Moves to the next or the previous row, and scrolls to it. */
 function useMove(body: RefObject<HTMLElement | null>, { cursor, setCursor }: Picks) {
-  const rowHeight = useRowHeight();
   const pages = list.pages.value;
   return (by: 1 | -1) => {
     const at = cursor === undefined ? -1 : pages.indexOf(cursor);
@@ -199,7 +196,12 @@ function useMove(body: RefObject<HTMLElement | null>, { cursor, setCursor }: Pic
     const id = pages.at(index)?.row.id;
     if (id === undefined || body.current === null) return;
     const { scrollTop, viewHeight } = viewOf(body.current);
-    const top = scrollToShow(index, scrollTop + COVERED_PX, viewHeight - COVERED_PX, rowHeight);
+    const top = scrollToShow(
+      index,
+      scrollTop + COVERED_PX,
+      viewHeight - COVERED_PX,
+      rowHeight.value,
+    );
     if (scrollTop > 0 || top > scrollTop + COVERED_PX) scrollBy(0, top - scrollTop - COVERED_PX);
     setCursor(id);
     // The row is rendered after the list has handled the scroll event.

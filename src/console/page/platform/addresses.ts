@@ -14,7 +14,7 @@ export interface PlatformPlace {
 }
 
 /** Navigates to a changed location; the shop stays unless it is given. */
-export type Go = (next: Partial<PlatformPlace>, replace?: boolean) => void;
+export type Go = (next: Partial<PlatformPlace>) => void;
 
 /** The filters of the API (§4.2, §4.10) for each view. */
 const FILTERS: Readonly<Record<View, readonly string[]>> = {
@@ -47,13 +47,8 @@ export function writePlace({ shop, view, id, filters }: PlatformPlace): string {
 }
 
 /** The address of one item, or without `id` of the whole list. */
-export const addressIn =
-  (view: View) =>
-  (shop: string, id = ''): string =>
-    writePlace({ shop, view, id, filters: {} });
-export const ticketAddress = addressIn('tickets');
-export const conversationAddress = addressIn('conversations');
-export const contactAddress = addressIn('contacts');
+export const addressIn = (view: View, shop: string, id = ''): string =>
+  writePlace({ shop, view, id, filters: {} });
 
 /** The cursor in the `next` link of a page (API §2.6). */
 export function cursorOf(next: string | null | undefined): string | undefined {

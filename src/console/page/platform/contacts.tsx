@@ -1,17 +1,11 @@
 import { Button } from '../ui/button.tsx';
 import { CopyFact } from '../ui/copy-button.tsx';
 import { Form, Input, Select } from '../ui/field.tsx';
-import { Card, TableCard, Time } from '../ui/page-parts.tsx';
-import { contactAddress, personFilter } from './addresses.ts';
-import {
-  ItemFrame,
-  type ItemProps,
-  type ListProps,
-  PageFrame,
-  usePlatformPages,
-} from './page-frame.tsx';
+import { Card, TableCard } from '../ui/page-parts.tsx';
+import { addressIn, personFilter } from './addresses.ts';
+import { type ItemProps, type ListProps, PageFrame, usePlatformPages } from './page-frame.tsx';
 import { type Contact, firstOf, nameOf, timeOf } from './resources.ts';
-import { LinkedIdRow, TimeRow } from './facts.tsx';
+import { LinkedIdRow, TimeCell, TimeRow } from './facts.tsx';
 
 const COLUMNS = ['Name', 'Email', 'Phone', 'Last activity'];
 
@@ -88,34 +82,23 @@ export function ContactsView({ place, go }: ListProps) {
 
 function Row({ shop, contact }: { readonly shop: string; readonly contact: Contact }) {
   const { id, email, phone } = contact;
-  const at = timeOf(contact.last_activity_at);
   return (
     <tr>
       <td class="wide-cell">
-        <a href={contactAddress(shop, id)}>
+        <a href={addressIn('contacts', shop, id)}>
           <bdi>{nameOf(contact)}</bdi>
         </a>
         {contact.is_archived && <span class="muted"> archived</span>}
       </td>
       <td class="break">{email ?? <span class="muted">–</span>}</td>
       <td class="nowrap">{phone ?? <span class="muted">–</span>}</td>
-      <td class="nowrap">
-        {at === undefined ? <span class="muted">–</span> : <Time {...{ at }} />}
-      </td>
+      <TimeCell at={timeOf(contact.last_activity_at)} />
     </tr>
   );
 }
 
 /** One contact, with a link to their messages. */
-export const ContactView = ({ shop, id }: ItemProps) => (
-  <ItemFrame
-    {...{ shop, id }}
-    resource="contacts"
-    render={(contact) => <ContactCard {...{ shop, contact }} />}
-  />
-);
-
-function ContactCard({ shop, contact }: { readonly shop: string; readonly contact: Contact }) {
+export function ContactItem({ shop, item: contact }: ItemProps<'contacts'>) {
   const wrote = firstOf(contact.email, contact.phone);
   return (
     <Card title="Contact">
@@ -139,8 +122,8 @@ function ContactCard({ shop, contact }: { readonly shop: string; readonly contac
         <TimeRow name="Created" text={contact.created_at} />
         <LinkedIdRow
           name="Parent contact"
+          view="contacts"
           id={contact.parent_contact_id}
-          href={contactAddress}
           {...{ shop }}
         />
         <CopyFact name="Id" text={contact.id} what="the contact id" />

@@ -1,16 +1,17 @@
 import { Button } from '../ui/button.tsx';
 import { CopyFact } from '../ui/copy-button.tsx';
 import { Form, Input } from '../ui/field.tsx';
-import { Card, Fact, TableCard, Time } from '../ui/page-parts.tsx';
-import { contactAddress, conversationAddress, writePlace } from './addresses.ts';
-import { channelWords, LinkedIdRow, TimeRow, StatusBadge } from './facts.tsx';
+import { Card, Fact, TableCard } from '../ui/page-parts.tsx';
+import { addressIn, writePlace } from './addresses.ts';
 import {
-  ItemFrame,
-  type ItemProps,
-  type ListProps,
-  PageFrame,
-  usePlatformPages,
-} from './page-frame.tsx';
+  BesideMessages,
+  channelWords,
+  LinkedIdRow,
+  StatusBadge,
+  TimeCell,
+  TimeRow,
+} from './facts.tsx';
+import { type ItemProps, type ListProps, PageFrame, usePlatformPages } from './page-frame.tsx';
 import { type Conversation, firstOf, timeOf } from './resources.ts';
 import { TranscriptCard } from './transcript-card.tsx';
 
@@ -65,11 +66,10 @@ const unique = (conversations: readonly Conversation[]): readonly Conversation[]
 
 function Row(props: { readonly shop: string; readonly conversation: Conversation }) {
   const { id, title, status, updated_at } = props.conversation;
-  const at = timeOf(updated_at);
   return (
     <tr>
       <td class="wide-cell">
-        <a href={conversationAddress(props.shop, id)}>
+        <a href={addressIn('conversations', props.shop, id)}>
           <bdi>{firstOf(title) ?? 'Untitled conversation'}</bdi>
         </a>
         <p class="muted mono ellipsis">{id}</p>
@@ -78,69 +78,48 @@ function Row(props: { readonly shop: string; readonly conversation: Conversation
       <td>
         <StatusBadge {...{ status }} />
       </td>
-      <td class="nowrap">{at !== undefined && <Time {...{ at }} />}</td>
+      <TimeCell at={timeOf(updated_at)} />
     </tr>
   );
 }
 
 /** One conversation with its messages. */
-export const ConversationView = ({ shop, id }: ItemProps) => (
-  <ItemFrame
-    {...{ shop, id }}
-    resource="conversations"
-    render={(conversation) => <ConversationPage {...{ shop, conversation }} />}
-  />
-);
-
-function ConversationPage(props: { readonly shop: string; readonly conversation: Conversation }) {
-  const { shop, conversation } = props;
+export function ConversationItem({ shop, item: conversation }: ItemProps<'conversations'>) {
   return (
-    <div class="message-columns">
-      <div class="cards">
-        <TranscriptCard {...{ shop }} conversation={conversation.id} />
-      </div>
-      <div class="cards">
-        <Card title="Conversation">
-          {conversation.title && (
-            <p class="resource-name">
-              <bdi>{conversation.title}</bdi>
-            </p>
-          )}
-          <dl class="resource-facts">
-            <Fact name="Channel">{channelWords(conversation)}</Fact>
-            <Fact name="Status">
-              <StatusBadge status={conversation.status} />
-            </Fact>
-            {conversation.resolution && <Fact name="Resolution">{conversation.resolution}</Fact>}
-            <TimeRow name="Started" text={conversation.created_at} />
-            <TimeRow name="Updated" text={conversation.updated_at} />
-            <LinkedIdRow
-              name="Contact"
-              id={conversation.contact_id}
-              href={contactAddress}
-              {...{ shop }}
-            />
-            <Fact name="Tickets">
-              <a
-                href={writePlace({
-                  shop,
-                  view: 'tickets',
-                  id: '',
-                  filters: { conversation_id: conversation.id },
-                })}
-              >
-                Tickets in this conversation
-              </a>
-            </Fact>
-            <Fact name="Entries">
-              <a href={`/messages?text=${encodeURIComponent(conversation.id)}`}>
-                Messages in Sluice
-              </a>
-            </Fact>
-            <CopyFact name="Id" text={conversation.id} what="the conversation id" />
-          </dl>
-        </Card>
-      </div>
-    </div>
+    <BesideMessages messages={<TranscriptCard {...{ shop }} conversation={conversation.id} />}>
+      <Card title="Conversation">
+        {conversation.title && (
+          <p class="resource-name">
+            <bdi>{conversation.title}</bdi>
+          </p>
+        )}
+        <dl class="resource-facts">
+          <Fact name="Channel">{channelWords(conversation)}</Fact>
+          <Fact name="Status">
+            <StatusBadge status={conversation.status} />
+          </Fact>
+          {conversation.resolution && <Fact name="Resolution">{conversation.resolution}</Fact>}
+          <TimeRow name="Started" text={conversation.created_at} />
+          <TimeRow name="Updated" text={conversation.updated_at} />
+          <LinkedIdRow name="Contact" view="contacts" id={conversation.contact_id} {...{ shop }} />
+          <Fact name="Tickets">
+            <a
+              href={writePlace({
+                shop,
+                view: 'tickets',
+                id: '',
+                filters: { conversation_id: conversation.id },
+              })}
+            >
+              Tickets in this conversation
+            </a>
+          </Fact>
+          <Fact name="Entries">
+            <a href={`/messages?text=${encodeURIComponent(conversation.id)}`}>Messages in Sluice</a>
+          </Fact>
+          <CopyFact name="Id" text={conversation.id} what="the conversation id" />
+        </dl>
+      </Card>
+    </BesideMessages>
   );
 }

@@ -1,6 +1,9 @@
-import { CHANNEL_NAMES, CHANNELS, exact, own } from '../formats.ts';
-import { Badge, Fact, type Tone } from '../ui/page-parts.tsx';
+import type { ComponentChildren } from 'preact';
+import { CHANNELS } from '../../../domain/channel.ts';
+import { CHANNEL_NAMES, exact, own } from '../formats.ts';
+import { Badge, Fact, Time, type Tone } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
+import { addressIn, type View } from './addresses.ts';
 import { type Conversation, type Nullable, timeOf } from './resources.ts';
 
 /** A row with a time; nothing when the time is missing. */
@@ -18,17 +21,33 @@ export function TimeRow({
 /** A row with an id and a link to it; nothing when the id is missing. */
 export const LinkedIdRow = (props: {
   readonly name: string;
+  readonly view: View;
   readonly shop: string;
   readonly id: Nullable<string>;
-  readonly href: (shop: string, id: string) => string;
 }) =>
   props.id ? (
     <Fact name={props.name}>
-      <a class="mono" href={props.href(props.shop, props.id)}>
+      <a class="mono" href={addressIn(props.view, props.shop, props.id)}>
         {props.id}
       </a>
     </Fact>
   ) : null;
+
+/** A cell with the time since then; a dash when the time is missing. */
+export const TimeCell = ({ at }: { readonly at: number | undefined }) => (
+  <td class="nowrap">{at === undefined ? <span class="muted">–</span> : <Time {...{ at }} />}</td>
+);
+
+/** The card of one item, beside the messages of its conversation. */
+export const BesideMessages = (props: {
+  readonly messages: ComponentChildren;
+  readonly children: ComponentChildren;
+}) => (
+  <div class="message-columns">
+    <div class="cards">{props.messages}</div>
+    <div class="cards">{props.children}</div>
+  </div>
+);
 
 /** Labels for the platform's ticket and conversation statuses (API §3). */
 const STATUS_BADGES: Readonly<Record<string, readonly [Tone, IconName, string]>> = {

@@ -1,11 +1,11 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import type { Refusal } from '../refusal.ts';
 import { Button } from '../ui/button.tsx';
-import { Empty, Failure, Skeleton } from '../ui/page-parts.tsx';
+import { Empty, Failure, type NotLoaded, Skeleton } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
 import { api } from '../api.ts';
 import type { Query } from '../query.ts';
-import { type Pages, useLoad, usePages } from '../loading.ts';
+import { type Pages, usePages } from '../loading.ts';
 import { cursorOf, type Go, type PlatformPlace, type View } from './addresses.ts';
 import type { Page } from '../../contract.ts';
 import type { Resources } from './resources.ts';
@@ -17,9 +17,9 @@ export interface ListProps {
 }
 
 /** What the page of one ticket, conversation or contact gets. */
-export interface ItemProps {
+export interface ItemProps<V extends View> {
   readonly shop: string;
-  readonly id: string;
+  readonly item: Resources[V];
 }
 
 /**
@@ -34,11 +34,7 @@ export function PageFrame<T>(props: {
   const { pages, empty, render, moreWords = 'Load more' } = props;
   const { items, failure, loading, hasMore, more, reload } = pages;
   if (items === undefined) {
-    return failure === undefined ? (
-      <Skeleton lines={6} height={28} />
-    ) : (
-      <PlatformFailure refusal={failure} onRetry={reload} />
-    );
+    return <PlatformNotLoaded {...{ failure }} onRetry={reload} lines={6} height={28} />;
   }
   if (items.length === 0 && !hasMore) {
     return (
@@ -80,24 +76,13 @@ export const usePlatformPages = <R extends keyof Resources>(
     return { items: page.results, next: cursorOf(page.next) };
   });
 
-/** Loads one ticket, conversation or contact and renders it. */
-export function ItemFrame<R extends View>(props: {
-  readonly shop: string;
-  readonly resource: R;
-  readonly id: string;
-  readonly render: (item: Resources[R]) => ComponentChildren;
-}) {
-  const { shop, resource, id, render } = props;
-  const { data, failure, reload } = useLoad((signal) =>
-    api.platform<Resources[R]>(shop, `${resource}/${encodeURIComponent(id)}`, {}, signal),
-  );
-  if (data !== undefined) return <>{render(data)}</>;
-  return failure === undefined ? (
-    <Skeleton lines={8} />
+/** Stands in for what is loading from the platform, or failed to. */
+export const PlatformNotLoaded = ({ failure, ...rest }: ComponentProps<typeof NotLoaded>) =>
+  failure === undefined ? (
+    <Skeleton {...rest} />
   ) : (
-    <PlatformFailure refusal={failure} onRetry={reload} />
+    <PlatformFailure refusal={failure} onRetry={rest.onRetry} />
   );
-}
 
 /** An error of the platform's API; the hint says that the gateway itself still works. */
 const PlatformFailure = (props: { readonly refusal: Refusal; readonly onRetry: () => void }) => (

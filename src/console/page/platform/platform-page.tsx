@@ -1,52 +1,54 @@
 import { useLocation } from 'preact-iso';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { overview } from '../stream.ts';
+import { api } from '../api.ts';
+import { useLoad } from '../loading.ts';
+import { overview, shopsWith } from '../stream.ts';
 import { Select } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Empty, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import {
   addressIn,
+  type Go,
   type PlatformPlace,
   readPlace,
   type View,
   VIEWS,
   writePlace,
 } from './addresses.ts';
-import { ContactsView, ContactView } from './contacts.tsx';
-import { ConversationsView, ConversationView } from './conversations.tsx';
-import type { ItemProps, ListProps } from './page-frame.tsx';
+import { ContactItem, ContactsView } from './contacts.tsx';
+import { ConversationItem, ConversationsView } from './conversations.tsx';
+import { type ItemProps, type ListProps, PlatformNotLoaded } from './page-frame.tsx';
+import type { Resources } from './resources.ts';
 import './platform.css';
-import { TicketsView, TicketView } from './tickets.tsx';
+import { TicketItem, TicketsView } from './tickets.tsx';
 
-interface Shown {
+interface Shown<V extends View> {
   readonly name: string;
   readonly icon: IconName;
   readonly List: FunctionComponent<ListProps>;
-  readonly Item: FunctionComponent<ItemProps>;
+  readonly Item: FunctionComponent<ItemProps<V>>;
 }
-const SHOWN: Readonly<Record<View, Shown>> = {
-  tickets: { name: 'Tickets', icon: 'platform', List: TicketsView, Item: TicketView },
+const SHOWN: { readonly [V in View]: Shown<V> } = {
+  tickets: { name: 'Tickets', icon: 'platform', List: TicketsView, Item: TicketItem },
   conversations: {
     name: 'Conversations',
     icon: 'web_chat',
     List: ConversationsView,
-    Item: ConversationView,
+    Item: ConversationItem,
   },
-  contacts: { name: 'Contacts', icon: 'person', List: ContactsView, Item: ContactView },
+  contacts: { name: 'Contacts', icon: 'person', List: ContactsView, Item: ContactItem },
 };
 
 /** Tickets, conversations and contacts of a shop, read from its platform. */
 export function PlatformPage() {
   const { url, route } = useLocation();
   const place = readPlace(url.includes('?') ? url.slice(url.indexOf('?')) : '');
-  const shops = overview.value?.shops.map(({ shop }) => shop);
-  const shop = place.shop === '' ? (shops?.[0] ?? '') : place.shop;
+  const options = shopsWith(place.shop);
+  const shop = place.shop === '' ? (options[0] ?? '') : place.shop;
   const here: PlatformPlace = { ...place, shop };
-  const go = (next: Partial<PlatformPlace>, replace = false) =>
-    route(writePlace({ ...here, ...next }), replace);
+  const go: Go = (next) => route(writePlace({ ...here, ...next }));
   useEffect(() => scrollTo(0, 0), [place.id, place.view]);
-  const options = shops === undefined || shops.includes(shop) ? (shops ?? []) : [...shops, shop];
   return (
     <div class="platform">
       <PageTitle title="Platform">
@@ -63,7 +65,7 @@ export function PlatformPage() {
         {VIEWS.map((view) => (
           <a
             key={view}
-            href={addressIn(view)(shop)}
+            href={addressIn(view, shop)}
             aria-current={view === place.view ? 'page' : undefined}
           >
             <Icon name={SHOWN[view].icon} />
@@ -72,7 +74,7 @@ export function PlatformPage() {
         ))}
       </nav>
       {shop === '' ? (
-        shops === undefined ? (
+        overview.value === undefined ? (
           <Skeleton lines={6} />
         ) : (
           <Empty icon="platform" title="No shop is configured">
@@ -89,7 +91,17 @@ export function PlatformPage() {
 }
 
 function Place({ place, go }: ListProps) {
-  const { shop, view, id } = place;
-  const { List, Item } = SHOWN[view];
-  return id === '' ? <List {...{ place, go }} /> : <Item {...{ shop, id }} />;
+  const { List } = SHOWN[place.view];
+  return place.id === '' ? <List {...{ place, go }} /> : <PlaceItem {...place} />;
+}
+
+/** Loads one ticket, conversation or contact and renders it. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties the item to its view
+function PlaceItem<V extends View>({ shop, view, id }: PlatformPlace & { readonly view: V }) {
+  const { data, failure, reload } = useLoad((signal) =>
+    api.platform<Resources[V]>(shop, `${view}/${encodeURIComponent(id)}`, {}, signal),
+  );
+  if (data === undefined) return <PlatformNotLoaded {...{ failure }} onRetry={reload} lines={8} />;
+  const { Item }: Shown<V> = SHOWN[view];
+  return <Item {...{ shop }} item={data} />;
 }

@@ -2,17 +2,11 @@ import { useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
 import { CopyFact } from '../ui/copy-button.tsx';
 import { Form, Input, Select } from '../ui/field.tsx';
-import { Card, Fact, TableCard, Time } from '../ui/page-parts.tsx';
-import { contactAddress, conversationAddress, ticketAddress } from './addresses.ts';
-import {
-  ItemFrame,
-  type ItemProps,
-  type ListProps,
-  PageFrame,
-  usePlatformPages,
-} from './page-frame.tsx';
+import { Card, Fact, TableCard } from '../ui/page-parts.tsx';
+import { addressIn } from './addresses.ts';
+import { type ItemProps, type ListProps, PageFrame, usePlatformPages } from './page-frame.tsx';
 import { type Ticket, timeOf } from './resources.ts';
-import { LinkedIdRow, TimeRow, StatusBadge } from './facts.tsx';
+import { BesideMessages, LinkedIdRow, StatusBadge, TimeCell, TimeRow } from './facts.tsx';
 import { TranscriptCard } from './transcript-card.tsx';
 
 const COLUMNS = ['No.', 'Ticket', 'Status', 'Priority', 'Last message'];
@@ -68,7 +62,7 @@ function Row({ shop, ticket }: { readonly shop: string; readonly ticket: Ticket 
     <tr>
       <td class="number muted">{number}</td>
       <td class="wide-cell">
-        <a href={ticketAddress(shop, id)}>
+        <a href={addressIn('tickets', shop, id)}>
           <bdi>{name === '' ? `Ticket ${number}` : name}</bdi>
         </a>
         {last && (
@@ -81,7 +75,7 @@ function Row({ shop, ticket }: { readonly shop: string; readonly ticket: Ticket 
         <StatusBadge {...{ status }} />
       </td>
       <td class="number of-wide-lists">{priority ?? <span class="muted">–</span>}</td>
-      <td class="nowrap">{at !== undefined && <Time {...{ at }} />}</td>
+      <TimeCell {...{ at }} />
     </tr>
   );
 }
@@ -142,56 +136,39 @@ function TicketFilters({ place, go }: ListProps) {
 }
 
 /** One ticket with its conversation. */
-export const TicketView = ({ shop, id }: ItemProps) => (
-  <ItemFrame
-    {...{ shop, id }}
-    resource="tickets"
-    render={(ticket) => <TicketPage {...{ shop, ticket }} />}
-  />
-);
-
-function TicketPage({ shop, ticket }: { readonly shop: string; readonly ticket: Ticket }) {
+export function TicketItem({ shop, item: ticket }: ItemProps<'tickets'>) {
   const { conversation_id: conversation, contact_id: contact } = ticket;
+  const messages = conversation ? (
+    <TranscriptCard {...{ shop }} conversation={conversation} />
+  ) : (
+    <Card title="Messages">
+      <p class="muted">This ticket has no conversation.</p>
+    </Card>
+  );
   return (
-    <div class="message-columns">
-      <div class="cards">
-        {conversation ? (
-          <TranscriptCard {...{ shop }} conversation={conversation} />
-        ) : (
-          <Card title="Messages">
-            <p class="muted">This ticket has no conversation.</p>
-          </Card>
-        )}
-      </div>
-      <div class="cards">
-        <Card title={`Ticket ${ticket.number}`}>
-          <p class="resource-name">
-            <bdi>{ticket.name}</bdi>
+    <BesideMessages {...{ messages }}>
+      <Card title={`Ticket ${ticket.number}`}>
+        <p class="resource-name">
+          <bdi>{ticket.name}</bdi>
+        </p>
+        {ticket.summary && (
+          <p class="muted">
+            <bdi>{ticket.summary}</bdi>
           </p>
-          {ticket.summary && (
-            <p class="muted">
-              <bdi>{ticket.summary}</bdi>
-            </p>
-          )}
-          <dl class="resource-facts">
-            <Fact name="Status">
-              <StatusBadge status={ticket.status} />
-            </Fact>
-            <Fact name="Priority">{ticket.priority ?? '–'}</Fact>
-            <TimeRow name="Created" text={ticket.created_at} />
-            <TimeRow name="Last message" text={ticket.last_message_at} />
-            <TimeRow name="Completed" text={ticket.completed_at} />
-            <LinkedIdRow name="Contact" id={contact} href={contactAddress} {...{ shop }} />
-            <LinkedIdRow
-              name="Conversation"
-              id={conversation}
-              href={conversationAddress}
-              {...{ shop }}
-            />
-            <CopyFact name="Id" text={ticket.id} what="the ticket id" />
-          </dl>
-        </Card>
-      </div>
-    </div>
+        )}
+        <dl class="resource-facts">
+          <Fact name="Status">
+            <StatusBadge status={ticket.status} />
+          </Fact>
+          <Fact name="Priority">{ticket.priority ?? '–'}</Fact>
+          <TimeRow name="Created" text={ticket.created_at} />
+          <TimeRow name="Last message" text={ticket.last_message_at} />
+          <TimeRow name="Completed" text={ticket.completed_at} />
+          <LinkedIdRow name="Contact" view="contacts" id={contact} {...{ shop }} />
+          <LinkedIdRow name="Conversation" view="conversations" id={conversation} {...{ shop }} />
+          <CopyFact name="Id" text={ticket.id} what="the ticket id" />
+        </dl>
+      </Card>
+    </BesideMessages>
   );
 }

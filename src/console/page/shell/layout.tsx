@@ -9,7 +9,7 @@ import { OverviewPage } from '../overview/overview-page.tsx';
 import { PlatformPage } from '../platform/platform-page.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Dialog, orToast } from '../ui/overlays.tsx';
-import { Empty, PageTitle } from '../ui/page-parts.tsx';
+import { Empty, Note, PageTitle } from '../ui/page-parts.tsx';
 import { api, session } from '../api.ts';
 import { count, span } from '../formats.ts';
 import { connection, lastSeenAt, overview } from '../stream.ts';
@@ -150,29 +150,23 @@ function ConnectionNote() {
   return (
     <div role="status" aria-live="polite">
       {isLost && (
-        <p class="note danger">
-          <Icon name="alert" />
-          <span>
-            <b>Connection lost.</b>{' '}
-            {seen === undefined ? (
-              'The gateway has not responded yet.'
-            ) : (
-              <>
-                The data shown is <span aria-live="off">{span(now.value - seen)}</span> old.
-              </>
-            )}{' '}
-            Reconnecting.
-          </span>
-        </p>
+        <Note tone="danger" icon="alert">
+          <b>Connection lost.</b>{' '}
+          {seen === undefined ? (
+            'The gateway has not responded yet.'
+          ) : (
+            <>
+              The data shown is <span aria-live="off">{span(now.value - seen)}</span> old.
+            </>
+          )}{' '}
+          Reconnecting.
+        </Note>
       )}
       {connection.value === 'live' && overview.value?.deliveryPaused === true && (
-        <p class="note warning">
-          <Icon name="pause" />
-          <span>
-            <b>Delivery is paused.</b> Messages are accepted and stay queued. To resume, set{' '}
-            <code>delivery.paused: false</code> and restart the gateway.
-          </span>
-        </p>
+        <Note tone="warning" icon="pause">
+          <b>Delivery is paused.</b> Messages are accepted and stay queued. To resume, set{' '}
+          <code>delivery.paused: false</code> and restart the gateway.
+        </Note>
       )}
     </div>
   );

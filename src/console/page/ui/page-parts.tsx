@@ -134,6 +134,18 @@ export const ChannelBadge = ({ channel }: { readonly channel: Channel }) => (
   </span>
 );
 
+/** A framed remark on the page, with an icon. */
+export const Note = (props: {
+  readonly tone: 'ok' | 'warning' | 'danger';
+  readonly icon: IconName;
+  readonly children: ComponentChildren;
+}) => (
+  <div class={`note ${props.tone}`}>
+    <Icon name={props.icon} />
+    <div>{props.children}</div>
+  </div>
+);
+
 /** Explains why a list is empty and what to do. */
 export const Empty = (props: {
   readonly icon: IconName;

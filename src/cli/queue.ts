@@ -39,7 +39,12 @@ export function registerQueueList(
   withWatch(
     withSearch(parent.command('list').description('lists entries, newest first'))
       .option('--before <id>', 'only entries older than this one: the next page')
-      .option('--limit <count>', `the number of entries, up to ${MAX_LIMIT}`, wholeNumber(MAX_LIMIT), 50)
+      .option(
+        '--limit <count>',
+        `the number of entries, up to ${MAX_LIMIT}`,
+        wholeNumber(MAX_LIMIT),
+        50,
+      )
       .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
       .addOption(
         new Option('--jsonl', 'for programs: one JSON object per line').conflicts('watch'),

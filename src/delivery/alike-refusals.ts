@@ -108,7 +108,7 @@ export class AlikeRefusals {
     return [...followed.dead.keys()];
   }
 
-  /** Refusal numbers that are over because no further entry was refused for ten minutes. */
+  /** The numbers of refusals that ended because no further entry was refused for ten minutes. */
   takeQuiet(): readonly number[] {
     const now = this.#clock();
     return this.#active().flatMap((followed) => {

@@ -180,7 +180,10 @@ export class LearnedAnswers {
     if (await this.#mayLearn(form, marks)) await this.#set(form, -1, marks);
   }
 
-  /** Limits the forms: marks are kept for ever, and the platform chooses its answers. */
+  /**
+   * Limits the number of forms, because marks are never deleted and the platform chooses its
+   * answers.
+   */
   async #mayLearn(form: string, marks: Marks): Promise<boolean> {
     if ((await this.#get(form, marks)) !== undefined) return true;
     const forms = (await this.#get('forms', marks)) ?? 0;

@@ -6,7 +6,10 @@ import { findByRemoteId, Later, mayHaveArrived, readAnswer, Refused, Unclear } f
 import { type Composed, nextRung, type Rung, without } from './compose.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
-/** Attempts at a message that is answered 404 although its conversation exists. */
+/**
+ * The maximum number of attempts for a message that is answered with 404 although its conversation
+ * exists.
+ */
 const TRIES_WHILE_DENIED = 6;
 
 export interface Submission extends Composed {
@@ -41,7 +44,8 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   if (!(answer instanceof PlatformError)) return { request, ...answer };
   const { id } = request.conversation;
   const state = id && readAnswer(answer, true) === 'gone' ? await lookUp(work, id) : 'unknown';
-  // A 404 of a misrouting proxy is temporary; a split conversation is permanent.
+  // The 404 of a misrouting proxy is temporary, but a conversation that was split because of it
+  // stays split.
   if (state === 'there' && claimed.entry.failures < TRIES_WHILE_DENIED) {
     throw new Later('messages', answer);
   }
@@ -91,7 +95,7 @@ async function climb(
     latest = answer;
   }
   notes.set({ climbed: true });
-  // The first refusal answers the unchanged message.
+  // The first refusal is the response to the unchanged message.
   if (refusal !== undefined) throw new Refused(refusal);
   const answer = latest ?? (await post(work, request));
   if (!(answer instanceof PlatformError)) return { request, ...answer };

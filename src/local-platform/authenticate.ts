@@ -105,7 +105,8 @@ export class ServedShops {
   replace(shops: readonly Shop[], withoutAgent: readonly string[] = []): void {
     this.#ofKey = shopOfKey(shops);
     this.#withoutAgent = new Set(withoutAgent.map((id) => id.toLowerCase()));
-    // Updated in place, because others hold the map. Names of removed shops stay, for their replies.
+    // Updated in place, because other objects refer to the map. Names of removed shops are kept,
+    // because their replies need them.
     for (const { shopId, name } of shops) this.#names.set(shopId.toLowerCase(), name);
   }
 

@@ -267,10 +267,10 @@ function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
         const { OpenAiAgent } = await import('./agent/openai/openai-agent.ts');
         return new OpenAiAgent({ knowledge, endpoint, timeoutMs, logger });
       };
-      // The package is large, so only those who use it load it: at the start, since a failed import
-      // is not repeated.
+      // The package is large, so it is loaded only if it is used. It is loaded at the start,
+      // because a failed import is not repeated.
       const agent = load();
-      // Told by the first answer.
+      // The first answer reports a failed import.
       agent.catch(() => undefined);
       return { answer: async (context, signal) => (await agent).answer(context, signal) };
     }

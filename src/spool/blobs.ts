@@ -10,7 +10,10 @@ import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.t
 import type { Ballast } from './ballast.ts';
 import { SpoolFull, SpoolUnavailable, StoreFailure } from './errors.ts';
 
-/** Up to this size raw forms are stored in their row; measured: above it files are faster. */
+/**
+ * Raw forms of up to this size are stored in their row; for larger ones, files are faster
+ * (measured).
+ */
 export const INLINE_MAX_BYTES = 64 * 1024;
 
 /**

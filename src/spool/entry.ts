@@ -22,7 +22,7 @@ export type RawForm =
  */
 export type EntryKind = 'message' | 'event';
 
-/** What the adapter knows about an arrival besides the raw form. JSON, opaque to the spool. */
+/** What the channel knows about an arrival besides the raw form. JSON, opaque to the spool. */
 export type EntryMeta = Readonly<Record<string, unknown>>;
 
 /**

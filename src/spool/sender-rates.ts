@@ -2,13 +2,13 @@ import type { ShopId } from '../domain/ids.ts';
 
 /** How much one sender may send before it counts as a flood, or as a loop of two machines. */
 export interface RateLimits {
-  /** Exceeded by more messages than this. */
+  /** The maximum number of messages of one person. */
   readonly per10min: number;
   readonly perHour: number;
   readonly perDay?: number;
-  /** Exceeded by more messages of one thread than this. */
+  /** The maximum number of messages of one thread. */
   readonly perThreadPer10min?: number;
-  /** Exceeded when the same body arrives this often. */
+  /** The number of messages with the same body at which the limit is reached. */
   readonly sameBodyPerHour: number;
 }
 

@@ -104,7 +104,7 @@ export interface Repaired {
   readonly released: number;
 }
 
-/** Where the adapters store what they accept. */
+/** Where the channels store what they accept. */
 export interface EntryIntake {
   readonly blobs: BlobStore;
 

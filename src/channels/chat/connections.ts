@@ -257,7 +257,7 @@ export class ReconnectDelays {
       : Math.ceil((wait.until - now) / 1000);
   }
 
-  /** Counts an attempt to connect. @returns whether there were too many within one wait */
+  /** Counts an attempt to connect. @returns whether there were too many within the current delay */
   hasTooManyAttempts(key: string, now: number): boolean {
     const wait = this.#waits.get(key);
     if (wait === undefined || now >= wait.until) return false;

@@ -257,7 +257,7 @@ async function assertCurrent(
   if (!isCurrent(bearer, record)) throw new Answer(401, 'unauthorized');
 }
 
-/** 25 MiB in this time are 87 KiB per second. */
+/** A file of 25 MiB needs 87 KiB per second to be sent within this time. */
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 
 /**

@@ -21,7 +21,7 @@ export interface PresentVisitor {
   readonly visitorId: VisitorId;
   /** When a tab was last opened. */
   arrivedAt: number;
-  /** When the visitor last wrote or was delivered; 0 if never. */
+  /** When the visitor last wrote, or a message of theirs was last delivered; 0 if never. */
   activeAt: number;
   /** When the last reply arrived; 0 if never. */
   answeredAt: number;
@@ -73,7 +73,7 @@ export class Visitors {
     return this.#present.get(keyOf(shopId, id));
   }
 
-  /** A tab was opened; replies from the meantime are wanted at once. */
+  /** A tab was opened; replies that arrived meanwhile are read at once. */
   enter(shop: ChatShop, visitorId: VisitorId, record: Visitor['record'], tab: Tab): Visitor {
     const { shopId } = shop;
     const key = keyOf(shopId, visitorId);

@@ -114,7 +114,7 @@ async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
 }
 
 async function makeSelfSigned(hostname: string): Promise<KeyPair> {
-  // Two hundred modules, needed once for each data folder.
+  // Imported here, because its two hundred modules are needed only once per data folder.
   const { generate } = await import('selfsigned');
   const now = Date.now();
   const pems = await generate([{ name: 'commonName', value: hostname }], {

@@ -94,7 +94,11 @@ export interface Listing<Query, Item> {
 }
 
 export const PAGING = {
-  limit: field('--limit <count>', 'results per page (default: chosen by the platform)', wholeNumber()),
+  limit: field(
+    '--limit <count>',
+    'results per page (default: chosen by the platform)',
+    wholeNumber(),
+  ),
   cursor: field(
     '--cursor <cursor>',
     'a later page: a cursor, or the link in next or previous',

@@ -26,8 +26,9 @@ import { withoutMarkup } from '../plain-text.ts';
  * Sends each email through an SMTP relay over its own connection: replies are few, and a failing
  * connection then affects one reply only.
  *
- * A crash between the relay's 250 and the note of it makes the reply be sent twice; SMTP cannot tell.
- * Both copies have the same Message-ID, by which mail programs and many servers detect the duplicate.
+ * A crash between the relay's 250 and the note of it causes the reply to be sent twice, which SMTP
+ * cannot prevent. Both copies have the same Message-ID, by which mail programs and many servers
+ * detect the duplicate.
  */
 export class Relay implements Outbound {
   readonly inOrder = false;

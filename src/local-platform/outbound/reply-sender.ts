@@ -282,7 +282,7 @@ const MINUTE_MS = 60_000;
 export interface RetrySchedule {
   /** The delay after the nth attempt; the last delay repeats. */
   readonly delaysMs: readonly number[];
-  /** An older reply is no longer sent. */
+  /** A reply that is older than this is not sent. */
   readonly giveUpAfterMs: number;
 }
 

@@ -110,7 +110,7 @@ export class EntryTable {
   #fileBacklog(limit: number): void {
     const rows = this.#sql.anyFresh.all(limit);
     this.#file(rows, 0, 0);
-    // Fewer than counted: commands of another process have discarded some.
+    // There may be fewer than were counted, because a command may have discarded some.
     if (rows.length < limit) this.#fresh.read();
   }
 

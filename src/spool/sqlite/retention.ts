@@ -4,7 +4,10 @@ import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
 
-/** The intended delay in milliseconds, at most an hour; 0 for an entry that was never tried. */
+/**
+ * The delay set after the last failure, in milliseconds, at most an hour; 0 for an entry that was
+ * never tried.
+ */
 const MEANT_TO_WAIT = `CASE last_attempt_at WHEN 0 THEN 0
   ELSE min(3600000, max(0, next_attempt_at - last_attempt_at)) END`;
 /** Rows per call: the batch's transaction also holds acknowledgements of other callers. */

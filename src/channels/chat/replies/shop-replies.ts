@@ -136,7 +136,7 @@ export class ShopReplies {
     return decided.settled.has(message.id) || decided.read.has(message.id);
   }
 
-  /** From the first message that has to wait on, a visitor's messages are left for a later read. */
+  /** If a message has to wait, it and the visitor's later messages are left for a later read. */
   async #store(
     { messages, readTo }: Pick<Listed, 'messages' | 'readTo'>,
     visitorOf: ReadonlyMap<string, VisitorId>,

@@ -26,7 +26,7 @@ export interface SignedHead {
   readonly signatures: number;
   /** There were DKIM signatures, of any domain. */
   readonly wasSigned: boolean;
-  /** Some were of that domain but of a kind that proves nothing. */
+  /** Some signatures were of that domain, but of a kind that proves nothing. */
   readonly weak: boolean;
   /** The newest set first; empty if the newest sealer is not trusted. */
   readonly arc: readonly ArcSet[];

@@ -41,7 +41,7 @@ const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
 const FROM_LABEL =
   /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
-/** What an element says about its own text and the text after it. */
+/** How the client marked an element's text, or the text after it. */
 export function quoteMark(element: HtmlElement): Mark | undefined {
   const { name, attributes } = element;
   const classes = (attributes['class'] ?? '').slice(0, 500).toLowerCase().split(/\s+/);

@@ -14,7 +14,7 @@ const OCTETS = 0x04;
 const CONSTRUCTED_OCTETS = 0x24;
 const EXPLICIT_0 = 0xa0;
 const END_OF_CONTENTS = 0x00;
-/** Writers use pieces of at least a thousand bytes. */
+/** Mail programs write pieces of at least a thousand bytes. */
 const MAX_PIECES = 100_000;
 /** 1.2.840.113549.1.7.2 */
 const SIGNED_DATA = '2a864886f70d010702';

@@ -245,7 +245,7 @@ export class MailWorkerPool {
     const ready = (): void => {
       slot.ready = true;
       slot.failedStarts = 0;
-      // What it throws is not the worker's to hear.
+      // In a separate task, because its errors must not be returned to the worker.
       queueMicrotask(() => this.#assign());
     };
     const worker: Worker = new RpcThread(url, {

@@ -1,8 +1,7 @@
 import { Option, type Command, InvalidArgumentError } from 'commander';
-import type { EmailOptions } from './send-sample-email.ts';
+import type { EmailOptions, SmsOptions } from './send-samples.ts';
 import { withTarget } from './send-target.ts';
 import type { Terminal } from './terminal.ts';
-import type { SmsOptions } from './post-sample-sms.ts';
 import { parseDuration } from '../config/duration.ts';
 import type { ChatOptions } from './chat-as-visitor.ts';
 
@@ -28,7 +27,7 @@ export function registerSendEmail(parent: Command, terminal: Terminal): void {
       '\nExample:\n  $ sluice send email "The lamp is broken" --attach lamp.jpg',
     )
     .action(async (text: string, options: EmailOptions, command: Command) => {
-      const { sendSampleEmail } = await import('./send-sample-email.ts');
+      const { sendSampleEmail } = await import('./send-samples.ts');
       await sendSampleEmail(text, options, command, terminal);
     });
 }
@@ -41,7 +40,7 @@ export function registerSendSms(parent: Command, terminal: Terminal): void {
     .option('--to <number>', "the recipient (default: the shop's first number)")
     .addHelpText('after', '\nExample:\n  $ sluice send sms "Are you open on Sunday?"')
     .action(async (text: string, options: SmsOptions, command: Command) => {
-      const { postSampleSms } = await import('./post-sample-sms.ts');
+      const { postSampleSms } = await import('./send-samples.ts');
       await postSampleSms(text, options, command, terminal);
     });
 }

@@ -24,7 +24,7 @@ const MAIL = Buffer.from(
 export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promise<number> {
   const count = quick ? 2000 : 20_000;
   const bare = await StoreClient.open(
-    { file: join(await bench.folder(), 'spool.db'), role: 'owner' },
+    { file: join(await bench.folder(), 'spool.db'), role: 'owner', threads: true },
     new StoreFailure(),
     () => undefined,
   );

@@ -65,7 +65,12 @@ export async function deliveryScene({
   const platform = new ScriptedPlatform();
   const platformUrl = await platform.start();
   ends(() => platform.stop());
-  const store: Store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const store: Store = await openSqliteStore({
+    dir: dir.path,
+    role: 'owner',
+    threads: false,
+    reserveBytes: 0,
+  });
   ends(() => store.spool.close());
   const pool = new ConnectionPool();
   ends(() => pool.close());

@@ -77,7 +77,12 @@ export type DoorChange = Partial<EmailServerOptions> & {
 /** A running SMTP door before a real store, in a folder and on a port of its own. */
 export async function openDoor({ parts: change, ...options }: DoorChange = {}): Promise<EmailDoor> {
   const dir = tempDir();
-  const store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 1024 });
+  const store = await openSqliteStore({
+    dir: dir.path,
+    role: 'owner',
+    threads: false,
+    reserveBytes: 1024,
+  });
   const { spool } = store;
   const metrics = createMetrics();
   const lines: LogLine[] = [];

@@ -63,7 +63,12 @@ export async function openInbound({
   ...options
 }: InboundChange = {}): Promise<InboundDoor> {
   const dir = tempDir();
-  const store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 1024 });
+  const store = await openSqliteStore({
+    dir: dir.path,
+    role: 'owner',
+    threads: false,
+    reserveBytes: 1024,
+  });
   const { spool } = store;
   const metrics = createMetrics();
   const intake = createIntake({

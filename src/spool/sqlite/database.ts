@@ -49,7 +49,7 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
     db.pragma('secure_delete = ON');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
-    // Automatic checkpoints are off because SQLite ignores their fsync errors: store-worker.ts.
+    // Automatic checkpoints are off because SQLite ignores their fsync errors: serve-store.ts.
     db.pragma('wal_autocheckpoint = 0');
     db.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     assertDurable(db);

@@ -26,6 +26,12 @@ export interface SqliteSpoolOptions {
   readonly role: 'owner' | 'guest';
   /** Nothing is accepted while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;
+  /**
+   * Whether SQLite has threads of its own, one for the calls and one for checkpoints; by default, an
+   * owner's. They keep commits off the caller's event loop, and take longer to start than a
+   * command's work.
+   */
+  readonly threads?: boolean;
   readonly onCommit?: OnCommit;
 }
 
@@ -56,7 +62,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     const failure = new StoreFailure();
     const files = new DurableFiles((cause) => failure.fail(cause));
     const client = await StoreClient.open(
-      { file: join(dir, 'spool.db'), role },
+      { file: join(dir, 'spool.db'), role, threads: options.threads ?? isOwner },
       failure,
       options.onCommit ?? (() => undefined),
     );

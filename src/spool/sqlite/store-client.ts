@@ -1,33 +1,11 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable, type StoreFailure } from '../errors.ts';
 import type { CheckpointThread, CheckpointThreadData } from './checkpoint-worker.ts';
 import type { Call, CallResult, OperationName, Operations } from './operations.ts';
+import { type FromStore, serveStore, type StoreOptions, type ToStore } from './serve-store.ts';
 import type { Ballast } from '../ballast.ts';
-
-/** The messages between the gateway's thread and the database's. */
-export interface WorkerOptions {
-  readonly file: string;
-  /** `owner`: the gateway of this data folder; it also runs checkpoints, in another thread. */
-  readonly role: 'owner' | 'guest';
-  /** `StoreFailure.shared` of the store. */
-  readonly failed: SharedArrayBuffer;
-}
-
-export type ToWorker = { readonly calls: readonly Call[] } | { readonly close: true };
-
-export type FromWorker =
-  /** The names of the operations. */
-  | { readonly ready: readonly OperationName[] }
-  | { readonly unusable: string; readonly mayPass: boolean }
-  | {
-      readonly results: readonly CallResult[];
-      /** How long the commit took, in seconds. */
-      readonly seconds: number;
-    }
-  | { readonly fatal: string }
-  | { readonly closed: true };
 
 /**
  * This many calls are posted at once, even within a turn of the event loop, so that the database's
@@ -43,12 +21,43 @@ interface Pending {
 /** Called after each commit with its duration and the number of calls in it. */
 export type OnCommit = (seconds: number, calls: number) => void;
 
+/** The database's side: a thread, or a channel within this one. */
+interface Server {
+  readonly port: {
+    postMessage(message: ToStore): void;
+    on(event: 'message', listener: (message: FromStore) => void): unknown;
+    once(event: 'message', listener: (message: FromStore) => void): unknown;
+  };
+  /** Called when it ends by itself. */
+  onEnd(listener: (cause: Error) => void): void;
+  stop(): unknown;
+}
+
+function startThread(workerData: StoreOptions): Server {
+  const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), { workerData });
+  return {
+    port: worker,
+    onEnd: (listener) => {
+      worker.on('error', listener);
+      worker.on('exit', () => listener(new Error('the database thread ended')));
+    },
+    stop: () => worker.terminate(),
+  };
+}
+
+function serveHere(options: StoreOptions): Server {
+  const { port1: port, port2 } = new MessageChannel();
+  serveStore(port2, options);
+  return { port, onEnd: () => undefined, stop: () => port.close() };
+}
+
 /**
- * The gateway's side of the database's thread. Calls of one turn of the event loop are posted
- * together; each promise settles after the commit that contains its call.
+ * The callers' side of the database, which has a thread of its own in the gateway. Calls of one
+ * turn of the event loop are posted together; each promise settles after the commit that contains
+ * its call.
  */
 export class StoreClient {
-  readonly #worker: Worker;
+  readonly #server: Server;
   /** The names of the operations, once it is open. */
   operations: readonly OperationName[] = [];
   #checkpoints: RpcThread<CheckpointThread> | undefined;
@@ -60,8 +69,8 @@ export class StoreClient {
   #lastId = 0;
   #closed: (() => void) | undefined;
 
-  private constructor(worker: Worker, failure: StoreFailure, onCommit: OnCommit) {
-    this.#worker = worker;
+  private constructor(server: Server, failure: StoreFailure, onCommit: OnCommit) {
+    this.#server = server;
     this.#failure = failure;
     this.#onCommit = onCommit;
     failure.onFail((cause) => this.#rejectAll(cause));
@@ -69,17 +78,17 @@ export class StoreClient {
 
   /** @throws {SpoolUnusable} the database cannot be opened */
   static async open(
-    { file, role }: Pick<WorkerOptions, 'file' | 'role'>,
+    { file, role, threads }: Pick<StoreOptions, 'file' | 'role'> & { readonly threads: boolean },
     failure: StoreFailure,
     onCommit: OnCommit,
   ): Promise<StoreClient> {
-    const workerData: WorkerOptions = { file, role, failed: failure.shared };
-    const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), { workerData });
-    const client = new StoreClient(worker, failure, onCommit);
+    const options: StoreOptions = { file, role, failed: failure.shared };
+    const server = threads ? startThread(options) : serveHere(options);
+    const client = new StoreClient(server, failure, onCommit);
+    const { port } = server;
     await new Promise<void>((resolve, reject) => {
-      worker.once('error', reject);
-      worker.once('message', (message: FromWorker) => {
-        worker.off('error', reject);
+      server.onEnd(reject);
+      port.once('message', (message: FromStore) => {
         if ('ready' in message) {
           client.operations = message.ready;
           resolve();
@@ -90,11 +99,10 @@ export class StoreClient {
         reject(new SpoolUnusable(unusable, { mayPass }));
       });
     });
-    worker.on('message', (message: FromWorker) => client.#receive(message));
-    worker.on('error', (error) => client.#fail(error));
-    worker.on('exit', () => client.#fail(new Error('the database thread ended')));
+    port.on('message', (message: FromStore) => client.#receive(message));
+    server.onEnd((cause) => client.#fail(cause));
     client.#keepLog(file);
-    if (role === 'owner') await client.#startCheckpoints({ file, failed: failure.shared });
+    if (threads) await client.#startCheckpoints({ file, failed: failure.shared });
     return client;
   }
 
@@ -154,11 +162,11 @@ export class StoreClient {
     if (calls.length > 0 && !this.#failure.hasFailed) this.#post({ calls });
   }
 
-  #post(message: ToWorker): void {
-    this.#worker.postMessage(message);
+  #post(message: ToStore): void {
+    this.#server.port.postMessage(message);
   }
 
-  #receive(message: FromWorker): void {
+  #receive(message: FromStore): void {
     if ('results' in message) {
       this.#onCommit(message.seconds, message.results.length);
       for (const result of message.results) this.#settle(result);
@@ -206,7 +214,7 @@ export class StoreClient {
       });
     }
     this.#closed ??= () => undefined;
-    await this.#worker.terminate();
+    await this.#server.stop();
   }
 }
 

@@ -97,7 +97,7 @@ export class ChatGateway {
   static async start(options: GatewayOptions = {}): Promise<ChatGateway> {
     const temp = options.dir === undefined ? tempDir() : undefined;
     const dir = temp?.path ?? options.dir ?? '';
-    const store = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+    const store = await openSqliteStore({ dir, role: 'owner', threads: false, reserveBytes: 0 });
     const metrics = createMetrics();
     const logger = options.logger ?? silentLogger;
     const clock = options.clock ?? Date.now;

@@ -93,7 +93,7 @@ export async function startWebhook(
   } = {},
 ): Promise<RunningWebhook> {
   const dir = await mkdtemp(join(tmpdir(), 'sluice-sms-'));
-  const store = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+  const store = await openSqliteStore({ dir, role: 'owner', threads: false, reserveBytes: 0 });
   const metrics = createMetrics();
   const log: LogLine[] = [];
   const shops = options.shops ?? [smsShop()];

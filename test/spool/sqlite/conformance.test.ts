@@ -4,7 +4,8 @@ import { describeSpool } from '../conformance.ts';
 
 describeSpool('SQLite', async () => {
   const dir = tempDir();
-  const open = () => openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const open = () =>
+    openSqliteStore({ dir: dir.path, role: 'owner', threads: false, reserveBytes: 0 });
   let current = await open();
   return {
     spool: current.spool,

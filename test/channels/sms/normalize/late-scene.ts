@@ -140,7 +140,12 @@ export class LateScene {
   /** Nothing of what is in memory outlives it. */
   async restart(): Promise<void> {
     await this.#store.spool.close();
-    this.#store = await openSqliteStore({ dir: this.dir, role: 'owner', reserveBytes: 0 });
+    this.#store = await openSqliteStore({
+      dir: this.dir,
+      role: 'owner',
+      threads: false,
+      reserveBytes: 0,
+    });
     await this.#store.spool.recover();
     this.#normalize = this.#normalizer();
   }
@@ -232,7 +237,12 @@ export async function lateScene(): Promise<LateScene> {
   ends(() => dir.remove());
   const twilio = await startTwilioStandIn();
   ends(() => twilio.close());
-  const store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const store = await openSqliteStore({
+    dir: dir.path,
+    role: 'owner',
+    threads: false,
+    reserveBytes: 0,
+  });
   const scene = new LateScene(dir.path, twilio, store);
   ends(() => scene.close());
   return scene;

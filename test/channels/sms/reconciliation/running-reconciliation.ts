@@ -37,7 +37,8 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
   ends(() => twilio.close());
   const dir = tempDir();
   ends(() => dir.remove());
-  const open = () => openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const open = () =>
+    openSqliteStore({ dir: dir.path, role: 'owner', threads: false, reserveBytes: 0 });
   let store: Store = await open();
   ends(() => store.spool.close());
   const metrics = createMetrics();

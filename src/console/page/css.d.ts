@@ -1,2 +1,2 @@
-/** A style sheet that a part of the page comes with; the build makes one of all. */
+/** The style sheet of a component; the build combines all of them. */
 declare module '*.css';

@@ -141,7 +141,7 @@ async function messagesFor(
   // The webhook's own form has more data (ProfileName, a location), so it is preferred. The next
   // run checks again.
   const mayBeOnItsWay = (at: number) => at > openedAt && at > now - IN_FLIGHT_MS;
-  // By the second, even if a filter by day has listed more.
+  // Compared to the second, because a filter by day may have listed more.
   const earliest = Math.floor(span.from / 1000) * 1000;
   const found = new Map<string, ForShop>();
   for (const address of addresses ?? [undefined]) {

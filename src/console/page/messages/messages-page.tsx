@@ -113,7 +113,7 @@ export function MessagesPage() {
 
 type Picks = ReturnType<typeof usePicks>;
 
-/** The selection, and the row that the keys act on. Another list has neither. */
+/** The selection, and the row that the keys act on. Both are reset for another list. */
 function usePicks(address: string) {
   const [selection, setSelection] = useState<Selection>(NO_SELECTION);
   const [cursor, setCursor] = useState<string>();

@@ -190,7 +190,7 @@ function textLength(text: string): number {
   return length;
 }
 
-/** HTML beyond this length is not read: no letter is that long. */
+/** HTML beyond this length is not read, because no person writes that much. */
 const MAX_HTML_LENGTH = 512 * 1024;
 
 interface PlainText {

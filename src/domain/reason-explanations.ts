@@ -47,12 +47,12 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
   auto_reply: {
     short: 'Automatic reply',
     meaning: 'An out-of-office note or another automatic reply. An answer could start a mail loop.',
-    todo: 'Usually none. Release it if a person wrote it.',
+    todo: 'Usually, no action is needed. Release it if a person wrote it.',
   },
   bounce: {
     short: 'Bounce',
     meaning: 'A mail server reports that a message could not be delivered.',
-    todo: 'None for this message; check the address named in it.',
+    todo: 'No action is needed for this message. Check the address named in it.',
   },
   loop: {
     short: 'Own mail',

@@ -26,6 +26,7 @@ const LARGE = Buffer.alloc(300_000, 'raw ');
 /** A writer that has taken these bytes. */
 async function written(spool: Spool, bytes = LARGE): Promise<BlobWriter> {
   const writer = spool.blobs.writer();
+  ends(() => writer.abort());
   await new Promise((resolve) => writer.write(bytes, resolve));
   return writer;
 }

@@ -17,7 +17,7 @@ import { randomBytes } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { durableFiles } from '../runtime/durable-files.ts';
-import { isSystemError } from './system-error.ts';
+import { isSystemError } from '../runtime/error-code.ts';
 
 export interface ExportOptions extends FilterOptions {
   readonly format: 'mbox' | 'jsonl';

@@ -17,7 +17,7 @@ import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
-import { isSystemError } from './system-error.ts';
+import { isSystemError } from '../runtime/error-code.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 export interface IngestOptions {
@@ -143,7 +143,7 @@ async function readMessage(
   } catch (error) {
     // A running mail program moves the files of its Maildir.
     if (!isSystemError(error)) throw error;
-    await receiver.abandon(`it cannot be read (${error.code ?? 'unknown'})`);
+    await receiver.abandon(`it cannot be read (${error.code})`);
   }
   await receiver.end();
 }

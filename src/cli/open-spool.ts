@@ -14,7 +14,7 @@ import { openSqliteStore } from '../spool/sqlite/open.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { isSystemError } from './system-error.ts';
+import { isSystemError } from '../runtime/error-code.ts';
 import type { Terminal } from './terminal.ts';
 import { userInfo } from 'node:os';
 

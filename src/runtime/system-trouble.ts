@@ -1,18 +1,7 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { RAISE_DESCRIPTORS, type Trouble } from '../domain/trouble.ts';
-import { codeOf } from './error-code.ts';
-
-/**
- * The properties of a system error. They are tested by name, because its class differs by context.
- */
-interface SystemError {
-  readonly code: string;
-  readonly syscall: string;
-  readonly path?: unknown;
-  readonly port?: unknown;
-  readonly address?: unknown;
-}
+import { isSystemError, type SystemError } from './error-code.ts';
 
 export interface TroubleContext {
   /** The data folder; advice on ownership applies to all of it. */
@@ -238,8 +227,4 @@ function namedUser(uid: number): string {
     // This system has no such file.
   }
   return `user ${uid}`;
-}
-
-function isSystemError(error: unknown): error is SystemError {
-  return typeof error === 'object' && error !== null && codeOf(error) !== '' && 'syscall' in error;
 }

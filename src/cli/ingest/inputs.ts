@@ -3,7 +3,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { UsageError } from '../exit-codes.ts';
-import { isSystemError } from '../system-error.ts';
+import { isSystemError } from '../../runtime/error-code.ts';
 
 /** Something to read, with its format. */
 export interface Input {
@@ -53,7 +53,7 @@ async function inputsAt(path: string, source: Source): Promise<readonly Input[]>
     if (found.isFile()) return [fileInput(path, await kindOf(path), found, source)];
   } catch (cause) {
     if (!isSystemError(cause)) throw cause;
-    throw new UsageError(`${path} cannot be read (${cause.code ?? 'unknown'})`, { cause });
+    throw new UsageError(`${path} cannot be read (${cause.code})`, { cause });
   }
   throw new UsageError(`${path} is neither a file nor a folder`);
 }

@@ -122,7 +122,13 @@ export interface MediaRow {
 }
 
 /** The statements of `entry-table.ts`. */
-export function prepareEntryStatements(db: Db) {
+export const prepareEntryStatements = (db: Db) => ({
+  ...prepareToAccept(db),
+  ...prepareToClaim(db),
+  ...prepareToSettle(db),
+});
+
+function prepareToAccept(db: Db) {
   return {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
@@ -155,6 +161,11 @@ export function prepareEntryStatements(db: Db) {
        WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
        LIMIT 1`,
     ),
+  };
+}
+
+function prepareToClaim(db: Db) {
+  return {
     expireLeases: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL
        WHERE state = 'delivering' AND lease_until < ?`,
@@ -191,6 +202,11 @@ export function prepareEntryStatements(db: Db) {
       `UPDATE entries SET lease_until = ?
        WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),
+  };
+}
+
+function prepareToSettle(db: Db) {
+  return {
     held: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
       `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type CollectedPart, collectPart, type ScratchFolder } from './collect-part.ts';
 import { LeafParser, type LeafStream, type MimeNode } from './leaf-parser.ts';
+import { isSystemError } from '../../../../runtime/error-code.ts';
 
 /** A longer body is not read into the content, and the part is attached. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -59,6 +60,7 @@ export async function readParts(source: Source, scratch: ScratchFolder): Promise
   });
   const [fed, read] = await Promise.allSettled([feeding, reading]);
   if (fed.status === 'rejected') throw fed.reason;
+  // The disk failed, not the message.
   if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
   const root = parser.tree === false ? undefined : toPart(parser.tree, leaves);
   parser.forget();
@@ -205,11 +207,6 @@ function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>):
 
 export function leavesOf(part: Part): readonly Leaf[] {
   return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
-}
-
-/** A failure of the disk rather than of the message. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }
 
 /** The properties of a leaf that was found inside another one, except for its content. */

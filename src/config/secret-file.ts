@@ -51,7 +51,7 @@ async function readPrivately(handle: FileHandle, file: string): Promise<string> 
 /** Errors of calls on an open file do not contain its path. */
 function unreadable(file: string, error: unknown, to: 'read' | 'made private'): UnusableKeys {
   const code = codeOf(error) || 'unknown';
-  const named = { code, syscall: 'open', path: file };
+  const named = Object.assign(new Error(code), { code, syscall: 'open', path: file });
   const trouble = systemTrouble(named, { dataDir: dirname(file), to });
   const message =
     trouble === undefined ? `${file} cannot be ${to} (${code})` : troubleInWords(trouble);

@@ -10,6 +10,7 @@ import type {
 import { MemoryExceeded } from '../parts/read-file-parts.ts';
 import type { NormalizeContext } from '../normalize-message.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from '../../shop.ts';
+import { isSystemError } from '../../../../runtime/error-code.ts';
 import { serveRpc, transferring } from '../../../../runtime/worker-rpc.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
@@ -82,5 +83,5 @@ function ownBytes(view: Uint8Array, transferred: readonly ArrayBuffer[]): Uint8A
 
 function kindOf(error: unknown): MailFailure {
   if (error instanceof MemoryExceeded) return 'memory';
-  return error instanceof Error && 'syscall' in error ? 'system' : 'message';
+  return isSystemError(error) ? 'system' : 'message';
 }

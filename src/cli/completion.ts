@@ -82,7 +82,7 @@ export function registerCompletion(program: Command, terminal: Terminal): void {
     });
   program
     .command('complete', { hidden: true })
-    .description('tells the scripts what may follow these words')
+    .description('prints what may follow these words, for the scripts')
     .argument('[words...]', 'the last one is being typed')
     .action(async (words: string[]) => {
       terminal.out(await completeWords(words, program, terminal));

@@ -131,7 +131,7 @@ export async function openStore(
   return store;
 }
 
-/** Follows the store, so it is opened after it and closed before it. */
+/** Reads the store's database, so it is opened after the store and closed before it. */
 export function openIndex({ config, logger, stack }: Base): EntryIndex {
   const index = new SearchThreads({
     dir: config.dataDir,

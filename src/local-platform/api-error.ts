@@ -57,5 +57,5 @@ export const unsupportedBody = (expected: string) =>
   new ApiError(415, 'the type of the body is not supported', { body: expected });
 
 /** Whether the operating system or SQLite reported the error ("ENOSPC", "SQLITE_FULL"). */
-export const isSystemError = (error: unknown): boolean =>
+export const isSystemOrSqliteError = (error: unknown): boolean =>
   /^(?:E[A-Z]+$|SQLITE_)/.test(codeOf(error));

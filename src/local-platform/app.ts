@@ -6,7 +6,7 @@ import {
   type HttpListener,
   type RefusedStatus,
 } from '../runtime/http-listener.ts';
-import { ApiError, isSystemError } from './api-error.ts';
+import { ApiError, isSystemOrSqliteError } from './api-error.ts';
 import { LIMITS } from './open-points.ts';
 import { authenticate, limitRate, type ShopOfKey } from './authenticate.ts';
 import { faultMiddleware, type Faults, sendJson } from './respond.ts';
@@ -88,7 +88,7 @@ function toApiError(error: unknown): ApiError {
   const known = error instanceof ApiError ? error : parserError(error);
   if (known !== undefined) return known;
   if (isBadPath(error)) return new ApiError(400, 'the path is not percent-encoded UTF-8');
-  if (isSystemError(error)) {
+  if (isSystemOrSqliteError(error)) {
     return new ApiError(503, 'the store cannot write now', {}, { 'Retry-After': '5' });
   }
   return new ApiError(500, 'something went wrong here');

@@ -28,8 +28,8 @@ export interface FoundEntry {
 }
 
 /**
- * Finds entries for operators. It follows the store, which does not know it: nothing that is
- * accepted or delivered depends on the index. Its methods reject with `SpoolUnavailable`.
+ * Finds entries for operators. It reads the store's database, and the store does not use it, so
+ * neither intake nor delivery depends on it. Its methods reject with `SpoolUnavailable`.
  */
 export interface EntryIndex {
   /** The newest first. `next` is the `before` of the next page; absent at the end. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { isSystemError } from '../api-error.ts';
+import { isSystemOrSqliteError } from '../api-error.ts';
 import type { OutgoingRow } from '../store/outgoing-table.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -226,7 +226,7 @@ export class ReplySender {
     const { store, logger, schedule, now } = this.#options;
     const isOfSending = error instanceof SendFailed;
     // An error of the store says nothing about the reply.
-    if (!isOfSending && isSystemError(error)) throw error;
+    if (!isOfSending && isSystemOrSqliteError(error)) throw error;
     // Any other error is a bug, which a retry would not fix.
     const failure = isOfSending
       ? error

@@ -6,7 +6,7 @@ import { type MediaPermission, mediaPermissionSchema } from '../../platform-api/
 import {
   ApiError,
   invalidRequest,
-  isSystemError,
+  isSystemOrSqliteError,
   unreadableBody,
   unsupportedBody,
 } from '../api-error.ts';
@@ -113,7 +113,7 @@ async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
   const broken = unreadableBody('broke off');
   parts.content?.destroy(broken);
   const file = await parts.stored?.catch((error: unknown) => {
-    if (isSystemError(error)) throw error;
+    if (isSystemOrSqliteError(error)) throw error;
     return undefined;
   });
   if (file !== undefined) await folder.remove(file.id);

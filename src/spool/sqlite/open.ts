@@ -28,8 +28,8 @@ export interface SqliteSpoolOptions {
   readonly reserveBytes: number;
   /**
    * Whether SQLite has threads of its own, one for the calls and one for checkpoints; by default, an
-   * owner's. They keep commits off the caller's event loop, and take longer to start than a
-   * command's work.
+   * owner's. They keep commits off the caller's event loop, but starting them takes longer
+   * than the work of most commands.
    */
   readonly threads?: boolean;
   readonly onCommit?: OnCommit;

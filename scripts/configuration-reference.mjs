@@ -120,7 +120,7 @@ that differ: mappings are merged, lists and single values replace the default. P
 
 ## Environment variables
 
-Each of these variables sets a key without a line in the file.
+Each of these variables sets a key, so the file need not contain it.
 
 | variable | key |
 | --- | --- |

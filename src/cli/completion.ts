@@ -162,7 +162,7 @@ async function offersAt(
   terminal: Terminal,
 ): Promise<readonly Offer[] | typeof FILES> {
   const isFlag = typed.startsWith('-');
-  // Another option may follow the values of one that takes several.
+  // A word that begins with `-` ends the values of a variadic option.
   if (option !== undefined && !(option.variadic && isFlag)) {
     return valuesOf(option, option.flags, command, program, terminal);
   }

@@ -27,7 +27,7 @@ export interface Terminal {
 
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
-  // The command continues even if its messages cannot be written.
+  // The command continues when the reader of standard error has closed the pipe.
   stderr.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

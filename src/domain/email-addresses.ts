@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import addressparser from 'nodemailer/lib/addressparser';
 
-/** The part of an address header that is read; a longer one is cut at the last comma before it. */
+/** The most characters of a header that are read; a longer one is cut at the last comma before. */
 const MAX_LIST_LENGTH = 64 * 1024;
 const MAX_ADDRESSES = 1000;
 /** RFC 5321 §4.5.3.1.3 allows 256; some real forwarders write longer local parts. */

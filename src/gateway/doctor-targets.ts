@@ -53,7 +53,7 @@ export function doctorTargets(
     dataFolder,
     paused: config.delivery.paused,
     doors: doorsOf(config),
-    // The plain password of a hashed one is not known.
+    // A hashed password cannot be used to sign in, because its plain text is not known.
     ...(password !== undefined &&
       !isPasswordHash(password.reveal()) &&
       admin.port !== 0 && {

@@ -22,7 +22,10 @@ export interface PublicHttpParts {
   readonly logger: Logger;
 }
 
-/** The public routes: webhooks, uploads and health. No operator route is among them. */
+/**
+ * The routes of the public port: the SMS webhook, email over HTTP, chat uploads, the widget, the demo
+ * and health. It has no routes for operators.
+ */
 export function createPublicApp({ routers, health, logger }: PublicHttpParts): Express {
   const app = express();
   app.disable('x-powered-by');

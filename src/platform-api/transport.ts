@@ -48,7 +48,7 @@ export class ConnectionPool {
   }
 }
 
-/** Makes one HTTP request and returns its answer of any status. Rejects with any error. */
+/** Makes one HTTP request and returns the response, whatever its status; may reject with any error. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<SentAnswer>;
 
 interface SentAnswer {

@@ -50,7 +50,7 @@ export class DurableFiles {
     this.#onSyncFailure = onSyncFailure;
   }
 
-  /** Syncs the bytes of a file. Resolves with its size. */
+  /** Syncs the bytes of a file. */
   async sync(handle: FileHandle): Promise<void> {
     await this.#reported(handle.datasync());
   }

@@ -132,7 +132,7 @@ function noPort({ code, port, address }: SystemError): Trouble {
   };
 }
 
-/** A folder, or something in it, was to be created, but another file is in the way. */
+/** A folder of the path does not exist and cannot be created, usually because a file has its name. */
 function noFolder(path: string): Trouble {
   const at = nearest(path);
   const mayPass = false;

@@ -64,7 +64,7 @@ export interface NewEntry {
   readonly summary?: StoredSummary;
   /** Accept straight into `held`, with this reason. */
   readonly hold?: Reason;
-  /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
+  /** Claimed independently of its lane and never holds it back; submitted to its conversation. */
   readonly detached?: boolean;
 }
 

@@ -26,7 +26,10 @@ export function* readableTexts(raw: Uint8Array): Generator<ReadableText> {
   for (const text of bodyTexts(body)) yield { where: 'body', text };
 }
 
-/** The texts of a form, a chat line or a record, which are not mail. */
+/**
+ * The texts of a body to search for a name: unchanged, as quoted-printable, and with every run of
+ * base64 decoded. For emails, and for raw forms that are JSON.
+ */
 export function* bodyTexts(body: string): Generator<string> {
   yield body;
   if (/=(?:[0-9A-F]{2}|\r?\n)/i.test(body)) yield decodeQuotedPrintable(body);

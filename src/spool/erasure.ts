@@ -22,8 +22,8 @@ export interface Person {
   /** Whether a text names them, that is, contains their address, number or id in any spelling. */
   readonly isNamedIn: (text: string) => boolean;
   /**
-   * Whether these bytes, one character each, contain them anywhere, also in the middle of a longer
-   * word: in a file, texts are adjacent.
+   * Whether these bytes, one character each, contain their address, number or id anywhere, even
+   * inside a longer word: in a database file, nothing separates one text from the next.
    */
   readonly occursIn: (bytes: string) => boolean;
   /** The names under which their mail is counted (`CountedMessage.person`). */

@@ -5,7 +5,7 @@ import { ends } from '../support/ends.ts';
 import { type RunningGateway, startGateway, writeConfig } from '../support/running-gateway.ts';
 import { type Answer, ScriptedPlatform } from '../support/scripted-platform.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -44,8 +44,9 @@ const text = (n: number, body = `Text ${n}`) =>
   });
 
 async function entryIn(state: string): Promise<Entry> {
-  const find = async () => (await entriesOf(dataDir)).find((entry) => entry.state === state);
-  return waitFor(`a ${state} entry`, find, 50);
+  return waitForEntries(dataDir, `a ${state} entry`, (entries) =>
+    entries.find((entry) => entry.state === state),
+  );
 }
 
 const all = (answer: Answer) => () => answer;
@@ -55,9 +56,11 @@ const refused = (words: string): Answer => ({
 });
 
 async function delivered(count: number): Promise<void> {
-  const enough = async () =>
-    (await entriesOf(dataDir)).filter(({ state }) => state === 'delivered').length >= count;
-  await waitFor(`${count} deliveries`, enough, 50);
+  await waitForEntries(
+    dataDir,
+    `${count} deliveries`,
+    (entries) => entries.filter(({ state }) => state === 'delivered').length >= count,
+  );
 }
 
 /** The gateway tells twice a second. */
@@ -115,10 +118,8 @@ describe('a shop that flows', () => {
       code: 0,
       stdout: 'acme: messages flow; 1 waiting message is sent now\n',
     });
-    await waitFor(
-      'nothing to wait',
-      async () => (await entriesOf(dataDir)).every(({ state }) => state === 'delivered'),
-      50,
+    await waitForEntries(dataDir, 'nothing to wait', (entries) =>
+      entries.every(({ state }) => state === 'delivered'),
     );
   });
 });
@@ -163,10 +164,8 @@ describe('a shop that is stopped', () => {
   test('says that nothing was tried when nothing waits', async () => {
     platform.script = ({ method }) => (method === 'POST' ? { status: 503 } : undefined);
     await text(0);
-    const { id } = await waitFor(
-      'a failure',
-      async () => (await entriesOf(dataDir)).find(({ failures }) => failures > 0),
-      20,
+    const { id } = await waitForEntries(dataDir, 'a failure', (entries) =>
+      entries.find(({ failures }) => failures > 0),
     );
     await waitFor('doubt', async () => /in doubt|being tried/.test(await shops()), 50);
     await waitFor('the discard', async () => (await sluice('queue', 'discard', id)).code === 0, 50);

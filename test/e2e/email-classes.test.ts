@@ -6,7 +6,7 @@ import type { Entry } from '../../src/spool/entry.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ACME, INBOX } from '../support/gateway-config.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { waitForEntries } from '../support/spool-guest.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { scene, type Scene } from './scene.ts';
 
@@ -67,8 +67,7 @@ const bounce = (id: string, recipient: string) => [
 
 /** Waits until nothing is on its way, and answers all entries, oldest first. */
 function settled({ dataDir }: Scene, count: number): Promise<readonly Entry[]> {
-  return waitFor('all entries to be settled', async () => {
-    const entries = await entriesOf(dataDir);
+  return waitForEntries(dataDir, 'all entries to be settled', (entries) => {
     const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
     return entries.length === count && !open && entries.toReversed();
   });

@@ -14,7 +14,7 @@ import { filesWith } from '../support/erased-scan.ts';
 import { ACME, CHAT_KEY, INBOX } from '../support/gateway-config.ts';
 import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import {
   ACCOUNT_SID,
@@ -128,13 +128,10 @@ async function aGateway(twilioUrl?: string) {
 }
 
 const delivered = (dataDir: string, count: number) =>
-  waitFor(
+  waitForEntries(
+    dataDir,
     `${count} delivered entries`,
-    async () => {
-      const entries = await entriesOf(dataDir);
-      return entries.length === count && entries.every(({ state }) => state === 'delivered');
-    },
-    100,
+    (entries) => entries.length === count && entries.every(({ state }) => state === 'delivered'),
   );
 
 const outbox = (dataDir: string) => readdirSync(join(dataDir, 'platform', 'outbox'));
@@ -246,14 +243,11 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
     50,
   );
   for (const sms of [stop, other]) await sendSms(running.gateway.httpUrl, sms);
-  await waitFor(
-    // One is the line on the contact's timeline that he has opted out.
+  // One is the line on the contact's timeline that he has opted out.
+  await waitForEntries(
+    dataDir,
     'four settled entries',
-    async () => {
-      const entries = await entriesOf(dataDir);
-      return entries.length === 4 && entries.every(({ settledAt }) => settledAt !== undefined);
-    },
-    100,
+    (entries) => entries.length === 4 && entries.every(({ settledAt }) => settledAt !== undefined),
   );
 
   const done = await eraseJson(dataDir, '(415) 555-2671', '--yes');

@@ -5,8 +5,7 @@ import nodemailer from 'nodemailer';
 import { INBOX } from '../support/gateway-config.ts';
 import { ends } from '../support/ends.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
 import { echoAgent, scene } from './scene.ts';
 
 const DEFAULTS = { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 };
@@ -67,10 +66,9 @@ async function autoresponder(
   const answered = new Set<string>();
   await send(1);
   for (let n = 2; ; n += 1) {
-    const next = await waitFor('an answer, or the end of it', async () => {
+    const next = await waitForEntries(dataDir, 'an answer, or the end of it', (entries) => {
       const reply = outboxOf(dataDir).find(({ id }) => !answered.has(id));
       if (reply !== undefined) return reply;
-      const entries = await entriesOf(dataDir);
       return entries.some(({ state }) => state === 'held') ? 'ended' : undefined;
     });
     if (next === 'ended') return;
@@ -121,9 +119,11 @@ test('a robot that answers every text of the agent is stopped', async () => {
   const held = async () => (await entriesOf(dataDir)).filter(({ state }) => state === 'held');
   for (let n = 1; (await held()).length === 0; n += 1) {
     await sendSms(gateway.httpUrl, { MessageSid: sidOf(`robot ${n}`), Body: counting(n) });
-    await waitFor('an answer, or the end of it', async () => {
-      return answers() === n || (await held()).length > 0;
-    });
+    await waitForEntries(
+      dataDir,
+      'an answer, or the end of it',
+      (entries) => answers() === n || entries.some(({ state }) => state === 'held'),
+    );
   }
   expect(await held()).toMatchObject([
     { reason: { code: 'rate_limit', params: { limit: 'per10min' } } },

@@ -5,7 +5,7 @@ import { ends } from '../support/ends.ts';
 import { gatewaySetting } from '../support/gateway-setting.ts';
 import type { PlatformFront } from '../support/platform-front.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { waitForEntries } from '../support/spool-guest.ts';
 import {
   mediaForm,
   mediaPath,
@@ -75,8 +75,8 @@ test('a late picture that is not there yet holds no later text, and is not given
   const { dataDir, platform, gateway } = await scene({ twilioUrl: twilio.baseUrl });
   await sendSms(gateway.httpUrl, mms(1, 'My lamp'));
   await message(platform, MMS);
-  const waiting = await waitFor('the follow-up to wait', async () =>
-    (await entriesOf(dataDir)).find(
+  const waiting = await waitForEntries(dataDir, 'the follow-up to wait', (entries) =>
+    entries.find(
       ({ remoteId, state, lastAttemptAt }) =>
         remoteId === `${MMS}/media` && state === 'queued' && lastAttemptAt > 0,
     ),

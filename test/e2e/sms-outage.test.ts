@@ -4,7 +4,7 @@ import { ends } from '../support/ends.ts';
 import { PlatformFront } from '../support/platform-front.ts';
 import { startGateway } from '../support/running-gateway.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { serveMessages } from '../support/twilio-messages.ts';
 import {
@@ -121,10 +121,7 @@ test('a gateway that delivers nothing for now accepts what was missing all the s
   const sentAt = Math.floor(Date.now() / 1000) * 1000 - 60_000;
   messages.keep({ sid, from, body, sentAt });
   await start({ paused: true });
-  const [entry] = await waitFor('the entry', async () => {
-    const entries = await entriesOf(dataDir);
-    return entries.length > 0 && entries;
-  });
+  const entry = await waitForEntries(dataDir, 'the entry', (entries) => entries[0]);
   expect(entry).toMatchObject({ remoteId: sid, receivedAt: sentAt, state: 'queued' });
   expect(platform.messages).toHaveLength(0);
 });

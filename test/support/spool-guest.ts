@@ -2,6 +2,7 @@ import type { Entry } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { waitFor } from './wait-for.ts';
 
 /** The spool of a gateway that is running, read beside it as the queue commands do. */
 export async function withSpool<T>(
@@ -22,6 +23,17 @@ export function entriesOf(dataDir: string): Promise<readonly Entry[]> {
 }
 
 const UNSETTLED: readonly EntryState[] = ['queued', 'delivering'];
+
+/** Waits, with one connection, for what `probe` finds in all entries, newest first. */
+export function waitForEntries<T>(
+  dataDir: string,
+  what: string,
+  probe: (entries: readonly Entry[], spool: Spool) => T | Promise<T>,
+): Promise<Exclude<T, undefined | false>> {
+  return withSpool(dataDir, (spool) =>
+    waitFor(what, async () => probe(await spool.list({ limit: 1000 }), spool), 20),
+  );
+}
 
 /** How many entries are in each state but `delivered`; `open` are those that may still be. */
 export async function countUndelivered(

@@ -162,7 +162,7 @@ export class ChatSession implements Tab {
     });
   }
 
-  /** Every event gets a response, also when it fails; no error closes the socket. */
+  /** Every event gets a response, even when it fails; no error closes the socket. */
   #on<Answer>(event: string, handle: (payload: unknown, ack: Ack<Answer>) => Promise<void>): void {
     const { inFlight } = this.#parts;
     this.#socket.on(event, (...args: unknown[]) => {

@@ -67,7 +67,7 @@ function part(one: string, many: string, alerts: readonly Alert[]): string {
   return `${alerts.length} ${alerts.length === 1 ? one : many}: ${shown}${rest}`;
 }
 
-/** The severity and the duration of an alert, shown beside its summary. */
+/** Shown beside an alert's summary: its severity, or its rule when it is resolved; its duration. */
 export function remark(alert: Alert, at: number, tone: Section['tone']): string {
   const lasted = durationInWords(Math.max(0, at - alert.since));
   return tone === 'good' ? `${alert.rule}, after ${lasted}` : `${alert.severity}, for ${lasted}`;

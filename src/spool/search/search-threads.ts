@@ -25,8 +25,8 @@ interface SearchThreadsOptions {
 }
 
 /**
- * The index in `search/search.db`: a thread that updates it, in the gateway only, and one that
- * answers queries, started by the first one. Failures of these threads do not affect the spool.
+ * The index in `search/search.db`. One thread updates it, in the gateway only. Another answers
+ * queries; the first query starts it. Failures of these threads do not affect the spool.
  */
 export class SearchThreads implements EntryIndex {
   readonly #data: SearchThreadData;

@@ -13,8 +13,9 @@ type Seq = Pick<EntryRow, 'seq'>;
 type OfLane = Pick<EntryRow, 'lane_hash'>;
 
 /**
- * Maintains the heads of lanes. Invariant: of each lane, the first entry that is filed, `queued` or
- * `delivering`, and not detached is claimable, and no other.
+ * Maintains the heads of lanes. A lane consists of its filed entries that are not detached and are
+ * `queued` or `delivering`. Invariant: exactly one of them is claimable: the one that is being
+ * delivered, otherwise the first.
  */
 export class LaneHeads {
   readonly #sql;

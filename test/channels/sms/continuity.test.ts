@@ -12,7 +12,7 @@ import { ends } from '../../support/ends.ts';
 import { ACME, gatewayConfig } from '../../support/gateway-config.ts';
 import { PlatformFront } from '../../support/platform-front.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
-import { entriesOf } from '../../support/spool-guest.ts';
+import { waitForEntries } from '../../support/spool-guest.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { OUR_NUMBER, THEIR_NUMBER } from '../../support/twilio-stand-in.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -87,8 +87,7 @@ async function setting(continuity = 'forever') {
     /** Sends a text and waits until it is settled. */
     deliver: async (Body: string, changes: Readonly<Record<string, string>> = {}) => {
       await send(Body, changes);
-      await waitFor(`${Body} to settle`, async () => {
-        const entries = await entriesOf(dir.path);
+      await waitForEntries(dir.path, `${Body} to settle`, (entries) => {
         const entry = entries.find(({ remoteId }) => remoteId === sidOf(Body));
         return entry?.state === 'delivered' || entry?.state === 'suppressed';
       });

@@ -224,7 +224,7 @@ export class ShopReplies {
     visitorOf: ReadonlyMap<string, VisitorId>,
   ): Decided | undefined {
     const visitorId = conversationId === null ? undefined : visitorOf.get(conversationId);
-    // Not requested, so it belongs to no visitor here.
+    // The message has no conversation, or one that was not requested for any visitor.
     if (conversationId === null || visitorId === undefined) return undefined;
     const conversations = this.#decided.get(visitorId) ?? new Map<string, Decided>();
     this.#decided.set(visitorId, conversations);

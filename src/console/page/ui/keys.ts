@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** Where keys are the element's own: fields to type in, but no checkbox. */
+/** Elements that handle keys themselves: form fields except checkboxes, and editable content. */
 const TYPING = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 
 /**

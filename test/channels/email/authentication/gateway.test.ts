@@ -13,7 +13,8 @@ import { ends } from '../../../support/ends.ts';
 import { gatewayConfig, INBOUND_TOKEN, INBOX } from '../../../support/gateway-config.ts';
 import { PlatformFront } from '../../../support/platform-front.ts';
 import { SmtpClient } from '../../../support/smtp-client.ts';
-import { entriesOf, withSpool } from '../../../support/spool-guest.ts';
+import type { EntryState } from '../../../../src/domain/entry-state.ts';
+import { entriesOf, waitForEntries, withSpool } from '../../../support/spool-guest.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
@@ -84,11 +85,13 @@ async function setting(choices: Choices) {
   return { platform, send, post, files, dataDir: dir.path };
 }
 
+const entryIn = (dataDir: string, state: EntryState) =>
+  waitForEntries(dataDir, `a ${state} entry`, ([entry]) => entry?.state === state && entry);
+
 test('a forged sender whose domain asks for rejection is held', async () => {
   const { send, dataDir, platform } = await setting({});
   expect(await send(authFixture('unsigned-reject'))).toMatch(/^250 /);
-  await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
-  expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: { code: 'dmarc' } });
+  expect(await entryIn(dataDir, 'held')).toMatchObject({ reason: { code: 'dmarc' } });
   expect(platform.payloads).toEqual([]);
 });
 
@@ -122,11 +125,9 @@ test.each([
   for (const dmarc of ['hold', 'reject']) {
     const { send, dataDir, platform } = await setting({ dmarc });
     expect(await send(claiming(...head))).toMatch(/^250 /);
-    await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
-    expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: { code: 'dmarc' } });
+    const entry = await entryIn(dataDir, 'held');
+    expect(entry).toMatchObject({ reason: { code: 'dmarc' } });
     expect(platform.payloads).toEqual([]);
-    const [entry] = await entriesOf(dataDir);
-    if (entry === undefined) throw new Error('the entry is gone');
     const steps = await withSpool(dataDir, (spool) => spool.timeline(entry.id));
     expect(steps.find(({ step }) => step === 'authenticated')?.detail).toMatchObject({
       dmarc: 'pass',
@@ -160,11 +161,8 @@ test('the timeline says what was found of the sender, and nothing of who he is',
   const { send, dataDir, platform } = await setting({});
   await send(authFixture('signed-reject'));
   await waitFor('the message', () => platform.payloads.length === 1);
-  const steps = await waitFor('its timeline', async () => {
-    const [entry] = await entriesOf(dataDir);
-    if (entry?.state !== 'delivered') return undefined;
-    return withSpool(dataDir, (spool) => spool.timeline(entry.id));
-  });
+  const { id } = await entryIn(dataDir, 'delivered');
+  const steps = await withSpool(dataDir, (spool) => spool.timeline(id));
   expect(steps.find(({ step }) => step === 'authenticated')?.detail).toEqual({
     spf: 'none',
     dkim: 'pass',
@@ -192,15 +190,14 @@ test('without DNS nothing is refused or held', async () => {
 test('an entry that was held for dmarc goes out when it is released', async () => {
   const { send, dataDir, platform } = await setting({});
   await send(authFixture('unsigned-reject'));
-  await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
-  const [held] = await entriesOf(dataDir);
+  const held = await entryIn(dataDir, 'held');
   const config = join(dataDir, 'gateway.json');
   const process = Object.assign(new EventEmitter(), { exit: () => undefined });
-  const args = ['queue', 'release', held?.id ?? '', '--config', config];
+  const args = ['queue', 'release', held.id, '--config', config];
   expect(await runCli(args, captureTerminal(), process)).toBe(0);
   await waitFor('the message', () => platform.payloads.length === 1);
   expect(platform.payloads[0]?.message.content).toBe('Hello,\n\nWhere is my order 1001?');
-  await waitFor('the state', async () => (await entriesOf(dataDir))[0]?.state === 'delivered');
+  await entryIn(dataDir, 'delivered');
 });
 
 /** Past what is kept inline with its row: it goes into a file while it comes in. */

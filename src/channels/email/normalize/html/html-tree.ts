@@ -128,7 +128,7 @@ const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font(?:-size)?\s*
 /** A style that may disguise such a declaration with comments or escapes. */
 const DISGUISED = /\/\*|\\/;
 
-/** @param inZeroFont a font size here can make text visible within text of size zero */
+/** @param inZeroFont whether an ancestor's font size is zero: a size here shows the text again */
 function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: boolean): Visibility {
   const style = attributes['style'];
   if (attributes['hidden'] !== undefined) return { gone: true };

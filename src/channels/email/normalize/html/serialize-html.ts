@@ -12,8 +12,9 @@ export interface CleanHtmlOptions {
 }
 
 /**
- * The tree as safe HTML: without scripts, styles, forms, event handlers and remote content. Images
- * become their names, or the placeholders of their addresses; sanitize-html runs last.
+ * The tree as safe HTML: without scripts, styles, forms, event handlers and remote content. An image
+ * is replaced by its name, or has a placeholder as its address; one with neither is left out.
+ * sanitize-html runs last.
  */
 export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string {
   /** From the mark `rest` on, everything is left out. */

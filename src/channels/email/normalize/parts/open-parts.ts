@@ -156,7 +156,7 @@ interface Found extends Pick<OpenedParts, 'encrypted' | 'sealed'> {
   readonly parts: readonly Part[];
 }
 
-/** A cheap test that is true for few messages. */
+/** Whether a leaf may contain other parts (TNEF, CMS) or PGP. Runs for every leaf: it is cheap. */
 function mayHide(leaf: Leaf): boolean {
   if (isTnef(leaf) || CMS_TYPES.test(leaf.contentType)) return true;
   if (leaf.contentType !== 'text/plain' || leaf.fileName !== undefined) return false;

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
-import {
-  createLocalPlatform,
-  type LocalPlatform,
-  type LocalPlatformOptions,
-  type RepliesOptions,
+import type {
+  LocalPlatform,
+  LocalPlatformOptions,
+  RepliesOptions,
 } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
@@ -34,6 +33,8 @@ export async function startLocalPlatform(
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
   const senders = twilioSenders(config);
+  // Imported here, because a gateway whose shops all have another platform does not need it.
+  const { createLocalPlatform } = await import('../local-platform/local-platform.ts');
   const platform = createLocalPlatform({
     dir: join(config.dataDir, 'platform'),
     host: '127.0.0.1',

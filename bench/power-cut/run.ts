@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLocalPlatform } from '../../src/local-platform/local-platform.ts';
+import type { Faults } from '../../src/local-platform/respond.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { Channel } from '../../src/domain/channel.ts';
 import { CHANNELS } from '../../src/domain/channel.ts';
@@ -31,6 +32,8 @@ interface Run {
   /** For each acknowledgement sent after the failure: how long after it, in milliseconds. */
   readonly acks: readonly number[];
   readonly exitMs: number;
+  /** The number of requests that the platform never answered. */
+  readonly unanswered: number;
   readonly acknowledged: Readonly<Record<Channel, number>>;
   readonly faults: readonly string[];
 }
@@ -42,6 +45,8 @@ export interface PowerCutReport {
 
 const LANES = 3;
 const MEAN_PAUSE_MS = 25;
+/** In every second run, the platform does not answer every nth request until the fsync fails. */
+const HANGING_NTH = 4;
 const EXIT_WITHIN_MS = 2000;
 /**
  * How long it may take on a busy machine until all threads know of the failed fsync.
@@ -64,9 +69,9 @@ const PARTS = [
 
 /**
  * Each run: messages arrive on three channels; one fsync fails, and the data that it should have
- * written is lost from the disk but not from memory. The gateway exits, is restarted on what can be
- * read, and receives the same messages again. Then the power is cut, and every message that was
- * ever acknowledged is looked for at the platform.
+ * written is lost from the disk but not from memory. The gateway exits, even if deliveries hang, is
+ * restarted on what can be read, and receives the same messages again. Then the power is cut, and
+ * every message that was ever acknowledged is looked for at the platform.
  */
 export async function powerCut(options: PowerCutOptions): Promise<PowerCutReport> {
   const started = performance.now();
@@ -95,9 +100,18 @@ async function once(
   await mkdir(root);
   const dataDir = join(root, 'data');
   const disk = await LyingDisk.open(root, join(folder, 'shadow'), library);
+  let hangs = seed % 2 === 0;
+  let requests = 0;
+  let unanswered = 0;
+  const hang: Faults = () => {
+    requests += 1;
+    if (!hangs || requests % HANGING_NTH !== 0) return undefined;
+    unanswered += 1;
+    return { kind: 'hang' };
+  };
   const platform = createLocalPlatform({
     ...{ dir: join(folder, 'platform'), host: '127.0.0.1', port: 0, shops: [ACME] },
-    ...{ logger: silentLogger, agent: { kind: 'off' } },
+    ...{ logger: silentLogger, agent: { kind: 'off' }, faults: hang },
   });
   bench.onEnd('platform', () => platform.stop());
   await platform.start();
@@ -122,6 +136,7 @@ async function once(
   );
   await delay(300 + random() * 500);
   const failed = await failOne(disk, random, part);
+  hangs = false;
   const exit = await Promise.race([first.exited, delay(GIVEN_UP_MS)]);
   const exitMs = Date.now() - failed.at;
   if (exit === undefined) await first.kill();
@@ -151,6 +166,7 @@ async function once(
     failed: failed.path.slice(dataDir.length),
     acks,
     exitMs,
+    unanswered,
     // One entry per channel.
     acknowledged: Object.fromEntries(acknowledged) as Record<Channel, number>,
     faults: [
@@ -183,8 +199,8 @@ async function failOne(
   }
 }
 
-const describeRun = ({ failed, exitMs, acknowledged, faults }: Run): string =>
-  `${failed} failed, ended after ${Math.round(exitMs)} ms, ` +
+const describeRun = ({ failed, exitMs, unanswered, acknowledged, faults }: Run): string =>
+  `${failed} failed, ended after ${Math.round(exitMs)} ms with ${unanswered} requests unanswered, ` +
   `${Object.values(acknowledged).reduce((sum, count) => sum + count, 0)} acknowledged` +
   (faults.length === 0 ? '' : `; FAULTS: ${faults.slice(0, 5).join('; ')}`);
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, afterAll, expect, test } from '@jest/globals';
@@ -18,6 +18,7 @@ const dir = tempDir();
 afterAll(() => dir.remove());
 
 const ENTRY = anEntry({});
+const NEWER = anEntry({});
 const configured = {
   SLUICE_CONFIG: join(dir.path, 'sluice.yaml'),
   SLUICE_DATA_DIR: join(dir.path, 'data'),
@@ -52,11 +53,14 @@ beforeAll(async () => {
   if (!loaded.ok) throw new Error('the configuration is not valid');
   const { dataDir } = await completeConfig(loaded.config);
   const { spool } = await openSqliteStore({ dir: dataDir, role: 'owner', reserveBytes: 0 });
-  await spool.accept([ENTRY]);
+  await spool.accept([ENTRY, NEWER]);
   await spool.close();
   mkdirSync(bin);
   const program = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
   writeFileSync(join(bin, 'sluice'), program, { mode: 0o755 });
+  mkdirSync(join(dir.path, 'colon'));
+  const offersColon = "#!/bin/sh\nprintf 'one:two\\tin words\\n'\n";
+  writeFileSync(join(dir.path, 'colon', 'sluice'), offersColon, { mode: 0o755 });
   for (const shell of ['bash', 'zsh', 'fish']) {
     writeFileSync(join(dir.path, `sluice.${shell}`), await sluice('completion', shell));
   }
@@ -103,7 +107,11 @@ test.each<[string[], string[]]>([
   ],
   [['shops', 't'], ['try']],
   [['shops', 'try', 'a'], ['acme']],
-  [['queue', 'show', ENTRY.id.slice(0, 2)], [ENTRY.id]],
+  [
+    ['queue', 'show', '0'],
+    [NEWER.id, ENTRY.id],
+  ],
+  [['queue', 'show', ENTRY.id.slice(0, 8)], [ENTRY.id]],
   [['queue', 'show', 'x'], []],
   [['ingest', 'mess'], [':files']],
   [
@@ -139,6 +147,9 @@ test('an offer is described', async () => {
   expect(await sluice('complete', '--', 'queue', 'exp')).toBe(
     'export\twrites entries to a file: emails as mbox, or everything as JSON lines\n',
   );
+  expect(await sluice('complete', '--', 'queue', 'list', '--chan')).toBe(
+    '--channel\tonly this channel\n',
+  );
 });
 
 /** Says so: a check that is left out must be seen. */
@@ -152,10 +163,14 @@ function isMissing(shell: string): boolean {
 const TYPED: readonly (readonly [string, readonly string[]])[] = [
   ['sluice queue re', ['release', 'restore', 'retry']],
   ['sluice queue list --state dead h', ['held']],
+  ['sluice queue list --chan', ['--channel']],
+  ['sluice queue list --channel ', ['email', 'sms', 'web_chat']],
   ['sluice queue list --shop=a', ['acme']],
   ['sluice -c other.yaml queue list --shop fr', ['from-other']],
   ['sluice ingest mess', ['message.eml']],
   ['sluice queue list --reason x', []],
+  // A stand-in for the program, because none of its own words contains a colon.
+  ['colon/sluice o', ['one:two']],
 ];
 
 /** Of a value behind an equals sign, all but bash tell the whole word. */
@@ -164,7 +179,7 @@ const withoutOption = (word: string): string => word.replace(/^--[a-z]+=/, '');
 test('bash offers the same', () => {
   if (isMissing('bash')) return;
   for (const [typed, expected] of TYPED) {
-    const words = typed.split(/ |(=)/).filter(Boolean);
+    const words = typed.replace('=', ' = ').split(' ');
     const quoted = words.map((word) => `'${word}'`).join(' ');
     const asked =
       `source "$1"; complete -p sluice; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; ` +
@@ -190,21 +205,31 @@ test.each(['zsh', 'fish'])('%s can read its script', (shell) => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('fish offers the same', () => {
+test('the script for zsh names its command in the first line', async () => {
+  expect(await sluice('completion', 'zsh')).toMatch(/^#compdef sluice\n/);
+});
+
+test('fish offers the same, with descriptions', () => {
   if (isMissing('fish')) return;
+  const all: string[] = [];
   for (const [typed, expected] of TYPED) {
     const asked = `source ${join(dir.path, 'sluice.fish')}; complete -C '${typed}'`;
     const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', asked], {
       ...{ cwd: dir.path, env, encoding: 'utf8' as const },
     });
     const lines = stdout.split('\n').filter((line) => line !== '');
+    all.push(...lines);
     const offered = lines.map((line) => line.replace(/\t.*/, ''));
     const words = offered.map(withoutOption).sort();
     expect({ typed, words, stderr }).toEqual({ typed, words: expected, stderr: '' });
   }
+  expect(all).toContain('--channel\tonly this channel');
 });
 
-/** An interactive zsh at a terminal of its own: Tab writes down what it adds to the list. */
+/**
+ * An interactive zsh at a terminal of its own: Tab writes down what it adds to the list, and how the
+ * list shows it.
+ */
 const ZSH_SETUP = `
 PS1='' RPS1='' LISTMAX=100000
 fpath=($PWD/functions $fpath)
@@ -215,6 +240,7 @@ compadd() {
   if [[ " $* " != *' -'[OAD]' '* ]]; then
     builtin compadd -A matches "$@"
     (( $#matches )) && print -rl -- $matches >> offered
+    print -rl -- $_tmpd >> shown
   fi
   builtin compadd "$@"
 }
@@ -249,7 +275,7 @@ done
 zpty -d shell
 `;
 
-test('zsh offers the same', () => {
+test('zsh offers the same, with descriptions', () => {
   if (isMissing('zsh')) return;
   mkdirSync(join(dir.path, 'functions'));
   copyFileSync(join(dir.path, 'sluice.zsh'), join(dir.path, 'functions', '_sluice'));
@@ -270,6 +296,9 @@ test('zsh offers the same', () => {
     ];
   });
   expect({ status, told }).toEqual({ status: 0, told: TYPED });
+  const shown = readFileSync(join(dir.path, 'shown'), 'utf8').split('\n');
+  expect(shown).toContain('--channel  -- only this channel');
+  expect(shown).toContain('one:two  -- in words');
 });
 
 test('without a shell it says which there are', async () => {

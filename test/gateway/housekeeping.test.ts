@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Housekeeping } from '../../src/gateway/housekeeping.ts';
 import { Backlog } from '../../src/intake/intake.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -37,7 +37,8 @@ test('what waits of each shop is counted while a long sweep goes on', async () =
   housekeeping.start();
   await waitFor('the count at the start', () => backlog.bytesOf(SHOP) === 1);
   waiting = 2;
-  const [countAgain] = interval.mock.calls.map(({ arguments: [callback] }) => callback);
+  const [[countAgain, everyMs] = []] = interval.mock.calls.map((call) => call.arguments);
+  expect(everyMs).toBe(15_000);
   countAgain?.();
   await waitFor('the next count', () => backlog.bytesOf(SHOP) === 2);
   endSweep();

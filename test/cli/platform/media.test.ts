@@ -66,13 +66,19 @@ describe('media upload', () => {
     expect(stderr.endsWith('\r\u001b[K')).toBe(true);
     expect((await it.run('media', 'upload', text)).stderr).toBe('');
   });
+
+  test('no bar is drawn for an empty file', async () => {
+    writeFileSync(text, '');
+    const { code, stderr } = await runOn(it.file, ['media', 'upload', text], { canDrawOver: true });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
 });
 
 test.each([
-  [0, 0, 'lamp.jpg [------------------------]   0 %'],
-  [15e6, 2, 'lamp.jpg [############------------]  50 %  7.5 MB/s  2s left'],
-  [31e6, 2, 'lamp.jpg [########################] 100 %  15.5 MB/s  0s left'],
-])('%d of 30 MB after %d s', (done, seconds, line) => {
+  [0, '', 0, 'lamp.jpg [------------------------]   0 %'],
+  [15e6, '15 of 30', 2, 'lamp.jpg [############------------]  50 %  15 of 30  7.5 MB/s  2s left'],
+  [31e6, '31 of 30', 2, 'lamp.jpg [########################] 100 %  31 of 30  15.5 MB/s  0s left'],
+])('%d of 30 MB, with the note "%s", after %d s', (done, note, seconds, line) => {
   const work = { name: 'lamp.jpg', total: 30e6, unit: 'bytes' } as const;
-  expect(barLine(work, done, '', seconds)).toBe(line);
+  expect(barLine(work, done, note, seconds)).toBe(line);
 });

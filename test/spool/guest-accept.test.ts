@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
+import Database from 'better-sqlite3';
 import type { BlobWriter } from '../../src/spool/blobs.ts';
 import { SharedLock } from '../../src/spool/locks.ts';
 import type { Spool } from '../../src/spool/spool.ts';
@@ -50,6 +51,17 @@ test('what one process has accepted is a duplicate in the other, filed or not', 
   ]);
   const claimed = await claimFrom(owner, SHOP, 10, 60_000);
   expect(claimed.map(({ entry }) => entry.id)).toEqual([first.id, second.id]);
+});
+
+test('a command reads while another process writes', async () => {
+  const { dir, owner, guest } = await ownerAndGuest();
+  const entry = anEntry();
+  await owner.accept([entry]);
+  const writer = new Database(join(dir, 'spool.db'));
+  ends(() => writer.close());
+  writer.exec('BEGIN IMMEDIATE');
+  expect((await guest.list({ limit: 10 })).map(({ id }) => id)).toEqual([entry.id]);
+  expect(await guest.raw(entry.id)).toBeDefined();
 });
 
 test('a lane keeps the order of arrival, whichever process took it in', async () => {

@@ -33,11 +33,12 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const lanes = new LaneHeads(db);
   const entries = new EntryTable(db, clock, { lanes, fresh, erased }, backlog);
   const visitors = new VisitorTable(db);
+  const queries = methodsOf(new EntryQueries(db, fresh, erased));
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(db, clock, lanes)),
     ...methodsOf(new WaitingEntries(db, clock, lanes)),
-    ...methodsOf(new EntryQueries(db, fresh, erased)),
+    ...queries,
     ...methodsOf(new ConversationTable(db, clock, erased)),
     ...methodsOf(visitors),
     ...methodsOf(new VisitorIdentities(db, visitors)),
@@ -51,7 +52,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new RetentionTable(db, clock)),
     ...methodsOf(new Probe(db)),
   };
-  return { operations, fresh, erased };
+  return { operations, readOnly: new Set<string>(Object.keys(queries)), fresh, erased };
 }
 
 export type Operations = ReturnType<typeof createOperations>['operations'];
@@ -264,6 +265,8 @@ export class StoreFailed extends Error {
 export interface BatchStore {
   readonly db: Db;
   readonly operations: Operations;
+  /** The names of those that never write. */
+  readonly readOnly: ReadonlySet<string>;
   readonly fresh: FreshEntries;
   readonly erased: Pick<ErasedKeys, 'refresh'>;
 }
@@ -274,14 +277,15 @@ export interface BatchStore {
  * @throws {StoreFailed} the commit or its fsync failed, or the file is damaged
  */
 export function runBatch(store: BatchStore, calls: readonly Call[]): CallResult[] {
-  const { db, operations, fresh, erased } = store;
+  const { db, operations, readOnly, fresh, erased } = store;
   try {
     fresh.begin();
     const work = db.transaction((): CallResult[] => {
       erased.refresh();
       return calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) }));
     });
-    return work.immediate();
+    // A command that only reads must neither wait for the gateway's commits nor delay them.
+    return calls.every(({ name }) => readOnly.has(name)) ? work.deferred() : work.immediate();
   } catch (error) {
     fresh.rollBack();
     assertRecoverable(error);

@@ -127,7 +127,7 @@ describe('group commit', () => {
 
   test('an I/O error ends the store instead of failing one call', () => {
     const db = openDatabase(file());
-    const { operations, fresh, erased } = createOperations(db, Date.now);
+    const { operations, ...others } = createOperations(db, Date.now);
     const broken = {
       ...operations,
       probe: () => {
@@ -135,7 +135,7 @@ describe('group commit', () => {
       },
     };
     const calls = [{ id: 1, name: 'probe', args: [] }] as const;
-    expect(() => runBatch({ db, operations: broken, fresh, erased }, calls)).toThrow(StoreFailed);
+    expect(() => runBatch({ db, operations: broken, ...others }, calls)).toThrow(StoreFailed);
     db.close();
   });
 

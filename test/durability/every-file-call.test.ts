@@ -226,7 +226,7 @@ async function lossesIn(
 ): Promise<string[]> {
   // It makes no ballast so, and takes nothing in.
   const { spool } = await openSqliteStore({
-    ...{ dir: folder, role: 'owner', reserveBytes: Number.MAX_SAFE_INTEGER },
+    ...{ dir: folder, role: 'owner', reserveBytes: Number.MAX_SAFE_INTEGER, threads: false },
   });
   try {
     const wrongs: string[] = [];

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Agent } from '../../src/local-platform/agent/agent.ts';
@@ -87,6 +88,13 @@ export function sharedGateway<Name extends string>(
     if (scene === undefined) throw new Error(`no gateway has a shop ${name}`);
     return scene;
   };
+}
+
+/** Looks into the folder that all shops share. @returns what has come into it since, of any shop */
+export function newBlobs({ dataDir }: ShopScene): () => readonly string[] {
+  const blobs = () => readdirSync(join(dataDir, 'blobs'));
+  const before = new Set(blobs());
+  return () => blobs().filter((blob) => !before.has(blob));
 }
 
 interface Parts {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '../../../../src/cli/run.ts';
-import { sharedGateway, type ShopScene } from '../../../e2e/shared-gateway.ts';
+import { newBlobs, sharedGateway, type ShopScene } from '../../../e2e/shared-gateway.ts';
 import { captureTerminal } from '../../../support/capture-terminal.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
@@ -83,13 +82,6 @@ const post = ({ gateway, shop }: ShopScene, message: Buffer) =>
 
 const entryIn = ({ waitForEntries }: ShopScene, state: EntryState) =>
   waitForEntries(`a ${state} entry`, ([entry]) => entry?.state === state && entry);
-
-/** Files of messages that have come since, whichever shop they are of. */
-function newFiles({ dataDir }: ShopScene): () => readonly string[] {
-  const files = () => readdirSync(join(dataDir, 'blobs'));
-  const before = new Set(files());
-  return () => files().filter((file) => !before.has(file));
-}
 
 test('a forged sender whose domain asks for rejection is held', async () => {
   const shop = bySmtp('forged');
@@ -217,12 +209,12 @@ test.each<[string, 'post_small' | 'post_large', (name: string) => Buffer]>([
   'POST /email/inbound answers 422 to a %s message that its domain disowns, and keeps nothing',
   async (_, name, message) => {
     const shop = bySmtp(name);
-    const files = newFiles(shop);
+    const blobs = newBlobs(shop);
     const refused = await post(shop, message('unsigned-reject'));
     expect(refused.status).toBe(422);
     expect(await refused.json()).toEqual({ ok: false, error: expect.stringMatching(/DMARC/) });
     expect(await shop.entries()).toEqual([]);
-    expect(files()).toEqual([]);
+    expect(blobs()).toEqual([]);
     expect((await post(shop, message('unsigned-quarantine'))).status).toBe(202);
   },
 );
@@ -235,10 +227,10 @@ test.each<[string, () => ShopScene, 'LHLO' | 'EHLO', (name: string) => Buffer]>(
   '%s that its domain disowns is answered 550 and leaves no file',
   async (_, shopOf, greeting, message) => {
     const shop = shopOf();
-    const files = newFiles(shop);
+    const blobs = newBlobs(shop);
     expect(await send(shop, message('unsigned-reject'), greeting)).toMatch(/^550 5\.7\.1 /);
     expect(await shop.entries()).toEqual([]);
-    expect(files()).toEqual([]);
+    expect(blobs()).toEqual([]);
     expect(await send(shop, message('unsigned-quarantine'), greeting)).toMatch(/^250 /);
   },
 );

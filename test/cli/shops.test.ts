@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../src/spool/entry.ts';
-import { sluiceHere } from '../support/doctor-scene.ts';
+import { sluiceHere } from '../support/sluice-command.ts';
 import { ends } from '../support/ends.ts';
 import { type RunningGateway, startGateway, writeConfig } from '../support/running-gateway.ts';
 import { type Answer, ScriptedPlatform } from '../support/scripted-platform.ts';

@@ -12,7 +12,7 @@ import { startCollector } from '../observability/collector.ts';
 import { Canaries } from '../support/canaries.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { CompletionsEndpoint } from '../support/completions-endpoint.ts';
-import { type Told, sluice } from '../support/doctor-scene.ts';
+import { type Told, sluice } from '../support/sluice-command.ts';
 import { ends } from '../support/ends.ts';
 import {
   ACME,

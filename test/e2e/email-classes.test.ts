@@ -1,9 +1,7 @@
-import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runCli } from '../../src/cli/run.ts';
 import type { Entry } from '../../src/spool/entry.ts';
-import { captureTerminal } from '../support/capture-terminal.ts';
+import { sluiceHere } from '../support/sluice-command.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { sharedGateway, type ShopScene } from './shared-gateway.ts';
@@ -216,12 +214,10 @@ test.each<[string, Name, string, readonly string[], object]>([
   expect(`${entry?.state ?? ''} ${entry?.reason?.code ?? ''}`).toBe(expected);
   expect(stage.platform.messages).toHaveLength(before.length);
 
-  const terminal = captureTerminal();
   const config = join(stage.dataDir, 'gateway.json');
   const id = entry?.id ?? '';
-  const process = Object.assign(new EventEmitter(), { exit: () => undefined });
-  expect(await runCli(['queue', 'release', id, '--config', config], terminal, process)).toBe(0);
-  expect(terminal.stdout()).toBe(`${id}: released\n`);
+  const released = await sluiceHere(['queue', 'release', id, '--config', config]);
+  expect(released).toMatchObject({ code: 0, stdout: `${id}: released\n` });
 
   await waitFor('the message', () => stage.platform.messages.length === before.length + 1);
   expect(stage.platform.payloads.at(-1)?.message).toMatchObject({

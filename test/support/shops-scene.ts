@@ -14,6 +14,7 @@ import {
 } from './gateway-config.ts';
 import { GatewayProcess, type ProcessChoices } from './gateway-process.ts';
 import { PlatformModelServer } from './platform-model-server.ts';
+import { sluiceHere } from './sluice-command.ts';
 import { tempDir } from './temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -136,10 +137,10 @@ export class ShopsScene<Name extends string> {
   /** The newest entries of a shop. @throws when the command fails */
   async entries(shop: SceneShop): Promise<readonly ListedEntry[]> {
     const args = ['queue', 'list', '--shop', shop.name, '--limit', '1000', '--json'];
-    const { code, out, err } = await this.command(...args);
-    if (code !== 0) throw new Error(`queue list ended with ${code}: ${err}`);
+    const { code, stdout, stderr } = await sluiceHere([...args, '--config', this.#configFile]);
+    if (code !== 0) throw new Error(`queue list ended with ${code}: ${stderr}`);
     // As docs/json.md describes it.
-    return JSON.parse(out) as readonly ListedEntry[];
+    return JSON.parse(stdout) as readonly ListedEntry[];
   }
 
   /** What /metrics shows. */

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
-import { runCli } from '../../../../src/cli/run.ts';
 import { newBlobs, sharedGateway, type ShopScene } from '../../../e2e/shared-gateway.ts';
-import { captureTerminal } from '../../../support/capture-terminal.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
 import { INBOX } from '../../../support/gateway-config.ts';
+import { sluiceHere } from '../../../support/sluice-command.ts';
 import { SmtpClient } from '../../../support/smtp-client.ts';
 import type { EntryState } from '../../../../src/domain/entry-state.ts';
 import { withSpool } from '../../../support/spool-guest.ts';
@@ -190,9 +188,7 @@ test('an entry that was held for dmarc goes out when it is released', async () =
   await send(shop, authFixture('unsigned-reject'));
   const { id } = await entryIn(shop, 'held');
   const config = join(shop.dataDir, 'gateway.json');
-  const process = Object.assign(new EventEmitter(), { exit: () => undefined });
-  const args = ['queue', 'release', id, '--config', config];
-  expect(await runCli(args, captureTerminal(), process)).toBe(0);
+  expect(await sluiceHere(['queue', 'release', id, '--config', config])).toMatchObject({ code: 0 });
   await waitFor('the message', () => platform.payloads.length === 1);
   expect(platform.payloads[0]?.message.content).toBe('Hello,\n\nWhere is my order 1001?');
   await entryIn(shop, 'delivered');

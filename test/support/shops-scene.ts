@@ -98,6 +98,10 @@ export class ShopsScene<Name extends string> {
     return this.#gateway;
   }
 
+  get dataDir(): string {
+    return this.#dir.path;
+  }
+
   get all(): readonly SceneShop[] {
     return Object.values<SceneShop>(this.shops);
   }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from '@jest/globals';
-import { sluice } from '../support/doctor-scene.ts';
+import { sluice } from '../support/sluice-command.ts';
 import { ends } from '../support/ends.ts';
 import { freePorts, INBOX, ownLoopbackAddress } from '../support/gateway-config.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';

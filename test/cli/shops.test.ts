@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../src/spool/entry.ts';
-import { sluiceHere } from '../support/doctor-scene.ts';
+import { sluiceHere } from '../support/sluice-command.ts';
 import { ends } from '../support/ends.ts';
 import { type RunningGateway, startGateway, writeConfig } from '../support/running-gateway.ts';
 import { type Answer, ScriptedPlatform } from '../support/scripted-platform.ts';
@@ -31,10 +31,14 @@ const sluice = (...args: string[]) => sluiceHere([...args, '--config', file]);
 const shops = async () => (await sluice('shops')).stdout;
 /** What the command prints once it fits: while the shop is being tried, its message is not queued. */
 const betweenTries = (fits: RegExp, ...args: string[]) =>
-  waitFor('the time between two tries', async () => {
-    const { stdout } = await sluice(...args);
-    return fits.test(stdout) && stdout;
-  });
+  waitFor(
+    'the time between two tries',
+    async () => {
+      const { stdout } = await sluice(...args);
+      return fits.test(stdout) && stdout;
+    },
+    50,
+  );
 const parsed = (text: string): unknown => JSON.parse(text);
 
 /** Each of a person of its own, so that none waits for another. */
@@ -63,9 +67,19 @@ async function delivered(count: number): Promise<void> {
   );
 }
 
+/** When the entry that fails is tried again, once it has failed so often. */
+const nextAttempt = (failures: number): Promise<number> =>
+  waitForEntries(
+    dataDir,
+    `failure ${failures}`,
+    (entries) =>
+      entries.find((entry) => entry.state === 'queued' && entry.failures >= failures)
+        ?.nextAttemptAt,
+  );
+
 /** The gateway tells twice a second. */
 const flows = () =>
-  waitFor('it to flow', async () => /^acme +messages +flows/m.test(await shops()), 50);
+  waitFor('it to flow', async () => /^acme +messages +flows/m.test(await shops()), 100);
 
 async function stopped(): Promise<void> {
   await text(0);
@@ -74,7 +88,11 @@ async function stopped(): Promise<void> {
   await waitFor('a read', () => platform.of('GET /contacts/').length > 0);
   platform.script = all({ status: 401, body: { detail: 'the key of acme has expired' } });
   await text(1);
-  await waitFor('it to be stopped', async () => (await shops()).includes('stopped (reads fail)'));
+  await waitFor(
+    'it to be stopped',
+    async () => (await shops()).includes('stopped (reads fail)'),
+    100,
+  );
 }
 
 describe('a shop that flows', () => {
@@ -98,15 +116,12 @@ describe('a shop that flows', () => {
     await text(1, 'Disliked');
     await text(2);
     await delivered(2);
-    // Its fourth attempt is minutes away, while others are delivered.
-    const waits = async () =>
-      (await entriesOf(dataDir)).some(
-        ({ state, nextAttemptAt }) => state === 'queued' && nextAttemptAt > Date.now() + 10_000,
-      );
+    // Its fourth attempt is minutes away, when others are delivered after each.
     let n = 3;
-    for (; !(await waits()); n += 1) {
+    for (let failures = 1; (await nextAttempt(failures)) < Date.now() + 10_000; failures += 1) {
       await text(n);
       await delivered(n);
+      n += 1;
     }
     // Its latest failure is no matter of the shop's any more.
     await text(n);
@@ -263,12 +278,16 @@ describe('a retry beside a gateway', () => {
     await stopped();
     // No further probe comes by itself for an hour.
     platform.script = all({ status: 503, headers: { 'retry-after': '3600' } });
-    await waitFor('the last probe', async () => {
-      const { next } =
-        /^acme +messages +stopped .*? {2}\S+ \S+ {2}(?<next>\S+ \S+)/m.exec(await shops())
-          ?.groups ?? {};
-      return Date.parse(`${next}Z`) > Date.now() + 600_000;
-    });
+    await waitFor(
+      'the last probe',
+      async () => {
+        const { next } =
+          /^acme +messages +stopped .*? {2}\S+ \S+ {2}(?<next>\S+ \S+)/m.exec(await shops())
+            ?.groups ?? {};
+        return Date.parse(`${next}Z`) > Date.now() + 600_000;
+      },
+      100,
+    );
     const { id } = await entryIn('queued');
     platform.script = () => undefined;
     expect(await sluice('queue', 'retry', id)).toMatchObject({

@@ -2,21 +2,29 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
 import type { Gate, PlatformFront } from '../support/platform-front.ts';
-import { sendSms, sidOf } from '../support/sms-sender.ts';
+import { sidOf } from '../support/sms-sender.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { scene } from './scene.ts';
+import { sharedGateway } from './shared-gateway.ts';
 
 const PAGE = '<!doctype html><title>Back soon</title><h1>Maintenance</h1>';
 
 /** Each answers 2xx, or nothing, and has not handled the request. */
-const misbehaviours: readonly (readonly [string, (response: ServerResponse) => unknown])[] = [
-  ['a maintenance page', (response) => html(response, 200)],
-  ['a maintenance page that is 502', (response) => html(response, 502)],
-  ['nothing at all', () => undefined],
-  ['an answer that trickles without an end', (response) => void trickle(response)],
-  ['half an answer', (response) => half(response)],
-  ['an answer of many megabytes', (response) => flood(response)],
-];
+const misbehaviours = {
+  page: (response) => html(response, 200),
+  page_502: (response) => html(response, 502),
+  nothing: () => undefined,
+  trickle: (response) => void trickle(response),
+  half,
+  flood,
+} satisfies Record<string, (response: ServerResponse) => unknown>;
+type Misbehaviour = keyof typeof misbehaviours;
+
+/** A shop for each, and others that are given more time. */
+const misbehaving = sharedGateway(
+  { page: {}, page_502: {}, nothing: {}, trickle: {}, half: {}, flood: {} },
+  () => ({ requestTimeout: '1s' }),
+);
+const scene = sharedGateway({ slow: {}, uploads: {} });
 
 /** Does so to the first two requests. */
 function firstAttempt(misbehave: (response: ServerResponse) => unknown): Gate {
@@ -29,15 +37,22 @@ function firstAttempt(misbehave: (response: ServerResponse) => unknown): Gate {
   };
 }
 
-test.each(misbehaviours)(
+test.concurrent.each<[string, Misbehaviour]>([
+  ['a maintenance page', 'page'],
+  ['a maintenance page that is 502', 'page_502'],
+  ['nothing at all', 'nothing'],
+  ['an answer that trickles without an end', 'trickle'],
+  ['half an answer', 'half'],
+  ['an answer of many megabytes', 'flood'],
+])(
   'a platform that answers with %s costs no message, and none twice',
-  async (_what, misbehave) => {
-    const { platform, gateway } = await scene({ requestTimeout: '1s' });
-    platform.gate = firstAttempt(misbehave);
+  async (_what, misbehaviour) => {
+    const { platform, sms } = misbehaving(misbehaviour);
+    platform.gate = firstAttempt(misbehaviours[misbehaviour]);
     const [first, second] = [sidOf('first'), sidOf('second')];
     const started = performance.now();
     for (const MessageSid of [first, second]) {
-      const { status } = await sendSms(gateway.httpUrl, { MessageSid, Body: MessageSid });
+      const { status } = await sms({ MessageSid, Body: MessageSid });
       expect(status).toBe(200);
     }
     // What the platform does is nothing to the sender, whom Twilio gives 15 s.
@@ -52,7 +67,7 @@ test.each(misbehaviours)(
 );
 
 test('a platform that answers slowly holds up its own lane and no other', async () => {
-  const { platform, gateway, chat } = await scene();
+  const { platform, sms, chat } = scene('slow');
   const slow = sidOf('slow');
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
@@ -63,11 +78,11 @@ test('a platform that answers slowly holds up its own lane and no other', async 
       call === 'POST /messages/' && platform.payloads.at(-1)?.message.remote_id === slow;
     return isSlow ? released.then(() => 'pass') : undefined;
   };
-  await sendSms(gateway.httpUrl, { MessageSid: slow, Body: 'slow' });
+  await sms({ MessageSid: slow, Body: 'slow' });
   await waitFor('the slow one to be on its way', () => platform.payloads.length === 1);
-  await sendSms(gateway.httpUrl, { MessageSid: sidOf('behind'), Body: 'behind it' });
+  await sms({ MessageSid: sidOf('behind'), Body: 'behind it' });
   const other = { From: '+14155550177', MessageSid: sidOf('other'), Body: 'another lane' };
-  await sendSms(gateway.httpUrl, other);
+  await sms(other);
   const visitor = await chat();
   await visitor.send('another channel');
   await delivered(platform, 2);
@@ -81,7 +96,7 @@ test('a platform that answers slowly holds up its own lane and no other', async 
 });
 
 test('an upload that the platform answers with a page is made again, and only once more', async () => {
-  const { platform, chat } = await scene();
+  const { platform, chat } = scene('uploads');
   let pages = 2;
   platform.gate = (call, response) => {
     if (call !== 'POST /media/' || pages === 0) return undefined;

@@ -12,9 +12,15 @@ import { startCollector } from '../observability/collector.ts';
 import { Canaries } from '../support/canaries.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { CompletionsEndpoint } from '../support/completions-endpoint.ts';
-import { type Told, sluice } from '../support/doctor-scene.ts';
+import { type Told, sluice } from '../support/sluice-command.ts';
 import { ends } from '../support/ends.ts';
-import { CHAT_KEY, freePorts, ownLoopbackAddress, PUBLIC_URL } from '../support/gateway-config.ts';
+import {
+  ACME,
+  CHAT_KEY,
+  freePorts,
+  ownLoopbackAddress,
+  PUBLIC_URL,
+} from '../support/gateway-config.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';
 import { startMailRelay } from '../support/mail-relay.ts';
 import { PlatformFront } from '../support/platform-front.ts';
@@ -64,7 +70,7 @@ test.each(['json', 'pretty'] as const)(
     const farKey = `${canaries.of('secret: apiKey of far')}-key`;
     const platform = new PlatformFront({
       dir: dir.path,
-      apiKey: farKey,
+      shop: { ...ACME, apiKey: farKey },
       agent: {
         answer: ({ text: asked }) =>
           Promise.resolve({ text: `${canaries.of('reply')} to ${asked}`, escalate: false }),

@@ -1,81 +1,106 @@
-import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runCli } from '../../src/cli/run.ts';
 import type { Entry } from '../../src/spool/entry.ts';
-import { captureTerminal } from '../support/capture-terminal.ts';
-import { ACME, INBOX } from '../support/gateway-config.ts';
+import { sluiceHere } from '../support/sluice-command.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { waitForEntries } from '../support/spool-guest.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { scene, type Scene } from './scene.ts';
+import { sharedGateway, type ShopScene } from './shared-gateway.ts';
+
+const once = { per10min: 1, perHour: 1, perThreadPer10min: 1, sameBodyPerHour: 2 };
+const twice = { per10min: 2, perHour: 100, perThreadPer10min: 100, sameBodyPerHour: 100 };
+
+/** A shop for each test, with the inbox support@<name>.example. */
+const scene = sharedGateway({
+  bounced: {},
+  stranger: {},
+  replying: {},
+  failing: {},
+  limited: { email: { loop: once } },
+  // Of the test of releases, one for each kind of mail.
+  bounce: {},
+  reply: {},
+  bulk: {},
+  own: {},
+  robot: {},
+  authors: {},
+  post: {},
+  fast: { email: { loop: twice } },
+});
+type Name = Parameters<typeof scene>[0];
+
+/** The lines of a message to a shop's inbox. */
+type Letter = (inbox: string) => readonly string[];
 
 async function sendRaw(
-  { gateway }: Scene,
-  lines: readonly string[],
+  { gateway, shop }: ShopScene,
+  lines: Letter,
   envelope: { readonly from?: string; readonly to?: string } = {},
 ): Promise<void> {
-  const { from = 'ann@example.com', to = INBOX } = envelope;
+  const { from = 'ann@example.com', to = shop.inbox } = envelope;
   const client = await SmtpClient.connect(gateway.smtpPort);
   try {
     await client.reply();
     await client.envelope([to], from);
     await client.say('DATA');
-    client.send(lines.join('\r\n'));
+    client.send(lines(shop.inbox).join('\r\n'));
     expect(await client.say('\r\n.')).toMatch(/^250 /);
   } finally {
     client.destroy();
   }
 }
 
-const letter = (id: string, headers: readonly string[] = []) => [
-  'From: Ann <ann@example.com>',
-  `To: ${INBOX}`,
-  `Message-ID: <${id}@example.com>`,
-  'Subject: Order',
-  ...headers,
-  '',
-  `This is ${id}.`,
-];
+const letter =
+  (id: string, headers: readonly string[] = []): Letter =>
+  (inbox) => [
+    'From: Ann <ann@example.com>',
+    `To: ${inbox}`,
+    `Message-ID: <${id}@example.com>`,
+    'Subject: Order',
+    ...headers,
+    '',
+    `This is ${id}.`,
+  ];
 
-const bounce = (id: string, recipient: string) => [
-  'From: Mail Delivery System <MAILER-DAEMON@mx.example.com>',
-  `To: ${INBOX}`,
-  `Message-ID: <${id}@mx.example.com>`,
-  'Subject: Undelivered Mail Returned to Sender',
-  'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-  '',
-  '--b',
-  '',
-  'It could not be delivered.',
-  '--b',
-  'Content-Type: message/delivery-status',
-  '',
-  'Reporting-MTA: dns; mx.example.com',
-  '',
-  `Final-Recipient: rfc822; ${recipient}`,
-  'Action: failed',
-  'Status: 5.2.2',
-  'Diagnostic-Code: smtp; 552 mailbox full',
-  '--b',
-  'Content-Type: text/rfc822-headers',
-  '',
-  `From: ${INBOX}`,
-  'Message-ID: <reply-1@acme.example>',
-  '--b--',
-];
+const bounce =
+  (id: string, recipient: string): Letter =>
+  (inbox) => [
+    'From: Mail Delivery System <MAILER-DAEMON@mx.example.com>',
+    `To: ${inbox}`,
+    `Message-ID: <${id}@mx.example.com>`,
+    'Subject: Undelivered Mail Returned to Sender',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+    '',
+    '--b',
+    '',
+    'It could not be delivered.',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example.com',
+    '',
+    `Final-Recipient: rfc822; ${recipient}`,
+    'Action: failed',
+    'Status: 5.2.2',
+    'Diagnostic-Code: smtp; 552 mailbox full',
+    '--b',
+    'Content-Type: text/rfc822-headers',
+    '',
+    `From: ${inbox}`,
+    'Message-ID: <reply-1@acme.example>',
+    '--b--',
+  ];
 
 /** Waits until nothing is on its way, and answers all entries, oldest first. */
-function settled({ dataDir }: Scene, count: number): Promise<readonly Entry[]> {
-  return waitForEntries(dataDir, 'all entries to be settled', (entries) => {
+function settled({ waitForEntries }: ShopScene, count: number): Promise<readonly Entry[]> {
+  return waitForEntries('all entries to be settled', (entries) => {
     const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
     return entries.length === count && !open && entries.toReversed();
   });
 }
 
-async function contactsOf({ platform }: Scene): Promise<readonly (string | null)[]> {
+async function contactsOf({ platform, shop }: ShopScene): Promise<readonly (string | null)[]> {
   const response = await fetch(`${platform.url}/v2026-04/contacts/`, {
-    headers: { authorization: `Bearer ${ACME.apiKey}`, 'x-shop-id': ACME.shopId },
+    headers: { authorization: `Bearer ${shop.apiKey}`, 'x-shop-id': shop.shopId },
   });
   // The local platform's own list, which its tests hold to the schema.
   const page = (await response.json()) as { results: { email: string | null }[] };
@@ -83,7 +108,7 @@ async function contactsOf({ platform }: Scene): Promise<readonly (string | null)
 }
 
 test('a bounce is a line on the timeline of the contact that was not reached, and no message', async () => {
-  const stage = await scene();
+  const stage = scene('bounced');
   await sendRaw(stage, letter('one'));
   await settled(stage, 1);
   await sendRaw(stage, bounce('b1', 'Ann@example.com'), { from: '' });
@@ -95,9 +120,9 @@ test('a bounce is a line on the timeline of the contact that was not reached, an
   });
   expect(event).toMatchObject({ kind: 'event', state: 'delivered' });
 
-  const { platform } = stage;
+  const { platform, shop } = stage;
   expect(platform.messages).toHaveLength(1);
-  expect(platform.inspect.events(ACME.shopId)).toMatchObject([
+  expect(platform.inspect.events(shop.shopId)).toMatchObject([
     {
       name: 'Email not delivered',
       description: '5.2.2 smtp; 552 mailbox full\nMessage-ID: <reply-1@acme.example>',
@@ -108,7 +133,7 @@ test('a bounce is a line on the timeline of the contact that was not reached, an
 });
 
 test('a forged bounce about a stranger makes neither a contact nor an event', async () => {
-  const stage = await scene();
+  const stage = scene('stranger');
   await sendRaw(stage, bounce('b1', 'stranger@example.net'), { from: '' });
   const [message, event] = await settled(stage, 2);
   expect(message).toMatchObject({
@@ -121,26 +146,26 @@ test('a forged bounce about a stranger makes neither a contact nor an event', as
     state: 'suppressed',
     reason: { code: 'no_such_contact' },
   });
-  expect(stage.platform.inspect.events(ACME.shopId)).toEqual([]);
+  expect(stage.platform.inspect.events(stage.shop.shopId)).toEqual([]);
   expect(await contactsOf(stage)).toEqual([]);
 });
 
 test('a suppressed automatic reply is a line on its sender’s timeline', async () => {
-  const stage = await scene();
+  const stage = scene('replying');
   await sendRaw(stage, letter('one'));
   await settled(stage, 1);
   await sendRaw(stage, letter('two', ['Auto-Submitted: auto-replied']));
   await settled(stage, 3);
-  const { platform } = stage;
+  const { platform, shop } = stage;
   expect(platform.messages).toHaveLength(1);
-  expect(platform.inspect.events(ACME.shopId)).toMatchObject([
+  expect(platform.inspect.events(shop.shopId)).toMatchObject([
     { name: 'Automatic reply', contact_id: platform.messages[0]?.contact_id },
   ]);
 });
 
 test('an event that the platform does not take is tried again', async () => {
-  const stage = await scene();
-  const { platform } = stage;
+  const stage = scene('failing');
+  const { platform, shop } = stage;
   await sendRaw(stage, letter('one'));
   await settled(stage, 1);
   let failures = 0;
@@ -153,13 +178,11 @@ test('an event that the platform does not take is tried again', async () => {
   await sendRaw(stage, bounce('b1', 'ann@example.com'), { from: '' });
   await settled(stage, 3);
   expect(failures).toBe(3);
-  expect(platform.inspect.events(ACME.shopId)).toHaveLength(1);
+  expect(platform.inspect.events(shop.shopId)).toHaveLength(1);
 });
 
 test('an entry that is tried again counts once toward the loop limits', async () => {
-  const stage = await scene({
-    loop: { per10min: 1, perHour: 1, perThreadPer10min: 1, sameBodyPerHour: 2 },
-  });
+  const stage = scene('limited');
   const { platform } = stage;
   let failures = 0;
   platform.faults = () => {
@@ -171,21 +194,18 @@ test('an entry that is tried again counts once toward the loop limits', async ()
   expect(failures).toBeGreaterThan(3);
 });
 
-const two = { per10min: 2, perHour: 100, perThreadPer10min: 100, sameBodyPerHour: 100 };
-
-test.each<[string, string, readonly string[], object]>([
-  ['a bounce', 'suppressed bounce', ['X-Failed-Recipients: nobody@example.net'], {}],
-  ['an automatic reply', 'suppressed auto_reply', ['Auto-Submitted: auto-replied'], {}],
-  ['bulk mail', 'suppressed bulk', ['List-Id: <news.example.com>'], {}],
-  ['our own mail', 'suppressed loop', [`Sender: ${INBOX}`], {}],
-  ['auto-generated mail', 'held auto_generated', ['Auto-Submitted: auto-generated'], {}],
-  ['two From lines', 'held several_from', ['From: eve@example.net'], {}],
-  ["the postmaster's mail", 'held postmaster', [], { to: 'postmaster@acme.example' }],
-  ['a fast sender', 'held rate_limit', [], {}],
-])('queue release: %s goes out as usual', async (name, expected, headers, envelope) => {
-  const isFast = name === 'a fast sender';
-  const stage = await scene({ ...(isFast && { loop: two }) });
-  const before = isFast ? ['one', 'two'] : [];
+test.each<[string, Name, string, readonly string[], object]>([
+  ['a bounce', 'bounce', 'suppressed bounce', ['X-Failed-Recipients: nobody@example.net'], {}],
+  ['an automatic reply', 'reply', 'suppressed auto_reply', ['Auto-Submitted: auto-replied'], {}],
+  ['bulk mail', 'bulk', 'suppressed bulk', ['List-Id: <news.example.com>'], {}],
+  ['our own mail', 'own', 'suppressed loop', ['Sender: support@own.example'], {}],
+  ['auto-generated mail', 'robot', 'held auto_generated', ['Auto-Submitted: auto-generated'], {}],
+  ['two From lines', 'authors', 'held several_from', ['From: eve@example.net'], {}],
+  ["the postmaster's mail", 'post', 'held postmaster', [], { to: 'postmaster@post.example' }],
+  ['a fast sender', 'fast', 'held rate_limit', [], {}],
+])('queue release: %s goes out as usual', async (_, shopName, expected, headers, envelope) => {
+  const stage = scene(shopName);
+  const before = shopName === 'fast' ? ['one', 'two'] : [];
   for (const id of before) await sendRaw(stage, letter(id));
   await sendRaw(stage, letter('waiting', headers), envelope);
   const events = expected.startsWith('suppressed bounce') || expected.endsWith('reply') ? 1 : 0;
@@ -194,12 +214,10 @@ test.each<[string, string, readonly string[], object]>([
   expect(`${entry?.state ?? ''} ${entry?.reason?.code ?? ''}`).toBe(expected);
   expect(stage.platform.messages).toHaveLength(before.length);
 
-  const terminal = captureTerminal();
   const config = join(stage.dataDir, 'gateway.json');
   const id = entry?.id ?? '';
-  const process = Object.assign(new EventEmitter(), { exit: () => undefined });
-  expect(await runCli(['queue', 'release', id, '--config', config], terminal, process)).toBe(0);
-  expect(terminal.stdout()).toBe(`${id}: released\n`);
+  const released = await sluiceHere(['queue', 'release', id, '--config', config]);
+  expect(released).toMatchObject({ code: 0, stdout: `${id}: released\n` });
 
   await waitFor('the message', () => stage.platform.messages.length === before.length + 1);
   expect(stage.platform.payloads.at(-1)?.message).toMatchObject({

@@ -4,19 +4,29 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import nodemailer from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer/index.js';
-import { INBOX } from '../support/gateway-config.ts';
 import { ends } from '../support/ends.ts';
 import { randomFaults, seededRandom } from '../support/random-faults.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { entriesOf } from '../support/spool-guest.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { echoAgent, scene } from './scene.ts';
+import { echoAgent } from './scene.ts';
+import { newBlobs, sharedGateway, type ShopScene } from './shared-gateway.ts';
+
+/** A shop for each test. */
+const scene = sharedGateway({
+  first: {},
+  threads: { agent: echoAgent },
+  attachments: {},
+  repeated_small: {},
+  repeated_large: {},
+  claims: {},
+  failing: {},
+});
 
 /** A mail server that brings us mail, with STARTTLS as they do. */
-function mailServer(port: number) {
+function mailServer({ gateway, shop }: ShopScene) {
   const transport = nodemailer.createTransport({
     host: '127.0.0.1',
-    port,
+    port: gateway.smtpPort,
     tls: { rejectUnauthorized: false },
     requireTLS: true,
     pool: true,
@@ -24,15 +34,15 @@ function mailServer(port: number) {
   });
   ends(() => transport.close());
   return (mail: Mail.Options) =>
-    transport.sendMail({ from: 'Ann Lee <ann@example.com>', to: INBOX, ...mail });
+    transport.sendMail({ from: 'Ann Lee <ann@example.com>', to: shop.inbox, ...mail });
 }
 
 /** Sends raw bytes and answers the reply to the final dot. */
-async function sendRaw(port: number, message: string, from = 'ann@example.com'): Promise<string> {
-  const client = await SmtpClient.connect(port);
+async function sendRaw({ gateway, shop }: ShopScene, message: string): Promise<string> {
+  const client = await SmtpClient.connect(gateway.smtpPort);
   try {
     await client.reply();
-    await client.envelope([INBOX], from);
+    await client.envelope([shop.inbox]);
     await client.say('DATA');
     client.send(message);
     return await client.say('\r\n.');
@@ -42,14 +52,15 @@ async function sendRaw(port: number, message: string, from = 'ann@example.com'):
 }
 
 test('an email becomes one create-message request', async () => {
-  const { platform, gateway } = await scene();
-  const send = mailServer(gateway.smtpPort);
+  const stage = scene('first');
+  const { platform, shop } = stage;
+  const send = mailServer(stage);
   const date = new Date(Date.now() - 3_600_000);
   date.setMilliseconds(0);
   const { response } = await send({
     messageId: '<one@example.com>',
     date,
-    to: [`Acme <${INBOX}>`, 'Bob <bob@example.com>'],
+    to: [`Acme <${shop.inbox}>`, 'Bob <bob@example.com>'],
     cc: 'Cäcilie <cc@example.com>, plain@example.com',
     subject: 'Wo ist meine Bestellung? 📦',
     text: 'Hello,\n\nwhere is my order 1001?\n\nAnn',
@@ -60,7 +71,7 @@ test('an email becomes one create-message request', async () => {
   expect(platform.payloads).toEqual([
     {
       contact: { email: 'ann@example.com', name: 'Ann Lee' },
-      conversation: { direction: 'inbound', type: 'email', agent_contact: INBOX },
+      conversation: { direction: 'inbound', type: 'email', agent_contact: shop.inbox },
       message: {
         content: 'Hello,\n\nwhere is my order 1001?\n\nAnn',
         format: 'TEXT',
@@ -80,11 +91,12 @@ test('an email becomes one create-message request', async () => {
 });
 
 test('a reply goes into the conversation of what it answers, by References or In-Reply-To', async () => {
-  const { dataDir, platform, gateway } = await scene({ agent: echoAgent });
-  const send = mailServer(gateway.smtpPort);
+  const stage = scene('threads');
+  const { platform, shop } = stage;
+  const send = mailServer(stage);
   await send({ messageId: '<first@example.com>', subject: 'Order', text: 'Where is it?' });
   await waitFor('the message', () => platform.messages.length === 1);
-  const outbox = join(dataDir, 'platform', 'outbox');
+  const { outbox } = platform;
   const answer = await waitFor("the agent's answer", () => {
     const [file] = readdirSync(outbox, { recursive: true }).map(String).filter(isEmail);
     return file !== undefined && readFileSync(join(outbox, file), 'utf8');
@@ -98,7 +110,7 @@ test('a reply goes into the conversation of what it answers, by References or In
     references: ['<first@example.com>', answerId],
     text:
       'Thanks, and when?\n\n' +
-      `On Mon, Nov 20, 2023 at 10:00 AM Acme Support <${INBOX}> wrote:\n` +
+      `On Mon, Nov 20, 2023 at 10:00 AM Acme Support <${shop.inbox}> wrote:\n` +
       '> You said: Where is it?\n',
   });
   await waitFor('the reply', () => platform.messages.length === 2);
@@ -133,8 +145,9 @@ test('a reply goes into the conversation of what it answers, by References or In
 const isEmail = (file: string): boolean => file.endsWith('.eml');
 
 test('attachments are uploaded first, byte for byte, from a message of any size', async () => {
-  const { platform, gateway } = await scene();
-  const send = mailServer(gateway.smtpPort);
+  const stage = scene('attachments');
+  const { platform } = stage;
+  const send = mailServer(stage);
   const png = Buffer.concat([
     Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
     randomBytes(20_000),
@@ -172,16 +185,18 @@ test('attachments are uploaded first, byte for byte, from a message of any size'
   expect(bytes[2]?.toString()).toBe(lines.toString());
 });
 
-test.each([
+test.each<['small' | 'large', number]>([
   ['small', 100],
   ['large', 200_000],
 ])(
   'the same %s message by several paths is one message, each acknowledged alike',
-  async (_size, characters) => {
-    const { dataDir, platform, gateway } = await scene();
+  async (size, characters) => {
+    const stage = scene(`repeated_${size}`);
+    const { platform, shop } = stage;
+    const blobs = newBlobs(stage);
     const message = [
       'From: Ann <ann@example.com>',
-      `To: ${INBOX}`,
+      `To: ${shop.inbox}`,
       'Subject: Again',
       'Message-ID: <again@example.com>',
       'Date: Mon, 20 Nov 2023 10:00:00 +0000',
@@ -190,13 +205,13 @@ test.each([
     ].join('\r\n');
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, hop) =>
-        sendRaw(gateway.smtpPort, `Received: from hop${hop}.example by mx\r\n${message}`),
+        sendRaw(stage, `Received: from hop${hop}.example by mx\r\n${message}`),
       ),
     );
     expect(answers[0]).toMatch(/^250 2\.0\.0 Ok: queued as [0-9a-f-]{36}$/);
     expect(new Set(answers).size).toBe(1);
     await sendRaw(
-      gateway.smtpPort,
+      stage,
       message.replace('<again@', '<next@').replace('Subject: Again', 'Subject: Next'),
     );
     await waitFor('the next message', () =>
@@ -206,14 +221,15 @@ test.each([
       '<again@example.com>',
       '<next@example.com>',
     ]);
-    expect(await entriesOf(dataDir)).toHaveLength(2);
-    expect(readdirSync(join(dataDir, 'blobs'))).toHaveLength(characters > 65_536 ? 2 : 0);
+    expect(await stage.entries()).toHaveLength(2);
+    expect(blobs()).toHaveLength(characters > 65_536 ? 2 : 0);
   },
 );
 
 test("another message that claims a Message-ID does not take the first one's place", async () => {
-  const { platform, gateway } = await scene();
-  const send = mailServer(gateway.smtpPort);
+  const stage = scene('claims');
+  const { platform } = stage;
+  const send = mailServer(stage);
   await send({ messageId: '<mine@example.com>', text: 'the first' });
   await send({ messageId: '<mine@example.com>', from: 'eve@example.net', text: 'the second' });
   await waitFor('both', () => platform.messages.length === 2);
@@ -226,10 +242,11 @@ test("another message that claims a Message-ID does not take the first one's pla
 });
 
 test('order of one sender is kept while the platform fails at random', async () => {
-  const { platform, gateway } = await scene();
+  const stage = scene('failing');
+  const { platform } = stage;
   const faults = randomFaults(seededRandom(3), 0.25);
   platform.faults = faults.hook;
-  const send = mailServer(gateway.smtpPort);
+  const send = mailServer(stage);
   const senders = ['ann', 'bob', 'cyd', 'dan'];
   const file = randomBytes(5000);
   const idOf = (who: string, n: number) => `<${who}.${n}@example.com>`;

@@ -10,7 +10,7 @@ import {
 import { answered, type Gate } from '../support/platform-model-server.ts';
 import { sharedScene } from '../support/shared-scene.ts';
 import type { ListedEntry, SceneShop } from '../support/shops-scene.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForEntries } from '../support/spool-guest.ts';
 
 const scene = sharedScene({
   shops: {
@@ -33,15 +33,18 @@ const sendTexts = (shop: SceneShop, count: number, from = 0): Promise<Accepted[]
   );
 
 /** The entries of a shop, once none of them is queued or on its way. */
-const settledEntries = (shop: SceneShop): Promise<readonly ListedEntry[]> =>
-  waitFor(
+async function settledEntries(shop: SceneShop): Promise<readonly ListedEntry[]> {
+  await waitForEntries(
+    scene().dataDir,
     'the entries to be settled',
-    async () => {
-      const entries = await scene().entries(shop);
-      return entries.every(({ state }) => !['queued', 'delivering'].includes(state)) && entries;
-    },
-    500,
+    (entries) =>
+      entries.every(
+        ({ shopId, state }) => shopId !== shop.shopId || !['queued', 'delivering'].includes(state),
+      ),
+    250,
   );
+  return scene().entries(shop);
+}
 
 const statesOf = (entries: readonly ListedEntry[]): readonly string[] => [
   ...new Set(entries.map(({ state }) => state)),

@@ -1,24 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { codeOf } from '../../src/runtime/error-code.ts';
+import { BALLAST_FILE } from '../../src/spool/ballast.ts';
 
 /**
  * Every file below a folder that holds a text in any way in which `strings` and a patient reader
  * would find it: in any case, as UTF-16, in base64 at each of its three places, as quoted-printable
- * or in a URL.
+ * or in a URL. The ballast is left out: 48 MiB of random bytes, made before any message came.
  */
 export function filesWith(folder: string, text: string): string[] {
   const needles = formsOf(text);
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && entry.name !== BALLAST_FILE)
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => {
       const bytes = contentsOf(file);
       const lower = bytes.toLowerCase();
-      return needles.exact.some((form) => bytes.includes(form)) ||
+      return (
+        needles.exact.some((form) => bytes.includes(form)) ||
         needles.anyCase.some((form) => lower.includes(form))
-        ? true
-        : false;
+      );
     })
     .map((file) => relative(folder, file))
     .sort();

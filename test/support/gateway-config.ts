@@ -22,6 +22,44 @@ const NO_TWILIO = 'http://127.0.0.1:9';
 
 const NO_LIMITS: RateLimits = { per10min: 1e6, perHour: 1e6, sameBodyPerHour: 1e6 };
 
+/** One shop of a gateway, as the world outside knows it. */
+export interface ShopChoices {
+  readonly name: string;
+  readonly shopId: string;
+  readonly apiKey: string;
+  readonly inbox: string;
+  readonly inboundToken: string;
+  readonly number: string;
+  readonly chatKey: string;
+  /** Without one, the platform of all shops. */
+  readonly platformUrl?: string;
+  /** More of each channel's own keys, beside those of all shops. */
+  readonly email?: Readonly<Record<string, unknown>>;
+  readonly sms?: Readonly<Record<string, unknown>>;
+  readonly chat?: Readonly<Record<string, unknown>>;
+}
+
+const ACME_SHOP: ShopChoices = {
+  ...ACME,
+  inbox: INBOX,
+  inboundToken: INBOUND_TOKEN,
+  number: OUR_NUMBER,
+  chatKey: CHAT_KEY,
+};
+
+/** The nth shop of those that share a gateway, with nothing that another one has. */
+export function shopNamed(name: string, n: number): ShopChoices {
+  return {
+    name,
+    shopId: `00000000-0000-4000-8000-${String(n + 1).padStart(12, '0')}`,
+    apiKey: `key-of-${name}`,
+    inbox: `support@${name}.example`,
+    inboundToken: `inbound-token-of-${name}`,
+    number: `+1555000${String(1001 + n)}`,
+    chatKey: `chat-${name}`,
+  };
+}
+
 /** Where a gateway listens; 0 takes a free port. */
 export interface Ports {
   readonly smtp: number;
@@ -36,6 +74,12 @@ export interface ConfigChoices {
   readonly twilioUrl?: string;
   readonly host?: string;
   readonly ports?: Ports;
+  /** ACME alone by default. */
+  readonly shops?: readonly ShopChoices[];
+  /** More of the SMTP port's own keys: trusted relays, LMTP. */
+  readonly smtp?: Readonly<Record<string, unknown>>;
+  /** The name servers that are asked; the machine's by default. */
+  readonly dns?: Readonly<Record<string, unknown>>;
   /** More of the HTTP port's own keys: how the world reaches it, its limits. */
   readonly http?: Readonly<Record<string, unknown>>;
   readonly requestTimeout?: string;
@@ -69,7 +113,9 @@ export function gatewayConfig(choices: ConfigChoices) {
     smtp: {
       ...{ host, port: ports.smtp, hostname: 'mx.acme.example' },
       ...(choices.maxMessageBytes && { maxMessageBytes: choices.maxMessageBytes }),
+      ...choices.smtp,
     },
+    ...(choices.dns && { dns: choices.dns }),
     http: {
       ...{ host, port: ports.http, publicUrl: PUBLIC_URL },
       ...{ maxConnections: 100_000, maxConnectionsPerIp: 100_000, ...choices.http },
@@ -82,35 +128,41 @@ export function gatewayConfig(choices: ConfigChoices) {
     },
     ...(choices.alerts && { alerts: choices.alerts }),
     ...(choices.tracing && { tracing: choices.tracing }),
-    shops: [
-      {
-        ...ACME,
-        ...(choices.platformUrl !== undefined && { platformUrl: choices.platformUrl }),
-        email: {
-          addresses: [INBOX],
-          inboundTokens: [INBOUND_TOKEN],
-          mediaPermission: choices.mediaPermission ?? 'private',
-          loop: choices.loop ?? { ...NO_LIMITS, perThreadPer10min: 1e6 },
-        },
-        sms: {
-          numbers: [OUR_NUMBER],
-          twilio: {
-            accountSid: ACCOUNT_SID,
-            authTokens: [AUTH_TOKEN],
-            // Reconciliation must find nobody rather than Twilio.
-            baseUrl: choices.twilioUrl ?? NO_TWILIO,
-          },
-          loop: { ...NO_LIMITS, perDay: 1e6 },
-          ...choices.sms,
-        },
-        chat: {
-          key: CHAT_KEY,
-          allowNoOrigin: true,
-          limits: { messagesPer10s: 10_000, newVisitorsPerHourPerIp: 1e6, socketsPerIp: 1e5 },
-          ...choices.chat,
-        },
+    shops: (choices.shops ?? [ACME_SHOP]).map((shop) => shopConfig(shop, choices)),
+  };
+}
+
+function shopConfig(shop: ShopChoices, choices: ConfigChoices) {
+  const { name, shopId, apiKey, platformUrl = choices.platformUrl } = shop;
+  return {
+    ...{ name, shopId, apiKey },
+    ...(platformUrl !== undefined && { platformUrl }),
+    email: {
+      addresses: [shop.inbox],
+      inboundTokens: [shop.inboundToken],
+      mediaPermission: choices.mediaPermission ?? 'private',
+      loop: choices.loop ?? { ...NO_LIMITS, perThreadPer10min: 1e6 },
+      ...shop.email,
+    },
+    sms: {
+      numbers: [shop.number],
+      twilio: {
+        accountSid: ACCOUNT_SID,
+        authTokens: [AUTH_TOKEN],
+        // Reconciliation must find nobody rather than Twilio.
+        baseUrl: choices.twilioUrl ?? NO_TWILIO,
       },
-    ],
+      loop: { ...NO_LIMITS, perDay: 1e6 },
+      ...choices.sms,
+      ...shop.sms,
+    },
+    chat: {
+      key: shop.chatKey,
+      allowNoOrigin: true,
+      limits: { messagesPer10s: 10_000, newVisitorsPerHourPerIp: 1e6, socketsPerIp: 1e5 },
+      ...choices.chat,
+      ...shop.chat,
+    },
   };
 }
 

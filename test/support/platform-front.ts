@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Agent } from '../../src/local-platform/agent/agent.ts';
+import type { Shop } from '../../src/local-platform/authenticate.ts';
 import type { Faults } from '../../src/local-platform/respond.ts';
 import type { Inspection } from '../../src/local-platform/store/store.ts';
 import { createLocalPlatform } from '../../src/local-platform/local-platform.ts';
@@ -32,8 +33,8 @@ export interface PlatformFrontOptions {
   /** Everything is kept below this folder. */
   readonly dir: string;
   readonly agent?: Agent;
-  /** Of the shop, when it is not the usual one. */
-  readonly apiKey?: string;
+  /** ACME by default. */
+  readonly shop?: Shop;
 }
 
 /**
@@ -48,18 +49,24 @@ export class PlatformFront {
   gate: Gate = () => undefined;
   /** Changes a list of messages on its way to the gateway: what this platform's agent never writes. */
   rewriteMessages: ((list: unknown) => unknown) | undefined;
+  /** The folder with the agent's emails, and `sms.log`. */
+  readonly outbox: string;
   readonly #platform;
+  readonly #shop: Shop;
   // The same as the platform's: its Keep-Alive header is passed on to the gateway.
   readonly #server = http.createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     this.#handle(request, response).catch(() => response.destroy());
   });
 
-  constructor({ dir, agent, apiKey = ACME.apiKey }: PlatformFrontOptions) {
+  constructor({ dir, agent, shop = ACME }: PlatformFrontOptions) {
+    const folder = join(dir, 'platform');
+    this.outbox = join(folder, 'outbox');
+    this.#shop = shop;
     this.#platform = createLocalPlatform({
-      dir: join(dir, 'platform'),
+      dir: folder,
       host: '127.0.0.1',
       port: 0,
-      shops: [{ ...ACME, apiKey }],
+      shops: [shop],
       logger: silentLogger,
       agent: agent === undefined ? { kind: 'off' } : { kind: 'custom', agent },
       faults: (request) => this.faults(request),
@@ -91,7 +98,7 @@ export class PlatformFront {
 
   /** Customers' messages that the platform has, in the order in which they were created. */
   get messages(): readonly MessageRow[] {
-    return this.inspect.messages(ACME.shopId).filter(({ role }) => role === 'customer');
+    return this.inspect.messages(this.#shop.shopId).filter(({ role }) => role === 'customer');
   }
 
   /** Every create-message request, repetitions included. */

@@ -4,9 +4,17 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { PlatformTraits } from '../simulation/platform-traits.ts';
-import { freePorts, gatewayConfig, ownLoopbackAddress, type Ports } from './gateway-config.ts';
+import {
+  freePorts,
+  gatewayConfig,
+  ownLoopbackAddress,
+  type Ports,
+  type ShopChoices,
+  shopNamed,
+} from './gateway-config.ts';
 import { GatewayProcess, type ProcessChoices } from './gateway-process.ts';
 import { PlatformModelServer } from './platform-model-server.ts';
+import { sluiceHere } from './sluice-command.ts';
 import { tempDir } from './temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -14,13 +22,7 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 export const FORM_SENDER = 'forms@site.example';
 
 /** A shop of a scene, with a platform that may be its own. */
-export interface SceneShop {
-  readonly name: string;
-  readonly shopId: string;
-  readonly apiKey: string;
-  readonly inbox: string;
-  readonly number: string;
-  readonly chatKey: string;
+export interface SceneShop extends ShopChoices {
   readonly platform: PlatformModelServer;
 }
 
@@ -96,6 +98,10 @@ export class ShopsScene<Name extends string> {
     return this.#gateway;
   }
 
+  get dataDir(): string {
+    return this.#dir.path;
+  }
+
   get all(): readonly SceneShop[] {
     return Object.values<SceneShop>(this.shops);
   }
@@ -135,10 +141,10 @@ export class ShopsScene<Name extends string> {
   /** The newest entries of a shop. @throws when the command fails */
   async entries(shop: SceneShop): Promise<readonly ListedEntry[]> {
     const args = ['queue', 'list', '--shop', shop.name, '--limit', '1000', '--json'];
-    const { code, out, err } = await this.command(...args);
-    if (code !== 0) throw new Error(`queue list ended with ${code}: ${err}`);
+    const { code, stdout, stderr } = await sluiceHere([...args, '--config', this.#configFile]);
+    if (code !== 0) throw new Error(`queue list ended with ${code}: ${stderr}`);
     // As docs/json.md describes it.
-    return JSON.parse(out) as readonly ListedEntry[];
+    return JSON.parse(stdout) as readonly ListedEntry[];
   }
 
   /** What /metrics shows. */
@@ -180,18 +186,14 @@ export class ShopsScene<Name extends string> {
 
   #writeConfig(): void {
     const { host, ports } = this;
-    const config = gatewayConfig({ dataDir: this.#dir.path, host, ports });
-    const [template] = config.shops;
-    if (template === undefined) throw new Error('a configuration without a shop');
-    const { email, sms, chat } = template;
-    const shops = this.all.map(({ name, shopId, apiKey, inbox, number, chatKey, platform }) => ({
-      ...{ name, shopId, apiKey, platformUrl: platform.url },
-      email: { ...email, addresses: [inbox], inboundTokens: [], formSenders: [FORM_SENDER] },
-      sms: { ...sms, numbers: [number] },
-      chat: { ...chat, key: chatKey },
+    const shops = this.all.map(({ platform, ...shop }) => ({
+      ...shop,
+      platformUrl: platform.url,
+      email: { inboundTokens: [], formSenders: [FORM_SENDER] },
     }));
+    const config = gatewayConfig({ dataDir: this.#dir.path, host, ports, shops });
     const delivery = { ...config.delivery, ...this.#delivery };
-    writeFileSync(this.#configFile, JSON.stringify({ ...config, delivery, shops }));
+    writeFileSync(this.#configFile, JSON.stringify({ ...config, delivery }));
   }
 }
 
@@ -201,14 +203,7 @@ async function shopsOf<Name extends string>({
 }: SceneChoices<Name>): Promise<Readonly<Record<Name, SceneShop>>> {
   // The keys of this very record.
   const names = Object.keys(shops) as Name[];
-  const known = names.map((name, n) => ({
-    name,
-    shopId: `00000000-0000-4000-8000-${String(n + 1).padStart(12, '0')}`,
-    apiKey: `key-of-${name}`,
-    inbox: `support@${name}.example`,
-    number: `+1555000${String(1001 + n)}`,
-    chatKey: `chat-${name}`,
-  }));
+  const known = names.map((name, n) => ({ ...shopNamed(name, n), name }));
   const start = (served: typeof known, name: Name | undefined) =>
     PlatformModelServer.start({
       shops: served,

@@ -29,9 +29,10 @@ export function waitForEntries<T>(
   dataDir: string,
   what: string,
   probe: (entries: readonly Entry[], spool: Spool) => T | Promise<T>,
+  everyMs = 20,
 ): Promise<Exclude<T, undefined | false>> {
   return withSpool(dataDir, (spool) =>
-    waitFor(what, async () => probe(await spool.list({ limit: 1000 }), spool), 20),
+    waitFor(what, async () => probe(await spool.list({ limit: 1000 }), spool), everyMs),
   );
 }
 

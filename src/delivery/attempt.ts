@@ -195,7 +195,7 @@ async function releaseAlike(
   if (waitsFor < FIRST_REFUSAL_NUMBER) return;
   const before = alike.delivered(waitsFor);
   if (before === undefined) return;
-  await spool.releaseWaiting(shopId, waitsFor);
+  await spool.waitForShopInstead(shopId, waitsFor);
   for (const id of before) await spool.requeue(id);
 }
 

@@ -56,6 +56,7 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
   if (error instanceof NotLearned) {
     return wait(when.now + LEARN_AGAIN_AFTER_MS * (1 + when.random), error.reason);
   }
+  // Also the channel's own errors, such as `NormalizingUnavailable`, and the store's.
   const bug: Reason = { code: 'internal_error', params: { error: nameOf(error) } };
   return onOwnTime(bug, undefined, entry, when);
 }

@@ -129,7 +129,7 @@ export class Probing {
       this.#begin(() => this.#tryOne({ shop, from: [number] }));
     }
     for (const number of shop.alike.takeQuiet()) {
-      await this.#parts.spool.releaseWaiting(shopId, number);
+      await this.#parts.spool.waitForShopInstead(shopId, number);
     }
   }
 

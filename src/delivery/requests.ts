@@ -9,8 +9,8 @@ const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large']
 type Request<T> = (client: PlatformClient, signal: AbortSignal) => Promise<T>;
 
 /**
- * The requests of one attempt. Each is tried twice in quick succession, once only for a probe; a
- * failure that persists is retried on the durable schedule.
+ * The requests of one attempt. Each is tried twice in quick succession, but only once for a probe or
+ * an entry that failed often; a failure that persists is retried on the durable schedule.
  */
 export class Requests {
   readonly #client: PlatformClient;

@@ -6,7 +6,7 @@ import type { Entry } from '../../src/spool/entry.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ACME, INBOX } from '../support/gateway-config.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { waitForEntries } from '../support/spool-guest.ts';
+import { waitForEntries } from '../support/spool-beside.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { scene, type Scene } from './scene.ts';
 

@@ -8,7 +8,7 @@ import { INBOX } from '../support/gateway-config.ts';
 import { ends } from '../support/ends.ts';
 import { randomFaults, seededRandom } from '../support/random-faults.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf } from '../support/spool-beside.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { echoAgent, scene } from './scene.ts';
 

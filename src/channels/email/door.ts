@@ -75,8 +75,8 @@ export async function acceptMessage(
     return await acceptStored(message, envelope, parts);
   } catch (error) {
     // After any other failure, the entries may have been stored and refer to the file.
-    const isUnnamed = error instanceof SmtpRefusal || error instanceof SpoolFull;
-    if (isUnnamed && message.raw.kind === 'file') {
+    const isUnreferenced = error instanceof SmtpRefusal || error instanceof SpoolFull;
+    if (isUnreferenced && message.raw.kind === 'file') {
       // The reply does not depend on it: the next start removes a file that remains.
       await parts.blobs.remove(message.raw.blob).catch(() => undefined);
     }

@@ -14,7 +14,7 @@ import { gatewayConfig, INBOUND_TOKEN, INBOX } from '../../../support/gateway-co
 import { PlatformFront } from '../../../support/platform-front.ts';
 import { SmtpClient } from '../../../support/smtp-client.ts';
 import type { EntryState } from '../../../../src/domain/entry-state.ts';
-import { entriesOf, waitForEntries, withSpool } from '../../../support/spool-guest.ts';
+import { entriesOf, waitForEntries, withSpool } from '../../../support/spool-beside.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';

@@ -17,7 +17,7 @@ import { storedFormReaderOf } from './stored-forms.ts';
 import { version } from './version.ts';
 import type { Backlog, Intake } from '../intake/intake.ts';
 import type { CollectStatus } from '../observability/status.ts';
-import { NotReady } from '../observability/health.ts';
+import { NotReady } from '../observability/readiness.ts';
 import { type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';

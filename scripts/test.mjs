@@ -37,7 +37,7 @@ const SLOW = [
   'delivery/(conversations|delivery|forbidden|outages)[.]',
   'local-platform/(agent/openai-agent|contract/(addresses|open-points|reference)|store/kill)',
   'local-platform/outbound/(chat-sockets|reply-sender)',
-  'spool/(guest-accept|sqlite/(conformance|disk-full|operator-conformance|search-files|store))[.]',
+  'spool/(accept-beside|sqlite/(conformance|disk-full|operator-conformance|search-files|store))[.]',
   'spool/sqlite/visitors',
   'widget/engine/(bad-days|create-chat|uploads|visitor)[.]',
 ];

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ChatClient } from '../../test/support/chat-client.ts';
 import { seededRandom } from '../../test/support/random-faults.ts';
-import { countUndelivered, withSpool } from '../../test/support/spool-guest.ts';
+import { countUndelivered, withSpool } from '../../test/support/spool-beside.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Workbench } from '../support/workbench.ts';
 import { chat } from './chat-traffic.ts';

@@ -33,7 +33,7 @@ export function start({ folder }: { readonly folder: string }) {
 
   const read = async (raw: RawForm): Promise<void> => {
     const normalized = await normalizer.normalize(claimedEmail(raw), signal);
-    if (normalized.notes['unreadable'] === true) throw new Error('a message was not read');
+    if (normalized.findings['unreadable'] === true) throw new Error('a message was not read');
     await normalized.dispose();
   };
   return Promise.resolve({

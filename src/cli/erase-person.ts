@@ -6,7 +6,7 @@ import {
 } from 'libphonenumber-js/min';
 import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
 import { domainOf, matchKey, parseAddressList } from '../domain/email-addresses.ts';
-import { storedFormOf } from '../gateway/stored-forms.ts';
+import { storedFormReaderOf } from '../gateway/stored-forms.ts';
 import type { Person } from '../spool/erasure.ts';
 import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';
@@ -143,7 +143,7 @@ function visitorPerson(id: string): NamedPerson {
 const isAuthor =
   (is: Person['is']): Person['wrote'] =>
   (entry, raw) =>
-    storedFormOf(entry).identitiesIn(entry, raw).some(is);
+    storedFormReaderOf(entry).identitiesIn(entry, raw).some(is);
 
 /** Characters that may separate the digits of a number. */
 const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;

@@ -51,10 +51,10 @@ export async function withSpool<T>(
   const { shops } = complete;
   const { spool, operator, chat } = await openSqliteStore({
     dir: config.dataDir,
-    role: 'guest',
+    role: 'beside',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,
   });
-  const index = new SearchThreads({ dir: config.dataDir, role: 'guest' });
+  const index = new SearchThreads({ dir: config.dataDir, role: 'beside' });
   const who = `terminal:${operatorName(terminal.env)}`;
   try {
     const names = new Map(shops.map((shop) => [shop.shopId, shop.name]));

@@ -28,8 +28,8 @@ interface Followed {
 }
 
 /**
- * Detects a refusal that is not about a single message: the same words (status, code and field
- * names) for five lanes within ten minutes.
+ * Detects a refusal that is not about a single message: within ten minutes, the messages of five
+ * lanes got the same status, code and field names (`Refused.words`).
  *
  * ```
  *  seen ──five lanes within ten minutes──▶ alike ──▶ over

@@ -38,8 +38,8 @@ export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
   return code === 'http' ? status >= 500 : code !== 'invalid';
 }
 
-/** The endpoint that failed. */
-export type Part = HealthPart;
+/** An endpoint of the platform with a health of its own. */
+export type Endpoint = HealthPart;
 
 /** The answer as a reason. Its beginning may quote the message, so only operators see it. */
 export function answered(error: PlatformError): Reason {
@@ -68,14 +68,14 @@ class AnswerFailure extends Error {
 /** A temporary failure: the request can be tried again later. */
 export class Later extends AnswerFailure {
   override name = 'Later';
-  readonly part: Part;
+  readonly endpoint: Endpoint;
   readonly retryAfterMs: number | undefined;
   /** Status 429: too many requests, which is not caused by the message. */
   readonly isThrottled: boolean;
   readonly timedOut: boolean;
-  constructor(part: Part, error: PlatformError) {
+  constructor(endpoint: Endpoint, error: PlatformError) {
     super(error);
-    this.part = part;
+    this.endpoint = endpoint;
     this.retryAfterMs = error.retryAfterMs;
     this.isThrottled = error.status === 429;
     this.timedOut = error.code === 'timeout';
@@ -85,12 +85,12 @@ export class Later extends AnswerFailure {
 /** The endpoint rejects this shop's request because of its key, its URL, or this text. */
 export class Forbidden extends AnswerFailure {
   override name = 'Forbidden';
-  readonly part: Part;
+  readonly endpoint: Endpoint;
   /** The platform refuses reads, too, so the key or the URL is at fault and not the message. */
   readonly isTheShop: boolean;
-  constructor(part: Part, error: PlatformError, isTheShop: boolean) {
+  constructor(endpoint: Endpoint, error: PlatformError, isTheShop: boolean) {
     super(error);
-    this.part = part;
+    this.endpoint = endpoint;
     this.isTheShop = isTheShop;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
 import { reasonDetail } from '../domain/reasons.ts';
 import { RawDamaged } from '../spool/blobs.ts';
-import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
+import { type Endpoint, Forbidden, Later, Refused, Unclear } from './answer.ts';
 import { AttemptRecord, Steps, type Work } from './work.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
 import { Notes } from './notes.ts';
@@ -31,7 +31,7 @@ export interface AttemptOptions {
   /** Called before the outcome is durable, when no more requests to the platform follow. */
   readonly onOutcome: () => void;
   /** Set for a probe of this endpoint, with the probe's timeout. */
-  readonly probe?: { readonly part: Part; readonly timeoutMs: number };
+  readonly probe?: { readonly endpoint: Endpoint; readonly timeoutMs: number };
 }
 
 /** After this many failures while others were delivered, requests are tried only once. */
@@ -101,16 +101,16 @@ function workOf(
     requests: new Requests(client, signal, { once }),
     notes: new Notes(claimed.notes),
     record: new AttemptRecord(),
-    probes: probe?.part,
+    probes: probe?.endpoint,
   };
 }
 
 /** A probe of messages may upload files, so only the other requests get the short timeout. */
 function clientFor(
-  { part, timeoutMs }: NonNullable<AttemptOptions['probe']>,
+  { endpoint, timeoutMs }: NonNullable<AttemptOptions['probe']>,
   { client }: ShopPlatform,
 ): ShopPlatform['client'] {
-  return part === 'media' ? client.within(timeoutMs, timeoutMs) : client.within(timeoutMs);
+  return endpoint === 'media' ? client.within(timeoutMs, timeoutMs) : client.within(timeoutMs);
 }
 
 async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Promise<Delivered> {
@@ -136,9 +136,10 @@ function failed(
 ): Outcome {
   const { shop, notes } = work;
   const { entry } = work.claimed;
-  const part: Part = error instanceof Later || error instanceof Forbidden ? error.part : 'messages';
+  const endpoint: Endpoint =
+    error instanceof Later || error instanceof Forbidden ? error.endpoint : 'messages';
   const since = entry.lastAttemptAt === 0 ? startedAt : entry.lastAttemptAt;
-  const health = shop.health[part];
+  const health = shop.health[endpoint];
   // Events have their own endpoint, so its answers say nothing about messages.
   const isEvent = entry.kind === 'event';
   const alone = isEvent ? health.state === 'steady' : health.lastDeliveredAt > since;
@@ -161,7 +162,7 @@ function failed(
     if (!alone && !isEvent) health.failed(entry.lane, error.reason, { forbidden: true, first });
     if (alone && !error.isTheShop) {
       const { forbidden } = notes.value;
-      notes.set({ forbidden: { ...forbidden, [part]: forbidden[part] + 1 } });
+      notes.set({ forbidden: { ...forbidden, [endpoint]: forbidden[endpoint] + 1 } });
     }
   } else if (error instanceof Refused) {
     const lane = `${entry.channel}/${entry.lane}`;
@@ -195,7 +196,7 @@ async function releaseAlike(
   if (waitsFor < FIRST_REFUSAL_NUMBER) return;
   const before = alike.delivered(waitsFor);
   if (before === undefined) return;
-  await spool.releaseWaiting(shopId, waitsFor);
+  await spool.waitForShopInstead(shopId, waitsFor);
   for (const id of before) await spool.requeue(id);
 }
 

@@ -43,7 +43,7 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
   );
   try {
     for (const { step, detail } of normalized.steps ?? []) steps.add(step, detail);
-    steps.add('normalized', { ...normalized.notes, attachments: normalized.attachments.length });
+    steps.add('normalized', { ...normalized.findings, attachments: normalized.attachments.length });
     record.request(normalized.request);
     record.trimmed(normalized.trimmed);
     const { verdict } = normalized;

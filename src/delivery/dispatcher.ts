@@ -266,6 +266,7 @@ export class Dispatcher {
       this.#inFlight.delete(key);
       this.wake();
     });
+    // `attempts`, not `failures`: an entry that only failed with its shop is no retry.
     const isRetry = claimed.entry.attempts > 0;
     this.#inFlight.set(key, { lease: claimed.lease, shopId, isRetry, abort, done });
     return done;

@@ -2,11 +2,11 @@ import { NotYet } from '../intake/normalizer.ts';
 import { type Entry, type Outcome, WAITS_FOR } from '../spool/entry.ts';
 import { RawDamaged } from '../spool/blobs.ts';
 import {
+  type Endpoint,
   Forbidden,
   Later,
   MediaPaused,
   NotLearned,
-  type Part,
   Refused,
   Unclear,
 } from './answer.ts';
@@ -56,6 +56,7 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
   if (error instanceof NotLearned) {
     return wait(when.now + LEARN_AGAIN_AFTER_MS * (1 + when.random), error.reason);
   }
+  // Also the channel's own errors, such as `NormalizingUnavailable`, and the store's.
   const bug: Reason = { code: 'internal_error', params: { error: nameOf(error) } };
   return onOwnTime(bug, undefined, entry, when);
 }
@@ -72,17 +73,17 @@ function wait(at: number, reason: Reason | undefined): Queued {
 }
 
 /** The whole shop fails: the entry waits until the shop delivers again. */
-function withTheShop(part: Part, now: number, reason: Reason): Queued {
-  const waitsFor = part === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
+function withTheShop(endpoint: Endpoint, now: number, reason: Reason): Queued {
+  const waitsFor = endpoint === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
   return { ...wait(now, reason), waitsFor, failed: true };
 }
 
 function later(error: Later, entry: Entry, when: Circumstances): Outcome {
-  const { part, reason, retryAfterMs = 0, isThrottled } = error;
+  const { endpoint, reason, retryAfterMs = 0, isThrottled } = error;
   if (isThrottled && !isThrottledAlone(when)) {
     return wait(when.now + retryDelayMs(1, when.random, retryAfterMs), reason);
   }
-  if (!when.alone && !isThrottled) return withTheShop(part, when.now, reason);
+  if (!when.alone && !isThrottled) return withTheShop(endpoint, when.now, reason);
   return onOwnTime(reason, retryAfterMs, entry, when);
 }
 
@@ -128,12 +129,12 @@ function refused({ reason }: Refused, { now, notes, alike }: Circumstances): Out
  * detached, so that the sender's next message shows whether the shop or the text is refused.
  */
 function whileForbidden(error: Forbidden, when: Circumstances): Outcome {
-  const { part, isTheShop, reason } = error;
-  if (isTheShop) return withTheShop(part, when.now, reason);
-  if (!when.alone) return { ...withTheShop(part, when.now, reason), detach: true };
-  const tries = when.notes.value.forbidden[part];
+  const { endpoint, isTheShop, reason } = error;
+  if (isTheShop) return withTheShop(endpoint, when.now, reason);
+  if (!when.alone) return { ...withTheShop(endpoint, when.now, reason), detach: true };
+  const tries = when.notes.value.forbidden[endpoint];
   const waitMs = FORBIDDEN_WAITS_MS[tries - 1];
-  if (waitMs === undefined && part === 'messages') return { state: 'dead', reason };
+  if (waitMs === undefined && endpoint === 'messages') return { state: 'dead', reason };
   const at = when.now + (waitMs ?? 0) * (0.75 + when.random / 2);
   return { ...wait(at, reason), failed: true, counts: true, detach: true };
 }

@@ -3,7 +3,7 @@ import { type ClaimSource, WAITS_FOR } from '../spool/entry.ts';
 import { PARTS } from '../spool/shop-health.ts';
 import { SpoolFull } from '../spool/errors.ts';
 import type { ShopId } from '../domain/ids.ts';
-import type { Part } from './answer.ts';
+import type { Endpoint } from './answer.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
@@ -60,8 +60,8 @@ export class Probing {
       await this.#asked(shops);
     }
     for (const shop of shops) {
-      for (const part of PARTS) {
-        if (shop.health[part].isProbeDue) this.#begin(() => this.#probe(shop, part));
+      for (const endpoint of PARTS) {
+        if (shop.health[endpoint].isProbeDue) this.#begin(() => this.#probe(shop, endpoint));
       }
       if (!looks) continue;
       await this.#lookAtAlike(shop);
@@ -88,15 +88,15 @@ export class Probing {
   }
 
   /** One attempt at one lane head. The next probe is scheduled whatever its result. */
-  async #probe(shop: ShopPlatform, part: Part): Promise<void> {
-    const health = shop.health[part];
+  async #probe(shop: ShopPlatform, endpoint: Endpoint): Promise<void> {
+    const health = shop.health[endpoint];
     const end = health.beginProbe();
     try {
-      if (part === 'messages') await shop.checkReads();
+      if (endpoint === 'messages') await shop.checkReads();
       const found = await this.#tryOne({
         shop,
-        from: part === 'media' ? [WAITS_FOR.media] : this.#inTurn(shop),
-        probe: { part, timeoutMs: this.#timeoutOf(shop, part) },
+        from: endpoint === 'media' ? [WAITS_FOR.media] : this.#inTurn(shop),
+        probe: { endpoint, timeoutMs: this.#timeoutOf(shop, endpoint) },
       });
       if (!found) health.nothingToTry();
     } finally {
@@ -113,8 +113,8 @@ export class Probing {
   }
 
   /** The timeout grows with each probe that times out while reads show the platform reachable. */
-  #timeoutOf({ settings: { shopId }, health }: ShopPlatform, part: Part): number {
-    if (part === 'media') return MEDIA_PROBE_TIMEOUT_MS;
+  #timeoutOf({ settings: { shopId }, health }: ShopPlatform, endpoint: Endpoint): number {
+    if (endpoint === 'media') return MEDIA_PROBE_TIMEOUT_MS;
     const { isSlow } = health.messages;
     const step = isSlow ? Math.min((this.#timeouts.get(shopId) ?? -1) + 1, 2) : 0;
     this.#timeouts.set(shopId, step);
@@ -129,7 +129,7 @@ export class Probing {
       this.#begin(() => this.#tryOne({ shop, from: [number] }));
     }
     for (const number of shop.alike.takeQuiet()) {
-      await this.#parts.spool.releaseWaiting(shopId, number);
+      await this.#parts.spool.waitForShopInstead(shopId, number);
     }
   }
 

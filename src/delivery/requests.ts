@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import { Later, type Part, readAnswer } from './answer.ts';
+import { Later, type Endpoint, readAnswer } from './answer.ts';
 
 const SECOND_TRY_AFTER_MS = 200;
 const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large'];
@@ -9,8 +9,8 @@ const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large']
 type Request<T> = (client: PlatformClient, signal: AbortSignal) => Promise<T>;
 
 /**
- * The requests of one attempt. Each is tried twice in quick succession, once only for a probe; a
- * failure that persists is retried on the durable schedule.
+ * The requests of one attempt. Each is tried twice in quick succession, but only once for a probe or
+ * an entry that failed often; a failure that persists is retried on the durable schedule.
  */
 export class Requests {
   readonly #client: PlatformClient;
@@ -27,7 +27,7 @@ export class Requests {
    * @throws {Later} after the last try, or at once when the platform sends Retry-After
    * @throws {PlatformError} an error that a second try would not change
    */
-  async call<T>(part: Part, request: Request<T>, { once = this.#once } = {}): Promise<T> {
+  async call<T>(endpoint: Endpoint, request: Request<T>, { once = this.#once } = {}): Promise<T> {
     try {
       return await pRetry(() => request(this.#client, this.#signal), {
         retries: once ? 0 : 1,
@@ -38,7 +38,7 @@ export class Requests {
     } catch (error) {
       this.#signal.throwIfAborted();
       if (error instanceof PlatformError && readAnswer(error) === 'later') {
-        throw new Later(part, error);
+        throw new Later(endpoint, error);
       }
       throw error;
     }

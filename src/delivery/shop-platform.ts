@@ -6,7 +6,7 @@ import type { ShopHealth } from '../spool/shop-health.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { AlikeRefusals } from './alike-refusals.ts';
-import { answered, LearnedAnswers, type Part, readAnswer } from './answer.ts';
+import { answered, LearnedAnswers, type Endpoint, readAnswer } from './answer.ts';
 import { Health } from './health.ts';
 
 const READS_TIMEOUT_MS = 5000;
@@ -28,7 +28,7 @@ export interface ShopSettings {
 
 /** What is known of a platform. It is kept when the shop's settings change. */
 interface Known {
-  readonly health: Readonly<Record<Part, Health>>;
+  readonly health: Readonly<Record<Endpoint, Health>>;
   readonly alike: AlikeRefusals;
   readonly answers: LearnedAnswers;
   readonly reads: {
@@ -73,7 +73,7 @@ export class ShopPlatform {
     return this.settings.client;
   }
 
-  get health(): Readonly<Record<Part, Health>> {
+  get health(): Readonly<Record<Endpoint, Health>> {
     return this.#known.health;
   }
 

@@ -1,9 +1,9 @@
-import { parsedJson, type StoredForm, shownText } from '../spool/stored-form.ts';
+import { parsedJson, type StoredFormReader, shownText } from '../spool/stored-form.ts';
 
 /** The stored form of a timeline event: its create-event request as JSON (`deliver.ts`). */
-export const storedEvent: StoredForm = {
-  summaryOf: (_meta, head) => {
-    const [from = ''] = contactIn(parsedJson(head));
+export const storedEvent: StoredFormReader = {
+  summaryOf: (_meta, beginning) => {
+    const [from = ''] = contactIn(parsedJson(beginning));
     return { from: shownText(from), to: '', subject: '', more: '' };
   },
   identitiesIn: (_entry, raw) => contactIn(parsedJson(raw() ?? new Uint8Array())),

@@ -18,7 +18,8 @@ const FORBIDDEN_AT_MOST = 3;
  * stream. Each media id is saved as soon as it is known, so that a retry continues where this
  * attempt ended.
  * @param anew upload attachments again that have a saved id
- * @throws {Later} {Forbidden} {MediaPaused} {NotYet} the entry has to wait
+ * @throws {Later} {Forbidden} {MediaPaused} the entry has to wait
+ * @throws {RawDamaged} an upload of the chat is not what was received
  */
 export async function uploadAttachments(
   work: Work,

@@ -9,7 +9,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Claimed, TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
-import { Forbidden, type Part } from './answer.ts';
+import { type Endpoint, Forbidden } from './answer.ts';
 import type { Notes } from './notes.ts';
 import type { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';
@@ -25,7 +25,7 @@ export interface Work {
   readonly record: AttemptRecord;
   readonly signal: AbortSignal;
   /** Set for a probe of this endpoint: its requests do not count toward the budget. */
-  readonly probes: Part | undefined;
+  readonly probes: Endpoint | undefined;
 }
 
 /** A message that the platform has accepted. */
@@ -40,8 +40,12 @@ export interface Submitted {
 }
 
 /** After a `forbidden` answer (`answer.ts`): is the key refused, or only this request? */
-export async function forbidden(work: Work, part: Part, error: PlatformError): Promise<Forbidden> {
-  return new Forbidden(part, error, (await work.shop.checkReadsAnew()) === 'failed');
+export async function forbidden(
+  work: Work,
+  endpoint: Endpoint,
+  error: PlatformError,
+): Promise<Forbidden> {
+  return new Forbidden(endpoint, error, (await work.shop.checkReadsAnew()) === 'failed');
 }
 
 type Detail = NonNullable<TimelineStep['detail']>;

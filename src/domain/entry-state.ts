@@ -3,7 +3,7 @@
  *
  * ```
  *            accept                    claim
- *   (adapter) ────▶ queued ──────────────────────▶ delivering
+ *      (door) ────▶ queued ──────────────────────▶ delivering
  *      │               ▲  retry later, lease ran out   │
  *      │               └───────────────────────────────┤
  *      │ accept with hold                              ├──▶ delivered   the platform has it

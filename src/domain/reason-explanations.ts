@@ -87,7 +87,7 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
   },
   help_keyword: {
     short: 'HELP keyword',
-    meaning: 'The message is only the keyword HELP or INFO, which Twilio answers automatically.',
+    meaning: 'Twilio marked the text as a request for help, which it answers automatically.',
     todo: NO_ACTION,
   },
   media_never_came: {

@@ -20,7 +20,7 @@ import { SignIn } from '../console/server/sign-in.ts';
 import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { CollectStatus } from '../observability/status.ts';
-import type { Health } from '../observability/health.ts';
+import type { Readiness } from '../observability/readiness.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -57,7 +57,7 @@ export interface ConsoleParts {
   readonly shops: () => readonly ShopPlatform[];
   readonly status: CollectStatus;
   readonly alerts: () => readonly Alert[];
-  readonly health: Health;
+  readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -106,7 +106,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     onChanged: (id) => stream.entryChanged(id),
   });
   const app = createAdminApp({
-    ...{ health: parts.health, metrics, logger, signIn, pageFolder: PAGE_FOLDER },
+    ...{ readiness: parts.readiness, metrics, logger, signIn, pageFolder: PAGE_FOLDER },
     ...{ host, hosts },
     routes: [
       liveRoutes({ overview, history: () => figures.history(), stream }),

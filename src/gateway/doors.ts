@@ -9,7 +9,7 @@ import { createHttpDoor, clientIpOf, createPublicApp, replaceableRoute } from '.
 import { emailShops, smsShops } from './shops.ts';
 import { type Intake } from '../intake/intake.ts';
 import { createAddressDirectory, currentDirectory } from '../channels/email/routing.ts';
-import { type Health } from '../observability/health.ts';
+import { type Readiness } from '../observability/readiness.ts';
 import { type Store } from '../spool/sqlite/open.ts';
 
 import type { Base } from './parts.ts';
@@ -24,7 +24,7 @@ export async function openHttp(
   store: Store,
   intake: Intake,
   chat: RunningChat | undefined,
-  health: Health,
+  readiness: Readiness,
 ): Promise<ListenAddress | undefined> {
   const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
@@ -53,7 +53,7 @@ export async function openHttp(
     ...(chat?.routers ?? []),
     replaceableRoute(demo),
   ];
-  const app = createPublicApp({ routers, health, logger });
+  const app = createPublicApp({ routers, readiness, logger });
   const listener = createHttpDoor('public', app, { live, logger, metrics });
   chat?.attach(listener.server);
   const bound = await listener.listen(host, port);

@@ -7,7 +7,7 @@ import { createConfigurationService } from './configuration-service.ts';
 import { connectPlatforms } from './platforms.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
 import { Backlog, createIntake } from '../intake/intake.ts';
-import { createHealth } from '../observability/health.ts';
+import { createReadiness } from '../observability/readiness.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
 import { type ListenAddress, openCertificate, openHttp, openSmtp } from './doors.ts';
@@ -117,11 +117,11 @@ async function start(
 ): Promise<Running> {
   const base = await createBase(options, stack, grace);
   const { config, live, metrics, clock, tracing } = base;
-  const health = createHealth();
+  const readiness = createReadiness();
 
   const store = await openStore(base, fail);
   const index = openIndex(base);
-  health.add('spool', () => store.spool.probe());
+  readiness.add('spool', () => store.spool.probe());
 
   const { shops, local } = await connectPlatforms({ ...base, store });
 
@@ -146,7 +146,7 @@ async function start(
   });
   wake = () => dispatcher.wake();
 
-  health.add('disk', () => takesMessages(intake));
+  readiness.add('disk', () => takesMessages(intake));
 
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
@@ -162,10 +162,10 @@ async function start(
   });
 
   // Readiness of the doors comes last: one open listener must not report that all are open.
-  health.add('doors', () => notReady('starting'));
-  const http = await openHttp(base, store, intake, chat, health);
+  readiness.add('doors', () => notReady('starting'));
+  const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
-    ...{ ...base, store, index, health, status, configuration, wake: () => wake() },
+    ...{ ...base, store, index, readiness, status, configuration, wake: () => wake() },
     doors: () => ({ ...(opened.smtp && { smtp: opened.smtp }), ...(http && { http }) }),
     platformUrl: () => local.value?.url,
     shops: () => shops.value,
@@ -176,8 +176,8 @@ async function start(
   opened.smtp = await openSmtp(base, store, intake, tls);
   const missed = startSmsReconciliation(live, { ...base, spool: store.spool, intake });
   stack.pushDoor('sms reconciliation', () => missed.stop());
-  health.add('doors', () => undefined);
-  stack.push('readiness', () => health.add('doors', () => notReady('stopping')));
+  readiness.add('doors', () => undefined);
+  stack.push('readiness', () => readiness.add('doors', () => notReady('stopping')));
   stack.push('reload', () => configuration.stop());
   return {
     reload: (who) => configuration.reload(who),

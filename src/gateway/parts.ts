@@ -13,11 +13,11 @@ import { authenticatorOptions } from './email-options.ts';
 import { createStatusCollector } from './status.ts';
 import { LiveConfig } from './live-config.ts';
 import { createNormalizers } from './normalizers.ts';
-import { storedFormOf } from './stored-forms.ts';
+import { storedFormReaderOf } from './stored-forms.ts';
 import { version } from './version.ts';
 import type { Backlog, Intake } from '../intake/intake.ts';
 import type { CollectStatus } from '../observability/status.ts';
-import { NotReady } from '../observability/health.ts';
+import { NotReady } from '../observability/readiness.ts';
 import { type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -196,7 +196,7 @@ export function startHousekeeping(
   const housekeeping = new Housekeeping({
     spool: store.spool,
     backlog,
-    renewSummaries: (signal) => store.renewSummaries(storedFormOf, signal),
+    renewSummaries: (signal) => store.renewSummaries(storedFormReaderOf, signal),
     retention: () => {
       const { raw, dead, entries } = live.value.spool.retain;
       return { rawMs: raw, deadMs: dead, entriesMs: entries };

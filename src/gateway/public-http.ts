@@ -8,7 +8,7 @@ import express, {
 } from 'express';
 import helmet from 'helmet';
 import proxyAddr from 'proxy-addr';
-import type { Health } from '../observability/health.ts';
+import type { Readiness } from '../observability/readiness.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Current } from '../runtime/current.ts';
 import { createNetworks } from '../runtime/ip-addresses.ts';
@@ -18,7 +18,7 @@ import type { LiveConfig } from './live-config.ts';
 
 export interface PublicHttpParts {
   readonly routers: readonly RequestHandler[];
-  readonly health: Health;
+  readonly readiness: Readiness;
   readonly logger: Logger;
 }
 
@@ -26,13 +26,13 @@ export interface PublicHttpParts {
  * The routes of the public port: the SMS webhook, email over HTTP, chat uploads, the widget, the demo
  * and health. It has no routes for operators.
  */
-export function createPublicApp({ routers, health, logger }: PublicHttpParts): Express {
+export function createPublicApp({ routers, readiness, logger }: PublicHttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
-  app.get('/healthz', health.healthz);
-  app.get('/readyz', health.readyz);
+  app.get('/healthz', readiness.healthz);
+  app.get('/readyz', readiness.readyz);
   for (const router of routers) app.use(router);
   app.use(helmet());
   app.use((_req: Request, res: Response) => res.status(404).type('text/plain').end('Not found\n'));

@@ -2,10 +2,10 @@ import { storedChat } from '../channels/chat/stored.ts';
 import { storedEmail } from '../channels/email/stored.ts';
 import { storedSms } from '../channels/sms/stored.ts';
 import { storedEvent } from '../delivery/stored-event.ts';
-import type { StoredForms } from '../spool/stored-form.ts';
+import type { StoredFormReaders } from '../spool/stored-form.ts';
 
 const OF_CHANNELS = { email: storedEmail, sms: storedSms, web_chat: storedChat } as const;
 
-/** The stored form of each channel, which the store needs for summaries and erasure. */
-export const storedFormOf: StoredForms = ({ kind, channel }) =>
+/** The reader of each channel's stored form, which the store needs for summaries and erasure. */
+export const storedFormReaderOf: StoredFormReaders = ({ kind, channel }) =>
   kind === 'event' ? storedEvent : OF_CHANNELS[channel];

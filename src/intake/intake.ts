@@ -17,7 +17,7 @@ import { type EntryId, type ShopId, asEntryId } from '../domain/ids.ts';
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** One message for one shop, as a channel adapter hands it over. */
+/** One message for one shop, as its door passes it to the intake. */
 export interface Arrival {
   readonly shopId: ShopId;
   readonly channel: Channel;
@@ -41,8 +41,8 @@ export interface Arrival {
 export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };
 
 /**
- * The single entry point for all adapters. Resolves when every arrival is durable; only then may
- * the adapter acknowledge. The arrivals of one call are stored together or not at all, so a message
+ * The single entry point for all doors. Resolves when every arrival is durable; only then may the
+ * door acknowledge. The arrivals of one call are stored together or not at all, so a message
  * for two shops is never half accepted.
  * @throws {SpoolFull} {SpoolUnavailable} nothing was stored; the sender should try again
  */

@@ -17,10 +17,10 @@ export interface Normalized {
   readonly request: CreateMessageRequest;
   readonly attachments: readonly Attachment[];
   /** Lines for the timeline: what was trimmed, replaced or left out (counts, never content). */
-  readonly notes: Readonly<Record<string, string | number | boolean>>;
+  readonly findings: Readonly<Record<string, string | number | boolean>>;
   /** Text that was removed as a quote or signature: for the console, never for timeline or log. */
   readonly trimmed?: string;
-  /** Earlier findings, each as a separate step of the timeline. */
+  /** What was determined before, each as a separate step of the timeline. */
   readonly steps?: readonly {
     readonly step: string;
     readonly detail: Readonly<Record<string, string>>;

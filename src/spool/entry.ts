@@ -4,8 +4,10 @@ import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
 import type { Reason } from '../domain/reasons.ts';
 
 /**
- * The received bytes, unchanged. Small raw forms are stored in the row, larger ones in a file.
- * Entries that an earlier version stored have no checksum (`blobs.ts`).
+ * A message as its channel stores it. Email: the received bytes, unchanged. A text: Twilio's
+ * parameters in their order, as a JSON list. A chat message: its text and uploads as JSON. Small raw
+ * forms are stored in the row, larger ones in a file. Entries that an earlier version stored have no
+ * checksum (`blobs.ts`).
  */
 export type RawForm =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array; readonly checksum?: number }
@@ -106,7 +108,10 @@ export interface Entry {
   readonly state: EntryState;
   /** Attempts that counted: those that failed while the shop delivered others. */
   readonly attempts: number;
-  /** All failed attempts, whatever the cause. */
+  /**
+   * Failed attempts, whether they counted or not. An attempt that only has to wait is not one: a 429
+   * for the shop, paused uploads, late media, a conversation not known yet, a stop.
+   */
   readonly failures: number;
   /** One of `WAITS_FOR`, or the number of a refusal. */
   readonly waitsFor: number;
@@ -211,6 +216,7 @@ const ENDS: ReadonlySet<string> = new Set(['delivered', 'queued', 'dead', 'held'
 const APART: ReadonlySet<string> = new Set([
   'accepted',
   'requeued',
+  // Written by earlier versions.
   'retried',
   'released',
   'discarded',
@@ -221,5 +227,5 @@ const APART: ReadonlySet<string> = new Set([
 /** Whether the step is the last of an attempt, which is the resulting state. */
 export const endsAttempt = (step: string): boolean => ENDS.has(step);
 
-/** Whether the step belongs to no attempt: the arrival, and operators' moves. */
+/** Whether the step belongs to no attempt: the arrival, and moves by operators or the gateway. */
 export const isApart = (step: string): boolean => APART.has(step);

@@ -162,7 +162,7 @@ export interface WaitingQueue {
    */
   hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number>;
   /** Makes this shop's entries that wait for `waitsFor` wait for the shop instead. */
-  releaseWaiting(shopId: ShopId, waitsFor: number): Promise<number>;
+  waitForShopInstead(shopId: ShopId, waitsFor: number): Promise<number>;
   /** Repairs states that must not occur; for the watchdog. */
   repair(request: RepairRequest): Promise<Repaired>;
 }
@@ -208,12 +208,18 @@ export interface Entries {
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
   /** Counts for every state except `delivered`, which holds most entries and needs no action. */
   counts(): Promise<readonly EntryCount[]>;
-  /** An operator's `retry` or `release`: back to `queued`, due now. False: the state forbids it. */
+  /**
+   * Back to `queued`, due now: an operator's `retry` or `release`, or the gateway's after a refusal
+   * that many entries got is over. False: the state forbids it.
+   */
   requeue(id: EntryId): Promise<boolean>;
   discard(id: EntryId): Promise<boolean>;
 }
 
-/** What the gateway and the commands beside it exchange about shops. */
+/**
+ * What the gateway and the commands beside it exchange about shops, and operators' requests for a
+ * probe, from a command or the console.
+ */
 export interface ShopHealthRecords {
   /** Stores a shop's health for commands beside the gateway. */
   saveShopHealth(shopId: ShopId, health: EntryMeta): Promise<void>;
@@ -224,11 +230,11 @@ export interface ShopHealthRecords {
   takeProbeRequests(): Promise<readonly ShopId[]>;
 }
 
-/** Times that outlive the process. */
+/** Named numbers that outlive the process: often a time in milliseconds since the epoch. */
 export interface Marks {
-  /** A time that outlives the process, in milliseconds since the epoch; undefined before the first. */
+  /** Undefined until it is set. */
   mark(name: string): Promise<number | undefined>;
-  setMark(name: string, at: number): Promise<void>;
+  setMark(name: string, value: number): Promise<void>;
 }
 
 /** Maintenance of the store as a whole. */

@@ -9,20 +9,20 @@ import type { ErasableEntry } from './erasure.ts';
 export const SUMMARY_VERSION = 1;
 
 /** How much of a raw form `summaryOf` gets; a header block is seldom larger. */
-export const HEAD_BYTES = 64 * 1024;
+export const BEGINNING_BYTES = 64 * 1024;
 
 const MAX_CHARS = 300;
 /** Control characters, invisible ones, those that change the text direction, lone surrogates. */
 const UNSEEN =
   /[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/gu;
 
-/** What lists, the search and the erasure need to know of a channel's stored form. */
-export interface StoredForm {
+/** Reads a channel's stored form for lists, the search and the erasure. */
+export interface StoredFormReader {
   /**
    * Sender, recipient and subject. Never throws: what cannot be read is empty.
-   * @param head the first `HEAD_BYTES` of the raw form; empty when it was swept
+   * @param beginning the first `BEGINNING_BYTES` of the raw form; empty when it was swept
    */
-  readonly summaryOf: (meta: EntryMeta, head: Uint8Array) => StoredSummary;
+  readonly summaryOf: (meta: EntryMeta, beginning: Uint8Array) => StoredSummary;
   /**
    * The people the entry belongs to: addresses, numbers or visitor ids of its sender, or of the
    * person it is about.
@@ -34,8 +34,8 @@ export interface StoredForm {
   ) => readonly string[];
 }
 
-/** The stored form of each channel's entries and of timeline events. */
-export type StoredForms = (entry: { kind: EntryKind; channel: Channel }) => StoredForm;
+/** The reader of each channel's entries and of timeline events. */
+export type StoredFormReaders = (entry: { kind: EntryKind; channel: Channel }) => StoredFormReader;
 
 /** One line of limited length, without characters that hide text or change its direction. */
 export function shownText(text: string): string {

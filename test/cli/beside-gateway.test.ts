@@ -9,7 +9,7 @@ import { freePorts, INBOX, ownLoopbackAddress } from '../support/gateway-config.
 import { GatewayProcess } from '../support/gateway-process.ts';
 import { writeConfig } from '../support/running-gateway.ts';
 import { ScriptedPlatform } from '../support/scripted-platform.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 

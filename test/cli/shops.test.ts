@@ -5,7 +5,7 @@ import { ends } from '../support/ends.ts';
 import { type RunningGateway, startGateway, writeConfig } from '../support/running-gateway.ts';
 import { type Answer, ScriptedPlatform } from '../support/scripted-platform.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 

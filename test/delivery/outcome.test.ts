@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  type Endpoint,
   Forbidden,
   Later,
   MediaPaused,
   NotLearned,
-  type Part,
   Refused,
   Unclear,
 } from '../../src/delivery/answer.ts';
@@ -49,9 +49,10 @@ const when = (change: Partial<Circumstances> = {}, notes: EntryMeta = {}): Circu
   ...{ notes: new Notes(notes), ...change },
 });
 const everyone = (change: Partial<Circumstances> = {}) => when({ alone: false, ...change });
-const later = (part: Part = 'messages', status = 503, retryAfterMs?: number) =>
-  new Later(part, error(status, retryAfterMs));
-const forbidden = (part: Part, isTheShop = false) => new Forbidden(part, error(403), isTheShop);
+const later = (endpoint: Endpoint = 'messages', status = 503, retryAfterMs?: number) =>
+  new Later(endpoint, error(status, retryAfterMs));
+const forbidden = (endpoint: Endpoint, isTheShop = false) =>
+  new Forbidden(endpoint, error(403), isTheShop);
 
 const answered = (status: number) => ({
   code: 'platform_answered',
@@ -127,9 +128,9 @@ describe('it fails as all of its shop does', () => {
   test.each([
     ['messages', WAITS_FOR.shop],
     ['media', WAITS_FOR.media],
-  ] as const)('%s: it waits for that, and it costs nothing', (part, waitsFor) => {
+  ] as const)('%s: it waits for that, and it costs nothing', (endpoint, waitsFor) => {
     const spent = everyone({ notes: new Notes({ posts: POST_BUDGET }) });
-    expect(outcomeOf(later(part), worn, spent)).toMatchObject({
+    expect(outcomeOf(later(endpoint), worn, spent)).toMatchObject({
       ...COSTS_NOTHING,
       ...{ failed: true, waitsFor, nextAttemptAt: NOW },
     });

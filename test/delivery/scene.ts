@@ -207,7 +207,7 @@ function normalizerOf(
           return { name, type: 'text/plain', size: bytes.length, stream };
         },
       })),
-      notes: {},
+      findings: {},
       dispose: () => (leavesFiles ? Promise.reject(new Error('EBUSY')) : Promise.resolve()),
     });
   };

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { gatewaySetting, sendEmail } from '../support/gateway-setting.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf } from '../support/spool-beside.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const large = (byte: string): string => `${byte.repeat(998)}\r\n`.repeat(100);

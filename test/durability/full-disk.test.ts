@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { gatewaySetting, sendEmail } from '../support/gateway-setting.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { countUndelivered, withSpool } from '../support/spool-guest.ts';
+import { countUndelivered, withSpool } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { ChatClient } from '../support/chat-client.ts';
 import { randomFaults, seededRandom } from '../support/random-faults.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf } from '../support/spool-beside.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { echoAgent, scene } from './scene.ts';
 

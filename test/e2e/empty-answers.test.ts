@@ -10,7 +10,7 @@ import {
 import { answered, type Gate } from '../support/platform-model-server.ts';
 import { sharedScene } from '../support/shared-scene.ts';
 import type { ListedEntry, SceneShop } from '../support/shops-scene.ts';
-import { waitForEntries } from '../support/spool-guest.ts';
+import { waitForEntries } from '../support/spool-beside.ts';
 
 const scene = sharedScene({
   shops: {

@@ -14,7 +14,7 @@ import { filesWith } from '../support/erased-scan.ts';
 import { ACME, CHAT_KEY, INBOX } from '../support/gateway-config.ts';
 import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import {
   ACCOUNT_SID,
@@ -262,7 +262,7 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
   for (const sms of [mms, stop]) await sendSms(running.gateway.httpUrl, sms);
   expect(await entriesOf(dataDir)).toHaveLength(1);
   expect(filesWith(dataDir, digits)).toEqual([]);
-  const store = await openSqliteStore({ dir: dataDir, role: 'guest', reserveBytes: 0 });
+  const store = await openSqliteStore({ dir: dataDir, role: 'beside', reserveBytes: 0 });
   ends(() => store.spool.close());
   const lane = (from: string) =>
     laneOf({ messageSid: sid, accountSid: ACCOUNT_SID, from, to: OUR_NUMBER });

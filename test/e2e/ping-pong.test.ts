@@ -5,7 +5,7 @@ import nodemailer from 'nodemailer';
 import { INBOX } from '../support/gateway-config.ts';
 import { ends } from '../support/ends.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-beside.ts';
 import { echoAgent, scene } from './scene.ts';
 
 const DEFAULTS = { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 };

@@ -4,7 +4,7 @@ import { ChatClient, ConnectRefused } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
 import { ACME, CHAT_KEY, INBOUND_TOKEN, INBOX } from '../support/gateway-config.ts';
 import { anEmail, sendEmail } from '../support/gateway-setting.ts';
-import { withSpool } from '../support/spool-guest.ts';
+import { withSpool } from '../support/spool-beside.ts';
 import { AUTH_TOKEN } from '../support/twilio-stand-in.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {

@@ -5,7 +5,7 @@ import { ends } from '../support/ends.ts';
 import { CHAT_KEY, INBOX } from '../support/gateway-config.ts';
 import { anEmail, gatewaySetting, sendEmail } from '../support/gateway-setting.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { countUndelivered, entriesOf, withSpool } from '../support/spool-guest.ts';
+import { countUndelivered, entriesOf, withSpool } from '../support/spool-beside.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 test('a kill while the platform is down keeps every message, its order and its conversation', async () => {

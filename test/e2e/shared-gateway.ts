@@ -10,7 +10,7 @@ import { type ConfigChoices, type ShopChoices, shopNamed } from '../support/gate
 import { PlatformFront } from '../support/platform-front.ts';
 import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
 import { sendSms } from '../support/sms-sender.ts';
-import { withSpool } from '../support/spool-guest.ts';
+import { withSpool } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import type { WebhookAnswer } from '../support/twilio-stand-in.ts';
 import { waitFor } from '../support/wait-for.ts';

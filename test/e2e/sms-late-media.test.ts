@@ -5,7 +5,7 @@ import { ends } from '../support/ends.ts';
 import { gatewaySetting } from '../support/gateway-setting.ts';
 import type { PlatformFront } from '../support/platform-front.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { waitForEntries } from '../support/spool-guest.ts';
+import { waitForEntries } from '../support/spool-beside.ts';
 import {
   mediaForm,
   mediaPath,

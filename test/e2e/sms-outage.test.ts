@@ -4,7 +4,7 @@ import { ends } from '../support/ends.ts';
 import { PlatformFront } from '../support/platform-front.ts';
 import { startGateway } from '../support/running-gateway.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf, waitForEntries } from '../support/spool-guest.ts';
+import { entriesOf, waitForEntries } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { serveMessages } from '../support/twilio-messages.ts';
 import {

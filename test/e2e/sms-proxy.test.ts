@@ -10,7 +10,7 @@ import {
   whyNoNginx,
 } from '../support/nginx-proxy.ts';
 import { sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf } from '../support/spool-beside.ts';
 import {
   AUTH_TOKEN,
   encodeForm,

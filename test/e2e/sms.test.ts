@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { ends } from '../support/ends.ts';
 import { randomFaults, seededRandom } from '../support/random-faults.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-guest.ts';
+import { entriesOf } from '../support/spool-beside.ts';
 import {
   ACCOUNT_SID,
   mediaPath,

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Channel } from '../../src/domain/channel.ts';
-import { storedFormOf } from '../../src/gateway/stored-forms.ts';
+import { storedFormReaderOf } from '../../src/gateway/stored-forms.ts';
 import type { EntryMeta } from '../../src/spool/entry.ts';
 
 const summary = (channel: Channel, head: string, meta: EntryMeta = {}) =>
-  storedFormOf({ kind: 'message', channel }).summaryOf(meta, Buffer.from(head));
+  storedFormReaderOf({ kind: 'message', channel }).summaryOf(meta, Buffer.from(head));
 const ofEvent = (head: string) =>
-  storedFormOf({ kind: 'event', channel: 'sms' }).summaryOf({}, Buffer.from(head));
+  storedFormReaderOf({ kind: 'event', channel: 'sms' }).summaryOf({}, Buffer.from(head));
 
 test('an email: names decoded and without their quotes, subject, copies to be found by', () => {
   const head = [
@@ -114,5 +114,5 @@ test.each([
 ] as const)('whose a stored %s %s is', (channel, kind, meta, lane, raw, identities) => {
   const entry = { kind, channel, lane, meta };
   const read = () => (raw === '' ? undefined : Buffer.from(raw));
-  expect(storedFormOf(entry).identitiesIn(entry, read)).toEqual(identities);
+  expect(storedFormReaderOf(entry).identitiesIn(entry, read)).toEqual(identities);
 });

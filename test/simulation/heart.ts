@@ -167,7 +167,7 @@ const normalize: Normalizer = ({ entry }) => {
     },
   };
   return Promise.resolve({
-    ...{ verdict: { kind: 'deliver' }, request, notes: {} },
+    ...{ verdict: { kind: 'deliver' }, request, findings: {} },
     attachments: attachments.map((name): Attachment => ({
       part: name,
       placeholder: `[missing: ${name}]`,

@@ -611,8 +611,8 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const number = FIRST_REFUSAL_NUMBER + 7;
         const alike = await settled(waiting(number, { detach: true }));
         const other = await settled(waiting(number + 1, { detach: true }));
-        expect(await spool.releaseWaiting(OTHER_SHOP, number)).toBe(0);
-        expect(await spool.releaseWaiting(SHOP, number)).toBe(1);
+        expect(await spool.waitForShopInstead(OTHER_SHOP, number)).toBe(0);
+        expect(await spool.waitForShopInstead(SHOP, number)).toBe(1);
         expect(await claimIds(WAITS_FOR.shop)).toEqual([alike]);
         expect(await claimIds(number + 1)).toEqual([other]);
       });

@@ -9,7 +9,7 @@ import {
 } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { Operations } from '../../src/spool/sqlite/operations.ts';
-import { storedFormOf } from '../../src/gateway/stored-forms.ts';
+import { storedFormReaderOf } from '../../src/gateway/stored-forms.ts';
 import { asEntryId, asShopId, type ShopId } from '../../src/domain/ids.ts';
 
 export const SHOP = asShopId('00000000-0000-4000-8000-000000000001');
@@ -36,7 +36,7 @@ export function anEntry(change: Partial<NewEntry> = {}): NewEntry {
   };
   const { meta, raw } = entry;
   if (raw.kind === 'file') return entry;
-  return { summary: storedFormOf(entry).summaryOf(meta, raw.bytes), ...entry };
+  return { summary: storedFormReaderOf(entry).summaryOf(meta, raw.bytes), ...entry };
 }
 
 /** What a shop in good health is asked for. */

@@ -9,7 +9,7 @@ import {
 import { createPublicApp } from '../../src/gateway/public-http.ts';
 import { createIntake, type Intake } from '../../src/intake/intake.ts';
 import { createAddressDirectory } from '../../src/channels/email/routing.ts';
-import { createHealth } from '../../src/observability/health.ts';
+import { createReadiness } from '../../src/observability/readiness.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createHttpListener } from '../../src/runtime/http-listener.ts';
@@ -103,7 +103,11 @@ export async function openInbound({
     },
     { ...parts, ...change?.(parts) },
   );
-  const app = createPublicApp({ routers: [route], health: createHealth(), logger: silentLogger });
+  const app = createPublicApp({
+    routers: [route],
+    readiness: createReadiness(),
+    logger: silentLogger,
+  });
   const listener = createHttpListener(app);
   const port = await listener.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}/email/inbound`;

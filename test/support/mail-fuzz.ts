@@ -148,7 +148,7 @@ class MailFuzz {
     const started = performance.now();
     try {
       const read = await this.#normalizer.normalize(claimed, new AbortController().signal);
-      if (read.notes['unreadable'] === true) note(this.#found.stubs, 'unreadable');
+      if (read.findings['unreadable'] === true) note(this.#found.stubs, 'unreadable');
       for (const what of await mistakesIn(read)) note(this.#found.refused, what);
       await read.dispose();
     } catch (error) {

@@ -27,18 +27,20 @@ import { Visitors } from './visitors.ts';
 
 /**
  * The path of a visitor's message, from the socket to the payload:
- * - A socket connects here. `connections.ts` reads its `auth` and counts it, as does `limits.ts`;
- *   `shop.ts` checks its origin, and `recognition.ts` finds the visitor.
+ * - A socket connects here. `connections.ts` reads its `auth`, finds the shop by its key and counts
+ *   the socket, as does `limits.ts`; `shop.ts` checks its origin, and `recognition.ts` finds the
+ *   visitor.
  * - `session.ts` handles the visitor's events one after the other (`events.ts` has their types).
- * - `receive.ts` validates them and creates the arrival: shop, lane, dedup key and remote id.
- *   `stored.ts` defines the stored form. Files were uploaded before, through `door-uploads.ts` and
- *   `uploads.ts`.
- * - `intake/intake.ts` stores the message durably with its number in the visitor's record. Only
+ * - `receive.ts` validates them and builds the arrival: dedup key, remote id and the lane of the
+ *   visitor's record (`spool/sqlite/visitors.ts`). `stored.ts` defines the stored form. Files were
+ *   uploaded before, through `door-uploads.ts` and `uploads.ts`.
+ * - `intake/intake.ts` stores the message durably with its number in the visitor's journal. Only
  *   then `session.ts` acknowledges it, and `line-feed.ts` sends it to the tabs that `visitors.ts`
  *   lists.
  * - Delivery calls `normalize.ts` for the payload, and `messageSettled` here for the tick.
- * - `replies/reply-poller.ts` decides when to look for the agent's replies,
- *   `replies/shop-replies.ts` reads and stores them, and `publish` sends them.
+ * - `replies/reply-poller.ts` decides when to look for the agent's replies.
+ *   `replies/shop-replies.ts` reads them with `conversation-lists.ts` and `message-reader.ts`, and
+ *   stores them. `publish` here offers each to the tabs, and `line-feed.ts` sends it once.
  * - `engine.ts` contains all use of engine.io beyond its interface; `door-widget.ts` serves the
  *   widget's files.
  */

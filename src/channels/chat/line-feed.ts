@@ -13,7 +13,7 @@ export interface LineFeedParts {
 }
 
 /**
- * One socket's view of its visitor's numbered record. The socket gets each line once and in the
+ * One socket's view of its visitor's journal. The socket gets each line once and in the
  * order of `seq`, in whatever order lines are offered and even if a replay overlaps with live
  * lines: the next line is sent directly, and gaps are filled from the journal.
  */

@@ -53,7 +53,7 @@ function normalize(
       },
     },
     attachments: uploads.map((upload) => attachmentOf(upload, blobs)),
-    notes: { characters: text.length, attachments: uploads.length },
+    findings: { characters: text.length, attachments: uploads.length },
     dispose: () => Promise.resolve(),
   };
 }

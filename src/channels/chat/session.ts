@@ -84,7 +84,7 @@ export class ChatSession implements Tab {
    */
   readonly #reads = new SerialQueue();
 
-  /** Joins the visitor's room before reading what it missed, so that no line is lost in between. */
+  /** Enters the visitor's tabs before reading what it missed, so that no line is lost in between. */
   constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
     const { shop, visitorId, record, lastSeq, network } = admission;
     this.#socket = socket;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
-import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
+import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
 import { asBlobName } from '../../domain/ids.ts';
 
 /**
@@ -66,7 +66,7 @@ export const chatRaw = (bytes: Uint8Array): ChatRaw =>
   rawSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
 
 /** The stored form for lists, search and erasure; the visitor is in the meta. */
-export const storedChat: StoredForm = {
+export const storedChat: StoredFormReader = {
   summaryOf: (meta) => {
     const email = textIn(meta, 'email');
     const parts = [textIn(meta, 'name'), email === '' ? '' : `<${email}>`];

@@ -7,7 +7,8 @@
  *   and the recipient's shop (smtp-transaction.ts, routing.ts). refusals.ts defines the error
  *   replies.
  * 3. The bytes stream into a MessageSink (receiveData in this file, receive.ts).
- * 4. acceptMessage creates one arrival per inbox: shop, lane, dedup key and remote id (receive.ts).
+ * 4. acceptMessage creates one arrival per inbox (selectInboxes in routing.ts): lane, dedup key and
+ *   remote id (receive.ts).
  *   For a shop that rejects forged mail, the sender is checked first.
  * 5. The intake commits the entries; the door acknowledges, counts and logs the message
  *   (DoorReport).
@@ -75,8 +76,8 @@ export async function acceptMessage(
     return await acceptStored(message, envelope, parts);
   } catch (error) {
     // After any other failure, the entries may have been stored and refer to the file.
-    const isUnnamed = error instanceof SmtpRefusal || error instanceof SpoolFull;
-    if (isUnnamed && message.raw.kind === 'file') {
+    const isUnreferenced = error instanceof SmtpRefusal || error instanceof SpoolFull;
+    if (isUnreferenced && message.raw.kind === 'file') {
       // The reply does not depend on it: the next start removes a file that remains.
       await parts.blobs.remove(message.raw.blob).catch(() => undefined);
     }

@@ -205,7 +205,7 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
     verdict: result.verdict,
     request: result.request,
     attachments: result.files.map((file) => toAttachment(file, job.raw)),
-    notes: result.notes,
+    findings: result.findings,
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
     // Most messages have no scratch file, and checking for one costs more than parsing.
     dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
@@ -248,7 +248,7 @@ async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise
     // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
     files: [rawFile(head.subject, bytes)],
-    notes: { body: 'none', unreadable: true, attachments: 1 },
+    findings: { body: 'none', unreadable: true, attachments: 1 },
     // Failed attempts may have left files there.
     usedScratch: true,
   };

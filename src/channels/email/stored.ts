@@ -2,14 +2,14 @@ import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { EntryMeta, RawForm, StoredSummary } from '../../spool/entry.ts';
-import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
+import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
 import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from './header-block.ts';
 import { decodeWords } from './normalize/head/header-values.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
 /** What the door knows about an email besides its bytes. Stored with the entry, never logged. */
 const emailMetaSchema = z.object({
-  /** The client: an IP address, or the name of another door. */
+  /** The client's IP address, or the name of the command that ingested it. */
   remoteAddress: z.string(),
   /** The HELO or EHLO argument as sent; empty if there was none. */
   heloName: z.string(),
@@ -21,6 +21,7 @@ const emailMetaSchema = z.object({
   envelopeFrom: z.string(),
   /** The recipients in the envelope that belong to this shop. */
   envelopeTo: z.array(z.string()),
+  /** The inbox: the shop's address that it was sent to. The platform's `agent_contact`. */
   agentContact: z.string(),
   /** This shop's addresses in the envelope, To and Cc. */
   ourAddressesMatched: z.array(z.string()),
@@ -97,8 +98,8 @@ const MAX_MORE_CHARS = 2000;
 const MAX_RECIPIENTS = 50;
 
 /** An email is stored as its bytes; its sender is part of its lane. */
-export const storedEmail: StoredForm = {
-  summaryOf: (meta, head) => summaryOfHeaders(meta, parseHeaderBlock(head)),
+export const storedEmail: StoredFormReader = {
+  summaryOf: (meta, beginning) => summaryOfHeaders(meta, parseHeaderBlock(beginning)),
   // `emailLane` appends the agent's contact to the sender's address.
   identitiesIn: ({ lane, meta }) => [lane.slice(0, -1 - String(meta['agentContact']).length)],
 };

@@ -25,8 +25,8 @@ import { FormFields, type MessageIdentity } from './stored.ts';
  * - `POST /sms/twilio` is handled here; `receive.ts` parses the body as parameters, up to 64 KiB,
  *   and reads sender and recipient; `shop.ts` finds the shop, one of whose tokens must have signed
  *   the request (`isSigned` below).
- * - `receive.ts` creates the arrival: shop, lane, dedup key and remote id; `stored.ts` defines the
- *   stored form.
+ * - `receive.ts` builds the arrival of that shop: lane, dedup key and remote id; `stored.ts` defines
+ *   the stored form.
  * - `intake/intake.ts` stores it durably; only then this file responds with 200.
  * - `reconciliation/` finds texts that no webhook delivered through the REST API; they take the
  *   same path.

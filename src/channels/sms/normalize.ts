@@ -87,7 +87,7 @@ export function createSmsNormalizer(
       verdict: await verdictOf(message, deps),
       request,
       attachments: media.attachments,
-      notes: {
+      findings: {
         transport: from.transport,
         media: media.attachments.length,
         ...(found.refused > 0 && { mediaRefused: found.refused }),
@@ -156,7 +156,7 @@ async function followUp(
         : { kind: 'deliver' },
       request,
       attachments,
-      notes: { transport: from.transport, media: media.length },
+      findings: { transport: from.transport, media: media.length },
       dispose: () => found.dispose(),
     };
   } catch (error) {

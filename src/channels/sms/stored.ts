@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { Claimed, EntryMeta, StoredSummary } from '../../spool/entry.ts';
-import { parsedJson, type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
+import { parsedJson, type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
 
 /**
  * The stored form of a text: sender and recipient in the meta, and the list of parameters as
@@ -92,7 +92,7 @@ export const storedForm = (
  * has the lane of the text, so that it joins the same conversation, but never holds that lane back.
  */
 export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
-  const head = raw.kind === 'inline' ? raw.bytes : new Uint8Array();
+  const bytes = raw.kind === 'inline' ? raw.bytes : new Uint8Array();
   const id = `${entry.remoteId}/media`;
   return {
     shopId: entry.shopId,
@@ -102,7 +102,7 @@ export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
     remoteId: id,
     meta: { ...entry.meta, late },
     raw,
-    summary: storedSms.summaryOf(entry.meta, head),
+    summary: storedSms.summaryOf(entry.meta, bytes),
     detached: true,
   };
 }
@@ -122,14 +122,14 @@ export function readStored(claimed: Claimed): StoredMessage {
   return { identity, fields: new FormFields(pairs), late };
 }
 
-/** The parameters in a raw form; undefined if it is damaged, or a head that is cut off. */
+/** The parameters in a raw form; undefined if it is damaged, or a beginning that is cut off. */
 export const readPairs = (raw: Uint8Array): FormPairs | undefined =>
   rawSchema.safeParse(parsedJson(raw)).data;
 
 /** The stored form for lists, search and erasure. */
-export const storedSms: StoredForm = {
-  summaryOf: (meta, head) => {
-    const pairs = parsedJson(head);
+export const storedSms: StoredFormReader = {
+  summaryOf: (meta, beginning) => {
+    const pairs = parsedJson(beginning);
     return summaryOfPairs(meta, Array.isArray(pairs) ? pairs : []);
   },
   identitiesIn: ({ meta }) => [String(meta['from'])],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Arrival, Intake } from '../../intake/intake.ts';
 import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
-import { storedFormOf } from '../../gateway/stored-forms.ts';
+import { storedFormReaderOf } from '../../gateway/stored-forms.ts';
 import { type ExportedEntry, readExportLine } from '../queue-entry.ts';
 import type { EmailIngester } from './email-ingester.ts';
 import type { MessagePosition, IngestTally } from './message-position.ts';
@@ -105,7 +105,7 @@ async function takeArrival(
   const arrival: Arrival = {
     ...{ shopId, channel, lane, dedupKey, remoteId, meta, receivedAt },
     raw: { kind: 'inline', bytes: raw },
-    summary: storedFormOf({ kind: 'message', channel }).summaryOf(meta, raw),
+    summary: storedFormReaderOf({ kind: 'message', channel }).summaryOf(meta, raw),
   };
   const duplicate = parts.dryRun
     ? await parts.isKnown(arrival)

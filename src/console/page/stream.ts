@@ -39,7 +39,7 @@ export function onEntries(listener: Listener<readonly string[]>): () => void {
   return () => entryListeners.delete(listener);
 }
 
-/** Calls the listener with the progress of bulk actions; returns the unsubscribe function. */
+/** Calls the listener with the progress of actions; returns the unsubscribe function. */
 export function onAction(listener: Listener<ActionProgress>): () => void {
   actionListeners.add(listener);
   return () => actionListeners.delete(listener);

@@ -6,7 +6,7 @@ import express, {
   type Router,
 } from 'express';
 import helmet from 'helmet';
-import type { Health } from '../../observability/health.ts';
+import type { Readiness } from '../../observability/readiness.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { Refusal } from './refusal.ts';
@@ -14,7 +14,7 @@ import { answerFailures, isCrossSite, requireKnownHost, requireOwnPage } from '.
 import type { SignIn } from './sign-in.ts';
 
 interface AdminParts {
-  readonly health: Health;
+  readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signIn: SignIn;
@@ -35,13 +35,13 @@ const SELF = ["'self'"];
  * session, and metrics behind their own token or the password.
  */
 export function createAdminApp(parts: AdminParts): Express {
-  const { health, metrics, logger, signIn, host, hosts } = parts;
+  const { readiness, metrics, logger, signIn, host, hosts } = parts;
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.use(securityHeaders());
-  app.get('/healthz', health.healthz);
-  app.get('/readyz', health.readyz);
+  app.get('/healthz', readiness.healthz);
+  app.get('/readyz', readiness.readyz);
   app.get('/metrics', requirePassword(signIn), async (_req, res) => {
     res.type(metrics.registry.contentType).end(await metrics.registry.metrics());
   });

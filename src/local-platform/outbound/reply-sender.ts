@@ -56,9 +56,9 @@ interface ReplySenderOptions {
  * | DELIVERED | accepted by the relay or provider, or durable on disk |
  * | FAILED | refused permanently, or not sent before the schedule ended; its ticket is WaitingUser |
  *
- * The queue, the number of attempts and the time of the next one are in the store. An attempt is
- * recorded before it begins, so that after a crash the next one knows that the reply may have been
- * sent.
+ * The queue, the number of attempts and the time of the next one are in the store. An attempt that
+ * must not be repeated (relay, Twilio) is recorded before it begins, so that after a crash the next
+ * one knows that the reply may have been sent.
  */
 export class ReplySender {
   readonly #options: ReplySenderOptions;

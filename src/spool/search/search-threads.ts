@@ -18,8 +18,8 @@ type Thread = RpcThread<SearchThread, SearchOwner>;
 interface SearchThreadsOptions {
   /** The data folder, with a store. */
   readonly dir: string;
-  /** `owner`: the gateway, which updates the index. `guest`: a command beside it or without one. */
-  readonly role: 'owner' | 'guest';
+  /** `owner`: the gateway, which updates the index. `beside`: a command, with or without one. */
+  readonly role: 'owner' | 'beside';
   /** The updating thread failed, for this reason (a code or the error's name). */
   readonly onFailure?: (reason: string) => void;
 }
@@ -39,10 +39,10 @@ export class SearchThreads implements EntryIndex {
   constructor({ dir, role, onFailure = () => undefined }: SearchThreadsOptions) {
     this.#data = {
       ...{ spoolFile: join(dir, 'spool.db'), indexFile: indexFileOf(dir) },
-      updatesFirst: role === 'guest',
+      updatesFirst: role === 'beside',
     };
     this.#onFailure = onFailure;
-    if (role === 'guest') return;
+    if (role === 'beside') return;
     // The place of the index in earlier versions.
     removeIndex(join(dir, 'search.db'));
     this.#followAfter(FOLLOW_AFTER_MS);

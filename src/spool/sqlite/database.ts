@@ -35,7 +35,7 @@ export const logGrowthBytes = (file: string): number => Math.max(0, MAX_LOG_BYTE
  * @param role `owner`: the gateway; it first makes durable what a process that died left
  * @throws {SpoolUnusable} damaged, not a spool, or written by a newer version
  */
-export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): Db {
+export function openDatabase(file: string, role: 'owner' | 'beside' = 'beside'): Db {
   let db: Db | undefined;
   try {
     secureLog(file, role);
@@ -137,24 +137,24 @@ const WAIT_MS = 2000;
  * file, which is fsynced and renamed over the old one, its folder is fsynced, and then the WAL is
  * checkpointed. Each step has to succeed (docs/decisions/0020-fsync-failures.md).
  *
- * A clean shutdown leaves no WAL. An owner always does this; a guest only when no other process has
- * the database open, because the process that opened it first has done it.
+ * A clean shutdown leaves no WAL. An owner always does this; a process beside it only when no other
+ * has the database open, because the one that opened it first has done it.
  * @throws a system error or one of SQLite's
  */
-export function secureLog(file: string, role: 'owner' | 'guest'): void {
+export function secureLog(file: string, role: 'owner' | 'beside'): void {
   if (logBytes(file) === 0) return;
   try {
     secure(file, role);
   } catch (error) {
     const isFull = isDiskFull(error) || codeOf(error) === 'SQLITE_FULL';
-    if (role === 'guest' || !isFull) throw error;
+    if (role === 'beside' || !isFull) throw error;
     // The ballast is given up: waiting entries are delivered even when the disk is full.
     rmSync(join(dirname(file), BALLAST_FILE), { force: true });
     secure(file, role);
   }
 }
 
-function secure(file: string, role: 'owner' | 'guest'): void {
+function secure(file: string, role: 'owner' | 'beside'): void {
   const db = new Database(file, { timeout: role === 'owner' ? WAIT_MS : 0 });
   try {
     if (hasItAlone(db)) {
@@ -168,7 +168,7 @@ function secure(file: string, role: 'owner' | 'guest'): void {
     // After a complete checkpoint the last connection deletes the WAL when it closes.
     db.close();
   }
-  if (role === 'owner') secureBesideGuests(file);
+  if (role === 'owner') secureBesideCommands(file);
 }
 
 /**
@@ -192,7 +192,7 @@ function hasItAlone(db: Database.Database): boolean {
  * rename it would keep reading the old file. Instead each byte is overwritten with itself while
  * nobody else can write.
  */
-function secureBesideGuests(file: string): void {
+function secureBesideCommands(file: string): void {
   const db = new Database(file, { timeout: 10 * WAIT_MS });
   try {
     db.pragma('synchronous = FULL');

@@ -207,7 +207,7 @@ function prepareToClaim(db: Db) {
 
 function prepareToSettle(db: Db) {
   return {
-    held: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
+    ofLease: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
       `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),
     delivered: db.prepare(

@@ -210,6 +210,8 @@ export class EntryTable {
         const answer = answers[index];
         if (answer === undefined) return false;
         const limit = Math.min(share, left, request.limit - answer.claimed.length);
+        // `failures`, as in `untried`. An entry that waited for its shop counts here, too, so a claim
+        // may return fewer retries than requested; the next one returns the others.
         const retried = answer.claimed.filter(({ entry }) => entry.failures > 0).length;
         const retries = Math.max(0, (request.retries ?? 0) - retried);
         const { claimed, more } = this.#claimOf({ ...request, limit, retries }, leaseMs);
@@ -283,7 +285,7 @@ export class EntryTable {
     record?: StoredRecord,
   ): boolean {
     const now = this.#clock();
-    const row = this.#sql.held.get(lease.id, lease.generation);
+    const row = this.#sql.ofLease.get(lease.id, lease.generation);
     if (row === undefined) return false;
     if (steps.length > 0)
       this.#sql.insertSteps.run({ seq: row.seq, at: now, steps: JSON.stringify(steps) });
@@ -332,7 +334,7 @@ export class EntryTable {
   }
 
   saveMedia(lease: Lease, part: string, { id, url }: SavedMedia): boolean {
-    const row = this.#sql.held.get(lease.id, lease.generation);
+    const row = this.#sql.ofLease.get(lease.id, lease.generation);
     if (row === undefined) return false;
     this.#sql.insertMedia.run(row.seq, part, id, url ?? null);
     return true;

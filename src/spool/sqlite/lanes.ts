@@ -47,7 +47,7 @@ export class LaneHeads {
   /** Repairs the lanes of one portion that do not have exactly one claimable entry. */
   repairSome(after: number): { readonly upTo: number | undefined; readonly repaired: number } {
     const rows = this.#sql.after.all(after, LANES_PER_LOOK);
-    const broken = rows.filter(({ ready }) => ready !== 1);
+    const broken = rows.filter(({ claimables }) => claimables !== 1);
     for (const row of broken) this.refresh(row);
     return {
       upTo: rows.length < LANES_PER_LOOK ? undefined : rows.at(-1)?.lane_hash,
@@ -72,8 +72,8 @@ function prepareHeads(db: Db) {
       `UPDATE entries SET claimable = 0 WHERE ${lane} AND claimable = 1 AND seq <> @head`,
     ),
     makeClaimable: db.prepare(`UPDATE entries SET claimable = 1 WHERE seq = ?`),
-    after: db.prepare<[number, number], { lane_hash: number; ready: number }>(
-      `SELECT lane_hash, sum(claimable) AS ready FROM entries
+    after: db.prepare<[number, number], { lane_hash: number; claimables: number }>(
+      `SELECT lane_hash, sum(claimable) AS claimables FROM entries
        WHERE in_lane = 1 AND lane_hash > ? GROUP BY lane_hash ORDER BY lane_hash LIMIT ?`,
     ),
   };
@@ -96,8 +96,8 @@ export class WaitingEntries {
     return this.#sql.hasten.run({ shop, now, since, spreadMs: Math.max(1, spreadMs) }).changes;
   }
 
-  releaseWaiting(shopId: ShopId, waitsFor: number): number {
-    return this.#sql.releaseWaiting.run(shopId, waitsFor).changes;
+  waitForShopInstead(shopId: ShopId, waitsFor: number): number {
+    return this.#sql.waitForShopInstead.run(shopId, waitsFor).changes;
   }
 
   repair({ shops, lanesAfter }: RepairRequest): Repaired {
@@ -116,7 +116,7 @@ export class WaitingEntries {
     const waited = this.#sql.refusalsWaitedFor.all(shopId).map(({ waits }) => waits);
     return waited
       .filter((number) => !refusals.includes(number))
-      .reduce((sum, number) => sum + this.releaseWaiting(shopId, number), 0);
+      .reduce((sum, number) => sum + this.waitForShopInstead(shopId, number), 0);
   }
 }
 
@@ -134,7 +134,7 @@ function prepareWaits(db: Db) {
          AND next_attempt_at > @now + @spreadMs
          AND (@since IS NULL OR (detached = 0 AND failures > 0 AND last_attempt_at >= @since))`,
     ),
-    releaseWaiting: db.prepare(
+    waitForShopInstead: db.prepare(
       `UPDATE entries SET waits = ${WAITS_FOR.shop} WHERE ${waiting} AND waits = ?`,
     ),
     refusalsWaitedFor: db.prepare<[string], Pick<EntryRow, 'waits'>>(

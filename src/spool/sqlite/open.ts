@@ -13,7 +13,7 @@ import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
-import { HEAD_BYTES, type StoredForms, SUMMARY_VERSION } from '../stored-form.ts';
+import { BEGINNING_BYTES, type StoredFormReaders, SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
 import type { Operations, OutdatedSummary } from './operations.ts';
 import { type OnCommit, type Remote, StoreClient, storeOperations } from './store-client.ts';
@@ -22,8 +22,8 @@ import { codeOf } from '../../runtime/error-code.ts';
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
   readonly dir: string;
-  /** `guest`: a command beside a running gateway, which takes no lock and recovers nothing. */
-  readonly role: 'owner' | 'guest';
+  /** `owner`: the gateway. `beside`: a command, which takes no lock and recovers nothing. */
+  readonly role: 'owner' | 'beside';
   /** Nothing is accepted while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;
   /**
@@ -46,7 +46,7 @@ export interface Store {
   /** The required free space; higher after the disk was full, until the ballast is back. */
   readonly neededBytes: () => number;
   /** Computes summaries that are missing or from an earlier version; resolves with their number. */
-  renewSummaries(forms: StoredForms, signal: AbortSignal): Promise<number>;
+  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
 }
 
 /**
@@ -112,7 +112,7 @@ function createSpool(
     ...remote,
     blobs,
     accept: (entries) =>
-      lock === undefined ? acceptAsGuest(remote, entries) : remote.accept(entries),
+      lock === undefined ? acceptBeside(remote, entries) : remote.accept(entries),
     claim: (...args) => claim(remote, ...args),
     // The record is compressed here, to keep this work off the database's thread.
     settle: async (lease, outcome, settlement, record) =>
@@ -145,7 +145,7 @@ function createOperatorStore(remote: Remote<Operations>): OperatorStore {
 }
 
 /** A large backlog is filed in portions, so that the gateway's commits do not wait long. */
-async function acceptAsGuest(
+async function acceptBeside(
   remote: Remote<Operations>,
   entries: readonly NewEntry[],
 ): Promise<readonly Accepted[]> {
@@ -232,12 +232,12 @@ const PAUSE_MS = 20;
 async function renewSummaries(
   remote: Remote<Operations>,
   blobs: BlobFiles,
-  forms: StoredForms,
+  forms: StoredFormReaders,
   signal: AbortSignal,
 ): Promise<number> {
   if ((await remote.mark(SUMMARIES)) === SUMMARY_VERSION) return 0;
-  const summaryOf = async ({ seq, id, head, blob, ...entry }: OutdatedSummary) => {
-    const bytes = head ?? (blob && (await headOf(blobs.path(blob)))) ?? new Uint8Array();
+  const summaryOf = async ({ seq, id, beginning, blob, ...entry }: OutdatedSummary) => {
+    const bytes = beginning ?? (blob && (await beginningOf(blobs.path(blob)))) ?? new Uint8Array();
     return { seq, id, ...forms(entry).summaryOf(entry.meta, bytes) };
   };
   let renewed = 0;
@@ -257,13 +257,13 @@ async function renewSummaries(
 }
 
 /** Undefined when the file was swept or deleted meanwhile; the spool reports deletions. */
-async function headOf(path: string): Promise<Uint8Array | undefined> {
+async function beginningOf(path: string): Promise<Uint8Array | undefined> {
   try {
     const file = await open(path);
     try {
-      const head = new Uint8Array(HEAD_BYTES);
-      const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
-      return head.subarray(0, bytesRead);
+      const beginning = new Uint8Array(BEGINNING_BYTES);
+      const { bytesRead } = await file.read(beginning, 0, BEGINNING_BYTES, 0);
+      return beginning.subarray(0, bytesRead);
     } finally {
       await file.close();
     }

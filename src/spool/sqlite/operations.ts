@@ -16,14 +16,15 @@ import { SenderRateTable } from './sender-rate-table.ts';
 import { VisitorIdentities, VisitorTable } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { Channel } from '../../domain/channel.ts';
-import { HEAD_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
+import { BEGINNING_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
 import type { EntryRow } from './entry-row.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
 /**
- * All operations of the database's thread: the public methods of the tables, by their names, which
- * are those of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`). Each is
+ * All operations of the database's thread: the public methods of the tables, by their names. Most
+ * are methods of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`,
+ * `opt-out-store.ts`); only `open.ts` or another table calls the rest, such as `acceptFiled`. Each is
  * synchronous, runs in the transaction of its batch, and takes and returns only values that can be
  * cloned to another thread.
  */
@@ -122,7 +123,7 @@ class AuditTable {
   }
 }
 
-/** Times that outlive the process, by name. */
+/** Named numbers that outlive the process. */
 class MarkTable {
   readonly #sql;
 
@@ -139,12 +140,15 @@ class MarkTable {
     return this.#sql.get.get(name)?.at;
   }
 
-  setMark(name: string, at: number): void {
-    this.#sql.set.run(name, at);
+  setMark(name: string, value: number): void {
+    this.#sql.set.run(name, value);
   }
 }
 
-/** The stored health of shops, for commands beside the gateway, and these commands' requests. */
+/**
+ * The stored health of shops, for commands beside the gateway, and operators' requests for a probe,
+ * from a command or the console.
+ */
 class ShopHealthTable {
   readonly #sql;
 
@@ -204,7 +208,7 @@ export interface OutdatedSummary {
   readonly channel: Channel;
   readonly meta: EntryMeta;
   /** The beginning of the raw form; undefined when it is in a file or was swept. */
-  readonly head: Uint8Array | undefined;
+  readonly beginning: Uint8Array | undefined;
   readonly blob: BlobName | undefined;
 }
 
@@ -217,7 +221,8 @@ class SummaryTable {
       newest: db.prepare<[], { seq: number | null }>(`SELECT max(seq) AS seq FROM entries`),
       outdated: db.prepare<[number, number], OutdatedRow>(
         `SELECT seq, id, kind, channel, meta, blob,
-           (SELECT substr(bytes, 1, ${HEAD_BYTES}) FROM raws WHERE raws.seq = entries.seq) AS head
+           (SELECT substr(bytes, 1, ${BEGINNING_BYTES}) FROM raws WHERE raws.seq = entries.seq)
+             AS beginning
          FROM entries LEFT JOIN summaries USING (seq)
          WHERE seq > ? AND seq <= ? AND version IS NOT ${SUMMARY_VERSION}`,
       ),
@@ -234,13 +239,15 @@ class SummaryTable {
   outdatedSummaries(after: number): { outdated: OutdatedSummary[]; upTo: number | undefined } {
     const upTo = after + SEQS_PER_CALL;
     const newest = this.#sql.newest.get()?.seq ?? 0;
-    const outdated = this.#sql.outdated.all(after, upTo).map(({ meta, head, blob, ...row }) => ({
-      ...row,
-      // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
-      meta: JSON.parse(meta) as EntryMeta,
-      head: head ?? undefined,
-      blob: blob ?? undefined,
-    }));
+    const outdated = this.#sql.outdated
+      .all(after, upTo)
+      .map(({ meta, beginning, blob, ...row }) => ({
+        ...row,
+        // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
+        meta: JSON.parse(meta) as EntryMeta,
+        beginning: beginning ?? undefined,
+        blob: blob ?? undefined,
+      }));
     return { outdated, upTo: upTo < newest ? upTo : undefined };
   }
 
@@ -254,7 +261,7 @@ class SummaryTable {
 }
 
 type OutdatedRow = Pick<EntryRow, 'seq' | 'id' | 'kind' | 'channel' | 'meta' | 'blob'> & {
-  readonly head: Uint8Array | null;
+  readonly beginning: Uint8Array | null;
 };
 
 /** The store has failed: it is uncertain what is on the disk. Never retried. */

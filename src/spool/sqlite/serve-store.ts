@@ -17,7 +17,7 @@ import {
 export interface StoreOptions {
   readonly file: string;
   /** `owner`: the gateway of this data folder. */
-  readonly role: 'owner' | 'guest';
+  readonly role: 'owner' | 'beside';
   /** `StoreFailure.shared` of the store. */
   readonly failed: SharedArrayBuffer;
 }

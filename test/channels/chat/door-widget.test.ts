@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createWidgetRoutes } from '../../../src/channels/chat/door-widget.ts';
 import { createPublicApp } from '../../../src/gateway/public-http.ts';
-import { createHealth } from '../../../src/observability/health.ts';
+import { createReadiness } from '../../../src/observability/readiness.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ends } from '../../support/ends.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   const shops = [aShop({ widget: { name: 'Acme', preChat: 'off' } }), otherShop()];
   const routers = [createWidgetRoutes({ shops, folder })];
   const server = createServer(
-    createPublicApp({ routers, health: createHealth(), logger: silentLogger }),
+    createPublicApp({ routers, readiness: createReadiness(), logger: silentLogger }),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends(() => new Promise((resolve) => server.close(resolve)));

@@ -85,7 +85,7 @@ describe('the contact', () => {
 
 test('the message is what was written, as plain text', async () => {
   const text = ' <b>bold</b> & *this*\n\nüñï 😀 ';
-  const { request, verdict, notes } = await normalize(claim({}, text));
+  const { request, verdict, findings } = await normalize(claim({}, text));
   expect(verdict).toEqual({ kind: 'deliver' });
   expect(request.conversation).toEqual({ direction: 'inbound', type: 'web_chat' });
   expect(request.message).toEqual({
@@ -94,7 +94,7 @@ test('the message is what was written, as plain text', async () => {
     remote_id: `chat:${VISITOR.id}:0b6d6a4e-0000-4000-8000-000000000000`,
     timestamp: '2026-01-02T03:04:05.678Z',
   });
-  expect(JSON.stringify(notes)).not.toContain('bold');
+  expect(JSON.stringify(findings)).not.toContain('bold');
 });
 
 test.each(['', '\u200b\u2060'])(

@@ -250,7 +250,7 @@ describe('hostile mail', () => {
     ]);
     expect(before.request.message.content).toBe('before');
     expect(after.request.message.content).toBe('after');
-    expect(stub.notes).toMatchObject({ unreadable: true });
+    expect(stub.findings).toMatchObject({ unreadable: true });
     const original = await stub.attachments[0]?.open(never());
     expect(original).toMatchObject({ name: 'Large.eml', size: bytes.length });
     expect(original === undefined ? '' : sha256(await buffer(original.stream()))).toBe(
@@ -267,7 +267,7 @@ describe('hostile mail', () => {
         normalize(claimedEmail(letter('text', headers)), never()),
       ),
     );
-    expect(reads.map(({ notes }) => notes['unreadable'] ?? false)).toEqual([
+    expect(reads.map(({ findings }) => findings['unreadable'] ?? false)).toEqual([
       true,
       false,
       true,
@@ -280,7 +280,7 @@ describe('hostile mail', () => {
       claimedEmail(letter('x', 'X-Poison: throw\n')),
       never(),
     );
-    expect(read.notes).toMatchObject({ unreadable: true });
+    expect(read.findings).toMatchObject({ unreadable: true });
   });
 });
 

@@ -30,7 +30,7 @@ describe('whatever is sent as a message', () => {
   beforeAll(async () => {
     const platformUrl = await platform.start();
     gateway = await startGateway({ dataDir: dir.path, platformUrl });
-    ({ spool } = await openSqliteStore({ dir: dir.path, role: 'guest', reserveBytes: 0 }));
+    ({ spool } = await openSqliteStore({ dir: dir.path, role: 'beside', reserveBytes: 0 }));
   });
 
   afterAll(async () => {

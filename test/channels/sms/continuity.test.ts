@@ -12,7 +12,7 @@ import { ends } from '../../support/ends.ts';
 import { ACME, gatewayConfig } from '../../support/gateway-config.ts';
 import { PlatformFront } from '../../support/platform-front.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
-import { waitForEntries } from '../../support/spool-guest.ts';
+import { waitForEntries } from '../../support/spool-beside.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { OUR_NUMBER, THEIR_NUMBER } from '../../support/twilio-stand-in.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -26,7 +26,7 @@ function folder(): string {
   return dir.path;
 }
 
-async function openStore(dir: string, role: 'owner' | 'guest' = 'owner'): Promise<Store> {
+async function openStore(dir: string, role: 'owner' | 'beside' = 'owner'): Promise<Store> {
   const store = await openSqliteStore({ dir, role, reserveBytes: 0 });
   ends(() => store.spool.close());
   return store;

@@ -29,13 +29,13 @@ beforeEach(() => {
 const countIn = (db: Database.Database): unknown =>
   db.prepare('SELECT count(*) AS count FROM t').get();
 
-function guest(): Database.Database {
+function otherProcess(): Database.Database {
   const db = new Database(file);
   ends(() => db.close());
   return db;
 }
 
-test.each(['owner', 'guest'] as const)(
+test.each(['owner', 'beside'] as const)(
   '%s: all of the log is in the database, and the log gone',
   (role) => {
     secureLog(file, role);
@@ -46,21 +46,21 @@ test.each(['owner', 'guest'] as const)(
   },
 );
 
-test('beside a process that has it open, a guest leaves the log alone', () => {
-  const other = guest();
+test('beside a process that has it open, a command leaves the log alone', () => {
+  const other = otherProcess();
   expect(countIn(other)).toEqual({ count: 100 });
   const { ino, size } = statSync(log);
-  secureLog(file, 'guest');
+  secureLog(file, 'beside');
   expect(statSync(log)).toMatchObject({ ino, size });
 });
 
 test('beside a command that outlived the gateway, an owner keeps the file that both have open', () => {
-  const command = guest();
+  const command = otherProcess();
   expect(countIn(command)).toEqual({ count: 100 });
   const { ino } = statSync(log);
   secureLog(file, 'owner');
   expect(statSync(log).ino).toBe(ino);
-  const owner = guest();
+  const owner = otherProcess();
   owner.prepare('INSERT INTO t VALUES (100)').run();
   expect(countIn(command)).toEqual({ count: 101 });
   command.prepare('INSERT INTO t VALUES (101)').run();

@@ -149,7 +149,7 @@ test('sentences of earlier versions become codes, and nothing that was shown is 
   const found = await Promise.all(all.map((_, index) => spool.get(asEntryId(`e${index}`))));
   expect(found.map((entry) => entry?.reason)).toEqual(all.map(([, reason]) => reason));
   for (const [text, reason] of STORED) expect(sentence(reason)).toBe(text);
-  const index = new SearchThreads({ dir: dir.path, role: 'guest' });
+  const index = new SearchThreads({ dir: dir.path, role: 'beside' });
   ends(() => index.close());
   const { found: dead } = await index.find({ reason: 'gave up after 12', limit: 10 });
   expect(dead).toHaveLength(1);

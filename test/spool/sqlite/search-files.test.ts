@@ -11,7 +11,7 @@ import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
 import { eraseFromIndex } from '../../../src/spool/search/open-search.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import type { EntryId } from '../../../src/domain/ids.ts';
-import { storedFormOf } from '../../../src/gateway/stored-forms.ts';
+import { storedFormReaderOf } from '../../../src/gateway/stored-forms.ts';
 import type { NewEntry } from '../../../src/spool/entry.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
   dir.remove();
 });
 
-const open = async (role: 'owner' | 'guest' = 'owner'): Promise<Opened> => {
+const open = async (role: 'owner' | 'beside' = 'owner'): Promise<Opened> => {
   const store = {
     ...(await openSqliteStore({ dir: dir.path, role, reserveBytes: 0 })),
     index: new SearchThreads({ dir: dir.path, role }),
@@ -142,19 +142,19 @@ describe('a command', () => {
     const owner = await open();
     const ids = [await mail(owner, 'ann@x.example'), await mail(owner, 'bob@x.example')];
     await close(owner);
-    const guest = await open('guest');
-    expect(await find(guest, 'x.example')).toEqual(ids.reverse());
-    expect(await guest.index.backlog()).toBe(0);
+    const command = await open('beside');
+    expect(await find(command, 'x.example')).toEqual(ids.reverse());
+    expect(await command.index.backlog()).toBe(0);
   });
 
   test('finds beside a gateway what has just come, and its own changes', async () => {
     const owner = await open();
-    const guest = await open('guest');
+    const command = await open('beside');
     const id = await mail(owner, 'ann@x.example');
-    expect(await find(guest, 'ann')).toEqual([id]);
-    await guest.spool.discard(id);
+    expect(await find(command, 'ann')).toEqual([id]);
+    await command.spool.discard(id);
     const search = { text: 'ann', states: ['discarded'], limit: 1 } as const;
-    expect((await guest.index.find(search)).found).toHaveLength(1);
+    expect((await command.index.find(search)).found).toHaveLength(1);
     const ofOwner = async () => (await owner.index.find(search)).found.length === 1;
     await waitFor('the change', ofOwner, 20);
   });
@@ -210,24 +210,24 @@ describe('summaries of an earlier version', () => {
     const inFile = await withoutSummary(store, await writer.commit());
     await expectFound(store, 'remote', [inFile, inRow]);
     expect(await find(store, 'ann')).toEqual([]);
-    expect(await store.renewSummaries(storedFormOf, LATER)).toBe(2);
+    expect(await store.renewSummaries(storedFormReaderOf, LATER)).toBe(2);
     await expectFound(store, 'ann@x.example', [inFile, inRow]);
     expect((await store.index.summaries([inFile])).get(inFile)?.from).toBe('ann@x.example');
     await withoutSummary(store, { kind: 'inline', bytes });
-    expect(await store.renewSummaries(storedFormOf, LATER)).toBe(0);
+    expect(await store.renewSummaries(storedFormReaderOf, LATER)).toBe(0);
   });
 
   test('are computed again when the version is another one', async () => {
     const first = await open();
     const id = await mail(first, 'ann@x.example');
-    expect(await first.renewSummaries(storedFormOf, LATER)).toBe(0);
+    expect(await first.renewSummaries(storedFormReaderOf, LATER)).toBe(0);
     await close(first);
     const db = openDatabase(file('spool.db'));
     db.exec(`UPDATE summaries SET version = 0, "from" = 'nobody';
       UPDATE marks SET at = 0 WHERE name = 'summaries'`);
     db.close();
     const later = await open();
-    expect(await later.renewSummaries(storedFormOf, LATER)).toBe(1);
+    expect(await later.renewSummaries(storedFormReaderOf, LATER)).toBe(1);
     await expectFound(later, 'ann', [id]);
     expect((await later.index.summaries([id])).get(id)?.from).toBe('ann@x.example');
   });
@@ -235,7 +235,7 @@ describe('summaries of an earlier version', () => {
   test('wait for the next start when the gateway stops', async () => {
     const store = await open();
     await withoutSummary(store, { kind: 'inline', bytes: Buffer.from('From: ann@x.example') });
-    expect(await store.renewSummaries(storedFormOf, AbortSignal.abort())).toBe(0);
-    expect(await store.renewSummaries(storedFormOf, LATER)).toBe(1);
+    expect(await store.renewSummaries(storedFormReaderOf, AbortSignal.abort())).toBe(0);
+    expect(await store.renewSummaries(storedFormReaderOf, LATER)).toBe(1);
   });
 });

@@ -84,14 +84,14 @@ describe('the lock', () => {
     await (await openSqliteStore(options())).spool.close();
   });
 
-  test('a guest works beside the owner', async () => {
+  test('a command works beside the owner', async () => {
     const owner = await openSqliteStore(options());
     const entry = anEntry();
     await owner.spool.accept([entry]);
-    const guest = await openSqliteStore({ ...options(), role: 'guest' });
-    expect(await guest.spool.discard(entry.id)).toBe(true);
+    const command = await openSqliteStore({ ...options(), role: 'beside' });
+    expect(await command.spool.discard(entry.id)).toBe(true);
     expect((await owner.spool.get(entry.id))?.state).toBe('discarded');
-    await guest.spool.close();
+    await command.spool.close();
     await owner.spool.close();
   });
 });

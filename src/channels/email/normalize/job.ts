@@ -28,7 +28,7 @@ export interface EmailResult {
   readonly verdict: Verdict;
   readonly request: CreateMessageRequest;
   readonly files: readonly AttachedFile[];
-  readonly notes: Readonly<Record<string, string | number | boolean>>;
+  readonly findings: Readonly<Record<string, string | number | boolean>>;
   /**
    * The quote and the signature that were removed from the content. Shown to operators, never
    * logged.

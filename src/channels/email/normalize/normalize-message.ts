@@ -77,7 +77,7 @@ export async function normalizeMessage(
     request: message.request(fitted.content, fitted.format),
     ...counted(message, head, job, bodyKey(withoutBase(fitted.content, job), fitted.files)),
     files: fitted.files,
-    notes: {
+    findings: {
       body: body.source,
       attachments: fitted.files.length,
       ...(body.trimmedLines > 0 && { trimmedLines: body.trimmedLines }),

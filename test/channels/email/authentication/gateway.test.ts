@@ -7,7 +7,7 @@ import { INBOX } from '../../../support/gateway-config.ts';
 import { sluiceHere } from '../../../support/sluice-command.ts';
 import { SmtpClient } from '../../../support/smtp-client.ts';
 import type { EntryState } from '../../../../src/domain/entry-state.ts';
-import { withSpool } from '../../../support/spool-guest.ts';
+import { withSpool } from '../../../support/spool-beside.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
 

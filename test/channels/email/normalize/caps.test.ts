@@ -42,12 +42,12 @@ describe('at most 50 attachments, those past the cap named in the content', () =
   });
 
   test('the 51st and the 52nd are named', async () => {
-    const { files, request, notes } = await read([ann, multipart], mixed(names(52)));
+    const { files, request, findings } = await read([ann, multipart], mixed(names(52)));
     expect(files.map(({ name }) => name)).toEqual(names(50));
     expect(request.message.content).toBe(
       'Here they are.\n\n(2 more files were not attached: file-50.csv, file-51.csv)',
     );
-    expect(notes).toMatchObject({ attachments: 50, attachmentsLeftOut: 2 });
+    expect(findings).toMatchObject({ attachments: 50, attachmentsLeftOut: 2 });
   });
 });
 
@@ -60,12 +60,12 @@ describe('content over 100,000 characters goes on as message.txt', () => {
 
   test('one more, and the file has all of it', async () => {
     const text = `${'word '.repeat(20_000)}!`;
-    const { files, request, notes } = await read([ann], text);
+    const { files, request, findings } = await read([ann], text);
     expect(request.message.content.length).toBeLessThanOrEqual(MAX_CONTENT_LENGTH);
     expect(request.message.content.startsWith('word word')).toBe(true);
     expect(request.message.content).toContain('(The text goes on; all of it is attached.)');
     expect(files).toMatchObject([{ name: 'message.txt', type: 'text/plain', size: text.length }]);
-    expect(notes).toMatchObject({ longText: true });
+    expect(findings).toMatchObject({ longText: true });
   });
 });
 
@@ -99,14 +99,14 @@ describe('a header block of 128 KiB is read, of a longer one the start', () => {
     ['100 KB before the subject', 100, 'Late'],
     ['150 KB before the subject', 150, undefined],
   ])('%s', async (_, lines, subject) => {
-    const { request, notes } = await read(
+    const { request, findings } = await read(
       ['From: ann@customer.example', ...filler(lines), 'Subject: Late'],
       'Hello',
     );
     expect(request.message.email?.subject).toBe(subject);
     expect(request.contact).toEqual({ email: 'ann@customer.example' });
     // Where the block is cut nobody can tell where the body begins: the original goes along.
-    expect(notes['brokenMime']).toBe(subject === undefined ? true : undefined);
+    expect(findings['brokenMime']).toBe(subject === undefined ? true : undefined);
     expect(request.message.content).toContain(
       subject === undefined ? 'could not be read' : 'Hello',
     );

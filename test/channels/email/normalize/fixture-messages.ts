@@ -39,14 +39,14 @@ export function orphanedExpectations(): readonly string[] {
 export async function actualPayload(name: string, scratch: string) {
   const bytes = readFileSync(join(FOLDER, `${name}.eml`));
   const job = emailJob(bytes, scratch, await authenticated(bytes));
-  const { verdict, request, files, notes } = await normalizeMessage(job, {
+  const { verdict, request, files, findings } = await normalizeMessage(job, {
     shop,
     maxBufferBytes: Infinity,
     // The platform has sent <m1@acme.example> and knows nothing else.
     isKnown: (ids) => Promise.resolve(ids.includes('<m1@acme.example>')),
   });
   const attachments = files.map(({ name, type, size, part }) => ({ name, type, size, part }));
-  return { verdict, request, attachments, notes };
+  return { verdict, request, attachments, notes: findings };
 }
 
 /** What is found of the sender of a message that a relay has looked at; else it was not checked. */

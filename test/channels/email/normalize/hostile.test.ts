@@ -109,13 +109,13 @@ describe('bounded work', () => {
 
   test('a structure that breaks off leaves what came before, and the original', async () => {
     const parts = `--b\r\nContent-Type: text/plain\r\n\r\nReadable.\r\n${'--b\r\nContent-Disposition: attachment\r\n\r\nx\r\n'.repeat(2000)}`;
-    const { request, files, notes } = await read(
+    const { request, files, findings } = await read(
       mail('Content-Type: multipart/mixed; boundary=b', parts),
     );
     expect(request.message.content).toContain('Readable.');
     expect(request.message.content).toContain('the original is attached');
     expect(files[0]).toMatchObject({ name: 'Hostile.eml', source: { kind: 'raw' } });
-    expect(notes).toMatchObject({ brokenMime: true });
+    expect(findings).toMatchObject({ brokenMime: true });
   });
 });
 

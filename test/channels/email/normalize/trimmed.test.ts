@@ -25,13 +25,13 @@ const ATTRIBUTION = 'On Sun, Jan 4, 2026 at 9:30 AM Acme <support@acme.example> 
 
 describe('what was trimmed', () => {
   test('goes beside the content', async () => {
-    const { request, trimmed, notes } = await read(
+    const { request, trimmed, findings } = await read(
       'text/plain',
       `New.\r\n-- \r\nAnn\r\n\r\n${ATTRIBUTION}\r\n> Old.\r\n`,
     );
     expect(request.message.content).toBe('New.');
     expect(trimmed).toBe(`--\nAnn\n\n${ATTRIBUTION}\n> Old.`);
-    expect(notes).toMatchObject({ trimmedLines: 4 });
+    expect(findings).toMatchObject({ trimmedLines: 4 });
   });
 
   test('is not there when nothing was', async () => {
@@ -59,6 +59,6 @@ describe('what was trimmed', () => {
     const unmarked = await read('text/html', bare, 'html');
     expect(unmarked.request.message.content).toBe(bare);
     expect(unmarked).not.toHaveProperty('trimmed');
-    expect(unmarked.notes).not.toHaveProperty('trimmedLines');
+    expect(unmarked.findings).not.toHaveProperty('trimmedLines');
   });
 });

@@ -433,7 +433,7 @@ describe('a MediaUrl', () => {
     ['that is a file', 'file:///etc/passwd'],
   ])('%s is never asked for', async (_label, url) => {
     await arrive({ form: { MediaUrl0: url } });
-    expect(normalized.notes).toMatchObject({ media: 1, mediaRefused: 1 });
+    expect(normalized.findings).toMatchObject({ media: 1, mediaRefused: 1 });
     expect(attachment().placeholder).toBe('[attachment could not be retrieved: image/jpeg]');
     expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
     expect(twilio.requests).toEqual([]);

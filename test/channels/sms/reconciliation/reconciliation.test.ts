@@ -81,12 +81,12 @@ describe('what was missing', () => {
     );
     const results = [];
     for (const claimed of [...(await claim()), ...(await claim(other))]) {
-      const { request, verdict, attachments, notes } = await normalize(
+      const { request, verdict, attachments, findings } = await normalize(
         claimed,
         new AbortController().signal,
       );
       const parts = attachments.map(({ part, placeholder }) => ({ part, placeholder }));
-      results.push({ request, verdict, parts, notes, lane: claimed.entry.lane });
+      results.push({ request, verdict, parts, findings, lane: claimed.entry.lane });
     }
     expect(results).toHaveLength(2);
     expect(results[0]).toEqual(results[1]);

@@ -11,15 +11,15 @@ import { ends } from '../support/ends.ts';
 import { anEntry, claimFrom, SHOP } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
-async function ownerAndGuest() {
+async function ownerAndBeside() {
   const dir = tempDir();
   ends(() => dir.remove());
-  const open = async (role: 'owner' | 'guest') => {
+  const open = async (role: 'owner' | 'beside') => {
     const { spool } = await openSqliteStore({ dir: dir.path, role, reserveBytes: 0 });
     ends(() => spool.close());
     return spool;
   };
-  return { dir: dir.path, owner: await open('owner'), guest: await open('guest') };
+  return { dir: dir.path, owner: await open('owner'), beside: await open('beside') };
 }
 
 const LARGE = Buffer.alloc(300_000, 'raw ');
@@ -38,14 +38,14 @@ async function finished(writer: BlobWriter) {
 }
 
 test('what one process has accepted is a duplicate in the other, filed or not', async () => {
-  const { owner, guest } = await ownerAndGuest();
+  const { owner, beside } = await ownerAndBeside();
   const first = anEntry({ dedupKey: 'first' });
   const second = anEntry({ dedupKey: 'second' });
   expect(await owner.accept([first])).toEqual([{ id: first.id, duplicate: false }]);
-  expect(await guest.accept([anEntry({ dedupKey: 'first' })])).toEqual([
+  expect(await beside.accept([anEntry({ dedupKey: 'first' })])).toEqual([
     { id: first.id, duplicate: true },
   ]);
-  expect(await guest.accept([second])).toEqual([{ id: second.id, duplicate: false }]);
+  expect(await beside.accept([second])).toEqual([{ id: second.id, duplicate: false }]);
   expect(await owner.accept([anEntry({ dedupKey: 'second' })])).toEqual([
     { id: second.id, duplicate: true },
   ]);
@@ -54,21 +54,21 @@ test('what one process has accepted is a duplicate in the other, filed or not', 
 });
 
 test('a command reads while another process writes', async () => {
-  const { dir, owner, guest } = await ownerAndGuest();
+  const { dir, owner, beside } = await ownerAndBeside();
   const entry = anEntry();
   await owner.accept([entry]);
   const writer = new Database(join(dir, 'spool.db'));
   ends(() => writer.close());
   writer.exec('BEGIN IMMEDIATE');
-  expect((await guest.list({ limit: 10 })).map(({ id }) => id)).toEqual([entry.id]);
-  expect(await guest.raw(entry.id)).toBeDefined();
+  expect((await beside.list({ limit: 10 })).map(({ id }) => id)).toEqual([entry.id]);
+  expect(await beside.raw(entry.id)).toBeDefined();
 });
 
 test('a lane keeps the order of arrival, whichever process took it in', async () => {
-  const { owner, guest } = await ownerAndGuest();
+  const { owner, beside } = await ownerAndBeside();
   const entries = Array.from({ length: 6 }, () => anEntry({ lane: 'one lane' }));
   for (const [index, entry] of entries.entries()) {
-    await (index % 2 === 0 ? owner : guest).accept([entry]);
+    await (index % 2 === 0 ? owner : beside).accept([entry]);
   }
   const order: string[] = [];
   for (;;) {
@@ -81,15 +81,15 @@ test('a lane keeps the order of arrival, whichever process took it in', async ()
   expect(order).toEqual(entries.map(({ id }) => id));
 });
 
-test('a gateway that starts takes no file away that a guest is about to name', async () => {
-  const { dir, owner, guest } = await ownerAndGuest();
-  const [first, second] = [await written(guest), await written(guest)];
+test('a gateway that starts takes no file away that a command is about to name', async () => {
+  const { dir, owner, beside } = await ownerAndBeside();
+  const [first, second] = [await written(beside), await written(beside)];
   const raw = await finished(first);
   // One file is whole and has no row yet, the other is half written.
   expect(await owner.recover()).toEqual({ requeued: 0, orphans: 0, missing: [] });
   const entries = [anEntry({ raw }), anEntry({ raw: await finished(second) })];
   for (const entry of entries) {
-    await guest.accept([entry]);
+    await beside.accept([entry]);
     const stored = await owner.raw(entry.id);
     if (stored?.kind !== 'file') throw new Error('it is no file');
     expect(await buffer(owner.blobs.read(stored.blob))).toEqual(LARGE);
@@ -97,26 +97,26 @@ test('a gateway that starts takes no file away that a guest is about to name', a
   expect(readdirSync(join(dir, 'blobs'))).toHaveLength(2);
 });
 
-test('what a guest left without a row is taken away once the guest has ended', async () => {
-  const { dir, owner, guest } = await ownerAndGuest();
-  const named = anEntry({ raw: await finished(await written(guest)) });
-  await guest.accept([named]);
-  await finished(await written(guest));
-  await written(guest);
+test('what a command left without a row is taken away once the command has ended', async () => {
+  const { dir, owner, beside } = await ownerAndBeside();
+  const named = anEntry({ raw: await finished(await written(beside)) });
+  await beside.accept([named]);
+  await finished(await written(beside));
+  await written(beside);
   expect(await owner.recover()).toMatchObject({ orphans: 0 });
-  await guest.close();
+  await beside.close();
   expect(await owner.recover()).toEqual({ requeued: 0, orphans: 2, missing: [] });
   expect(readdirSync(join(dir, 'blobs'))).toHaveLength(1);
 });
 
-test('a guest begins its first file when the sweep of a start is over', async () => {
-  const { dir, guest } = await ownerAndGuest();
+test('a command begins its first file when the sweep of a start is over', async () => {
+  const { dir, beside } = await ownerAndBeside();
   const order: string[] = [];
   let writing: Promise<unknown> | undefined;
   await new SharedLock(join(dir, 'blobs.lock')).whileAlone(async (isAlone) => {
     expect(isAlone).toBe(true);
-    writing = written(guest).then(() => order.push('written'));
-    await guest.counts();
+    writing = written(beside).then(() => order.push('written'));
+    await beside.counts();
     expect(readdirSync(join(dir, 'blobs'))).toEqual([]);
     order.push('swept');
   });

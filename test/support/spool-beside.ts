@@ -9,7 +9,7 @@ export async function withSpool<T>(
   dataDir: string,
   work: (spool: Spool) => Promise<T>,
 ): Promise<T> {
-  const { spool } = await openSqliteStore({ dir: dataDir, role: 'guest', reserveBytes: 0 });
+  const { spool } = await openSqliteStore({ dir: dataDir, role: 'beside', reserveBytes: 0 });
   try {
     return await work(spool);
   } finally {

@@ -18,24 +18,24 @@ export interface CheckResult {
   readonly why?: string;
 }
 
-export interface HealthReport {
+export interface ReadinessReport {
   readonly ok: boolean;
   readonly checks: readonly CheckResult[];
 }
 
-export type HealthHandler = (request: IncomingMessage, response: ServerResponse) => void;
+export type CheckHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface Health {
+export interface Readiness {
   /** Names are unique; adding a name again replaces its check. */
   add(name: string, check: Check): void;
-  report(): Promise<HealthReport>;
+  report(): Promise<ReadinessReport>;
   /** `/healthz`: 200 as long as the process responds. */
-  readonly healthz: HealthHandler;
+  readonly healthz: CheckHandler;
   /** `/readyz`: 200 if every check passes, otherwise 503; JSON with the result of each check. */
-  readonly readyz: HealthHandler;
+  readonly readyz: CheckHandler;
 }
 
-export interface HealthOptions {
+export interface ReadinessOptions {
   /** A check that takes longer has failed. */
   readonly timeoutMs?: number;
   /** The result is cached for this long, because the endpoint is public. */
@@ -43,12 +43,12 @@ export interface HealthOptions {
 }
 
 /** Named checks with two handlers that any HTTP server can mount. */
-export function createHealth(options: HealthOptions = {}): Health {
+export function createReadiness(options: ReadinessOptions = {}): Readiness {
   const { timeoutMs = 2000, maxAgeMs = 1000 } = options;
   const checks = new Map<string, Check>();
-  let latest: { readonly at: number; readonly report: Promise<HealthReport> } | undefined;
+  let latest: { readonly at: number; readonly report: Promise<ReadinessReport> } | undefined;
 
-  const report = (): Promise<HealthReport> => {
+  const report = (): Promise<ReadinessReport> => {
     const now = performance.now();
     if (latest === undefined || now - latest.at > maxAgeMs) {
       latest = { at: now, report: runAll(checks, timeoutMs) };
@@ -73,7 +73,7 @@ export function createHealth(options: HealthOptions = {}): Health {
 async function runAll(
   checks: ReadonlyMap<string, Check>,
   timeoutMs: number,
-): Promise<HealthReport> {
+): Promise<ReadinessReport> {
   const results = await Promise.all(
     [...checks].map(([name, check]) => runOne(name, check, timeoutMs)),
   );

@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { createHealth, NotReady, type Health } from '../../src/observability/health.ts';
+import { createReadiness, NotReady, type Readiness } from '../../src/observability/readiness.ts';
 
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-async function mount(health: Health): Promise<string> {
+async function mount(readiness: Readiness): Promise<string> {
   const made = createServer((request, response) => {
-    (request.url === '/healthz' ? health.healthz : health.readyz)(request, response);
+    (request.url === '/healthz' ? readiness.healthz : readiness.readyz)(request, response);
   });
   server = made;
   await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
@@ -23,10 +23,10 @@ const get = async (url: string) => {
 };
 
 test('ready when every check passes', async () => {
-  const health = createHealth();
-  health.add('spool', () => undefined);
-  health.add('smtp', async () => Promise.resolve());
-  const base = await mount(health);
+  const readiness = createReadiness();
+  readiness.add('spool', () => undefined);
+  readiness.add('smtp', async () => Promise.resolve());
+  const base = await mount(readiness);
   expect(await get(`${base}/readyz`)).toEqual({
     status: 200,
     body: {
@@ -40,15 +40,15 @@ test('ready when every check passes', async () => {
 });
 
 test('503 names each check that fails and why, and quotes no unexpected message', async () => {
-  const health = createHealth();
-  health.add('spool', () => {
+  const readiness = createReadiness();
+  readiness.add('spool', () => {
     throw Object.assign(new Error('INSERT ada@customer.example'), { code: 'SQLITE_FULL' });
   });
-  health.add('platform', () => {
+  readiness.add('platform', () => {
     throw new NotReady('the breaker is open');
   });
-  health.add('smtp', () => undefined);
-  const base = await mount(health);
+  readiness.add('smtp', () => undefined);
+  const base = await mount(readiness);
   expect(await get(`${base}/readyz`)).toEqual({
     status: 503,
     body: {
@@ -64,13 +64,13 @@ test('503 names each check that fails and why, and quotes no unexpected message'
 });
 
 test('a check that hangs fails in time, and is told to give up', async () => {
-  const health = createHealth({ timeoutMs: 20 });
+  const readiness = createReadiness({ timeoutMs: 20 });
   let given: AbortSignal | undefined;
-  health.add('slow', (signal) => {
+  readiness.add('slow', (signal) => {
     given = signal;
     return new Promise(() => undefined);
   });
-  expect(await health.report()).toEqual({
+  expect(await readiness.report()).toEqual({
     ok: false,
     checks: [{ name: 'slow', ok: false, why: 'no answer in time' }],
   });
@@ -79,8 +79,8 @@ test('a check that hangs fails in time, and is told to give up', async () => {
 
 test('many who ask at once make one round of checks', async () => {
   let rounds = 0;
-  const health = createHealth({ maxAgeMs: 60_000 });
-  health.add('spool', () => void (rounds += 1));
-  await Promise.all(Array.from({ length: 50 }, () => health.report()));
+  const readiness = createReadiness({ maxAgeMs: 60_000 });
+  readiness.add('spool', () => void (rounds += 1));
+  await Promise.all(Array.from({ length: 50 }, () => readiness.report()));
   expect(rounds).toBe(1);
 });

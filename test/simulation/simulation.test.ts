@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { runCount } from '../support/run-count.ts';
 import { play, told } from './play.ts';
 
-const PORTIONS = runCount(10);
+const PORTIONS = runCount(6);
 const AT_ONCE = 30;
 
 /** `npm run bench -- simulate` runs many more seeds; `--only SEED` runs one again. */

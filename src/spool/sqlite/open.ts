@@ -22,7 +22,7 @@ import { codeOf } from '../../runtime/error-code.ts';
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
   readonly dir: string;
-  /** `owner`: the gateway. `beside`: a command, which neither locks the data folder nor recovers anything. */
+  /** `owner`: the gateway. `beside`: a command, which does not lock the data folder. */
   readonly role: 'owner' | 'beside';
   /** Nothing is accepted while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;

@@ -4,8 +4,7 @@ import { expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { gatewaySetting, sendEmail } from '../support/gateway-setting.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-beside.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitForEntries } from '../support/spool-beside.ts';
 
 const large = (byte: string): string => `${byte.repeat(998)}\r\n`.repeat(100);
 
@@ -46,19 +45,17 @@ test('what is not what was received is dead with an alarm; what cannot be read w
 
   platform.gate = () => undefined;
   const second = await start();
-  const entries = () => entriesOf(dataDir);
-  await waitFor(
-    'two dead and one delivered',
-    async () => {
-      const states = (await entries()).map(({ state }) => state);
-      const count = (state: string): number => states.filter((each) => each === state).length;
-      return count('dead') === 2 && count('delivered') === 1;
+  const all = await waitForEntries(
+    dataDir,
+    'two dead, one delivered and one that waits',
+    (entries) => {
+      const count = (state: string): number =>
+        entries.filter((entry) => entry.state === state).length;
+      const isDone = count('dead') === 2 && count('delivered') === 1 && count('queued') === 1;
+      return isDone && entries;
     },
-    100,
   );
-  const all = await entries();
   expect(all.find(({ state }) => state === 'dead')?.reason?.code).toBe('raw_damaged');
-  expect(all.filter(({ state }) => state === 'queued')).toHaveLength(1);
   expect(platform.messages.map(({ content }) => content)).toEqual(['a good text']);
   expect(second.log.filter(({ message }) => message === 'spool.raw_damaged')).toHaveLength(2);
   expect(await second.terminate()).toMatchObject({ code: 0 });

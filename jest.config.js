@@ -8,5 +8,5 @@ export default {
   testTimeout: 300_000,
   testSequencer: './test/support/longest-first.js',
   // The tests of browsers and processes wait more than they work.
-  maxWorkers: 5,
+  maxWorkers: 4,
 };

@@ -39,7 +39,8 @@ export function isStale() {
   return present.length !== expected.size || present.some((file) => !expected.has(file));
 }
 
-const compile = (project) => run(join(ROOT, 'node_modules/.bin/tsgo'), ['-p', project]);
+const compile = (project) =>
+  run(process.execPath, ['node_modules/@typescript/native-preview/bin/tsgo', '-p', project]);
 
 /** Returns the compiler's exit code. */
 export function build() {

@@ -1,10 +1,10 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/data-folder.ts';
 import {
-  type HealthPart,
-  type PartHealth,
-  PARTS,
+  type EndpointHealth,
+  ENDPOINTS,
   type ShopHealth,
   shopHealthOf,
 } from '../spool/shop-health.ts';
@@ -47,7 +47,7 @@ export async function listShops(
       return;
     }
     const rows = shops.flatMap(({ health, ...shop }) =>
-      PARTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
+      ENDPOINTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
     );
     terminal.out(new Table(columns(terminal), terminal).lines(rows));
     terminal.out(shops.map(explained).join(''));
@@ -66,8 +66,8 @@ async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop[]> {
 }
 
 interface Row extends Omit<KnownShop, 'health'> {
-  readonly part: HealthPart;
-  readonly health: PartHealth | undefined;
+  readonly part: Endpoint;
+  readonly health: EndpointHealth | undefined;
   readonly served: boolean;
 }
 
@@ -93,7 +93,7 @@ function columns(terminal: Terminal): readonly Column<Row>[] {
     served && health?.probing !== true ? until(health?.nextProbeAt) : '';
   return [
     { head: 'shop', min: 8, max: 30, value: ({ name }) => name },
-    { head: 'of', min: 11, value: ({ part }) => PART_WORDS[part] },
+    { head: 'of', min: 11, value: ({ part }) => ENDPOINT_WORDS[part] },
     {
       head: 'state',
       min: 20,
@@ -121,11 +121,11 @@ function columns(terminal: Terminal): readonly Column<Row>[] {
 /** Printed below the table, because the platform's error texts are longer than any column. */
 function explained({ name, health }: KnownShop): string {
   if (health === undefined) return '';
-  const reasons = PARTS.flatMap((part) => {
+  const reasons = ENDPOINTS.flatMap((part) => {
     const { state, reason } = health[part];
     return state === 'steady' || reason === undefined
       ? []
-      : [`${name}, ${PART_WORDS[part]}: ${sentence(reason)}`];
+      : [`${name}, ${ENDPOINT_WORDS[part]}: ${sentence(reason)}`];
   });
   const refusals = health.refusedAlike.map(
     ({ words, since, count }) =>
@@ -145,7 +145,7 @@ function shopJson({ name, shopId, health, queued }: KnownShop, served: boolean):
   };
 }
 
-function partJson(health: PartHealth, served: boolean): object {
+function partJson(health: EndpointHealth, served: boolean): object {
   const { since, reason, nextProbeAt, lastDeliveredAt, lastProbe } = health;
   return {
     state: stateWords(health, served),
@@ -164,7 +164,7 @@ function partJson(health: PartHealth, served: boolean): object {
 }
 
 /** The requests of each endpoint, for people. */
-const PART_WORDS: Readonly<Record<HealthPart, string>> = {
+const ENDPOINT_WORDS: Readonly<Record<Endpoint, string>> = {
   messages: 'messages',
   media: 'attachments',
 };
@@ -173,7 +173,7 @@ type ShopState = 'flows' | 'in doubt' | 'stopped' | 'stopped (reads fail)' | 'be
 
 /** @param isServed a gateway is running; otherwise no probe can be in progress */
 function stateWords(
-  { state, probing, readsFail }: Pick<PartHealth, 'state' | 'probing' | 'readsFail'>,
+  { state, probing, readsFail }: Pick<EndpointHealth, 'state' | 'probing' | 'readsFail'>,
   isServed: boolean,
 ): ShopState {
   if (state === 'steady') return 'flows';

@@ -10,8 +10,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const CONFIG_FILE = 'SLUICE_CONFIG';
 
 /**
- * The variables that set a key, so that the file need not contain it. Each has a variant with `_FILE` after
- * its name, which holds the path of a file with the value.
+ * The variables that set a key, so that the file need not contain it. Each has a variant with
+ * `_FILE` after its name, which holds the path of a file with the value.
  */
 export const VARIABLES: ReadonlyMap<string, Path> = new Map([
   ['SLUICE_DATA_DIR', ['dataDir']],

@@ -4,7 +4,7 @@ import { type Reason, sentence, withoutQuotes } from '../domain/reasons.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import type { PlatformError } from '../platform-api/errors.ts';
 import type { Message } from '../platform-api/resources.ts';
-import type { HealthPart } from '../spool/shop-health.ts';
+import type { Endpoint } from '../domain/endpoint.ts';
 import type { Spool } from '../spool/spool.ts';
 
 /**
@@ -37,9 +37,6 @@ export function readAnswer(error: PlatformError, named = false): AnswerKind {
 export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
   return code === 'http' ? status >= 500 : code !== 'invalid';
 }
-
-/** An endpoint of the platform with a health of its own. */
-export type Endpoint = HealthPart;
 
 /** The answer as a reason. Its beginning may quote the message, so only operators see it. */
 export function answered(error: PlatformError): Reason {

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -5,7 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
 import { reasonDetail } from '../domain/reasons.ts';
 import { RawDamaged } from '../spool/blobs.ts';
-import { type Endpoint, Forbidden, Later, Refused, Unclear } from './answer.ts';
+import { Forbidden, Later, Refused, Unclear } from './answer.ts';
 import { AttemptRecord, Steps, type Work } from './work.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
 import { Notes } from './notes.ts';

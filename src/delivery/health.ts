@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Reason } from '../domain/reasons.ts';
-import type { PartHealth } from '../spool/shop-health.ts';
+import type { EndpointHealth } from '../spool/shop-health.ts';
 
 /** Longer than one attempt can take with all its retries, uploads and timeouts. */
 const PROBE_AT_MOST_MS = 15 * 60_000;
@@ -81,7 +81,7 @@ export class Health {
   #notBefore = 0;
   /** When lane heads began to fail on their first attempt, and when the latest one did. */
   #unrest: { readonly since: number; readonly latest: number } | undefined;
-  #lastProbe: PartHealth['lastProbe'];
+  #lastProbe: EndpointHealth['lastProbe'];
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
@@ -108,7 +108,7 @@ export class Health {
   }
 
   /** The health as operators and alerts see it. */
-  report(): PartHealth {
+  report(): EndpointHealth {
     const trouble = this.#trouble;
     return {
       state: this.state,
@@ -295,7 +295,9 @@ export class Health {
   }
 
   /** The result of a probe: whether the trouble that it was sent for has ended. */
-  #resultOf(trouble: Trouble): Pick<NonNullable<PartHealth['lastProbe']>, 'outcome' | 'reason'> {
+  #resultOf(
+    trouble: Trouble,
+  ): Pick<NonNullable<EndpointHealth['lastProbe']>, 'outcome' | 'reason'> {
     if (this.#trouble === trouble) return { outcome: 'failed', reason: trouble.reason };
     return { outcome: trouble.foundNothing ? 'nothing_to_try' : 'delivered' };
   }

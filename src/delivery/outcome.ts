@@ -1,15 +1,8 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import { NotYet } from '../intake/normalizer.ts';
 import { type Entry, type Outcome, WAITS_FOR } from '../spool/entry.ts';
 import { RawDamaged } from '../spool/blobs.ts';
-import {
-  type Endpoint,
-  Forbidden,
-  Later,
-  MediaPaused,
-  NotLearned,
-  Refused,
-  Unclear,
-} from './answer.ts';
+import { Forbidden, Later, MediaPaused, NotLearned, Refused, Unclear } from './answer.ts';
 import type { Reason } from '../domain/reasons.ts';
 import type { Notes } from './notes.ts';
 

@@ -1,9 +1,9 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import { errorFields } from '../observability/logger.ts';
 import { type ClaimSource, WAITS_FOR } from '../spool/entry.ts';
-import { PARTS } from '../spool/shop-health.ts';
+import { ENDPOINTS } from '../spool/shop-health.ts';
 import { SpoolFull } from '../spool/errors.ts';
 import type { ShopId } from '../domain/ids.ts';
-import type { Endpoint } from './answer.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
@@ -60,7 +60,7 @@ export class Probing {
       await this.#asked(shops);
     }
     for (const shop of shops) {
-      for (const endpoint of PARTS) {
+      for (const endpoint of ENDPOINTS) {
         if (shop.health[endpoint].isProbeDue) this.#begin(() => this.#probe(shop, endpoint));
       }
       if (!looks) continue;

@@ -1,7 +1,8 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import pRetry from 'p-retry';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import { Later, type Endpoint, readAnswer } from './answer.ts';
+import { Later, readAnswer } from './answer.ts';
 
 const SECOND_TRY_AFTER_MS = 200;
 const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large'];

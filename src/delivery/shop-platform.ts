@@ -1,3 +1,4 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import type { MediaPermission } from '../platform-api/schemas.ts';
@@ -6,7 +7,7 @@ import type { ShopHealth } from '../spool/shop-health.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { AlikeRefusals } from './alike-refusals.ts';
-import { answered, LearnedAnswers, type Endpoint, readAnswer } from './answer.ts';
+import { answered, LearnedAnswers, readAnswer } from './answer.ts';
 import { Health } from './health.ts';
 
 const READS_TIMEOUT_MS = 5000;

@@ -1,4 +1,4 @@
-import { PARTS } from '../spool/shop-health.ts';
+import { ENDPOINTS } from '../spool/shop-health.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
@@ -83,7 +83,7 @@ export class Watchdog {
 
   #probes(shops: readonly ShopPlatform[], now: number): void {
     for (const { settings, health } of shops) {
-      for (const part of PARTS) {
+      for (const part of ENDPOINTS) {
         if (!health[part].repairProbe(now)) continue;
         this.#found('no_next_probe', { shop: settings.name, part });
       }

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import type { Attachment, OpenAttachment } from '../intake/normalizer.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { AttemptPart, AttemptTrace } from '../observability/tracing.ts';
@@ -9,7 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Claimed, TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
-import { type Endpoint, Forbidden } from './answer.ts';
+import { Forbidden } from './answer.ts';
 import type { Notes } from './notes.ts';
 import type { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';

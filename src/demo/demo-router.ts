@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { SignJWT } from 'jose';
 import { demoPage } from './page.ts';
 import { PICTURES } from './pictures.ts';
 import { type DemoTexts, LANGUAGES } from './texts.ts';
@@ -104,8 +105,7 @@ function contentSecurityPolicy(host: string | undefined): string {
 }
 
 /** Signs a JWT for the demo's customer, like a shop's server does for a customer who is logged in. */
-async function signIdentity(secret: string, widgetKey: string): Promise<string> {
-  const { SignJWT } = await import('jose');
+function signIdentity(secret: string, widgetKey: string): Promise<string> {
   return new SignJWT({ name: ADA.name, email: ADA.email })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(ADA.subject)

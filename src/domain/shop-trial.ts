@@ -1,8 +1,8 @@
-import type { HealthPart } from './health-part.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** The result of trying one endpoint. */
 export interface PartTrial {
-  readonly part: HealthPart;
+  readonly part: Endpoint;
   /** `no_answer`: no probe ended in time. */
   readonly outcome: 'delivered' | 'failed' | 'nothing_to_try' | 'no_answer';
   /** The platform's error text, shown to operators only. */

@@ -4,7 +4,7 @@ import { sentence } from '../domain/reasons.ts';
 import type { CollectStatus, GatewayStatus, ShopStatus } from '../observability/status.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type PartHealth, PARTS } from '../spool/shop-health.ts';
+import { type EndpointHealth, ENDPOINTS } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
 import { X509Certificate } from 'node:crypto';
 
@@ -86,7 +86,7 @@ function shopStatus(shop: ShopPlatform): ShopStatus {
   return {
     shop: settings.name,
     shopId: settings.shopId,
-    breakers: PARTS.map((part) => ({
+    breakers: ENDPOINTS.map((part) => ({
       part,
       ...breakerOf(report[part]),
     })),
@@ -96,7 +96,7 @@ function shopStatus(shop: ShopPlatform): ShopStatus {
 }
 
 /** A shop in doubt still delivers, so only the open state is reported as an open breaker. */
-function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
+function breakerOf({ state, probing, since, reason, nextProbeAt }: EndpointHealth) {
   if (state !== 'open') return { state: 'closed' as const };
   return {
     state: probing ? ('probing' as const) : ('open' as const),

@@ -1,5 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
-import type { HealthPart } from '../domain/health-part.ts';
+import type { Endpoint } from '../domain/endpoint.ts';
 import type { Reason } from '../domain/reasons.ts';
 import type { Trouble } from '../domain/trouble.ts';
 
@@ -41,7 +41,7 @@ export interface ShopStatus {
   readonly shop: string;
   readonly shopId: string;
   readonly breakers: readonly {
-    readonly part: HealthPart;
+    readonly part: Endpoint;
     readonly state: 'closed' | 'open' | 'probing';
     /** When the next probe is due, while the breaker is open. */
     readonly nextProbeAt?: number;
@@ -99,7 +99,7 @@ export interface SpoolStatus {
   /** Shops whose deliveries are stopped, according to the gateway's last report. */
   readonly stopped: readonly {
     readonly shopId: string;
-    readonly part: HealthPart;
+    readonly part: Endpoint;
     readonly since: number;
     readonly reason: Reason;
   }[];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
-import { PARTS, readShopHealth } from './shop-health.ts';
+import { ENDPOINTS, readShopHealth } from './shop-health.ts';
 import { readReason } from './sqlite/entry-row.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from '../runtime/error-code.ts';
@@ -127,7 +127,7 @@ function stopped(db: Database.Database): SpoolStatus['stopped'] {
     .all()
     .flatMap(({ shopId, health }) => {
       const told = readShopHealth(JSON.parse(health));
-      return PARTS.flatMap((part) => {
+      return ENDPOINTS.flatMap((part) => {
         const { state, since, reason } = told?.[part] ?? {};
         if (state !== 'open' || since === undefined || reason === undefined) return [];
         return [{ shopId, part, since, reason }];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HealthPart } from '../domain/health-part.ts';
+import type { Endpoint } from '../domain/endpoint.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { type Reason, reasonOf } from '../domain/reasons.ts';
 import type { Spool } from './spool.ts';
@@ -52,14 +52,13 @@ const shopSchema = z.object({
 });
 
 /** The health of one endpoint of a shop's platform. Times in milliseconds since the epoch. */
-export type PartHealth = Readonly<z.output<typeof partSchema>>;
+export type EndpointHealth = Readonly<z.output<typeof partSchema>>;
 /** A refusal that many messages got. */
 export type AlikeReport = Readonly<z.output<typeof alikeSchema>>;
 /** The health of a shop's platform, as the gateway stored it. */
 export type ShopHealth = Readonly<z.output<typeof shopSchema>>;
 
-export type { HealthPart };
-export const PARTS: readonly HealthPart[] = ['messages', 'media'];
+export const ENDPOINTS: readonly Endpoint[] = ['messages', 'media'];
 
 /** Undefined when no gateway has stored it yet, or one of another version has. */
 export async function shopHealthOf(

@@ -1,13 +1,8 @@
+import type { Endpoint } from '../domain/endpoint.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ShopId } from '../domain/ids.ts';
 import { sentence } from '../domain/reasons.ts';
-import {
-  type HealthPart,
-  type PartHealth,
-  PARTS,
-  type ShopHealth,
-  shopHealthOf,
-} from './shop-health.ts';
+import { type EndpointHealth, ENDPOINTS, type ShopHealth, shopHealthOf } from './shop-health.ts';
 import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 import type { Spool } from './spool.ts';
 
@@ -39,9 +34,9 @@ export async function tryShop(
   // Before the request, so that the probe finds these entries.
   const released = await spool.hasten(shopId, 1);
   await spool.requestProbe(shopId);
-  let troubled = new Set<HealthPart>(before === undefined ? [] : inTrouble(before));
+  let troubled = new Set<Endpoint>(before === undefined ? [] : inTrouble(before));
   const alike = new Set(before?.refusedAlike.map(({ words }) => words));
-  const trials = PARTS.map((part) => new Trial(part, before?.[part]));
+  const trials = ENDPOINTS.map((part) => new Trial(part, before?.[part]));
   let now = before;
   for (;;) {
     await delay(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) });
@@ -67,8 +62,8 @@ export async function tryShop(
   };
 }
 
-const inTrouble = (health: ShopHealth): HealthPart[] =>
-  PARTS.filter((part) => health[part].state !== 'steady');
+const inTrouble = (health: ShopHealth): Endpoint[] =>
+  ENDPOINTS.filter((part) => health[part].state !== 'steady');
 
 const isAlike = (health: ShopHealth | undefined, words: string): boolean =>
   health?.refusedAlike.some((each) => each.words === words) === true;
@@ -79,12 +74,12 @@ const isAlike = (health: ShopHealth | undefined, words: string): boolean =>
  * may differ from ours.
  */
 class Trial {
-  readonly part: HealthPart;
+  readonly part: Endpoint;
   #earlier: number | undefined;
   #isOneUnderWay: boolean;
-  #now: PartHealth | undefined;
+  #now: EndpointHealth | undefined;
 
-  constructor(part: HealthPart, before: PartHealth | undefined) {
+  constructor(part: Endpoint, before: EndpointHealth | undefined) {
     this.part = part;
     this.#now = before;
     this.#earlier = before?.lastProbe?.begunAt;
@@ -99,7 +94,7 @@ class Trial {
     this.#isOneUnderWay = false;
   }
 
-  get #probe(): PartHealth['lastProbe'] {
+  get #probe(): EndpointHealth['lastProbe'] {
     const probe = this.#now?.lastProbe;
     return probe?.begunAt === this.#earlier ? undefined : probe;
   }

@@ -1,6 +1,6 @@
+import type { Endpoint } from '../../src/domain/endpoint.ts';
 import { describe, expect, test } from '@jest/globals';
 import {
-  type Endpoint,
   Forbidden,
   Later,
   MediaPaused,

@@ -10,10 +10,9 @@ import { type ConfigChoices, type ShopChoices, shopNamed } from '../support/gate
 import { PlatformFront } from '../support/platform-front.ts';
 import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
 import { sendSms } from '../support/sms-sender.ts';
-import { withSpool } from '../support/spool-beside.ts';
+import { waitForEntries, withSpool } from '../support/spool-beside.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import type { WebhookAnswer } from '../support/twilio-stand-in.ts';
-import { waitFor } from '../support/wait-for.ts';
 import type { Scene } from './scene.ts';
 
 /** What a test needs of its shop, where that is not as usual. */
@@ -111,7 +110,9 @@ function shopScene(parts: Parts): ShopScene {
     ...parts,
     entries: () => withSpool(dataDir, (spool) => spool.list(filter)),
     waitForEntries: (what, probe) =>
-      withSpool(dataDir, (spool) => waitFor(what, async () => probe(await spool.list(filter)), 20)),
+      waitForEntries(dataDir, what, (all) =>
+        probe(all.filter(({ shopId }) => shopId === filter.shopId)),
+      ),
     sms: (text) => sendSms(gateway.httpUrl, { To: shop.number, ...text }),
     chat: async (auth = {}) => {
       const client = await ChatClient.connect({

@@ -15,7 +15,7 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-/** Making a certificate takes a quarter of the time of a gateway's first start. */
+/** Without one, each gateway on a new folder loads two hundred modules to make its own. */
 const SELF_SIGNED = new URL('self-signed.pem', import.meta.url);
 
 /** Writes the file that a gateway is started with, and answers its path. */

@@ -28,11 +28,11 @@ const UNSETTLED: readonly EntryState[] = ['queued', 'delivering'];
 export function waitForEntries<T>(
   dataDir: string,
   what: string,
-  probe: (entries: readonly Entry[], spool: Spool) => T | Promise<T>,
+  probe: (entries: readonly Entry[]) => T | Promise<T>,
   everyMs = 20,
 ): Promise<Exclude<T, undefined | false>> {
   return withSpool(dataDir, (spool) =>
-    waitFor(what, async () => probe(await spool.list({ limit: 1000 }), spool), everyMs),
+    waitFor(what, async () => probe(await spool.list({ limit: 1000 })), everyMs),
   );
 }
 

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import { asVisitorId, type VisitorId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -152,8 +153,6 @@ async function claimsOf(
   now: number,
 ): Promise<z.output<typeof claimsSchema> | undefined> {
   try {
-    // Imported here, because most shops do not identify their visitors.
-    const { jwtVerify } = await import('jose');
     const { payload } = await jwtVerify(jwt, new TextEncoder().encode(secret), {
       algorithms: ['HS256'],
       audience,

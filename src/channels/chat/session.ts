@@ -36,7 +36,7 @@ import type { ChatShop } from './shop.ts';
 import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visitors.ts';
 
 /** Payloads are `unknown` until a schema has validated them. */
-// `any` is how socket.io spells "whatever event, whatever arguments".
+// As socket.io's own type of unknown events, `DefaultEventsMap`, which it does not export.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Anything = Record<string, (...args: any[]) => void>;
 export interface SocketData {

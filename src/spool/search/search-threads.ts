@@ -18,7 +18,7 @@ type Thread = RpcThread<SearchThread, SearchOwner>;
 interface SearchThreadsOptions {
   /** The data folder, with a store. */
   readonly dir: string;
-  /** `owner`: the gateway, which updates the index. `beside`: a command, with or without one. */
+  /** `owner`: the gateway, which updates the index. `beside`: a command. */
   readonly role: 'owner' | 'beside';
   /** The updating thread failed, for this reason (a code or the error's name). */
   readonly onFailure?: (reason: string) => void;

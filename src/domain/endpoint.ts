@@ -2,4 +2,4 @@
  * The endpoints of a shop's platform, `/messages/` and `/media/`, whose health is tracked
  * separately.
  */
-export type HealthPart = 'messages' | 'media';
+export type Endpoint = 'messages' | 'media';

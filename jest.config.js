@@ -7,6 +7,7 @@ export default {
   // Much longer than any test takes: on a busy machine a test can be ten times slower.
   testTimeout: 300_000,
   testSequencer: './test/support/longest-first.js',
+  globalSetup: './test/support/ballast.js',
   // The tests of browsers and processes wait more than they work.
   maxWorkers: 4,
 };

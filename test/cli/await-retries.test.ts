@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { awaitRetries } from '../../src/cli/await-retries.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { ends } from '../support/ends.ts';
 import { anEntry, claimFrom, SHOP, because } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -8,7 +8,7 @@ import { tempDir } from '../support/temp-dir.ts';
 test('an attempt is seen that ended by a clock behind ours, and one before the retry is not', async () => {
   const dir = tempDir();
   ends(() => dir.remove());
-  const { spool } = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const { spool } = await openStore(dir.path);
   ends(() => spool.close());
   const entry = anEntry();
   await spool.accept([entry]);

@@ -9,7 +9,7 @@ import type { Terminal } from '../../src/cli/terminal.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import type { ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';
@@ -32,7 +32,7 @@ beforeEach(async () => {
   if (!loaded.ok) throw new Error('the defaults are not valid');
   const { shops } = await completeConfig(loaded.config);
   shopId = shops[0]?.shopId ?? shopId;
-  ({ spool } = await openSqliteStore({ dir: join(dir, 'data'), role: 'owner', reserveBytes: 0 }));
+  ({ spool } = await openStore(join(dir, 'data')));
   ends(() => spool.close());
   await spool.accept(
     Array.from({ length: HELD }, () => anEntry({ shopId, hold: { code: 'dmarc' } })),

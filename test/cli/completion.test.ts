@@ -7,7 +7,7 @@ import { EventEmitter } from 'node:events';
 import { runCli } from '../../src/cli/run.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const loaded = loadConfig({ env: configured });
   if (!loaded.ok) throw new Error('the configuration is not valid');
   const { dataDir } = await completeConfig(loaded.config);
-  const { spool } = await openSqliteStore({ dir: dataDir, role: 'owner', reserveBytes: 0 });
+  const { spool } = await openStore(dataDir);
   await spool.accept([ENTRY, NEWER]);
   await spool.close();
   mkdirSync(bin);

@@ -16,7 +16,7 @@ import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Entry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import type { ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';
@@ -41,7 +41,7 @@ async function openData(name: string): Promise<Spool> {
   if (!loaded.ok) throw new Error('the defaults are not valid');
   const { shops } = await completeConfig(loaded.config);
   shopId = shops[0]?.shopId ?? shopId;
-  const store = await openSqliteStore({ dir: join(dir, name), role: 'owner', reserveBytes: 0 });
+  const store = await openStore(join(dir, name));
   ends(() => store.spool.close());
   return store.spool;
 }

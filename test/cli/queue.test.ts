@@ -6,7 +6,7 @@ import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Entry, type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry, claimFrom, retryLater, because } from '../support/entries.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
   const [shop] = shops;
   if (shop === undefined) throw new Error('there is no demo shop');
   shopId = shop.shopId;
-  ({ spool } = await openSqliteStore({ dir: dataDir(), role: 'owner', reserveBytes: 0 }));
+  ({ spool } = await openStore(dataDir()));
 });
 afterEach(async () => {
   await spool.close();

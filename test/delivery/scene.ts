@@ -10,7 +10,8 @@ import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import type { Entry, NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
-import { openSqliteStore, type Store } from '../../src/spool/sqlite/open.ts';
+import type { Store } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { asShopId, type ShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';
 import { anEntry, SHOP } from '../support/entries.ts';
@@ -65,12 +66,7 @@ export async function deliveryScene({
   const platform = new ScriptedPlatform();
   const platformUrl = await platform.start();
   ends(() => platform.stop());
-  const store: Store = await openSqliteStore({
-    dir: dir.path,
-    role: 'owner',
-    threads: false,
-    reserveBytes: 0,
-  });
+  const store: Store = await openStore(dir.path);
   ends(() => store.spool.close());
   const pool = new ConnectionPool();
   ends(() => pool.close());

@@ -5,7 +5,7 @@ import { beforeAll, afterAll, expect, test } from '@jest/globals';
 import { runCli } from '../../src/cli/run.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { asEntryId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry } from '../support/entries.ts';
@@ -23,11 +23,7 @@ beforeAll(async () => {
   if (!loaded.ok) throw new Error('the defaults are not valid');
   const { shops } = await completeConfig(loaded.config);
   const shopId = shops[0]?.shopId;
-  const store = await openSqliteStore({
-    dir: join(dir.path, 'data'),
-    role: 'owner',
-    reserveBytes: 0,
-  });
+  const store = await openStore(join(dir.path, 'data'));
   await store.spool.accept([anEntry({ ...(shopId && { shopId }), id, hold: { code: 'dmarc' } })]);
   await store.operator.audit({ who: 'terminal:me', action: 'a', target: 't', outcome: 'o' });
   await store.spool.close();

@@ -4,7 +4,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import type { BlobStore } from '../../src/spool/blobs.ts';
 import { SpoolFull } from '../../src/spool/errors.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { ends } from '../support/ends.ts';
 import { claimFrom, OTHER_SHOP, SHOP } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -25,7 +25,7 @@ const smallDisk = (blobs: BlobStore): Pick<BlobStore, 'assertSpace' | 'remove'> 
 beforeEach(async () => {
   const dir = tempDir();
   ends(() => dir.remove());
-  const store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const store = await openStore(dir.path);
   spool = store.spool;
   ends(() => spool.close());
   backlog = new Backlog();

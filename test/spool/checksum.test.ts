@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { RawForm } from '../../src/spool/entry.ts';
 import { assertIntact, RawDamaged, withChecksum } from '../../src/spool/blobs.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from '../support/store.ts';
 import { anEntry, claimFrom } from '../support/entries.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   const temp = tempDir();
   ends(() => temp.remove());
   dir = temp.path;
-  ({ spool } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 }));
+  ({ spool } = await openStore(dir));
   ends(() => spool.close());
 });
 

@@ -6,6 +6,7 @@ import { renderMistakes } from '../../src/config/mistakes.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { freePorts, ownLoopbackAddress } from './gateway-config.ts';
+import { lendBallast } from './store.ts';
 
 /** What a newcomer has who configured nothing: the demo shop, the local platform and its agent. */
 export async function startDemoGateway(
@@ -22,6 +23,7 @@ export async function startDemoGateway(
     admin: { host, port: ports.admin },
     localPlatform: { port: 0 },
   };
+  lendBallast(dataDir);
   writeFileSync(file, JSON.stringify(config));
   const loaded = loadConfig({ file, env: {} });
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));

@@ -14,7 +14,7 @@ import type { LogFields, Logger } from '../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import type { Entry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from './store.ts';
 import { asShopId } from '../../src/domain/ids.ts';
 import { SmtpClient } from './smtp-client.ts';
 import { tempDir } from './temp-dir.ts';
@@ -77,12 +77,7 @@ export type DoorChange = Partial<EmailServerOptions> & {
 /** A running SMTP door before a real store, in a folder and on a port of its own. */
 export async function openDoor({ parts: change, ...options }: DoorChange = {}): Promise<EmailDoor> {
   const dir = tempDir();
-  const store = await openSqliteStore({
-    dir: dir.path,
-    role: 'owner',
-    threads: false,
-    reserveBytes: 1024,
-  });
+  const store = await openStore(dir.path, 1024);
   const { spool } = store;
   const metrics = createMetrics();
   const lines: LogLine[] = [];

@@ -15,7 +15,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { createHttpListener } from '../../src/runtime/http-listener.ts';
 import type { Entry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openStore } from './store.ts';
 import { ACME, OTHER, SHOPS } from './email-door.ts';
 import { tempDir } from './temp-dir.ts';
 
@@ -63,12 +63,7 @@ export async function openInbound({
   ...options
 }: InboundChange = {}): Promise<InboundDoor> {
   const dir = tempDir();
-  const store = await openSqliteStore({
-    dir: dir.path,
-    role: 'owner',
-    threads: false,
-    reserveBytes: 1024,
-  });
+  const store = await openStore(dir.path, 1024);
   const { spool } = store;
   const metrics = createMetrics();
   const intake = createIntake({

@@ -6,6 +6,7 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { type ConfigChoices, gatewayConfig } from './gateway-config.ts';
+import { lendBallast } from './store.ts';
 
 export interface RunningGateway {
   readonly smtpPort: number;
@@ -22,6 +23,7 @@ const SELF_SIGNED = new URL('self-signed.pem', import.meta.url);
 export function writeConfig(choices: ConfigChoices, dir: string = choices.dataDir): string {
   if (existsSync(choices.dataDir)) {
     copyFileSync(SELF_SIGNED, join(choices.dataDir, 'smtp-self-signed.pem'));
+    lendBallast(choices.dataDir);
   }
   const file = join(dir, 'gateway.json');
   writeFileSync(file, JSON.stringify(gatewayConfig(choices)));

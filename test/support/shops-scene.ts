@@ -15,6 +15,7 @@ import {
 import { GatewayProcess, type ProcessChoices } from './gateway-process.ts';
 import { PlatformModelServer } from './platform-model-server.ts';
 import { sluiceHere } from './sluice-command.ts';
+import { lendBallast } from './store.ts';
 import { tempDir } from './temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -185,6 +186,7 @@ export class ShopsScene<Name extends string> {
   }
 
   #writeConfig(): void {
+    lendBallast(this.#dir.path);
     const { host, ports } = this;
     const shops = this.all.map(({ platform, ...shop }) => ({
       ...shop,

@@ -14,7 +14,8 @@ import { createMetrics, type Metrics } from '../../../src/observability/metrics.
 import type { Clock } from '../../../src/runtime/clock.ts';
 import type { BlobStore } from '../../../src/spool/blobs.ts';
 import type { Entry } from '../../../src/spool/entry.ts';
-import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { ChatClient, type ChatClientOptions } from '../../support/chat-client.ts';
 import { OTHER_SHOP, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -97,7 +98,7 @@ export class ChatGateway {
   static async start(options: GatewayOptions = {}): Promise<ChatGateway> {
     const temp = options.dir === undefined ? tempDir() : undefined;
     const dir = temp?.path ?? options.dir ?? '';
-    const store = await openSqliteStore({ dir, role: 'owner', threads: false, reserveBytes: 0 });
+    const store = await openStore(dir);
     const metrics = createMetrics();
     const logger = options.logger ?? silentLogger;
     const clock = options.clock ?? Date.now;

@@ -13,7 +13,8 @@ import type { Normalized } from '../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import type { Claimed, Outcome } from '../../../src/spool/entry.ts';
-import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { ends } from '../../support/ends.ts';
 import { claimFrom } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -267,7 +268,7 @@ describe('a START whose attempt was killed after the state had changed', () => {
       ends(() => dir.remove());
       const shop = smsShop();
       const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
-        const store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+        const store = await openStore(dir.path);
         try {
           await store.spool.recover();
           return await work(store);

@@ -11,7 +11,8 @@ import { createIntake, type Intake } from '../../../src/intake/intake.ts';
 import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import type { Claimed } from '../../../src/spool/entry.ts';
-import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 import { claimFrom } from '../../support/entries.ts';
 import {
@@ -93,7 +94,7 @@ export async function startWebhook(
   } = {},
 ): Promise<RunningWebhook> {
   const dir = await mkdtemp(join(tmpdir(), 'sluice-sms-'));
-  const store = await openSqliteStore({ dir, role: 'owner', threads: false, reserveBytes: 0 });
+  const store = await openStore(dir);
   const metrics = createMetrics();
   const log: LogLine[] = [];
   const shops = options.shops ?? [smsShop()];

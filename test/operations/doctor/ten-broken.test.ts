@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import Database from 'better-sqlite3';
 import { checkDataFolder } from '../../../src/operations/doctor/data-folder.ts';
 import { inspectDataFolder } from '../../../src/spool/data-folder.ts';
-import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 import { DoctorsScene } from '../../support/doctor-scene.ts';
 import { sluiceHere, type Told } from '../../support/sluice-command.ts';
@@ -161,7 +161,7 @@ describe('broken: 10, a stale data folder', () => {
     ends(() => dir.remove());
     const dataDir = join(dir.path, 'data');
     mkdirSync(dataDir, { mode: 0o700 });
-    const { spool } = await openSqliteStore({ dir: dataDir, role: 'owner', reserveBytes: 0 });
+    const { spool } = await openStore(dataDir);
     const hourAgo = Date.now() - 3_600_000;
     await spool.accept([anEntry({ shopId: asShopId(ACME.shopId), receivedAt: hourAgo })]);
     await spool.close();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NewEntry } from '../../../src/spool/entry.ts';
-import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { asBlobName, asVisitorId } from '../../../src/domain/ids.ts';
 import { anEntry, OTHER_SHOP, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -12,7 +13,7 @@ let dir: ReturnType<typeof tempDir>;
 let store: Store;
 beforeEach(async () => {
   dir = tempDir();
-  store = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  store = await openStore(dir.path);
   await store.chat.createVisitor({ shopId: SHOP, id: VISITOR, createdAt: 1 });
   await store.chat.createVisitor({ shopId: SHOP, id: OTHER, createdAt: 1 });
 });

@@ -1,11 +1,10 @@
-import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeSpool } from '../conformance.ts';
 
 describeSpool('SQLite', async () => {
   const dir = tempDir();
-  const open = () =>
-    openSqliteStore({ dir: dir.path, role: 'owner', threads: false, reserveBytes: 0 });
+  const open = () => openStore(dir.path);
   let current = await open();
   return {
     spool: current.spool,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -7,7 +7,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 test('what of one shop waits for its next attempt is due at once, in its order', async () => {
   const dir = tempDir();
   ends(() => dir.remove());
-  const { spool } = await openSqliteStore({ dir: dir.path, role: 'owner', reserveBytes: 0 });
+  const { spool } = await openStore(dir.path);
   ends(() => spool.close());
   const lane = 'one lane';
   const [first, second, other] = [

@@ -1,14 +1,12 @@
 import { SearchThreads } from '../../../src/spool/search/search-threads.ts';
-import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
 
 describeOperatorStore('SQLite', async () => {
   const dir = tempDir();
   const open = async () => {
-    const { spool, operator } = await openSqliteStore({
-      ...{ dir: dir.path, role: 'owner', reserveBytes: 0 },
-    });
+    const { spool, operator } = await openStore(dir.path);
     const index = new SearchThreads({ dir: dir.path, role: 'owner' });
     return { spool, operator, index };
   };

@@ -14,6 +14,7 @@ import type { EntryId } from '../../../src/domain/ids.ts';
 import { storedFormReaderOf } from '../../../src/gateway/stored-forms.ts';
 import type { NewEntry } from '../../../src/spool/entry.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
+import { lendBallast } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -24,6 +25,7 @@ interface Opened extends Store {
 let opened: Opened[];
 beforeEach(() => {
   dir = tempDir();
+  lendBallast(dir.path);
   opened = [];
 });
 afterEach(async () => {

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import type { VisitorIdentity } from '../../../src/spool/chat-store.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
-import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../support/store.ts';
 import { asBlobName, asVisitorId, type VisitorId } from '../../../src/domain/ids.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry, SHOP } from '../../support/entries.ts';
@@ -23,7 +24,7 @@ beforeEach(async () => {
 });
 
 async function open(): Promise<Store> {
-  const opened = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+  const opened = await openStore(dir);
   ends(() => opened.spool.close());
   return opened;
 }

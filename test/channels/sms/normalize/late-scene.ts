@@ -14,7 +14,8 @@ import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import type { CreateMessageRequest } from '../../../../src/platform-api/schemas.ts';
 import type { Claimed, Outcome } from '../../../../src/spool/entry.ts';
-import { openSqliteStore, type Store } from '../../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../../support/store.ts';
 import { claimFrom, retryLater, because } from '../../../support/entries.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -140,12 +141,7 @@ export class LateScene {
   /** Nothing of what is in memory outlives it. */
   async restart(): Promise<void> {
     await this.#store.spool.close();
-    this.#store = await openSqliteStore({
-      dir: this.dir,
-      role: 'owner',
-      threads: false,
-      reserveBytes: 0,
-    });
+    this.#store = await openStore(this.dir);
     await this.#store.spool.recover();
     this.#normalize = this.#normalizer();
   }
@@ -237,12 +233,7 @@ export async function lateScene(): Promise<LateScene> {
   ends(() => dir.remove());
   const twilio = await startTwilioStandIn();
   ends(() => twilio.close());
-  const store = await openSqliteStore({
-    dir: dir.path,
-    role: 'owner',
-    threads: false,
-    reserveBytes: 0,
-  });
+  const store = await openStore(dir.path);
   const scene = new LateScene(dir.path, twilio, store);
   ends(() => scene.close());
   return scene;

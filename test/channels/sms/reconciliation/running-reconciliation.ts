@@ -9,7 +9,8 @@ import { createIntake, type Intake } from '../../../../src/intake/intake.ts';
 import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
 import type { Claimed, Entry } from '../../../../src/spool/entry.ts';
-import { openSqliteStore, type Store } from '../../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../../src/spool/sqlite/open.ts';
+import { openStore } from '../../../support/store.ts';
 import { ends } from '../../../support/ends.ts';
 import { claimFrom } from '../../../support/entries.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -37,8 +38,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
   ends(() => twilio.close());
   const dir = tempDir();
   ends(() => dir.remove());
-  const open = () =>
-    openSqliteStore({ dir: dir.path, role: 'owner', threads: false, reserveBytes: 0 });
+  const open = () => openStore(dir.path);
   let store: Store = await open();
   ends(() => store.spool.close());
   const metrics = createMetrics();

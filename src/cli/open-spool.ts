@@ -97,7 +97,8 @@ function requireSpool(dataDir: string): void {
 const withReason = (entry: Entry, reason: Reason | undefined): Entry =>
   reason === undefined ? entry : { ...entry, reason };
 
-function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
+/** @throws {UsageError} there is no shop with this name or id */
+export function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
   const found = shops.find((shop) => shop.name === name || shop.shopId === name);
   if (found !== undefined) return found.shopId;
   const names = shops.map((shop) => shop.name);

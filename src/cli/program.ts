@@ -10,6 +10,7 @@ import {
   registerAudit,
   registerBackup,
   registerErase,
+  registerExplain,
   registerIngest,
   registerShops,
 } from './store-commands.ts';
@@ -85,6 +86,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerAlerts(program, terminal);
   registerAudit(program, terminal);
   registerIngest(program, terminal, events);
+  registerExplain(program, terminal);
 
   const send = program.command('send').description('sends a test message through a gateway');
   send.addHelpText('after', '\nExample:\n  $ sluice send chat "Where is my order?"');

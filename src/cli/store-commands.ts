@@ -4,6 +4,7 @@ import type { ProcessEvents } from './process-end.ts';
 import { wholeNumber } from './platform/values.ts';
 import type { Terminal } from './terminal.ts';
 import type { AuditOptions } from './list-audit.ts';
+import type { ExplainOptions } from './explain-email.ts';
 import type { IngestOptions } from './ingest-files.ts';
 import type { BackupOptions } from './backup-folder.ts';
 import type { EraseOptions } from './erase-stored.ts';
@@ -76,6 +77,37 @@ export function registerIngest(parent: Command, terminal: Terminal, events: Proc
     .action(async (files: string[], options: IngestOptions, command: Command) => {
       const { ingestFiles } = await import('./ingest-files.ts');
       await ingestFiles(files, options, command, terminal, events);
+    });
+}
+
+export function registerExplain(parent: Command, terminal: Terminal): void {
+  parent
+    .command('explain')
+    .description('shows how an email is read: its parts, sender, quotes, and the resulting request')
+    .argument('<file>', 'a message as it came (.eml); - for standard input')
+    .option('--to <address>', 'the recipient, instead of those in the message')
+    .option('--from <address>', 'the envelope sender; empty for bounces')
+    .option('--shop <name>', 'the shop, if the message names none of its addresses')
+    .option('--known', 'reads it as an answer to a message of the platform: quotes are cut')
+    .option(
+      '--check-sender [ip]',
+      "checks DKIM, ARC and DMARC, which asks DNS; with the address of the sender's server, SPF too",
+    )
+    .option('--json', 'for programs: one JSON object')
+    .option(
+      '--fixture <folder>',
+      'writes a copy for a test instead: words, names and files are replaced; read it before you share it',
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ sluice explain complaint.eml\n' +
+        '  $ sluice explain complaint.eml --known --json\n' +
+        '  $ sluice queue show 0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11 --raw | sluice explain -\n\n' +
+        'Nothing is stored or submitted. The loop limits, which count earlier messages, are left out.',
+    )
+    .action(async (file: string, options: ExplainOptions, command: Command) => {
+      const { explainFile } = await import('./explain-email.ts');
+      await explainFile(file, options, command, terminal);
     });
 }
 

@@ -65,6 +65,17 @@ export async function completeFromExisting(config: Config): Promise<CompleteConf
     : withKeys(config, keys, [demoShop(demo, config)], true);
 }
 
+/**
+ * The same for a command that stores nothing: keys that no gateway has generated are made up.
+ * @throws {UnusableKeys} a file exists and is damaged or unreadable
+ */
+export async function completeForReading(config: Config): Promise<CompleteConfig> {
+  const keys = (await readSecretFile(keysFile(config), keysSchema)) ?? makeKeys();
+  if (config.shops.length > 0) return withKeys(config, keys, config.shops, false);
+  const demo = (await readSecretFile(demoFile(config), demoKeysSchema)) ?? makeDemoKeys();
+  return withKeys(config, keys, [demoShop(demo, config)], true);
+}
+
 const keysFile = (config: Config): string => join(config.dataDir, 'keys.json');
 const demoFile = (config: Config): string => join(config.dataDir, 'demo.json');
 

@@ -32,8 +32,8 @@ const email = z.strictObject({
     .array(domain('google.com'))
     .prefault(['google.com', 'microsoft.com', 'outlook.com']),
   suppress: z
-    .array(choice('auto-reply', 'bounce', 'loop', 'bulk'))
-    .prefault(['auto-reply', 'bounce', 'loop', 'bulk']),
+    .array(choice('auto-reply', 'bounce', 'complaint', 'report', 'loop', 'bulk'))
+    .prefault(['auto-reply', 'bounce', 'complaint', 'report', 'loop', 'bulk']),
   allowSenders: z.array(senderPattern()).prefault([]),
   formSenders: z.array(senderPattern()).prefault([]),
   body: choice('auto', 'html', 'text').prefault('auto'),

@@ -8,6 +8,7 @@
  * other origins cannot send without a preflight request. Errors are a `Problem`.
  */
 
+import type { WordedReading } from '../domain/email-reading.ts';
 import type { GatewayStatus, ShopStatus } from '../observability/status.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
@@ -203,6 +204,8 @@ export interface EntryContent {
   readonly trimmed?: string;
   readonly attachments: DeliveryRecord['attachments'];
 }
+/** `GET /api/entries/:id/reading`: how an email was read. Recorded in the audit log as well. */
+export type EntryReading = WordedReading;
 // GET /api/entries/:id/raw          the raw form as a download (message/rfc822, or text)
 // GET /api/entries/:id/html         sanitized HTML as a document of its own, for <iframe sandbox>:
 //                                   Content-Security-Policy: sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:

@@ -28,7 +28,8 @@ export function parseAddressList(value: string, maxLength = MAX_LIST_LENGTH): re
   const plain = value.length < MAX_ADDRESS_LENGTH ? plainMailbox(value) : undefined;
   if (plain !== undefined) return [plain];
   const mailboxes: Mailbox[] = [];
-  for (const { name, address } of addressparser(cut(value, maxLength), { flatten: true })) {
+  const list = quotedWords(cut(value, maxLength));
+  for (const { name, address } of addressparser(list, { flatten: true })) {
     const canonical = canonicalAddress(address);
     if (canonical !== undefined) mailboxes.push({ name, address: canonical });
     if (mailboxes.length === MAX_ADDRESSES) break;
@@ -86,6 +87,20 @@ function plainMailbox(value: string): Mailbox | undefined {
     : (NAMED_HEADER.exec(value) ?? []);
   const address = written === undefined ? undefined : canonicalAddress(written);
   return address === undefined ? undefined : { name, address };
+}
+
+/**
+ * RFC 2047 §5 (3) forbids separators in the encoded words of a name, yet some clients write them:
+ * `=?utf-8?Q?Doe, Ann?= <ann@x.example>` is one mailbox.
+ */
+function quotedWords(list: string): string {
+  if (!list.includes('=?')) return list;
+  return list.replace(/=\?[\w.:*-]{1,60}\?q\?[^?\r\n]{0,500}\?=/gi, (word) =>
+    word.replace(
+      /[,;:<>()@"[\]\\]/g,
+      (character) => `=${character.charCodeAt(0).toString(16).toUpperCase()}`,
+    ),
+  );
 }
 
 function isLocalPart(local: string): boolean {

@@ -54,6 +54,16 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
     meaning: 'A mail server reports that a message could not be delivered.',
     todo: 'No action is needed for this message. Check the address named in it.',
   },
+  complaint: {
+    short: 'Spam complaint',
+    meaning: 'A mail provider reports that a person marked the shop’s mail as spam.',
+    todo: 'Do not write to this person again unless they write first.',
+  },
+  report: {
+    short: 'Domain report',
+    meaning: 'A mail server reports how it received mail of the shop’s domain (DMARC or TLS).',
+    todo: 'No action is needed. Send these reports to an address of their own with rua= in DNS.',
+  },
   loop: {
     short: 'Own mail',
     meaning: 'The gateway’s own mail came back. The AI agent would answer itself.',

@@ -54,6 +54,8 @@ const PLAIN = [
   'postmaster',
   'auto_reply',
   'bounce',
+  'complaint',
+  'report',
   'loop',
   'bulk',
   'short_code',

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { chatRaw } from '../channels/chat/stored.ts';
+import { verdictSchema } from '../channels/email/authentication/verdict.ts';
 import { rawSource } from '../channels/email/stored.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
 import { readPairs, readStored } from '../channels/sms/stored.ts';
 import { type EntryContents, NotReadable } from '../console/server/content-routes.ts';
+import type { Normalized } from '../intake/normalizer.ts';
 import type { Claimed, Entry, RawForm } from '../spool/entry.ts';
 import { parsedJson } from '../spool/stored-form.ts';
 import { channelNormalizers, type ReadingParts } from './normalizers.ts';
@@ -22,13 +24,28 @@ export function consoleContents(parts: ReadingParts): EntryContents {
   const normalizers = channelNormalizers(parts, {
     prefix: 'console-',
     countMessage: () => Promise.resolve(undefined),
-    email: { workers: 1, deadlineMs: 20_000 },
+    email: { workers: 1, deadlineMs: 20_000, explain: true },
     // An operator waits for a single entry here, while delivery has to share its time.
     media: { overdueMs: 10 * 60_000 },
   });
   const view = async (raw: RawForm, html: boolean) => {
     try {
       return await viewer.view(rawSource(raw, store.spool.blobs), { html });
+    } catch (cause) {
+      throw new NotReadable('the message cannot be read', { cause });
+    }
+  };
+  /** With what delivery found out about the sender, which is on the timeline. */
+  const asChecked = async (entry: Entry): Promise<Entry> => {
+    const steps = await store.spool.timeline(entry.id);
+    const checked = steps.findLast(({ step }) => step === 'authenticated');
+    const verdict = verdictSchema.safeParse(checked?.detail);
+    if (!verdict.success) return entry;
+    return { ...entry, meta: { ...entry.meta, authentication: verdict.data } };
+  };
+  const normalized = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
+    try {
+      return await normalizers[claimed.entry.channel](claimed, signal);
     } catch (cause) {
       throw new NotReadable('the message cannot be read', { cause });
     }
@@ -49,11 +66,16 @@ export function consoleContents(parts: ReadingParts): EntryContents {
     },
     async prepared(entry, raw, signal) {
       if (entry.kind === 'event') return eventRequest(raw);
-      try {
-        return await normalizers[entry.channel](claimOf(entry, raw), signal);
-      } catch (cause) {
-        throw new NotReadable('the message cannot be read', { cause });
-      }
+      return normalized(claimOf(entry, raw), signal);
+    },
+    async reading(entry, raw, signal) {
+      if (entry.channel !== 'email' || entry.kind === 'event') return undefined;
+      const claimed = claimOf(await asChecked(entry), raw);
+      // Not as released, so that it shows what was decided.
+      const read = await normalized({ ...claimed, released: false }, signal);
+      await read.dispose();
+      if (read.reading === undefined) throw new NotReadable('the message cannot be read');
+      return read.reading;
     },
   };
 }

@@ -31,7 +31,7 @@ export interface ReadingOptions {
   readonly countMessage: Spool['countMessage'];
   /** Without it, senders of emails are not checked. */
   readonly authenticator?: Authenticator;
-  readonly email?: Pick<EmailNormalizerOptions, 'workers' | 'deadlineMs'>;
+  readonly email?: Pick<EmailNormalizerOptions, 'workers' | 'deadlineMs' | 'explain'>;
   readonly media?: SmsNormalizerOptions['media'];
 }
 

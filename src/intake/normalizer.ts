@@ -1,3 +1,4 @@
+import type { EmailReading } from '../domain/email-reading.ts';
 import type { Readable } from 'node:stream';
 import type { CreateEventRequest, CreateMessageRequest } from '../platform-api/schemas.ts';
 import { type Reason, sentence } from '../domain/reasons.ts';
@@ -20,6 +21,8 @@ export interface Normalized {
   readonly findings: Readonly<Record<string, string | number | boolean>>;
   /** Text that was removed as a quote or signature: for the console, never for timeline or log. */
   readonly trimmed?: string;
+  /** How an email was read, for an operator who asks. */
+  readonly reading?: EmailReading;
   /** What was determined before, each as a separate step of the timeline. */
   readonly steps?: readonly {
     readonly step: string;

@@ -5,14 +5,14 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Invisible characters: they can hide text from a person but not from a program. */
 const INVISIBLE =
-  /[\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u{e0000}-\u{e01ef}]/gu;
+  /[\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffc\u{e0000}-\u{e01ef}]/gu;
 
 /** An unpaired surrogate, which no encoder accepts. */
 const HALF_CHARACTER = /\p{Surrogate}/gu;
 
 /** Most text matches none of these characters and is returned unchanged. */
 const SUSPICIOUS =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0]/;
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffc]/;
 
 /** Scripts that do not use joiners; between their letters, a joiner only disguises a word. */
 const UNJOINED =

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { seededRandom } from './random-faults.ts';
+import { Dice } from './dice.ts';
 
 /** What a mutation starts from; one character per byte (Latin-1), so that any byte can be cut. */
 export interface MailSeed {
@@ -29,7 +29,7 @@ export function readMailSeeds(): readonly MailSeed[] {
 
 /** A message that nobody sends, the same for the same number and the same seeds. */
 export function mutateMail(seeds: readonly MailSeed[], seed: number): MutatedMail {
-  const dice = new Dice(seededRandom(Math.imul(seed, 0x9e3779b1)));
+  const dice = Dice.of(seed);
   const first = dice.pick(seeds);
   let text = first.text;
   const recipe = [first.name];
@@ -40,25 +40,6 @@ export function mutateMail(seeds: readonly MailSeed[], seed: number): MutatedMai
     recipe.push(name);
   }
   return { recipe: recipe.join(' > '), bytes: Buffer.from(text, 'latin1') };
-}
-
-class Dice {
-  readonly #random: () => number;
-
-  constructor(random: () => number) {
-    this.#random = random;
-  }
-
-  /** A whole number from 0 to `end` - 1; 0 when there is none. */
-  below(end: number): number {
-    return Math.floor(this.#random() * Math.max(1, end));
-  }
-
-  pick<Item>(items: readonly Item[]): Item {
-    const item = items[this.below(items.length)];
-    if (item === undefined) throw new RangeError('nothing to pick from');
-    return item;
-  }
 }
 
 type Mutate = (text: string, dice: Dice, seeds: readonly MailSeed[]) => string;

@@ -1,10 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { decodeText } from './normalize/body/charset.ts';
+import { withQuotedBytes } from './normalize/head/encoded-words.ts';
 
 /** Only this much of a header block is read; the rest counts as body. */
 export const MAX_HEADER_BYTES = 128 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
+const ESC = 0x1b;
 /**
  * The line ending. A CR without a LF ends lines only if it ends the first line. Otherwise it is
  * text: a CR in a subject must not start a header field.
@@ -41,14 +44,30 @@ export function messageIdOf(head: HeaderBlock): string | undefined {
 
 /**
  * Parses the header block at the start of a message (RFC 5322 §2.2). Tolerant: lines may end in
- * CRLF or LF, or all in CR; lines that are not header fields are skipped; bytes are UTF-8 if valid,
- * otherwise Latin-1. Linear, and limited by `MAX_HEADER_BYTES`.
+ * CRLF or LF, or all in CR; lines that are not header fields are skipped; a field with raw bytes is
+ * UTF-8 if it is valid, otherwise in the message's charset, otherwise windows-1252. Linear, and
+ * limited by `MAX_HEADER_BYTES`.
+ * @param charset of the body; by default, the one that the block declares
  */
-export function parseHeaderBlock(bytes: Uint8Array): HeaderBlock {
+export function parseHeaderBlock(bytes: Uint8Array, charset?: string): HeaderBlock {
   const collector = new HeaderCollector();
   collector.push(bytes);
-  return collector.finish();
+  return collector.finish(charset);
 }
+
+/**
+ * Whether the lines of a message end in CR alone, judged by its start: the first line ends so, as
+ * for the header block, and no other line ends in LF, except for the last one.
+ */
+export function endsLinesInCr(start: Uint8Array): boolean {
+  let at = 0;
+  while (at < start.length && start[at] !== CR && start[at] !== LF) at += 1;
+  if (start[at] !== CR) return false;
+  const end = Math.min(at + MAX_FIRST_LINES, start.length - 2);
+  return at < end && !start.subarray(at, end).includes(LF);
+}
+
+const MAX_FIRST_LINES = 64 * 1024;
 
 /** Finds the header block in a message that arrives in chunks, reading each byte once. */
 export class HeaderCollector {
@@ -90,10 +109,14 @@ export class HeaderCollector {
     return taken;
   }
 
-  /** The fields that were collected; a message may end without an empty line. */
-  finish(): HeaderBlock {
+  /**
+   * The fields that were collected; a message may end without an empty line.
+   * @param charset of the body; by default, the one that the block declares
+   */
+  finish(charset?: string): HeaderBlock {
     const bytes = this.#chunks.length === 1 ? view(this.#chunks) : Buffer.concat(this.#chunks);
-    return readFields(bytes, this.#lineEnds ?? 'lf', this.#truncated);
+    const text = decode(this.#lineEnds === 'cr' ? withLf(bytes) : bytes, charset);
+    return readFields(text, bytes.length, this.#truncated);
   }
 
   /**
@@ -151,10 +174,9 @@ export class HeaderCollector {
 
 const NONE: readonly string[] = [];
 
-function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): HeaderBlock {
+function readFields(text: string, byteLength: number, truncated: boolean): HeaderBlock {
   /** Fields are unfolded on demand, because most are never read. */
   const folded = new Map<string, string[]>();
-  const text = decode(lineEnds === 'cr' ? withLf(collected) : collected);
   for (let start = 0; start < text.length;) {
     const end = fieldEnd(text, start);
     const field = text.slice(start, end);
@@ -181,27 +203,45 @@ function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): 
     all,
     first: (name) => all(name)[0],
     count: (name) => folded.get(name.toLowerCase())?.length ?? 0,
-    byteLength: collected.length,
+    byteLength,
     truncated,
   };
 }
 
 /**
- * Most header blocks use a single charset. In a block that mixes charsets, each field is decoded
- * separately.
+ * Most header blocks are ASCII or UTF-8. In others, each field is decoded separately, because a
+ * block may mix charsets.
  */
-function decode(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  if (isUtf8(bytes)) return bytes.toString('utf8');
+function decode(bytes: Buffer, charset: string | undefined): string {
+  const encoding = isAscii(bytes) ? 'latin1' : isUtf8(bytes) ? 'utf8' : undefined;
+  const whole = encoding === undefined ? undefined : bytes.toString(encoding);
+  // An escape may begin ISO-2022-JP.
+  if (whole?.includes('\x1b') === false) return whole;
   const places = bytes.toString('latin1');
+  const ofBody = charset ?? declaredCharset(places);
   let text = '';
   for (let start = 0; start < bytes.length;) {
     const end = fieldEnd(places, start);
-    const field = bytes.subarray(start, end);
-    text += field.toString(isUtf8(field) ? 'utf8' : 'latin1');
+    text += decodeField(bytes.subarray(start, end), ofBody);
     start = end;
   }
   return text;
+}
+
+function decodeField(field: Buffer, charset: string | undefined): string {
+  if (!field.includes(ESC)) {
+    if (isAscii(field)) return field.toString('latin1');
+    if (isUtf8(field)) return field.toString('utf8');
+  }
+  return decodeText(Buffer.from(withQuotedBytes(field.toString('latin1')), 'latin1'), charset);
+}
+
+/** The charset of the block's own Content-Type. */
+function declaredCharset(block: string): string | undefined {
+  const start = block.search(/^content-type[ \t]{0,20}:/im);
+  if (start === -1) return undefined;
+  const field = block.slice(start, Math.min(fieldEnd(block, start), start + 2000));
+  return /charset\s{0,5}=\s{0,5}["']?([\w.:+-]{1,40})/i.exec(field)?.[1];
 }
 
 /** The end of the field that starts here: lines that begin with white space continue it. */

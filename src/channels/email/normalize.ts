@@ -44,6 +44,8 @@ export interface EmailNormalizerOptions {
   readonly deadlineMs?: number;
   readonly maxHeapMb?: number;
   readonly maxBufferMb?: number;
+  /** Each message is read with an explanation. */
+  readonly explain?: true;
   /** The worker's file, replaced in tests of hostile mail. */
   readonly worker?: URL;
 }
@@ -117,6 +119,7 @@ export function createEmailNormalizer(
       // The base is not guessable; otherwise a sender could insert the address of another image.
       ...(shop.showImages && { imageBase: `https://${randomUUID()}.invalid/` }),
       scratch: join(scratchFolder, randomUUID()),
+      ...(options.explain && { explain: true }),
     };
     signal.throwIfAborted();
     try {
@@ -207,6 +210,7 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
     attachments: result.files.map((file) => toAttachment(file, job.raw)),
     findings: result.findings,
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
+    ...(result.reading !== undefined && { reading: result.reading }),
     // Most messages have no scratch file, and checking for one costs more than parsing.
     dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
   };
@@ -241,7 +245,7 @@ function streamOf(source: PartContent): Readable {
  */
 async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise<EmailResult> {
   const block = await readRawHead(job.raw);
-  const head = readHead(block.head, job, shop);
+  const head = readHead(block.head, job, shop, []);
   return {
     verdict: head.verdict,
     request: head.request(stubText(head.subject), 'TEXT'),

@@ -1,6 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { type AddressDirectory, type DirectoryShop, type Inbox, selectInboxes } from './routing.ts';
 import { mailboxOf, type Sender, selectSender } from './sender.ts';
+import { isComplaint } from './normalize/reports/feedback.ts';
 import type { Arrival } from '../../intake/intake.ts';
 import { type EmailMeta, summaryOfHeaders } from './stored.ts';
 import { type HeaderBlock, HeaderCollector, messageIdOf } from './header-block.ts';
@@ -41,7 +42,7 @@ function toArrival(
   const { head, raw, remoteId, bodySha256 } = message;
   const sender = selectSender(head, shop);
   const dedupKey = emailDedupKey(agentContact, head, bodySha256);
-  const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
+  const hold = holdOf(inbox, head, sender);
   const meta = toMeta(inbox, message, envelope);
   return {
     shopId,
@@ -56,6 +57,19 @@ function toArrival(
     receivedAt: envelope.receivedAt,
     ...(hold !== undefined && { hold: { code: hold } }),
   };
+}
+
+/**
+ * Mail for the operator is held at once, except for complaints about spam, which mail providers
+ * send to abuse@ (RFC 5965 §2): they are read first.
+ */
+function holdOf(
+  { hold }: Inbox,
+  head: HeaderBlock,
+  sender: Sender,
+): 'postmaster' | 'several_from' | undefined {
+  if (hold !== undefined && !isComplaint(head)) return hold;
+  return sender.kind === 'several' ? 'several_from' : undefined;
 }
 
 function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): EmailMeta {

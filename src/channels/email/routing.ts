@@ -94,10 +94,19 @@ function matchRoute(
   return undefined;
 }
 
+/** Whether this is `postmaster` or `abuse` of a domain, in lower case. */
+function isRoleAccount(address: string): boolean {
+  return ROLE_ACCOUNTS.has(address.slice(0, address.lastIndexOf('@')));
+}
+
+/** Whether an inbox is the operator's rather than one of the shop's own addresses. */
+export function isOperatorInbox(agentContact: string, own: AddressMatcher): boolean {
+  return isRoleAccount(agentContact) && own.match(agentContact)?.kind !== 'exact';
+}
+
 function roleRoute(candidates: readonly DirectoryShop[], key: string): Route | undefined {
   const [owner] = candidates;
-  const local = key.slice(0, key.lastIndexOf('@'));
-  if (owner === undefined || !ROLE_ACCOUNTS.has(local)) return undefined;
+  if (owner === undefined || !isRoleAccount(key)) return undefined;
   return { shopId: owner.shopId, agentContact: key, catchAll: false, hold: 'postmaster' };
 }
 

@@ -1,6 +1,7 @@
 import {
   type AddressMatcher,
   domainOf,
+  isDoubtfulAddress,
   isInternetHost,
   type Mailbox,
   matchKey,
@@ -8,6 +9,7 @@ import {
 } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 import { isSharedDomain } from './known-senders.ts';
+import { platformAddress } from './normalize/head/header-values.ts';
 import type { SenderMatchers } from './shop.ts';
 
 /** The author. `name` is raw: encoded words are not decoded. */
@@ -34,7 +36,7 @@ export type Sender =
 
 type WhyNotFrom = 'no-reply' | 'form' | 'list-rewrite' | 'own-address';
 
-const NO_REPLY = /(?:^|[-_.+])(?:no|do[-_.]?not|dont|never)[-_.]?reply(?:$|[-_.+\d])/i;
+export const NO_REPLY = /(?:^|[-_.+])(?:no|do[-_.]?not|dont|never)[-_.]?reply(?:$|[-_.+\d])/i;
 const MAX_SENDER_LENGTH = 8 * 1024;
 
 /**
@@ -56,7 +58,7 @@ export function selectSender(head: HeaderBlock, matchers: SenderMatchers): Sende
   const { own: ourAddresses, formSenders } = matchers;
   const author = authorOf(head);
   if (author === 'several') return { kind: 'several' };
-  if (author === undefined) {
+  if (author === undefined || !isUsable(author)) {
     const mailbox = firstOtherMailbox(head, ['reply-to', 'sender'], ourAddresses);
     if (mailbox === undefined) return { kind: 'none' };
     return { kind: 'claimed', mailbox, because: 'no-author', byForm: false };
@@ -67,6 +69,11 @@ export function selectSender(head: HeaderBlock, matchers: SenderMatchers): Sende
   if (because === undefined || mailbox === undefined) return { kind: 'from', mailbox: author };
   const byForm = isOurs(author.address, ourAddresses) || formSenders.has(author.address);
   return { kind: 'claimed', mailbox, because, byForm };
+}
+
+/** Whether the platform takes the address; nearly all addresses are beyond doubt. */
+function isUsable({ address }: Mailbox): boolean {
+  return !isDoubtfulAddress(address) || platformAddress(address) !== undefined;
 }
 
 /** Undefined if the author is unknown. */
@@ -102,7 +109,12 @@ function whyNotFrom(
   if (listKey(head) === key) return 'list-rewrite';
   if (isOurs(address, ourAddresses)) return 'own-address';
   if (formSenders.has(address)) return 'form';
-  return NO_REPLY.test(address.slice(0, address.lastIndexOf('@'))) ? 'no-reply' : undefined;
+  return isNoReply(address) ? 'no-reply' : undefined;
+}
+
+/** Whether the address says that nobody reads its mail: `no-reply@`, `orders-donotreply+7@`. */
+export function isNoReply(address: string): boolean {
+  return NO_REPLY.test(address.slice(0, address.lastIndexOf('@')));
 }
 
 function claimedMailbox(
@@ -132,9 +144,10 @@ function firstOtherMailbox(
   const authorKey = author === undefined ? undefined : matchKey(author);
   return names
     .flatMap((name) => mailboxes(head.first(name)))
-    .find(({ address }) => {
-      const key = matchKey(address);
-      return key !== list && key !== authorKey && !ourAddresses.has(address);
+    .find((mailbox) => {
+      const key = matchKey(mailbox.address);
+      if (key === list || key === authorKey || ourAddresses.has(mailbox.address)) return false;
+      return isUsable(mailbox);
     });
 }
 

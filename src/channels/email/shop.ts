@@ -11,7 +11,7 @@ import type { SenderRules } from './authentication/verdict.ts';
 /** Which form of the body is used as content. */
 export type BodyMode = 'auto' | 'html' | 'text';
 
-export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
+export type MailClass = 'auto-reply' | 'bounce' | 'complaint' | 'report' | 'loop' | 'bulk';
 
 /** The lists by which the author of a message is found. */
 export interface SenderLists {

@@ -4,7 +4,7 @@ import type { BlobStore } from '../../spool/blobs.ts';
 import type { EntryMeta, RawForm, StoredSummary } from '../../spool/entry.ts';
 import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
 import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from './header-block.ts';
-import { decodeWords } from './normalize/head/header-values.ts';
+import { decodeWords } from './normalize/head/encoded-words.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
 /** What the door knows about an email besides its bytes. Stored with the entry, never logged. */

@@ -7,6 +7,7 @@ import type {
   ConfigurationView,
   DoctorReport,
   EntryContent,
+  EntryReading,
   EntryDetail,
   EntryList,
   History,
@@ -108,6 +109,8 @@ export const api = {
   history: (signal?: AbortSignal) => ask<History>('/history', { signal }),
   entries: (query: Query, signal?: AbortSignal) => ask<EntryList>('/entries', { query, signal }),
   entry: (id: string, signal?: AbortSignal) => ask<EntryDetail>(`/entries/${at(id)}`, { signal }),
+  reading: (id: string, signal?: AbortSignal) =>
+    ask<EntryReading>(`/entries/${at(id)}/reading`, { signal }),
   content: (id: string, signal?: AbortSignal) =>
     ask<EntryContent>(`/entries/${at(id)}/content`, { signal }),
   act: (request: ActionRequest) => post<ActionProgress>('/actions', request),

@@ -5,10 +5,11 @@ import express, { type Response, type Router } from 'express';
 import { z } from 'zod';
 import { create as contentDisposition } from 'content-disposition';
 import { type Attachment, AttachmentLate, AttachmentUnavailable } from '../../intake/normalizer.ts';
+import { type EmailReading, inWords } from '../../domain/email-reading.ts';
 import type { Entry, RawForm } from '../../spool/entry.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { EntryContent } from '../contract.ts';
+import type { EntryContent, EntryReading } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { checked, Refusal } from './refusal.ts';
 import { entryOf } from './entry-routes.ts';
@@ -77,6 +78,16 @@ export function contentRoutes(parts: ContentRouteParts): Router {
       'Content-Type': 'text/html; charset=utf-8',
     });
     res.end(html);
+  });
+
+  router.get('/entries/:id/reading', async (req, res) => {
+    const entry = await entryOf(req.params.id, spool);
+    const raw = await rawOf(entry, spool);
+    await record(res, 'open', entry);
+    const signal = AbortSignal.timeout(READ_MS);
+    const reading = await readable(() => parts.contents.reading(entry, raw, signal));
+    if (reading === undefined) throw new Refusal('not_found', 'Only emails are explained');
+    res.json(inWords(reading) satisfies EntryReading);
   });
 
   router.get('/entries/:id/attachments/:part', async (req, res) => {
@@ -285,6 +296,8 @@ export interface EntryContents {
    * A document without external resources; undefined when there is no HTML. @throws {NotReadable}
    */
   html(entry: Entry, raw: RawForm): Promise<string | undefined>;
+  /** How an email is read; undefined for other entries. @throws {NotReadable} */
+  reading(entry: Entry, raw: RawForm, signal: AbortSignal): Promise<EmailReading | undefined>;
   /**
    * The content that the next attempt would submit. Call `dispose` when done. @throws {NotReadable}
    */

@@ -113,6 +113,44 @@ test('mailauth still has what is used of it and not documented', async () => {
   expect(verifier).toMatchObject({ results: expect.any(Array), arc: { chain: false } });
 });
 
+test("mailparser's splitter still has what is used of it and not documented", () => {
+  const { splitter } = new LeafParser();
+  const original = Object.getPrototypeOf(splitter) as object;
+  const lengths = ['newNode', 'checkBoundary', 'processLine', 'parentMultipartNode'].map((name) => {
+    const method: unknown = Reflect.get(original, name);
+    return [name, typeof method === 'function' ? method.length : undefined];
+  });
+  expect(lengths).toEqual([
+    ['newNode', 1],
+    ['checkBoundary', 1],
+    ['processLine', 3],
+    ['parentMultipartNode', 0],
+  ]);
+  // In the head of the root.
+  expect(splitter.state).toBe(1);
+  expect(splitter.node).toMatchObject({
+    parentNode: false,
+    _headersLines: [],
+    _headerlen: 0,
+    _parentBoundaryOwner: false,
+    headers: false,
+    contentType: false,
+    multipart: false,
+    getDecoder: expect.any(Function),
+  });
+  const { node } = splitter;
+  splitter.newNode(node);
+  expect(splitter.node).toMatchObject({ parentNode: node, _parentBoundaryOwner: node });
+  // What a delimiter does, and that a head calls what replaces it.
+  const source = String(Reflect.get(original, 'processLine'));
+  expect(source).toMatch(/truncatedLine \? false : this\.checkBoundary\(line\)/);
+  expect(source).toMatch(/case 1:\s+\/\/ next child\s+this\.newNode\(this\.node\)/);
+  expect(source).toMatch(
+    /case 3: \{\s+\/\/ next sibling\s+this\.newNode\(this\.parentMultipartNode\(\)\)/,
+  );
+  expect(source).toMatch(/currentNode\.parseHeaders\(\);/);
+});
+
 const ALTERNATIVES = [
   'From: ann@customer.example',
   'Content-Type: multipart/alternative; boundary=b',

@@ -108,6 +108,13 @@ describe('who it is for', () => {
       ]);
     },
   );
+
+  test('a complaint to abuse@ is not held: it is read first', () => {
+    const report = 'Content-Type: multipart/report; report-type=feedback-report; boundary=x';
+    const [arrival] = arrive([FROM, report], ['abuse@acme.example']);
+    expect(arrival?.meta.agentContact).toBe('abuse@acme.example');
+    expect(arrival).not.toHaveProperty('hold');
+  });
 });
 
 describe('who it is from', () => {

@@ -37,6 +37,12 @@ test.each<[string, readonly string[], string]>([
     ['From: Ann', 'Reply-To: support@acme.example', 'Sender: bob@x.example'],
     'claimed no-author bob@x.example',
   ],
+  [
+    'a From that the platform refuses, and a Reply-To that it refuses',
+    ['From: Ann <"a <b>"@x.example>', 'Reply-To: "c <d>"@x.example', 'Sender: bob@x.example'],
+    'claimed no-author bob@x.example',
+  ],
+  ['a From that the platform refuses, alone', ['From: Ann <"a <b>"@x.example>'], 'none'],
   ['no From and a Sender that is ours', ['Sender: support@acme.example'], 'none'],
   ['a From that is no address', ['From: Ann'], 'none'],
   [

@@ -110,7 +110,7 @@ describe('a client that never comes to the point is cut off', () => {
   });
 
   test('in the middle of a TLS handshake', async () => {
-    const at = await open({ noMessageMs: 150 });
+    const at = await open({ noMessageMs: 600 });
     const client = await from(at, '127.0.1.1');
     await client.reply();
     await client.say('EHLO client.example');

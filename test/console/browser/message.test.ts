@@ -121,6 +121,11 @@ describeDesk('One message', (test) => {
     await submitted.getByRole('tab', { name: 'JSON' }).click();
     await submitted.getByText('"direction": "inbound"').waitFor();
 
+    const reading = content.getByRole('region', { name: 'How it is read' });
+    await reading.getByRole('button', { name: 'Explain' }).click();
+    await reading.getByText('the line before it says who wrote the quoted message').waitFor();
+    await reading.getByText('notes.txt').waitFor();
+
     const downloading = page.waitForEvent('download');
     await content.getByRole('link', { name: 'Download notes.txt' }).click();
     expect((await downloading).suggestedFilename()).toBe('notes.txt');

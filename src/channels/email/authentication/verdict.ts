@@ -48,6 +48,20 @@ export const UNKNOWN_VERDICT: AuthenticationVerdict = {
   aligned: 'none',
 };
 
+/**
+ * The verdict on a message whose structure leaves open which text was signed: nothing passes. It
+ * counts as one that fails without a policy, so that it is delivered without cc and bcc.
+ */
+export function withoutPass(verdict: AuthenticationVerdict): AuthenticationVerdict {
+  const { claimed, ...rest } = verdict;
+  const passed = verdict.dmarc === 'pass' ? ({ dmarc: 'fail', policy: 'none' } as const) : {};
+  return {
+    ...rest,
+    ...passed,
+    ...(claimed !== undefined && claimed !== 'verified' && { claimed }),
+  };
+}
+
 /** How a shop treats senders that are not verified. */
 export interface SenderRules {
   /** A sender that fails DMARC with a policy of quarantine or reject. */

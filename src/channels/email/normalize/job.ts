@@ -1,3 +1,4 @@
+import type { EmailReading } from '../../../domain/email-reading.ts';
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CountedMessage } from '../../../spool/sender-rates.ts';
@@ -21,6 +22,8 @@ export interface EmailJob {
   readonly imageBase?: string;
   /** A separate folder for this message, which does not exist yet. */
   readonly scratch: string;
+  /** An operator asks how it is read. */
+  readonly explain?: true;
 }
 
 /** The result of reading one message. */
@@ -38,6 +41,8 @@ export interface EmailResult {
   readonly counted?: Required<Pick<CountedMessage, 'person' | 'thread' | 'body'>> & {
     readonly message?: string;
   };
+  /** How it was read, if that was asked. */
+  readonly reading?: EmailReading;
   /** The job's scratch folder contains files. */
   readonly usedScratch: boolean;
 }

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from '../header-block.ts';
+import type { TrimDecision } from '../../../domain/email-reading.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
+import { withoutPass } from '../authentication/verdict.ts';
 import {
   attachedFiles,
   inlineImages,
@@ -10,8 +12,11 @@ import {
   toAttachedFile,
 } from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';
-import { bounceEvents, readBounceReport } from './head/mail-events.ts';
+import { bounceEvents, complaintEvents } from './head/mail-events.ts';
 import { type Alternative, sortParts } from './parts/body-parts.ts';
+import { readBounceReport } from './reports/bounce-report.ts';
+import { readComplaint } from './reports/feedback.ts';
+import type { ReportPart } from './reports/report-parts.ts';
 import { fitContent, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
 import { readCalendars, withLines } from './calendars.ts';
 import { bodyKey, type MessageHead, messageKey, readHead } from './head/message-head.ts';
@@ -19,9 +24,10 @@ import type { AttachedFile, EmailJob, EmailResult } from './job.ts';
 import type { RawSource } from '../stored.ts';
 import { isForwardSubject } from './head/subjects.ts';
 import { answeredIds, messageIdHost, readThreading } from './head/header-values.ts';
+import { liftDataPictures } from './parts/data-pictures.ts';
 import { type OpenedParts, openParts } from './parts/open-parts.ts';
 import { readFileParts } from './parts/read-file-parts.ts';
-import { type Leaf, type ReadParts, readParts } from './parts/read-parts.ts';
+import { type Leaf, type Part, type ReadParts, readParts } from './parts/read-parts.ts';
 import { ScratchFolder } from './parts/collect-part.ts';
 import type { ShopMail } from '../shop.ts';
 
@@ -46,34 +52,62 @@ export async function normalizeMessage(
   job: EmailJob,
   context: NormalizeContext,
 ): Promise<EmailResult> {
+  return (await readEmail(job, context)).result;
+}
+
+/** What a message was read as, and what that was made of. */
+export interface ReadEmail {
+  readonly result: EmailResult;
+  readonly head: HeaderBlock;
+  readonly root: Part | undefined;
+  readonly body: BodyContent;
+  /** The leaves that are attached, each with its file at the same index. */
+  readonly attachments: readonly Leaf[];
+  readonly files: readonly AttachedFile[];
+  /** Why quotes are looked for, or not. */
+  readonly trims: TrimDecision;
+}
+
+/**
+ * The same with how it was read, for `explainEmail`.
+ * @throws as `normalizeMessage`
+ */
+export async function readEmail(job: EmailJob, context: NormalizeContext): Promise<ReadEmail> {
   const scratch = new ScratchFolder(job.scratch);
   const { head, parts, size } = await readMessage(job.raw, scratch, context.maxBufferBytes);
-  const message = readHead(head, job, context.shop);
   const opened = await openParts(parts, scratch);
-  const sorted = sortParts(opened.root, opened.leaves);
+  const recovered = [...new Set([...parts.recoveries, ...opened.recoveries])];
+  const reportParts = parts.leaves.map(toReportPart);
+  const checked = recovered.length > 0 ? unverified(job) : job;
+  const message = readHead(head, checked, context.shop, reportParts);
+  const reported = withReportEvents(message, head, reportParts, job, context.shop);
+  const freeIndex = () => 1 + Math.max(...opened.leaves.map(({ index }) => index));
+  const sorted = await liftDataPictures(sortParts(opened.root, opened.leaves), freeIndex, scratch);
   const { alternatives } = sorted;
   const { attachments, lines } = readCalendars(sorted.attachments);
   const files = await attachedFiles(attachments, job.imageBase);
-  const trim = await trimsQuotes(head, message.subject, context);
+  const trims = await trimsQuotes(head, message.subject, context);
   const body = readShownBody(alternatives, {
     mode: context.shop.body,
-    trim,
+    trim: TRIMMING.has(trims),
     inlineImage: inlineImages(attachments, files),
+    hasInlineImages: attachments.some(({ contentId }) => contentId !== undefined),
   });
   const cut = await Promise.all(body.cut.map(wholeBody));
   const broken = parts.broken || isMisread(head, parts, size);
+  const isGuess = recovered.includes('no_type');
   const text = withLines(body.text, body.format, lines);
   const fitted = fitContent({
     text: broken ? withNote(text, message.subject) : text,
     format: body.format,
     asText: () => withLines(body.asText(), 'TEXT', lines),
     empty: placeholder(opened),
-    files: [...(broken ? [rawFile(message.subject, size)] : []), ...cut, ...files],
+    files: [...(broken || isGuess ? [rawFile(message.subject, size)] : []), ...cut, ...files],
     wholeTextAttached: cut.some(({ name }) => name === 'message.txt'),
     maxFiles: MAX_ATTACHMENTS,
   });
-  return {
-    verdict: withBounceEvents(message, head, parts, job.receivedAt, context.shop),
+  const result: EmailResult = {
+    verdict: reported.verdict,
     request: message.request(fitted.content, fitted.format),
     ...counted(message, head, job, bodyKey(withoutBase(fitted.content, job), fitted.files)),
     files: fitted.files,
@@ -81,25 +115,51 @@ export async function normalizeMessage(
       body: body.source,
       attachments: fitted.files.length,
       ...(body.trimmedLines > 0 && { trimmedLines: body.trimmedLines }),
+      ...(sorted.passedOver.length > 0 && { otherForms: sorted.passedOver.length }),
       ...(fitted.leftOut > 0 && { attachmentsLeftOut: fitted.leftOut }),
       ...(fitted.moved && { longText: true }),
       ...(broken && { brokenMime: true }),
+      ...(reported.delayed && { bounce: 'delayed' }),
+      ...(recovered.length > 0 && { recovered: recovered.join(' ') }),
     },
     ...(body.trimmed !== '' && { trimmed: body.trimmed }),
     usedScratch: scratch.used,
   };
+  return { result, head, root: opened.root, body, attachments, files, trims };
 }
 
-function withBounceEvents(
-  { verdict }: MessageHead,
+/**
+ * A fault in the structure can make another text of a signed one, since readers differ: a prepended
+ * Content-Type leaves DKIM valid.
+ */
+function unverified(job: EmailJob): EmailJob {
+  const { authentication, ...rest } = job;
+  if (authentication === undefined) return job;
+  return { ...rest, authentication: withoutPass(authentication) };
+}
+
+function toReportPart({ contentType, parameters, fileName, content }: Leaf): ReportPart {
+  return { contentType, parameters, fileName, start: content.start };
+}
+
+/** Adds to a suppressed report the events on the contacts that it is about. */
+function withReportEvents(
+  { verdict, subject }: MessageHead,
   head: HeaderBlock,
-  { leaves }: ReadParts,
-  at: number,
+  parts: readonly ReportPart[],
+  { receivedAt }: EmailJob,
   { own }: ShopMail,
-): Verdict {
-  if (verdict.kind !== 'suppressed' || verdict.reason.code !== 'bounce') return verdict;
-  const parts = leaves.map(({ contentType, content }) => ({ contentType, start: content.start }));
-  return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
+): { readonly verdict: Verdict; readonly delayed: boolean } {
+  if (verdict.kind === 'suppressed' && verdict.reason.code === 'bounce') {
+    const report = readBounceReport({ head, subject, parts }, own);
+    const events = bounceEvents(report, own, receivedAt);
+    return { verdict: { ...verdict, events }, delayed: report.delayed };
+  }
+  if (verdict.kind === 'suppressed' && verdict.reason.code === 'complaint') {
+    const events = complaintEvents(readComplaint(parts, own), receivedAt);
+    return { verdict: { ...verdict, events }, delayed: false };
+  }
+  return { verdict, delayed: false };
 }
 
 /** Removes the image base, which differs between messages with the same content. */
@@ -159,27 +219,36 @@ async function readMessage(
 ): Promise<ReadMessage> {
   if (raw.kind === 'bytes') {
     const parts = await readParts(raw.bytes, scratch);
-    return { head: parseHeaderBlock(raw.bytes), parts, size: raw.bytes.length };
+    return { head: parseHeaderBlock(raw.bytes, charsetOf(parts)), parts, size: raw.bytes.length };
   }
   const { path } = raw;
   const collector = new HeaderCollector();
   const observe = (chunk: Uint8Array) => void collector.push(chunk);
   const parts = await readFileParts({ path, observe, maxBufferBytes }, scratch);
-  return { head: collector.finish(), parts, size: (await stat(path)).size };
+  return { head: collector.finish(charsetOf(parts)), parts, size: (await stat(path)).size };
 }
+
+/** What the first text declares, in which raw header fields are written as well. */
+function charsetOf({ leaves }: ReadParts): string | undefined {
+  return leaves.find(({ contentType }) => contentType.startsWith('text/'))?.parameters['charset'];
+}
+
+const TRIMMING: ReadonlySet<TrimDecision> = new Set<TrimDecision>(['always', 'reply']);
 
 /** Only for a reply to a message that the platform knows, and never for a forward. */
 async function trimsQuotes(
   head: HeaderBlock,
   subject: string | undefined,
   context: NormalizeContext,
-): Promise<boolean> {
+): Promise<TrimDecision> {
   const { shop } = context;
-  if (shop.quotes === 'never' || isForwardSubject(subject)) return false;
-  if (shop.quotes === 'always') return true;
+  if (shop.quotes === 'never') return 'configured';
+  if (isForwardSubject(subject)) return 'forward';
+  if (shop.quotes === 'always') return 'always';
   const ids = answeredIds(readThreading(head));
-  if (ids.length === 0) return false;
-  return ids.some((id) => shop.replyDomains.has(messageIdHost(id))) || (await context.isKnown(ids));
+  if (ids.length === 0) return 'no_reply';
+  const isOurs = ids.some((id) => shop.replyDomains.has(messageIdHost(id)));
+  return isOurs || (await context.isKnown(ids)) ? 'reply' : 'unknown_reply';
 }
 
 /** A body that was too long to be read completely is attached unchanged. */

@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../ui/button.tsx';
 import { Badge, Card, NotLoaded, type Tab, Tabs } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { ReadingSection } from './reading-section.tsx';
 import { payloadFields, submittedText } from './payload-fields.ts';
 
 /** The received and the submitted content, shown on request. */
@@ -76,6 +77,7 @@ function Content({ entry }: { readonly entry: EntryDetail }) {
           </pre>
         </section>
       )}
+      {entry.channel === 'email' && entry.rawKept && <ReadingSection id={entry.id} />}
       {attachments.length > 0 && (
         <section aria-label="Attachments">
           <h3>Attachments</h3>

@@ -226,7 +226,30 @@ function notes(detail: Detail): string {
     counted('mediaRefused', 'media file', ' of another message refused'),
     has(detail, 'longText') && 'full text attached',
     has(detail, 'brokenMime') && 'damaged; original attached',
+    text(detail, 'recovered') !== '' && `sender unverified: ${faults(text(detail, 'recovered'))}`,
+    detail['bounce'] === 'delayed' && 'a delay, not a failure',
   ).join(', ');
+}
+
+/** The faults of an email's structure in spite of which it was read. */
+const FAULTS: Readonly<Record<string, string>> = {
+  repeated_field: 'a field of the structure twice',
+  unindented_parameter: 'a parameter that is not indented',
+  no_empty_line: 'no empty line after a header',
+  inner_not_closed: 'a multipart that is not closed',
+  early_end: 'an end before the first part',
+  other_boundary: 'another boundary than declared',
+  no_type: 'a multipart without a type',
+  no_boundary: 'a multipart without boundaries, read as text',
+  text_outside_parts: 'text outside of all parts',
+  bare_cr: 'lines that end in CR',
+};
+
+function faults(codes: string): string {
+  return codes
+    .split(' ')
+    .map((code) => own(FAULTS, code) ?? code)
+    .join(', ');
 }
 
 const ANSWERS: Readonly<Record<number, string>> = {

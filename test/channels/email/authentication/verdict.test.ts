@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   type AuthenticationVerdict,
   type Claim,
@@ -7,6 +7,7 @@ import {
   type SenderTreatment,
   treatSender,
   UNKNOWN_VERDICT,
+  withoutPass,
 } from '../../../../src/channels/email/authentication/verdict.ts';
 
 const verdict = (
@@ -141,4 +142,33 @@ test.each([
   [undefined, false],
 ])('only a failure under p=reject is refused (%#)', (found, expected) => {
   expect(isRejected(found)).toBe(expected);
+});
+
+describe('a message whose structure leaves open which text was signed', () => {
+  const pass: AuthenticationVerdict = {
+    ...verdict('pass', 'reject'),
+    dkim: 'pass',
+    aligned: 'dkim',
+  };
+
+  test.each([
+    ['goes out without copies', rules(), { dropCopies: true, label: false }],
+    ['gets the label', rules('hold', 'label'), { dropCopies: true, label: true }],
+    ['is held', rules('hold', 'hold'), { hold: 'unverified', dropCopies: true, label: false }],
+    ['goes out as it came where checks only record', rules('observe'), asItCame],
+  ])('%s', (_, shop, expected) => {
+    expect(treatSender(withoutPass(pass), undefined, shop)).toEqual(expected);
+  });
+
+  test('what has not passed stays as it is', () => {
+    expect(withoutPass(verdict('fail', 'reject'))).toEqual(verdict('fail', 'reject'));
+    expect(withoutPass(verdict('none'))).toEqual(verdict('none'));
+  });
+
+  test('neither a seal nor a form vouches for the person that it names', () => {
+    const sealed = withoutPass({ ...pass, claimed: 'verified' });
+    expect(treatSender(sealed, 'by-anybody', rules())).toEqual({ dropCopies: true, label: true });
+    const enforced = withoutPass({ ...pass, claimed: 'reject' });
+    expect(treatSender(enforced, 'by-form', rules())).toEqual(held);
+  });
 });

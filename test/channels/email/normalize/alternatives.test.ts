@@ -31,7 +31,9 @@ describe('the HTML form of a reply comes to what its plain form comes to', () =>
     const { alternatives } = sortParts(root, leaves);
     const inlineImage = () => undefined;
     const read = (parts: typeof alternatives) =>
-      words(readBody(parts, { mode: 'auto', trim: true, inlineImage }).text);
+      words(
+        readBody(parts, { mode: 'auto', trim: true, inlineImage, hasInlineImages: false }).text,
+      );
 
     const onlyHtml = alternatives.map(({ plain, html }) =>
       html.length > 0 ? { plain: [], html } : { plain, html },

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { classify } from '../../../../src/channels/email/normalize/head/classify.ts';
 import type { MailClass } from '../../../../src/channels/email/shop.ts';
+import type { ReportPart } from '../../../../src/channels/email/normalize/reports/report-parts.ts';
 import { readSubject } from '../../../../src/channels/email/normalize/head/header-values.ts';
 import { createAddressMatcher } from '../../../../src/domain/email-addresses.ts';
 import { selectSender } from '../../../../src/channels/email/sender.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 import { createFormSenders } from '../../../../src/channels/email/known-senders.ts';
 
-const ALL: readonly MailClass[] = ['auto-reply', 'bounce', 'loop', 'bulk'];
+const ALL: readonly MailClass[] = ['auto-reply', 'bounce', 'complaint', 'report', 'loop', 'bulk'];
 const formSenders = createFormSenders(['forms@market.example']);
 const UUID = '0b8f6a52-3c1d-4e7f-9a2b-5d6e7f8a9b0c';
 
@@ -16,6 +17,7 @@ interface Case {
   readonly remoteAddress?: string;
   readonly suppress?: readonly MailClass[];
   readonly allow?: readonly string[];
+  readonly parts?: readonly ReportPart[];
 }
 
 function verdict(lines: string, options: Case = {}): string {
@@ -25,6 +27,7 @@ function verdict(lines: string, options: Case = {}): string {
     head,
     sender: selectSender(head, { own, formSenders }),
     subject: readSubject(head.first('subject')),
+    parts: options.parts ?? [],
     meta: {
       envelopeFrom: options.envelopeFrom ?? 'ann@x.example',
       remoteAddress: options.remoteAddress ?? '192.0.2.1',
@@ -42,6 +45,20 @@ function verdict(lines: string, options: Case = {}): string {
 
 const from = 'From: ann@x.example\r\n';
 const noSender = { envelopeFrom: '' };
+const postmaster = 'From: Postmaster <postmaster@x.example>\r\n';
+const words = 'This is the mail system at host mx.x.example.\n\n<bob@y.example>: unknown user\n';
+const part = (contentType: string, text: string, fileName?: string): ReportPart => ({
+  contentType,
+  fileName,
+  start: Buffer.from(text),
+});
+const NOTICE = part('text/plain', words);
+const FORM = part('text/plain', `Name: Ann\nMessage: ${words}`);
+const PASTED = part(
+  'text/plain',
+  `Hello,\nwhat does this mean?\n\n${'Thank you. '.repeat(80)}\n${words}`,
+);
+const STATUS = part('message/delivery-status', 'Final-Recipient: rfc822; bob@y.example\n');
 
 describe('what a person writes is delivered', () => {
   test.each([
@@ -72,8 +89,30 @@ describe('bounce', () => {
     ['null MAIL FROM with a bounce subject', `${from}Subject: Undelivered Mail Returned`, noSender],
     ['the same in German', `${from}Subject: Unzustellbar: Ihre Bestellung`, noSender],
     ['From mailer-daemon', 'From: MAILER-DAEMON@x.example', {}],
-    ['From postmaster', 'From: Postmaster <postmaster@x.example>', {}],
     ['From the bare name', 'From: MAILER-DAEMON (Mail Delivery System)', {}],
+    ['From postmaster with a null MAIL FROM', `${postmaster}Subject: Hello`, noSender],
+    ['From postmaster with a bounce subject', `${postmaster}Subject: Returned mail: x`, {}],
+    ['From postmaster with the first words', postmaster, { parts: [NOTICE] }],
+    ['From postmaster with a status part', postmaster, { parts: [STATUS] }],
+    [
+      'null MAIL FROM with the first words',
+      `${from}Subject: Hello`,
+      { ...noSender, parts: [NOTICE] },
+    ],
+    ['the same by Return-Path', `${from}Return-Path: <>`, { parts: [NOTICE] }],
+    ['a daemon by its name', 'From: Mail Delivery System <x9@mx.example>', { parts: [NOTICE] }],
+    ['a From without an address', 'From: Mail System <>\r\nSubject: Undeliverable: x', {}],
+    [
+      'a machine whose text has nothing before the first words',
+      'From: no-reply@mx.example',
+      { parts: [NOTICE] },
+    ],
+    [
+      'multipart/report without its type',
+      `${from}Content-Type: multipart/report; boundary=x`,
+      { parts: [STATUS] },
+    ],
+    ['a delivery status as the whole message', `${from}Content-Type: message/delivery-status`, {}],
     [
       'more certain than the automatic reply that it also looks like',
       `${from}Auto-Submitted: auto-replied\r\nX-Failed-Recipients: a@b.c`,
@@ -87,8 +126,69 @@ describe('bounce', () => {
     ['a bounce subject alone', `${from}Subject: Undeliverable: what does it mean?`, {}],
     ['a null MAIL FROM alone', `${from}Subject: Hello`, noSender],
     ['a person of a similar name', 'From: postmaster-fan@x.example', {}],
+    ['a postmaster who is a person', `${postmaster}Subject: Our order 7`, { parts: [PASTED] }],
+    ['a person who pastes a bounce', `${from}Subject: What is this?`, { parts: [NOTICE] }],
+    [
+      'a person who encloses its parts',
+      `${from}Subject: What is this?`,
+      { parts: [PASTED, STATUS] },
+    ],
+    ['a parcel', `${from}Subject: Undeliverable parcel`, { ...noSender, parts: [PASTED] }],
+    [
+      'a form whose visitor pastes a bounce',
+      'From: no-reply@forms.example\r\nReply-To: ann@x.example\r\nSubject: Undeliverable: x',
+      { ...noSender, parts: [NOTICE] },
+    ],
+    ['the same without Reply-To', 'From: no-reply@forms.example', { parts: [FORM] }],
+    ['an automatic mail', 'From: no-reply@x.example\r\nSubject: Undeliverable: parcel', {}],
   ])('not %s', (_, lines, options) => {
     expect(verdict(lines, options)).toBe('deliver');
+  });
+});
+
+describe('complaint', () => {
+  test.each([
+    ['ARF', `${from}Content-Type: multipart/report; report-type=feedback-report; boundary=x`],
+    [
+      "Microsoft's form",
+      'From: <staff@hotmail.com>\r\nSubject: complaint about message from 192.0.2.7',
+    ],
+  ])('%s', (_, lines) => {
+    expect(verdict(lines)).toBe('suppressed complaint');
+  });
+
+  test('not a person with the same subject', () => {
+    const lines = `${from}Subject: complaint about message from 192.0.2.7`;
+    expect(verdict(lines)).toBe('deliver');
+  });
+});
+
+describe('report', () => {
+  const name = 'x.example!acme.example!1767571200!1767657599';
+  const dmarc = part('application/gzip', '\u001f', `${name}.xml.gz`);
+  test.each<[string, string, ReportPart]>([
+    ['DMARC', 'From: ann@x.example\r\nSubject: Report Domain: acme.example Submitter: x', dmarc],
+    ['DMARC in a zip', 'From: noreply-dmarc@x.example', part('application/zip', '', `${name}.zip`)],
+    ['DMARC as XML', 'From: dmarc@x.example', part('text/xml', '', `${name}!7.xml`)],
+    ['TLS', 'From: tls-reports@x.example', part('application/tlsrpt+gzip', '')],
+    [
+      'TLS by its type',
+      `${from}Content-Type: multipart/report; report-type="tlsrpt"; boundary=x`,
+      part('text/plain', 'x'),
+    ],
+  ])('%s', (_, lines, attached) => {
+    expect(verdict(lines, { parts: [part('text/plain', 'A report.'), attached] })).toBe(
+      'suppressed report',
+    );
+  });
+
+  test.each<[string, string, ReportPart]>([
+    ['a person who forwards one', `${from}Subject: Fwd: Report Domain: acme.example`, dmarc],
+    ['a person who asks about one', `${from}Subject: What is this?`, dmarc],
+    ['another archive', 'From: dmarc@x.example', part('application/zip', '', 'photos.zip')],
+    ['the subject alone', `${from}Subject: Report Domain: acme.example`, part('text/plain', '')],
+  ])('not %s', (_, lines, attached) => {
+    expect(verdict(lines, { parts: [attached] })).toBe('deliver');
   });
 });
 
@@ -225,6 +325,8 @@ describe('loop', () => {
 
 const samples: readonly [MailClass, string][] = [
   ['bounce', 'X-Failed-Recipients: a@b.c'],
+  ['complaint', 'Content-Type: multipart/report; report-type=feedback-report'],
+  ['report', 'Content-Type: multipart/report; report-type=tlsrpt'],
   ['auto-reply', 'Auto-Submitted: auto-replied'],
   ['bulk', 'List-Id: <news.x.example>'],
   ['loop', 'Sender: support@acme.example'],

@@ -1,4 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createMessageRequestSchema } from '../../../../src/platform-api/schemas.ts';
+import { readHead } from '../../../../src/channels/email/normalize/head/message-head.ts';
+import { compileShop } from '../../../../src/channels/email/shop.ts';
+import { runCount } from '../../../support/run-count.ts';
+import { emailJob, shopSettings } from './jobs.ts';
 import { safeFileName } from '../../../../src/channels/email/normalize/parts/attached-files.ts';
 import { isForwardSubject } from '../../../../src/channels/email/normalize/head/subjects.ts';
 import {
@@ -123,6 +129,48 @@ describe('copies', () => {
   });
 });
 
+/** What copies look like that real clients and forms have written, or that nobody should. */
+const copy = fc.oneof(
+  fc.constantFrom(
+    'Bob <bob@x.example>',
+    '"Doe, Ann" <ann@x.example>',
+    '=?utf-8?Q?Doe, Ann?= <doe@x.example>',
+    'user.@docomo.example',
+    'käthe@x.example',
+    'Team: a@x.example, b@x.example;',
+    'undisclosed-recipients:;',
+    '<>',
+    '@',
+    'bob@',
+    '@x.example',
+    'bob@x@y.example',
+    'bob@[192.0.2.1',
+    '"a <b>"@x.example',
+    'bob @x.example',
+    `${'b'.repeat(400)}@x.example`,
+    `b@${'x.'.repeat(200)}example`,
+    '(bob@x.example',
+    '"bob@x.example',
+    'bob@x..example',
+    'bob@-x.example\u0000',
+    'mailto:bob@x.example',
+  ),
+  fc.string({ maxLength: 30 }),
+);
+
+test('no copy, however odd, keeps a message from the platform', () => {
+  const shop = compileShop(shopSettings);
+  const property = fc.property(fc.array(copy, { maxLength: 8 }), (copies) => {
+    const cc = copies.join(', ').replace(/[\r\n]/g, ' ');
+    const head = block(`From: ann@customer.example\r\nCc: ${cc}, last@x.example`);
+    const { request } = readHead(head, emailJob(new Uint8Array(), '/nowhere'), shop, []);
+    const body = request('Hello.', 'TEXT');
+    expect(createMessageRequestSchema.safeParse(body).error).toBeUndefined();
+    expect(body.contact).toEqual({ email: 'ann@customer.example' });
+  });
+  fc.assert(property, { numRuns: runCount(1000) });
+});
+
 describe('the time of a message', () => {
   const receivedAt = Date.parse('2026-01-31T12:00:00Z');
   test.each([
@@ -174,6 +222,10 @@ test.each([
   ['TR : x', true],
   ['[EXTERNAL] Fwd: x', true],
   ['转发：x', true],
+  ['İLT: x', true],
+  ['PD: x', true],
+  ['Redir.: x', true],
+  ['[EXT] [Acme] VL: x', true],
   ['Re: Fwd: x', false],
   ['Forward march', false],
   ['Invoice: x', false],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import {
   parseHtml,
   stripTags,
@@ -8,6 +9,7 @@ import {
 import { joinLines } from '../../../../src/channels/email/normalize/quotes/lines.ts';
 import { renderHtml } from '../../../../src/channels/email/normalize/html/render-html.ts';
 import { cleanHtml } from '../../../../src/channels/email/normalize/html/serialize-html.ts';
+import { runCount } from '../../../support/run-count.ts';
 
 const images = new Map([
   ['a@x', { name: 'lamp.png' }],
@@ -171,6 +173,11 @@ describe('HTML as HTML', () => {
       '<img src="cid:shown@x" onerror="x">',
       '<img src="https://base.invalid/0/" alt="la]mp_1.png" />',
     ],
+    [
+      'the address of a link around a picture',
+      '<a href="https://x.example/"><img src="https://x.example/a.gif"></a>',
+      '<a href="https://x.example/">[image]</a>',
+    ],
     ['links to scripts', '<a href="javascript:x">a</a>', '<a>a</a>'],
     ['hidden text', '<p>a</p><p style="display:none">b</p>', '<p>a</p>'],
     ['entities', '<p>&lt;b&gt; &amp;</p>', '<p>&lt;b&gt; &amp;</p>'],
@@ -184,13 +191,147 @@ describe('HTML as HTML', () => {
   });
 });
 
-test('of HTML that is not parsed only the text between the tags is left', () => {
-  const html = '<div>a<!-- b --><style>c{}</style><script>d</script>e</div><p>f';
-  expect(stripTags(html)).toBe('a\ne\nf');
+test('of HTML that is not parsed only the text between the tags is left, a line for each block', () => {
+  const html = '<div>a<!-- b --><style>c{}</style><script>d</script>&amp;&nbsp;e</div><p>f<b>g</b>';
+  expect(stripTags(html)).toBe('a& e\nfg');
 });
 
-test('nesting beyond any mail is not parsed', () => {
-  expect(parseHtml('<div>'.repeat(100_000))).toBeUndefined();
+describe('nesting', () => {
+  test('beyond what is walked keeps entities, line breaks, links, and hides what is hidden', () => {
+    const inner =
+      'a &amp; b<p>c</p><div>d</div>e<br>f <a href="https://x.example/deep"><div>g</div></a>' +
+      '<p style="display:none">h</p>';
+    const html = `${'<div>'.repeat(1000)}${inner}${'</div>'.repeat(1000)}i`;
+    expect(render(html)).toBe('a & b  \nc  \nd  \ne  \nf  \n[g](https://x.example/deep)\n\ni');
+  });
+
+  test('beyond what is parsed is given up', () => {
+    expect(parseHtml('<div>'.repeat(100_000))).toBeUndefined();
+    expect(parseHtml(`<p hidden>${'<b>'.repeat(100_000)}`)).toBeUndefined();
+  });
+});
+
+describe('the address of a link', () => {
+  const address = 'https://x.example/order/17';
+  test.each([
+    ['around a line break', 'Track<br>order', `[Track](${address})  \norder`],
+    ['around a break and then words', '<br>Track', `[Track](${address})`],
+    ['around a block', '<div>Track</div>', `[Track](${address})`],
+    ['around paragraphs', '<p>Track</p><p>order</p>', `[Track](${address})\n\norder`],
+    ['around a table cell', '<table><tr><td>Track</td></tr></table>', `[Track](${address})`],
+    [
+      'around a row',
+      '<table><tr><td>Track</td><td>order</td></tr></table>',
+      `[Track | order](${address})`,
+    ],
+    ['around a heading', '<h2>Track</h2>', `## [Track](${address})`],
+    ['around a list', '<ul><li>Track</li></ul>', `- [Track](${address})`],
+    ['around emphasis of two lines', '<b>Track<br>order</b>', `[Track](${address})  \norder`],
+    [
+      'around a picture without words',
+      '<img src="https://x.example/a.gif">',
+      `[image](${address})`,
+    ],
+    ['around a decoration', '<img src="https://x.example/a.gif" alt="">', `[image](${address})`],
+    ['around a picture with words', '<img src="x" alt="View">', `[image: View](${address})`],
+    [
+      'around a picture and words',
+      '<img src="https://x.example/a.png"> View',
+      `[View](${address})`,
+    ],
+    ['around an inline picture', '<img src="cid:a@x">', `[image: lamp.png](${address})`],
+    ['around nothing', '', ''],
+    ['around a spacer', '<img src="https://x.example/a.gif" style="width: 1px">', ''],
+  ])('%s', (_, inner, expected) => {
+    expect(render(`<a href="${address}">${inner}</a>`)).toBe(expected);
+  });
+
+  test('an image map, a missing scheme and a very long one', () => {
+    expect(render(`<map><area href="${address}" alt="Shop"></map>`)).toBe(
+      `[image: Shop](${address})`,
+    );
+    expect(render('<a href="//x.example/a">b</a> <a href="www.x.example">c</a>')).toBe(
+      '[b](https://x.example/a) [c](http://www.x.example)',
+    );
+    const long = `${address}?${'t'.repeat(7000)}`;
+    expect(render(`<a href="${long}">b</a>`)).toBe(`[b](${long})`);
+  });
+
+  /** What a link is wrapped around: each holds a word or a picture somewhere. */
+  const { inner } = fc.letrec((tie) => ({
+    inner: fc.oneof(
+      { maxDepth: 5 },
+      fc.constantFrom('word', '<img src="https://x.example/p.png">', '<img src="a" alt="word">'),
+      fc
+        .tuple(
+          fc.constantFrom(
+            ...['div', 'p', 'h1', 'h3', 'b', 'i', 'span', 'center', 'font', 'ul', 'li', 'del'],
+            ...['blockquote', 'pre', 'table', 'tr', 'td', 'table><tr><td', 'ol><li', 'sup'],
+          ),
+          tie('inner'),
+          fc.boolean(),
+        )
+        .map(
+          ([tags, held, isClosed]) => `<${tags}>${String(held)}${isClosed ? closing(tags) : ''}`,
+        ),
+      fc.array(tie('inner'), { minLength: 2, maxLength: 3 }).map((held) => held.join('')),
+      fc
+        .tuple(tie('inner'), fc.constantFrom('<br>', '<hr>', ' ', '<br><br>', '&nbsp;', '<wbr>'))
+        .map(([held, gap]) => `${gap}${String(held)}${gap}`),
+    ),
+  }));
+  const closing = (tags: string) =>
+    tags
+      .split('><')
+      .reverse()
+      .map((tag) => `</${tag}>`)
+      .join('');
+  const around = fc.constantFrom(
+    ...['', '<b>', '<li>', '<td>', '<table><tr><td>a<td>', '<blockquote>', '<h2>', '<p>x '],
+    ...['<div style="font-size:0"><div style="font-size:12px">', '<s>', '<center><b><i>'],
+  );
+
+  test('is never lost', () => {
+    fc.assert(
+      fc.property(around, inner, fc.constantFrom('MARKDOWN', 'TEXT'), (before, held, format) => {
+        const html = `${before}<a href="${address}">${held}</a> after`;
+        expect(render(html, format)).toContain(address);
+      }),
+      { numRuns: runCount(2000) },
+    );
+  });
+});
+
+describe('what changes the meaning of words', () => {
+  test.each([
+    ['a power', '10<sup>2</sup> m<sup>2</sup>', '10^2 m^2'],
+    ['a longer power', 'x<sup>n + 1</sup>', 'x^(n + 1)'],
+    ['an index', 'H<sub>2</sub>O', 'H_2O'],
+    ['an ordinal', 'the 1<sup>st</sup>, le 2<sup>e</sup>', 'the 1st, le 2e'],
+    ['cents', '$19<sup>99</sup>', '$19.99'],
+    ['a mark', 'Acme<sup>TM</sup>', 'AcmeTM'],
+    ['a footnote', '<sup>1</sup> plus tax', '1 plus tax'],
+    ['deleted words', 'I want <del>two</del> three', 'I want ~~two~~ three'],
+    [
+      'a price struck out by style',
+      '<span style="text-decoration:line-through">$20</span> $15',
+      '~~$20~~ $15',
+    ],
+    ['deleted lines', '<s>two<br>of them</s><br>none', '~~two~~  \n~~of them~~  \nnone'],
+    ['a rule of a form', 'Name: ______ <p>___</p>', 'Name: ______\n\n___'],
+    ['two tildes', 'a ~~b~~', 'a \\~~b\\~~'],
+  ])('%s', (_, html, expected) => {
+    expect(render(html)).toBe(expected);
+  });
+
+  test('a picture on the web leaves its place, unless it is decoration', () => {
+    const image = (rest: string) => render(`a<img ${rest}>b`);
+    expect(image('src="https://x.example/photo.jpg?w=600"')).toBe('a[image]b');
+    expect(image('src="https://x.example/i?id=1" width="600" height="400"')).toBe('a[image]b');
+    expect(image('src="https://x.example/i?id=1"')).toBe('ab');
+    expect(image('src="https://x.example/icon.png" width="16" height="16"')).toBe('ab');
+    expect(image('src="https://x.example/photo.jpg" alt=""')).toBe('ab');
+  });
 });
 
 test('the quick bound is never below what is visible', () => {

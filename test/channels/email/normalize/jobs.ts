@@ -17,7 +17,7 @@ export const shopSettings: ShopMailSettings = {
   replyDomains: [],
   body: 'auto',
   quotes: 'known',
-  suppress: ['auto-reply', 'bounce', 'loop', 'bulk'],
+  suppress: ['auto-reply', 'bounce', 'complaint', 'report', 'loop', 'bulk'],
   loop: { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 },
 };
 

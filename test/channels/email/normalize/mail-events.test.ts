@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  bounceEvents,
-  readBounceReport,
-} from '../../../../src/channels/email/normalize/head/mail-events.ts';
+import { bounceEvents } from '../../../../src/channels/email/normalize/head/mail-events.ts';
+import { readBounceReport } from '../../../../src/channels/email/normalize/reports/bounce-report.ts';
+import type { ReportPart } from '../../../../src/channels/email/normalize/reports/report-parts.ts';
+import type { HeaderBlock } from '../../../../src/channels/email/header-block.ts';
 import { createAddressMatcher } from '../../../../src/domain/email-addresses.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 import { createEventRequestSchema } from '../../../../src/platform-api/schemas.ts';
@@ -14,6 +14,9 @@ const status = (...lines: readonly string[]) => ({
   contentType: 'message/delivery-status',
   start: bytes('Reporting-MTA: dns; mx.example', '', ...lines),
 });
+const own = createAddressMatcher(['support@acme.example']);
+const reportOf = (head: HeaderBlock, parts: readonly ReportPart[]) =>
+  readBounceReport({ head, subject: head.first('subject'), parts }, own);
 const enclosed = (contentType: string) => ({
   contentType,
   start: bytes('From: support@acme.example', 'Message-ID: <m1@acme.example>', '', 'Hello.'),
@@ -64,36 +67,33 @@ describe('who was not reached', () => {
     ],
     ['nobody in nonsense', ['Final-Recipient: x', '', '', ':', 'Action'], []],
   ])('%s', (_, lines, expected) => {
-    const { failed } = readBounceReport(head('Subject: x'), [status(...lines)]);
+    const { failed } = reportOf(head('Subject: x'), [status(...lines)]);
     expect(failed.map(({ address }) => address)).toEqual(expected);
   });
 
   test('X-Failed-Recipients, without a delivery status', () => {
-    const { failed } = readBounceReport(
-      head('X-Failed-Recipients: ann@x.example, bob@x.example'),
-      [],
-    );
+    const { failed } = reportOf(head('X-Failed-Recipients: ann@x.example, bob@x.example'), []);
     expect(failed).toMatchObject([{ address: 'ann@x.example' }, { address: 'bob@x.example' }]);
   });
 
   test("qmail's text", () => {
     const text = bytes('Hi. This is qmail-send.', '', '<ann@x.example>:', 'No such user.');
-    const { failed } = readBounceReport(head('Subject: failure notice'), [
+    const { failed } = reportOf(head('Subject: failure notice'), [
       { contentType: 'text/plain', start: text },
     ]);
-    expect(failed).toEqual([{ address: 'ann@x.example' }]);
+    expect(failed).toEqual([{ address: 'ann@x.example', diagnostic: 'No such user.' }]);
   });
 
   test('20 at most, and reading a hostile report takes no time', async () => {
     const group = (n: number) => [`Final-Recipient: rfc822; u${n}@x.example`, 'Action: failed', ''];
     const many = status(...Array.from({ length: 1000 }, (_, n) => group(n)).flat());
-    expect(readBounceReport(head('Subject: x'), [many]).failed).toHaveLength(20);
+    expect(reportOf(head('Subject: x'), [many]).failed).toHaveLength(20);
     await withinProcessorTime(4000, () => {
       for (const text of ['\n', 'a: \n', '<', '<a@b>:\n', ' \n']) {
         const start = Buffer.from(text.repeat(500_000));
-        readBounceReport(head('Subject: x'), [{ contentType: 'message/delivery-status', start }]);
-        readBounceReport(head('Subject: x'), [{ contentType: 'text/plain', start }]);
-        readBounceReport(head('Subject: x'), [{ contentType: 'message/rfc822', start }]);
+        reportOf(head('Subject: x'), [{ contentType: 'message/delivery-status', start }]);
+        reportOf(head('Subject: x'), [{ contentType: 'text/plain', start }]);
+        reportOf(head('Subject: x'), [{ contentType: 'message/rfc822', start }]);
       }
     });
   });
@@ -103,7 +103,7 @@ describe('what came back', () => {
   test.each(['message/rfc822', 'text/rfc822-headers', 'message/global'])(
     'by the enclosed %s',
     (type) => {
-      const report = readBounceReport(head('In-Reply-To: <other@acme.example>'), [enclosed(type)]);
+      const report = reportOf(head('In-Reply-To: <other@acme.example>'), [enclosed(type)]);
       expect(report.originalId).toBe('<m1@acme.example>');
     },
   );
@@ -111,17 +111,17 @@ describe('what came back', () => {
   test.each(['In-Reply-To: <m1@acme.example>', 'References: <m0@acme.example> <m1@acme.example>'])(
     'by the header %s',
     (line) => {
-      expect(readBounceReport(head(line), []).originalId).toBe('<m1@acme.example>');
+      expect(reportOf(head(line), []).originalId).toBe('<m1@acme.example>');
     },
   );
 
   test('unknown', () => {
-    expect(readBounceReport(head('Subject: x'), [])).not.toHaveProperty('originalId');
+    expect(reportOf(head('Subject: x'), [])).not.toHaveProperty('originalId');
   });
 });
 
 test('the event is on the contact of the recipient that failed, and says why', () => {
-  const report = readBounceReport(head('Subject: x'), [
+  const report = reportOf(head('Subject: x'), [
     status(
       'Final-Recipient: rfc822; ann@x.example',
       'Action: failed',
@@ -133,7 +133,6 @@ test('the event is on the contact of the recipient that failed, and says why', (
     ),
     enclosed('message/rfc822'),
   ]);
-  const own = createAddressMatcher(['support@acme.example']);
   const events = bounceEvents(report, own, Date.parse('2026-01-05T09:30:00Z'));
   expect(events).toEqual([
     {

@@ -187,6 +187,14 @@ describe('trimming plain text', () => {
       'See my answers in red below.\n\nFrom: Acme\nSent: today\nTo: Ann\nSubject: x\n\nOne? Yes.',
     ],
     ['the same in German', 'Antworten siehe unten.\n\n> Eins?\n> Ja.'],
+    [
+      'what a person says that they wrote',
+      'Hello,\n\nOn 12.03.2025 I wrote to Acme (support@acme.example):\n\nPlease cancel it.',
+    ],
+    [
+      'the same of another, in German',
+      'Am 12.03.2025 schrieb mein Mann an Acme <support@acme.example>:\n\nBitte stornieren.',
+    ],
     ['a long text after two dashes', `Options\n--\n${'Line.\n'.repeat(40)}`],
   ])('keeps %s', (_, text) => {
     expect(trimText(text)).toBe(joinLines(textLines(text), 'TEXT'));
@@ -285,6 +293,51 @@ test('what was trimmed is there to be shown', () => {
   ]);
 });
 
+describe('the attribution of a quote', () => {
+  test.each([
+    ['without a date', 'Acme Support wrote:'],
+    ['without a year', 'On Sun, Jan 4, Acme Support\n<support@acme.example>\nwrote:'],
+    ['via a help desk', 'On Sun, 4 Jan at 9:30 AM , Acme via Help <support@acme.example> wrote:'],
+    [
+      'with an offset',
+      '2026-01-04 9:30 GMT+01:00 Acme Customer Happiness\n<support@acme.example>:',
+    ],
+    ['with "sent"', 'On 4 Jan 2026, at 9:30, Acme <support@acme.example> sent:'],
+    [
+      'with a link to the address',
+      'Le 4 janv. 2026 à 9:30, Acme <s@a.example<mailto:s@a.example>> a écrit:',
+    ],
+    [
+      'with a wrapped link',
+      'On Jan 4, 2026, at 9:30, Acme <s@a.example<\nmailto:s@a.example>> wrote:',
+    ],
+    ['without a colon', 'On Sun, 4 Jan 2026 09:30:11 -0200 Acme <support@acme.example> wrote'],
+    ['between dashes', '---- Acme Support wrote ----'],
+    ['in Vietnamese', 'Vào CN, 4 thg 1, 2026 vào lúc 9:30 Acme <s@a.example> đã viết:'],
+    ['in Thai', 'เมื่อ อา. 4 ม.ค. 2026 เวลา 9:30 Acme <s@a.example> เขียนว่า:'],
+  ])('%s', (_, attribution) => {
+    expect(trimText(`New text.\n\n${attribution}\n\n> Old.\n> More.`)).toBe('New text.');
+  });
+
+  test('may stand behind the person\u2019s own words', () => {
+    const text = 'Hello,\nyes, go ahead On Sun, Jan 4, 2026 at 9:30, X wrote:\n> Old.\n> More.';
+    expect(trimText(text)).toBe('Hello,\nyes, go ahead');
+  });
+
+  test.each([
+    [
+      'a sentence that ends in a colon',
+      'I do not agree with this point of yours:\n> Old.\n> More.',
+    ],
+    [
+      'what another wrote',
+      'My colleague and I do not believe what your shop wrote:\n> Old.\n> More.',
+    ],
+  ])('is not %s', (_, text) => {
+    expect(trimText(`Hello.\n\n${text}`)).toBe(`Hello.\n\n${text.split('\n')[0] ?? ''}`);
+  });
+});
+
 describe('time that grows with the input and no faster', () => {
   test.each([
     ['200 KB of "On a a a"', `${'On a a a '.repeat(22_000)}:`],
@@ -302,6 +355,10 @@ describe('time that grows with the input and no faster', () => {
     ['100,000 dashes', '-- \n'.repeat(100_000)],
     ['1 MB of angle brackets', `On 2020 ${'<a@'.repeat(330_000)}:`],
     ['1 MB of -', '-'.repeat(1_000_000)],
+    ['200 KB of lines that nearly are attributions', 'a@b x y z w v u:\n'.repeat(12_000)],
+    ['header fields', 'From: a\nSent: b\nTo: c\nDate: d\nCc: e\n'.repeat(6000)],
+    ['dashes and words', '---- a b wrote\n'.repeat(14_000)],
+    ['wrapped quotes', `${'> word'.padEnd(70, ' word')}\nword\n`.repeat(3000)],
   ])('%s', async (_, text) => {
     await withinProcessorTime(3000, () => trimText(text));
   });

@@ -81,6 +81,14 @@ const MESSAGES: Record<string, string> = {
   'a calendar': withFile(lines(Buffer.from('BEGIN:VCALENDAR\r\n'.repeat(20_000))), 'text/calendar'),
   'after the last boundary': `${HEAD}${TEXT}${END}\r\n${PLAIN}`,
   'before the first boundary': `${HEAD}${PLAIN}\r\n${TEXT}${END}`,
+  'another boundary than declared': withFile(PLAIN).replace('boundary=b', 'boundary=other'),
+  'no boundary, and the file is all there is': `${HEAD}${PLAIN}`,
+  'spaces after the boundaries': withFile(PLAIN).replaceAll(/^--b.*(?=\r)/gm, '$& \t'),
+  'an outer boundary while the inner multipart is open': `${HEAD}--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n${TEXT.replace('--b', '--c')}--c${fileHead().slice(3)}${PLAIN}${fileHead('image/png')}${PLAIN}${END}`,
+  'no empty line after the head': withFile(PLAIN).replace('text/plain\r\n', 'text/plain'),
+  'an unknown encoding': withFile(PLAIN, 'text/plain', 'x-base65'),
+  'lines that end in CR': withFile(lines(BYTES.subarray(0, 57 * 4000))).replaceAll('\r\n', '\r'),
+  'text only before the first part': `${HEAD}See the file.\r\n${fileHead()}${PLAIN}${END}`,
 };
 
 interface Seen extends Omit<Leaf, 'kind' | 'content' | 'parameters'> {
@@ -147,12 +155,13 @@ describe('a message in a file comes to the same as one that the parser sees whol
       maxBufferBytes: 1e9,
     };
     const found = await readFileParts(source, scratch());
-    const expected = await readParts(inChunks(bytes), scratch());
+    const expected = await readParts(() => inChunks(bytes), scratch());
     expect(await Promise.all(found.leaves.map(seen))).toEqual(
       await Promise.all(expected.leaves.map(seen)),
     );
     expect(shape(found.root)).toEqual(shape(expected.root));
     expect(found.broken).toBe(expected.broken);
+    expect(found.recoveries).toEqual(expected.recoveries);
     expect(Buffer.concat(observed).equals(bytes)).toBe(true);
   });
 });

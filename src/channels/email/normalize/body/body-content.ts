@@ -1,5 +1,6 @@
 import type { Alternative } from '../parts/body-parts.ts';
 import type { BodyMode } from '../../shop.ts';
+import type { BodyChoice, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
 import { cleanText, cutText } from '../../../../runtime/clean-text.ts';
 import { joinLines, type Line, phrases, textLines } from '../quotes/lines.ts';
 import { escapeLineStart, escapeMarkdown } from '../html/line-writer.ts';
@@ -7,7 +8,7 @@ import type { InlineImage } from '../parts/attached-files.ts';
 import type { Leaf } from '../parts/read-parts.ts';
 import { renderHtml } from '../html/render-html.ts';
 import { cleanHtml, escapeHtml } from '../html/serialize-html.ts';
-import { trimQuotes } from '../quotes/trim-quotes.ts';
+import { type TrimmedLines, trimQuotes } from '../quotes/trim-quotes.ts';
 import { decodeText } from './charset.ts';
 import {
   type HtmlElement,
@@ -28,6 +29,8 @@ export interface BodyOptions {
   readonly trim: boolean;
   /** The message's image with this Content-ID. */
   inlineImage(contentId: string): InlineImage | undefined;
+  /** Whether the message has an image with a Content-ID. */
+  readonly hasInlineImages: boolean;
 }
 
 export interface BodyContent {
@@ -37,8 +40,14 @@ export interface BodyContent {
   /** The same without markup. */
   readonly asText: () => string;
   readonly source: 'plain' | 'html' | 'none';
+  readonly why: BodyChoice;
+  /** The parts that the text was read from. */
+  readonly leaves: readonly Leaf[];
   /** The text removed as quote and signature; only the start of a long one. */
   readonly trimmed: string;
+  /** Why nothing was removed although quotes were looked for. */
+  readonly kept?: TrimDecision;
+  readonly cuts: QuotesReading['cut'];
   /** The number of non-empty lines that were removed. */
   readonly trimmedLines: number;
   /** Parts that are not completely included in the text. */
@@ -47,14 +56,20 @@ export interface BodyContent {
 
 /** The body as content. */
 export function readBody(alternatives: readonly Alternative[], options: BodyOptions): BodyContent {
-  const chosen = alternatives.flatMap((each) => chooseBody(each, options.mode));
+  const choices = alternatives.map((each) => chooseBody(each, options));
+  const chosen = choices.flatMap(({ sections }) => sections);
   const hasHtml = chosen.some(({ kind }) => kind === 'html');
   const format = !hasHtml || options.mode === 'text' ? 'TEXT' : 'MARKDOWN';
   const lines = chosen.flatMap((each, index) => [
     ...(index > 0 ? [{ text: '' }] : []),
     ...linesOf(each, format, options),
   ]);
-  const { lines: kept, trimmed: found } = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
+  const {
+    lines: kept,
+    trimmed: found,
+    cuts = [],
+    why,
+  }: TrimmedLines = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
   // In HTML, only whole elements that the client marked can be removed.
   const trimmed = asHtml ? found.filter(({ mark }) => mark !== undefined) : found;
@@ -63,6 +78,10 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
     format: asHtml ? 'HTML' : format,
     asText: () => joinLines(kept, 'TEXT'),
     source: chosen.length === 0 ? 'none' : hasHtml ? 'html' : 'plain',
+    why: choices[0]?.why ?? 'none',
+    ...(why !== undefined && { kept: why }),
+    cuts,
+    leaves: chosen.map(({ leaf }) => leaf),
     trimmed: cutText(joinLines(trimmed, 'TEXT'), MAX_TRIMMED_LENGTH),
     trimmedLines: trimmed.filter(({ text }) => text.trim() !== '').length,
     cut: chosen.filter(({ cut }) => cut).map(({ leaf }) => leaf),
@@ -79,10 +98,11 @@ function linesOf(
   }
   const lines = textLines(namedImages(chosen.text, options));
   if (format === 'TEXT') return lines;
-  return lines.map(({ text }) => ({
+  return lines.map(({ text, delimiter }) => ({
     // Quote marks have the same meaning in Markdown as in mail.
     text: text.startsWith('>') ? text : escapeLineStart(escapeMarkdown(text)),
     hardBreak: text !== '',
+    ...(delimiter === true && { delimiter }),
   }));
 }
 
@@ -107,7 +127,8 @@ function namedImages(text: string, options: BodyOptions): string {
 /** With less than this share of the HTML's visible text, the plain text is a stub. */
 const SUBSTANTIAL = 0.3;
 /** Typical stub texts in common languages. */
-const STUB_WORDS = phrases(`in your browser|view online|view this email|view it online|web version|
+export const STUB_WORDS =
+  phrases(`in your browser|view online|view this email|view it online|web version|
   html version|html-enabled|does not support html|doesn't support html|im browser|webversion|
   html-format|dans votre navigateur|version en ligne|en el navegador|en su navegador|nel browser|
   nel tuo browser|in je browser|in uw browser|no navegador|no seu navegador|w przeglądarce|
@@ -120,23 +141,63 @@ type Chosen =
   | ({ readonly kind: 'plain'; readonly leaf: Leaf } & PlainText)
   | ({ readonly kind: 'html'; readonly leaf: Leaf } & HtmlText);
 
+interface Choice {
+  readonly sections: readonly Chosen[];
+  readonly why: BodyChoice;
+}
+
 /**
- * `auto` and `text`: the plain text unless it is a stub; `html`: the HTML if there is one. A stub
- * is empty, says "view in browser", or has less than 30 % of the HTML's visible text.
+ * `auto` and `text`: the plain text unless it is a stub, or does not show where the images are;
+ * `html`: the HTML if there is one. A stub is empty, says "view in browser", or has less than 30 %
+ * of the HTML's visible text.
  */
-function chooseBody(alternative: Alternative, mode: BodyMode): readonly Chosen[] {
+function chooseBody(alternative: Alternative, options: BodyOptions): Choice {
   const plain = alternative.plain.map(chosenPlain);
-  if (alternative.html.length === 0) return plain;
-  const wantsHtml = mode === 'html' || plain.length === 0 || saysNothing(plain);
-  const written = wantsHtml ? 0 : sum(plain, ({ text }) => textLength(text));
+  if (alternative.html.length === 0) return { sections: plain, why: 'only_form' };
+  const preferred = whyHtml(plain, alternative.html, options);
+  const asPlain: Choice = { sections: plain, why: 'plain_text' };
+  const written = preferred === undefined ? sum(plain, ({ text }) => textLength(text)) : 0;
   // Sufficient even if every byte of the HTML were a letter, so it need not be decoded.
-  if (!wantsHtml && written >= SUBSTANTIAL * sum(alternative.html, bytesOf)) return plain;
+  if (preferred === undefined && written >= SUBSTANTIAL * sum(alternative.html, bytesOf)) {
+    return asPlain;
+  }
   const forms = alternative.html.map(decodeForm);
-  if (wantsHtml) return forms.map(toChosen);
+  if (preferred !== undefined) return { sections: forms.map(toChosen), why: preferred };
   // Sufficient even if none of the HTML were hidden, so it need not be parsed.
-  if (written >= SUBSTANTIAL * sum(forms, ({ text }) => textUpperBound(text))) return plain;
+  if (written >= SUBSTANTIAL * sum(forms, ({ text }) => textUpperBound(text))) return asPlain;
   const html = forms.map(toChosen);
-  return written < SUBSTANTIAL * sum(html, shownLength) ? html : plain;
+  const isStub = written < SUBSTANTIAL * sum(html, shownLength);
+  return isStub ? { sections: html, why: 'plain_is_stub' } : asPlain;
+}
+
+/** Why the HTML is read whatever its length; undefined if the plain text may do. */
+function whyHtml(
+  plain: readonly PlainText[],
+  html: readonly Leaf[],
+  options: BodyOptions,
+): BodyChoice | undefined {
+  if (plain.length === 0) return 'only_form';
+  if (options.mode === 'html') return 'configured';
+  if (saysNothing(plain)) return 'plain_is_stub';
+  const places = options.hasInlineImages && placesMoreImages(html, plain, options);
+  return places ? 'html_places_images' : undefined;
+}
+
+const CID = /\bsrc\s{0,9}=\s{0,9}["']?cid:([^"'\s<>]{1,255})/gi;
+
+/** Whether the HTML shows the place of an image that the plain text does not name. */
+function placesMoreImages(
+  html: readonly Leaf[],
+  plain: readonly PlainText[],
+  options: BodyOptions,
+): boolean {
+  const said = plain.map(({ text }) => text).join('\n');
+  return html.some((leaf) =>
+    [...decodeHtml(leaf).text.matchAll(CID)].some(([, id = '']) => {
+      const image = options.inlineImage(id);
+      return image !== undefined && !said.includes(`[cid:${id}`) && !said.includes(image.name);
+    }),
+  );
 }
 
 interface Decoded extends PlainText {

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
 import { asBuffer } from '../parts/part-content.ts';
 
@@ -10,13 +10,33 @@ const UNDECLARED = new Set(
   `ascii us-ascii unknown-8bit x-unknown default 7bit 8bit binary none`.split(/\s+/),
 );
 
-const UTF_7 = /^(?:unicode-1-1-|x-unicode-2-0-)?utf-?7(?:-imap)?$/;
-const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI])/;
+/** RFC 2152. Deprecated, but old mail systems still send it. */
+const UTF_7 = /^(?:(?:cs)?unicode-?1-?1-?|x-unicode-2-0-)?utf-?7$/;
+const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI]|\$\(D)/;
+/** Names of ISO-2022-JP and Shift_JIS that the Encoding Standard does not list. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ...`iso-2022-jp-1 iso-2022-jp-2 iso-2022-jp-3 iso-2022-jp-2004 iso-2022-jp-ms iso2022jp
+  iso2022-jp cp50220 cp50221 cp50222 jis`
+    .split(/\s+/)
+    .map((name): [string, string] => [name, 'iso-2022-jp']),
+  ...'cp932 x-ms-cp932 windows-932'.split(' ').map((name): [string, string] => [name, 'shift_jis']),
+]);
+/** Charsets of one language, which are taken for each other. */
+const RELATED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['iso-2022-jp', ['euc-jp', 'shift_jis']],
+  ['shift_jis', ['euc-jp']],
+  ['euc-jp', ['shift_jis']],
+  ['big5', ['gb18030']],
+  ['gb2312', ['big5']],
+  ['gbk', ['big5']],
+]);
 
 /**
- * Decodes the text of a part with the first charset that decodes without errors: the declared one,
- * then (for HTML) the one of `<meta charset>`, then UTF-8, then windows-1252. `truncated`: the
- * bytes were cut, so an incomplete character at the end is not an error.
+ * Decodes the text of a part or header with the first charset that decodes without errors: the
+ * declared one, then (for HTML) the one of `<meta charset>`, then UTF-8, then those that the
+ * declared one is taken for, then windows-1252. The escape sequences of ISO-2022-JP override other
+ * labels, because no other text contains them. `truncated`: the bytes were cut, so an incomplete
+ * character at the end is not an error.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -24,6 +44,11 @@ export function decodeText(
   options: { readonly html?: boolean; readonly truncated?: boolean } = {},
 ): string {
   const truncated = options.truncated ?? false;
+  if (declared === 'utf-8' || declared === 'UTF-8') {
+    // Nearly all text. An escape may begin ISO-2022-JP.
+    const text = decodeUtf8(bytes, truncated);
+    if (text?.includes('\x1b') === false) return text;
+  }
   for (const charset of candidates(bytes, declared, options.html ?? false)) {
     const text = decodeStrictly(bytes, charset, truncated);
     if (text !== undefined) return text;
@@ -38,19 +63,20 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
     .replace(/^["']|["']$/g, '');
   const marked = markedCharset(bytes);
   if (marked !== undefined) return [marked, 'utf-8'];
-  // UTF-7 is only used to bypass filters (HTML §13.2.3.3), so it is not decoded.
-  const found = label === '' || UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
+  const named = ALIASES.get(label) ?? label;
+  const found = named === '' || UNDECLARED.has(named) ? [] : [named];
   const view = asBuffer(bytes.subarray(0, 64 * 1024));
   if (html) {
     const meta = META_CHARSET.exec(view.toString('latin1', 0, META_BYTES))?.[1]?.toLowerCase();
     // A meta element that was found by reading ASCII cannot correctly declare UTF-16 (HTML
-    // §13.2.3.2).
-    if (meta !== undefined && !/^utf-(?:16|7$)/.test(meta)) found.push(meta);
+    // §13.2.3.2). UTF-7 in it is only used to bypass filters (§13.2.3.3).
+    if (meta !== undefined && !meta.startsWith('utf-16') && !UTF_7.test(meta)) found.push(meta);
   }
-  if (found.length === 0 && view.includes(0x1b) && ISO_2022_JP.test(view.toString('latin1'))) {
-    found.push('iso-2022-jp');
+  const isStateful = named.startsWith('iso-2022');
+  if (!isStateful && view.includes(0x1b) && ISO_2022_JP.test(view.toString('latin1'))) {
+    found.unshift('iso-2022-jp');
   }
-  return [...found, 'utf-8'];
+  return [...found, 'utf-8', ...(RELATED.get(named) ?? [])];
 }
 
 /** A byte order mark overrides any label (Encoding §4.2). */
@@ -67,6 +93,7 @@ function decodeStrictly(
   truncated: boolean,
 ): string | undefined {
   if (charset === 'utf-8' || charset === 'utf8') return decodeUtf8(bytes, truncated);
+  if (UTF_7.test(charset)) return isAscii(asBuffer(bytes)) ? decodeRare(bytes, 'utf-7') : undefined;
   const decoder = knownDecoder(charset);
   if (decoder === undefined) return decodeRare(bytes, charset);
   try {
@@ -74,10 +101,12 @@ function decodeStrictly(
       decoder.encoding === 'windows-1252'
         ? decodeWindows1252(bytes)
         : decoder.decode(bytes, { stream: truncated });
-    if (isSingleByteGuess(decoder.encoding) && HAS_C1.test(text)) return undefined;
+    if (!decoder.encoding.startsWith('utf-16') && HAS_C1.test(text)) return undefined;
     return decoder.encoding === 'shift_jis' && isUtf8Misread(bytes, text) ? undefined : text;
   } catch {
     // Japanese and Chinese mail uses vendor extensions that the standard's tables do not include.
+    // Bytes that ISO-2022-JP cannot have are of another charset.
+    if (decoder.encoding === 'iso-2022-jp' && !isAscii(asBuffer(bytes))) return undefined;
     return decodeRare(bytes, charset);
   }
 }
@@ -104,6 +133,7 @@ function isUtf8Misread(bytes: Uint8Array, text: string): boolean {
   return /[\uff61-\uff9f]/.test(text) && isUtf8(bytes);
 }
 
+/** Text does not contain these; a wrong charset shows bytes as them. */
 const HAS_C1 = /[\x80-\x9f]/;
 
 /** The code points of the bytes 80 to 9f, five of which are undefined. */
@@ -118,10 +148,6 @@ function decodeWindows1252(bytes: Uint8Array): string {
   return asBuffer(bytes)
     .toString('latin1')
     .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] ?? byte);
-}
-
-function isSingleByteGuess(encoding: string): boolean {
-  return /^(?:windows|iso-8859|koi8|macintosh)/.test(encoding);
 }
 
 function knownDecoder(charset: string): InstanceType<typeof TextDecoder> | undefined {

@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-import libmime from 'libmime';
 import {
   type AddressMatcher,
   domainOf,
@@ -8,16 +6,14 @@ import {
 import { hasForeignReplyTo, listPost, mailboxOf, type Sender } from '../../sender.ts';
 import { type HeaderBlock, messageIdOf } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
-import type { EmailMeta } from '../../stored.ts';
-import { isAutoReplySubject, isBounceSubject } from './subjects.ts';
+import { hasNullSender, isBounce, type ReportSigns } from '../reports/bounce-signs.ts';
+import { isComplaint, isDomainReport } from '../reports/feedback.ts';
+import { reportType } from '../reports/report-parts.ts';
+import { isAutoReplySubject } from './subjects.ts';
 import { messageIdHost } from './header-values.ts';
 import type { ClassifyRules, MailClass } from '../../shop.ts';
 
-export interface Classified {
-  readonly head: HeaderBlock;
-  readonly sender: Sender;
-  readonly subject: string | undefined;
-  readonly meta: Pick<EmailMeta, 'envelopeFrom' | 'remoteAddress'>;
+export interface Classified extends ReportSigns {
   readonly shop: ClassifyRules;
 }
 
@@ -25,7 +21,10 @@ export interface Classified {
 const AUTO_REPLY_HEADERS = `x-autoreply x-autorespond x-autoresponder x-autoresponse
   x-autoreply-from x-mail-autoreply`.split(/\s+/);
 
-/** Whether a message is delivered, held or suppressed, by its headers and envelope. */
+/**
+ * Whether a message is delivered, held or suppressed: by its headers and envelope, and for reports
+ * of machines by its parts.
+ */
 export function classify(message: Classified): Verdict {
   const { head, sender, meta, shop } = message;
   const { allowSenders, suppress } = shop;
@@ -70,23 +69,13 @@ function mailClass(
   message: Classified,
   froms: readonly string[],
 ): MailClass | 'auto-generated' | undefined {
-  if (isBounce(message, froms)) return 'bounce';
+  if (isComplaint(message.head)) return 'complaint';
+  if (isBounce(message)) return 'bounce';
+  if (isDomainReport(message)) return 'report';
   if (isLoop(message, froms)) return 'loop';
   if (isAutoReply(message)) return 'auto-reply';
   if (isGenerated(message.head)) return 'auto-generated';
   return isBulk(message) ? 'bulk' : undefined;
-}
-
-/** RFC 3464, RFC 5321 §4.5.5, and the forms of systems that implement neither. */
-function isBounce(message: Classified, froms: readonly string[]): boolean {
-  const { head, subject = '' } = message;
-  if (reportType(head) === 'delivery-status' || head.count('x-failed-recipients') > 0) return true;
-  if (froms.some((address) => /^(?:mailer-daemon|postmaster)@/i.test(address))) return true;
-  // Some systems write the bare name instead of an address.
-  if (froms.length === 0 && /^\W{0,3}(?:mailer-daemon|postmaster)\b/i.test(value(head, 'from'))) {
-    return true;
-  }
-  return hasNullSender(message) && isBounceSubject(subject);
 }
 
 /** Our own mail that came back to us. An unknown Reply-To makes it a contact form instead. */
@@ -137,11 +126,6 @@ function isAutoReply(message: Classified): boolean {
   return signs.filter(Boolean).length >= 2;
 }
 
-/** Over SMTP (RFC 5321 §4.5.5); at another door, an empty sender may just be unknown. */
-function hasNullSender({ meta }: Classified): boolean {
-  return meta.envelopeFrom === '' && isIP(meta.remoteAddress) !== 0;
-}
-
 /** RFC 2919, RFC 2369, RFC 2076 §3.9. Not if the list is one of our own addresses. */
 function isBulk({ head, shop }: Classified): boolean {
   if (isOwnList(head, shop.own)) return false;
@@ -162,15 +146,6 @@ function isOwnList(head: HeaderBlock, own: AddressMatcher): boolean {
 /** Written by a machine, often with a customer's text in it (voicemail, marketplaces, forms). */
 function isGenerated(head: HeaderBlock): boolean {
   return /^auto-(?!replied\b)[a-z]/i.test(value(head, 'auto-submitted'));
-}
-
-function reportType(head: HeaderBlock): string | undefined {
-  const contentType = value(head, 'content-type');
-  // Reports are rare, and parsing the header is expensive.
-  if (!/multipart\/report/i.test(contentType)) return undefined;
-  const { value: type, params } = libmime.parseHeaderValue(contentType);
-  if (type.toLowerCase() !== 'multipart/report') return undefined;
-  return params['report-type']?.toLowerCase();
 }
 
 function precedences(head: HeaderBlock): readonly string[] {

@@ -1,4 +1,3 @@
-import libmime from 'libmime';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
 import {
   type AddressMatcher,
@@ -6,16 +5,12 @@ import {
   matchKey,
   parseAddressList,
 } from '../../../../domain/email-addresses.ts';
+import { decodeWords } from './encoded-words.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import { createMessageRequestSchema } from '../../../../platform-api/schemas.ts';
 
 const MAX_SUBJECT_LENGTH = 1000;
 const MAX_NAME_LENGTH = 200;
-/**
- * Only this much of a value is decoded, because encoded words are up to nine times as long as their
- * text.
- */
-const MAX_ENCODED_LENGTH = 16 * 1024;
 
 /** The subject, decoded (RFC 2047), on one line; undefined if it is empty. */
 export function readSubject(raw: string | undefined): string | undefined {
@@ -30,18 +25,8 @@ export function readDisplayName(raw: string): string | undefined {
 }
 
 function decoded(raw: string, maxLength: number): string | undefined {
-  const text = cleanLine(decodeWords(raw.slice(0, MAX_ENCODED_LENGTH)), maxLength);
+  const text = cleanLine(decodeWords(raw), maxLength);
   return text === '' ? undefined : text;
-}
-
-/** Decodes encoded words; what cannot be decoded is returned unchanged. */
-export function decodeWords(raw: string): string {
-  if (!raw.includes('=?')) return raw;
-  try {
-    return libmime.decodeWords(raw);
-  } catch {
-    return raw;
-  }
 }
 
 const MAX_MAILBOXES = 200;

@@ -16,11 +16,13 @@ import {
   toNamedAddress,
 } from './header-values.ts';
 import { autoReplyEvents } from './mail-events.ts';
+import { isOperatorInbox } from '../../routing.ts';
 import type { ShopMail } from '../../shop.ts';
 import { matchKey } from '../../../../domain/email-addresses.ts';
 import { type CountedMessage, countedWhenForged } from '../../../../spool/sender-rates.ts';
 import type { EmailMeta } from '../../stored.ts';
 import { answeredSubject } from './subjects.ts';
+import type { ReportPart } from '../reports/report-parts.ts';
 
 /** A request without its content. */
 export interface MessageHead {
@@ -35,8 +37,14 @@ type HeadJob = Omit<EmailJob, 'raw' | 'scratch'>;
 
 /**
  * Reads everything that the header block of a message specifies. Bounded and linear for any input.
+ * @param parts of the message, by which reports of machines are known; empty if it is unreadable
  */
-export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): MessageHead {
+export function readHead(
+  head: HeaderBlock,
+  job: HeadJob,
+  shop: ShopMail,
+  parts: readonly ReportPart[],
+): MessageHead {
   const { meta } = job;
   const sender = selectSender(head, shop);
   const contact = contactOf(sender, head, meta.envelopeFrom);
@@ -47,7 +55,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   const { cc, bcc } = treatment.dropCopies ? { cc: [], bcc: [] } : copies;
   const found: Verdict = job.released
     ? { kind: 'deliver' }
-    : classify({ head, sender, subject, meta, shop });
+    : heldForOperator(classify({ head, sender, subject, meta, parts, shop }), meta, shop);
   const isAutoReply = found.kind === 'suppressed' && found.reason.code === 'auto_reply';
   // A forged automatic reply must not create an event on another person's timeline.
   const verdict: Verdict =
@@ -87,7 +95,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
 }
 
 /** Without an author, the envelope sender counts as the author, and anyone can write that too. */
-function claimIn(sender: Sender): Claim | undefined {
+export function claimIn(sender: Sender): Claim | undefined {
   if (sender.kind === 'none') return 'by-anybody';
   if (sender.kind !== 'claimed') return undefined;
   return sender.byForm ? 'by-form' : 'by-anybody';
@@ -97,6 +105,12 @@ function claimIn(sender: Sender): Claim | undefined {
 function heldFor(code: SenderTreatment['hold'], found: Verdict, released: boolean): Verdict {
   if (code === undefined || released || found.kind !== 'deliver') return found;
   return { kind: 'held', reason: { code } };
+}
+
+/** A complaint to abuse@ that the shop does not suppress is no message to an agent either. */
+function heldForOperator(found: Verdict, { agentContact }: EmailMeta, { own }: ShopMail): Verdict {
+  if (found.kind !== 'deliver' || !isOperatorInbox(agentContact, own)) return found;
+  return { kind: 'held', reason: { code: 'postmaster' } };
 }
 
 const NOT_VERIFIED = '(It could not be verified who sent this message.)';

@@ -36,21 +36,58 @@ const AUTO_REPLY = phrases(`automatic reply|automated reply|automatic response|a
   การตอบกลับอัตโนมัติ|自動応答|自動返信|自動回答|不在通知|不在のお知らせ|不在：|不在:|自动回复|自动答复|
   自動回覆|自動回復|外出|不在办公室|자동 회신|자동회신|자동 응답|자동응답|자동 답장|부재중|`);
 
-/** The beginnings of the subjects of non-delivery notices. */
-const BOUNCE = phrases(`undelivered mail|undeliverable|undeliverable mail|
-  delivery status notification|delivery failure|delivery has failed|mail delivery failed|
-  mail delivery failure|mail delivery system|message delivery failure|failure notice|failed mail|
-  returned mail|returned to sender|mail system error|message not delivered|could not send message|
-  warning: could not send|warning: message|unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|
-  non remis|non délivré|échec de la remise|no se puede entregar|no entregado|non recapitabile|
-  mancato recapito|onbestelbaar|niet bezorgd|não entregue|não é possível entregar|
-  nie można dostarczyć|niedostarczona|kunde inte levereras|kunne ikke leveres|ei voida toimittaa|
-  nedoručitelná|teslim edilemedi|недоставленное|не доставлено|配信不能|无法投递|退信|`);
+/** The beginnings of the subjects of non-delivery notices, which speak of mail. */
+const BOUNCE = phrases(`undelivered mail|undelivered message|undeliverable mail|undeliverable email|
+  undeliverable message|delivery status notification|delivery notification|
+  delivery failure notification|delivery failure notice|mail delivery failed|
+  mail delivery failure|mail delivery has failed|mail delivery system|mail delivery subsystem|
+  mail delivery status|mail delivery error|mail delivery warning|mail delivery delayed|
+  email delivery failure|message delivery failure|message delivery failed|
+  message delivery has failed|failure notice|permanent delivery failure|failed mail|
+  returned mail|mail system error|non-delivery report|non-delivery notification|
+  message not delivered|mail not delivered|mail could not be delivered|
+  message could not be delivered|could not send message|warning: could not send|
+  warning: message|delayed mail|message delayed|unable to deliver mail|
+  nondeliverable mail|automatically rejected mail|there was an error sending your mail|
+  there was a problem delivering your mail|message you sent blocked|
+  message status - undeliverable|benachrichtigung zum übermittlungsstatus|
+  benachrichtung zum übermittlungsstatus|nachricht konnte nicht zugestellt|
+  mail konnte nicht zugestellt|zustellung der nachricht|notification d'état de remise|
+  notification d’état de remise|échec de la remise|message non distribu|
+  notificación de estado de la entrega|notificación del estado de entrega|correo devuelto|
+  mensaje no entregado|notifica sullo stato del recapito|messaggio non recapitato|
+  notificação de status de entrega|mensagem não entregue|não foi possível entregar a mensagem|
+  mededeling over de status van|bericht niet bezorgd|powiadomienie o stanie dostarczenia|
+  недоставленное сообщение|ваше сообщение не доставлено|сообщение не доставлено|
+  メールの配信に失敗|メッセージを配信できません|メール送信エラー|送信エラー|配信エラー|系统退信|邮件退回|退信|郵件退回|
+  발송실패|반송메일|메일 반송|`);
+/**
+ * The same, of words that may be about a parcel: only before a colon or alone. Exchange translates
+ * them (`Undeliverable: …`).
+ */
+const BOUNCE_TITLES = phrases(`undeliverable|undelivered|delivery failure|delivery failed|
+  delivery has failed|failed delivery|failure delivery|non-delivery|mail error|delivery delayed|
+  failed to deliver|unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|
+  zustellung verzögert|non remis|non délivré|no se puede entregar|no entregado|
+  non recapitabile|mancato recapito|onbestelbaar|niet bezorgd|não entregue|
+  não é possível entregar|nie można dostarczyć|niedostarczona|niedostarczone|olevererbart|
+  går inte att leverera|kunde inte levereras|kan ikke leveres|kunne ikke leveres|
+  ei voida toimittaa|nedoručitelné|nedoručitelná|nedoručiteľné|kézbesíthetetlen|nelivrabil|
+  teslim edilemedi|teslim edilemez|недоставленное|не доставлено|недоставлено|
+  לא ניתן למסירה|
+  配信不能|未配信|未送达|无法投递|无法送达|無法投遞|無法傳遞|배달되지 않음|`);
+/** The beginnings of the subjects of notices that a mail is only late. */
+const DELAY =
+  phrases(`warning: could not send message|warning: message|delayed mail|message delayed|
+  delivery delayed|mail delivery warning|mail delivery delayed|delivery status notification (delay)|
+  zustellung verzögert|`);
 
 /** Grouped by first character, because every message's subject is looked up. */
 type Starts = ReadonlyMap<string, readonly string[]>;
 const AUTO_REPLY_STARTS = byFirst(AUTO_REPLY);
 const BOUNCE_STARTS = byFirst(BOUNCE);
+const TITLE_STARTS = byFirst(BOUNCE_TITLES);
+const DELAY_STARTS = byFirst(DELAY);
 
 function byFirst(starts: readonly string[]): Starts {
   const groups = new Map<string, string[]>();
@@ -79,16 +116,30 @@ export function isAutoReplySubject(subject: string): boolean {
 
 /** Whether a decoded subject begins like that of a bounce. Reads a bounded part of it. */
 export function isBounceSubject(subject: string): boolean {
-  return startsWithOneOf(subject, BOUNCE_STARTS);
+  if (startsWithOneOf(subject, BOUNCE_STARTS)) return true;
+  return startsWithOneOf(subject, TITLE_STARTS, (rest) => /^\s*(?:[:：([]|$)/.test(rest));
 }
 
-/** Whether it begins with one of these as whole words: `Abwesend`, not `Abwesendes`. */
-function startsWithOneOf(subject: string, starts: Starts): boolean {
+/** Whether a decoded subject begins like that of a notice that a mail is late. */
+export function isDelaySubject(subject: string): boolean {
+  return startsWithOneOf(subject, DELAY_STARTS);
+}
+
+/**
+ * Whether it begins with one of these as whole words: `Abwesend`, not `Abwesendes`.
+ * @param isEnd what may follow, besides the end of a word
+ */
+function startsWithOneOf(
+  subject: string,
+  starts: Starts,
+  isEnd: (rest: string) => boolean = () => true,
+): boolean {
   const text = subject.slice(0, 300).replace(TAGS, '').slice(0, 200).normalize('NFC').toLowerCase();
   const candidates = starts.get(text.charAt(0)) ?? [];
   return candidates.some((start) => {
     if (!text.startsWith(start)) return false;
-    return UNSPACED.test(start) || !LETTER.test(text.slice(start.length));
+    const rest = text.slice(start.length);
+    return isEnd(rest) && (UNSPACED.test(start) || !LETTER.test(rest));
   });
 }
 
@@ -113,9 +164,18 @@ export function answeredSubject(subject: string | undefined): string | undefined
   return prefixes === 0 ? undefined : rest.toLowerCase();
 }
 
-/** The forward prefixes of mail clients in common languages. */
+/**
+ * The forward prefixes of mail clients in common languages: Outlook's in its languages (WG, TR, RV,
+ * VS, VB, VL, PD, İLT …), Thunderbird's and those of the webmails.
+ */
 const FORWARD =
-  /^(?:\[[^\]]{0,60}\]\s*)?(?:fwd?|wg|tr|rv|enc|i|vs|vb|vl|pd|ilt|doorst|转发|轉寄|転送|전달|πρθ|προώθ|пересл|пер|továbbítás|הועבר|إعادة توجيه)\s*[:：]/i;
+  /^(?:\[[^\]]{0,60}\]\s*){0,3}(?:fwd?|wg|tr|rv|rtr|enc|i|fs|vs|vb|vl|pd|yml|trs|tov|ilt|İLT|yönl|redir\.?|videresend|vidarebef|prosl|doorst|转发|转寄|轉寄|轉發|転送|전달|πρθ|προώθ|пересл|пер|препр|továbbítás|הועבר|إعادة توجيه|chuyển tiếp)\s*[:：]/i;
+
+/** The words that subjects are recognized by. */
+export const subjectWords: readonly string[] = [
+  ...[...AUTO_REPLY, ...BOUNCE],
+  ...[REPLY, FORWARD].flatMap(({ source }) => source.match(/[\p{L}\p{M}]+/gu) ?? []),
+];
 
 /** Only the first prefix counts: `Re: Fwd: …` is a reply. */
 export function isForwardSubject(subject: string | undefined): boolean {

@@ -2,10 +2,17 @@ import { Parser } from 'htmlparser2';
 import { cleanText } from '../../../../runtime/clean-text.ts';
 
 /**
- * Real mail nests tables about 40 levels deep; deeper nesting is an attack on code that walks the
- * tree.
+ * The depth of the tree, which is walked recursively; real mail nests tables about 40 levels deep.
+ * Deeper elements are written into the one at this depth, with line breaks around blocks.
  */
 const MAX_DEPTH = 400;
+/** Links, pictures and emphasis below that depth keep their meaning. */
+const MAX_MEANING_DEPTH = MAX_DEPTH + 50;
+const MEANING: ReadonlySet<string> = new Set(
+  'a area img b strong i em s strike del sup sub'.split(' '),
+);
+/** More elements that are open at once make the parser slow: it keeps them in an array. */
+const MAX_OPEN = 3000;
 
 /** An element with its visible content, without comments, scripts and hidden content. */
 export interface HtmlElement {
@@ -17,15 +24,31 @@ export interface HtmlElement {
 /** Elements whose text is not content. `head` is not skipped, because some mail never closes it. */
 const SKIPPED: ReadonlySet<string> = new Set(
   `script style title template iframe object embed applet svg math select datalist textarea audio
-  video canvas map noframes xmp`.split(/\s+/),
+  video canvas noframes xmp`.split(/\s+/),
 );
+
+const BLOCKS: ReadonlySet<string> = new Set(
+  `address article aside body caption center dd details dialog div dl dt fieldset figcaption figure
+  footer form head header html legend main nav search section summary table tbody td tfoot th thead
+  ul ol li tr p pre blockquote hr h1 h2 h3 h4 h5 h6`.split(/\s+/),
+);
+
+/** Whether the element starts on a new line (HTML §15.3). */
+export function isBlock(name: string): boolean {
+  return BLOCKS.has(name);
+}
 
 class TooDeep extends Error {
   override name = 'TooDeep';
 }
 
+/** An element whose end tag has not come yet. */
 interface Open {
+  /** Where its content is written: itself, or the element at the maximum depth. */
   readonly element: HtmlElement;
+  readonly depth: number;
+  /** It is not in the tree; a line ends where it ends. */
+  readonly breaksLine: boolean;
   readonly zeroFont: boolean;
   readonly invisible: boolean;
 }
@@ -33,11 +56,13 @@ interface Open {
 /**
  * Parses HTML into a tree of its visible content: elements hidden by their inline style
  * (display:none, visibility:hidden, opacity:0, font-size:0, a box without height) or by `hidden`
- * are left out with their content. Linear; undefined if it is nested too deeply for mail.
+ * are left out with their content. Linear; undefined if more than 3,000 elements are open at once.
  */
 export function parseHtml(html: string): HtmlElement | undefined {
   const root: HtmlElement = { name: '', attributes: {}, children: [] };
-  const open: Open[] = [{ element: root, zeroFont: false, invisible: false }];
+  const open: Open[] = [
+    { element: root, depth: 0, breaksLine: false, zeroFont: false, invisible: false },
+  ];
   /** The depth within a skipped element; 0 outside. */
   let skipping = 0;
   const parser = new Parser(
@@ -45,21 +70,21 @@ export function parseHtml(html: string): HtmlElement | undefined {
       onopentag(name, attributes) {
         if (skipping > 0) {
           skipping += 1;
-          if (skipping + open.length > MAX_DEPTH) throw new TooDeep();
+          if (skipping + open.length > MAX_OPEN) throw new TooDeep();
           return;
         }
         const parent = open[open.length - 1];
         if (parent === undefined) return;
         const seen = visibility(attributes, parent.zeroFont);
-        if (seen.gone || SKIPPED.has(name)) {
+        const isPicture = name === 'img' || name === 'area';
+        const isUnseen = isPicture && (seen.invisible ?? parent.invisible);
+        if (seen.gone || isUnseen || SKIPPED.has(name)) {
           skipping = 1;
           return;
         }
-        if (open.length > MAX_DEPTH) throw new TooDeep();
-        const element: HtmlElement = { name, attributes, children: [] };
-        parent.element.children.push(element);
+        if (open.length > MAX_OPEN) throw new TooDeep();
         open.push({
-          element,
+          ...place(name, attributes, parent),
           zeroFont: seen.zeroFont ?? parent.zeroFont,
           invisible: seen.invisible ?? parent.invisible,
         });
@@ -74,7 +99,7 @@ export function parseHtml(html: string): HtmlElement | undefined {
       },
       onclosetag() {
         if (skipping > 0) skipping -= 1;
-        else if (open.length > 1) open.pop();
+        else if (open.length > 1 && open.pop()?.breaksLine) breakLine(open[open.length - 1]);
       },
     },
     { decodeEntities: true },
@@ -87,6 +112,28 @@ export function parseHtml(html: string): HtmlElement | undefined {
   }
   cleanTexts(root);
   return root;
+}
+
+/** Adds a visible element to the tree, or only its content if it is too deep. */
+function place(
+  name: string,
+  attributes: HtmlElement['attributes'],
+  parent: Open,
+): Pick<Open, 'element' | 'depth' | 'breaksLine'> {
+  const block = isBlock(name);
+  if (parent.depth < (MEANING.has(name) ? MAX_MEANING_DEPTH : MAX_DEPTH)) {
+    const element: HtmlElement = { name, attributes, children: [] };
+    parent.element.children.push(element);
+    return { element, depth: parent.depth + 1, breaksLine: false };
+  }
+  if (block || name === 'br') breakLine(parent);
+  return { element: parent.element, depth: parent.depth, breaksLine: block };
+}
+
+function breakLine(open: Open | undefined): void {
+  const last = open?.element.children.at(-1);
+  if (typeof last !== 'string' && last?.name === 'br') return;
+  open?.element.children.push({ name: 'br', attributes: {}, children: [] });
 }
 
 /**
@@ -155,15 +202,21 @@ function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: bo
 }
 
 /**
- * The declarations of an inline style, with names and values in lower case; the last one counts.
+ * The declarations of an inline style, with names and values in lower case; the last one counts,
+ * or the last one that is important (CSS Cascade §6.1).
  */
 export function styleOf(style: string): ReadonlyMap<string, string> {
   const declared = new Map<string, string>();
+  const important = new Set<string>();
   for (const part of plainStyle(style).toLowerCase().split(';')) {
     const colon = part.indexOf(':');
     if (colon === -1) continue;
-    const value = part.slice(colon + 1).trim();
-    declared.set(part.slice(0, colon).trim(), value.replace('!important', '').trim());
+    const name = part.slice(0, colon).trim();
+    const [value = '', mark] = part.slice(colon + 1).split('!', 2);
+    const isImportant = mark?.trim() === 'important';
+    if (important.has(name) && !isImportant) continue;
+    if (isImportant) important.add(name);
+    declared.set(name, value.trim());
   }
   return declared;
 }
@@ -241,24 +294,33 @@ function afterTag(html: string, tag: number, missing: Set<string>): number {
 
 /**
  * The text between tags, without comments, styles and scripts, for HTML that cannot be parsed
- * within its limits. Linear.
+ * within its limits. Each block is a line. Linear.
  */
 export function stripTags(html: string): string {
-  const pieces: string[] = [];
+  const lines: string[] = [];
+  let line = '';
   const missing = new Set<string>();
-  let at = 0;
-  while (at < html.length) {
-    const tag = html.indexOf('<', at);
-    if (tag === -1) {
-      pieces.push(html.slice(at));
-      break;
+  for (let at = 0; at < html.length && !missing.has('>');) {
+    const found = html.indexOf('<', at);
+    const tag = found === -1 ? html.length : found;
+    line += html.slice(at, tag);
+    const name = /^<\/?([a-z][a-z0-9]{0,20})/i.exec(html.slice(tag, tag + 24))?.[1]?.toLowerCase();
+    if (name === 'br' || (name !== undefined && isBlock(name))) {
+      lines.push(line);
+      line = '';
     }
-    if (tag > at) pieces.push(html.slice(at, tag));
-    at = afterTag(html, tag, missing);
-    if (missing.has('>')) break;
+    at = tag === html.length ? tag : afterTag(html, tag, missing);
   }
-  return pieces
-    .map((piece) => piece.replace(/\s+/g, ' ').trim())
-    .filter((piece) => piece !== '')
+  return [...lines, line]
+    .map((each) => decodeEntities(each).replace(/\s+/g, ' ').trim())
+    .filter((each) => each !== '')
     .join('\n');
+}
+
+/** The text of HTML without tags. */
+function decodeEntities(html: string): string {
+  if (!html.includes('&')) return html;
+  let decoded = '';
+  new Parser({ ontext: (text) => void (decoded += text) }).end(html.replaceAll('<', '&lt;'));
+  return decoded;
 }

@@ -4,6 +4,16 @@ import type { Line, Mark } from '../quotes/lines.ts';
 /** Quotes in quotes in lists: deeper levels only add length. */
 const MAX_PREFIXES = 10;
 
+/** Text to be wrapped, whose end has not come yet. */
+interface Span {
+  /** Its first piece on the current line. */
+  from: number;
+  readonly wrap: (text: string) => string;
+  /** Only its first line with text is wrapped, rather than each. */
+  readonly once: boolean;
+  done: boolean;
+}
+
 interface Prefix {
   readonly first: string;
   readonly next: string;
@@ -20,6 +30,8 @@ export class LineWriter {
   readonly #prefixes: Prefix[] = [];
   readonly #marks: Mark[] = [];
   readonly #inside = new Set<string>();
+  /** From the outermost to the innermost. */
+  readonly #spans: Span[] = [];
   #rest = false;
   #preformatted = false;
   #blankWanted = false;
@@ -70,6 +82,7 @@ export class LineWriter {
 
   /** Ends the current line, if there is one. */
   lineBreak(): void {
+    if (this.#spans.length > 0) this.#endLineOfSpans();
     const text = this.#pieces.join('').trimEnd();
     this.#pieces = [];
     this.#endsInSpace = true;
@@ -146,32 +159,94 @@ export class LineWriter {
       write();
       return;
     }
-    this.#around(delimiter, write, (text) => `${delimiter}${text}${delimiter}`);
-  }
-
-  /** Puts a link around the written text, if it stays on one line. */
-  link(href: string, write: () => void): void {
-    this.#around('link', write, (text) => linkMarkdown(text, href, this.#markdown));
-  }
-
-  #around(kind: string, write: () => void, wrap: (text: string) => string): void {
-    // Not nested in itself, which has no meaning and would copy the text again.
-    if (this.#inside.has(kind)) {
+    const isOuter = this.#once(delimiter, () => {
+      const from = this.#pieces.length;
+      const lines = this.#lines.length;
       write();
-      return;
+      if (this.#lines.length > lines) return;
+      this.#rewrite(from, (text) => `${delimiter}${text}${delimiter}`);
+    });
+    if (!isOuter) write();
+  }
+
+  /** Strikes the written text out, on each of its lines: what was deleted must not read as said. */
+  struck(write: () => void): void {
+    const struck = () => this.#span({ wrap: (text) => `~~${text}~~`, once: false }, write);
+    if (!this.#once('~~', struck)) write();
+  }
+
+  /**
+   * Puts a link around the written text, or around the first line of it. A link within it ends it
+   * (HTML §13.2.6.4.7).
+   */
+  link(href: string, write: () => void): void {
+    for (const span of this.#spans.filter(({ once }) => once)) {
+      this.#endLineOfSpan(span);
+      span.done = true;
     }
-    const from = this.#pieces.length;
-    const lines = this.#lines.length;
+    // An exclamation mark before a link would make an image of it.
+    const last = this.#pieces.at(-1);
+    if (this.#markdown && last?.endsWith('!') === true) {
+      this.#pieces[this.#pieces.length - 1] = `${last.slice(0, -1)}\\!`;
+    }
+    const wrap = (text: string) => linkMarkdown(text, href, this.#markdown);
+    this.#span({ wrap, once: true }, write);
+  }
+
+  /**
+   * Writes a superscript or subscript: `10^2`, `H_2O`. Ordinals, marks and footnotes of another
+   * line have no such meaning, and a price's raised cents become decimals.
+   */
+  script(sign: '^' | '_', write: () => void): void {
+    const isOuter = this.#once('script', () => {
+      const from = this.#pieces.length;
+      const lines = this.#lines.length;
+      write();
+      if (this.#lines.length > lines) return;
+      const base = this.#pieces
+        .slice(Math.max(from - 3, 0), from)
+        .join('')
+        .slice(-20);
+      this.#rewrite(from, (text) => scriptText(base, sign, text));
+    });
+    if (!isOuter) write();
+  }
+
+  #span(how: Pick<Span, 'wrap' | 'once'>, write: () => void): void {
+    const span = { ...how, from: this.#pieces.length, done: false };
+    this.#spans.push(span);
+    write();
+    this.#endLineOfSpan(span);
+    this.#spans.pop();
+  }
+
+  /** False, and nothing is written, within a call for the same kind: nesting it has no meaning. */
+  #once(kind: string, write: () => void): boolean {
+    if (this.#inside.has(kind)) return false;
     this.#inside.add(kind);
     write();
     this.#inside.delete(kind);
-    if (this.#lines.length !== lines) return;
+    return true;
+  }
+
+  #endLineOfSpans(): void {
+    for (const span of this.#spans.toReversed()) this.#endLineOfSpan(span);
+    for (const span of this.#spans) span.from = 0;
+  }
+
+  #endLineOfSpan(span: Span): void {
+    if (!span.done && this.#rewrite(span.from, span.wrap)) span.done = span.once;
+  }
+
+  /** Replaces the text from this piece on, without the space around it; false if there is none. */
+  #rewrite(from: number, write: (text: string) => string): boolean {
     const inner = this.#pieces.slice(from).join('');
     const text = inner.trim();
-    if (text === '') return;
+    if (text === '') return false;
     const start = inner.indexOf(text);
     this.#pieces.length = from;
-    this.#pieces.push(inner.slice(0, start), wrap(text), inner.slice(start + text.length));
+    this.#pieces.push(inner.slice(0, start), write(text), inner.slice(start + text.length));
+    return true;
   }
 
   #inline(text: string): void {
@@ -210,13 +285,19 @@ export class LineWriter {
  * number like `A_12_B` must stay unchanged.
  */
 export function escapeMarkdown(text: string): string {
-  return text
-    .replace(/\\(?=[!-/:-@[-`{-~])/g, '\\\\')
-    .replace(/[*`]/g, '\\$&')
-    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_')
-    .replace(/\](?=[(:[])/g, '\\]')
-    .replace(/<(?=[a-z/!?])/gi, '\\<')
-    .replace(/&(?=#?[a-z0-9]{1,32};)/gi, '\\&');
+  return (
+    text
+      .replace(/\\(?=[!-/:-@[-`{-~])/g, '\\\\')
+      .replace(/[*`]/g, '\\$&')
+      // A rule of underscores, as in a form, has no meaning between spaces.
+      .replace(/(?<!\S)_{3,}(?!\S)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (found) =>
+        found.length > 1 ? found : '\\_',
+      )
+      .replace(/~(?=~)/g, '\\~')
+      .replace(/\](?=[(:[])/g, '\\]')
+      .replace(/<(?=[a-z/!?])/gi, '\\<')
+      .replace(/&(?=#?[a-z0-9]{1,32};)/gi, '\\&')
+  );
 }
 
 /**
@@ -237,8 +318,32 @@ function linkMarkdown(text: string, href: string, markdown: boolean): string {
   const same = [href, target, href.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')];
   if (same.includes(plain) || same.includes(plain.replace(/\/$/, ''))) return text;
   if (!markdown) return `${text} (${target})`;
+  const picture = /^\[(image(?:: [^[\]]{1,250})?)\]$/.exec(text)?.[1];
+  const words = picture ?? (text.includes('![') ? text : withoutBrackets(text));
   const url = href
     .replace(/[\s()<>[\]\\]/g, encodeURIComponent)
     .replace(/[()]/g, (bracket) => (bracket === '(' ? '%28' : '%29'));
-  return `[${text}](${url})`;
+  return `[${words}](${url})`;
+}
+
+/** Text whose brackets and last backslash cannot end the link's text. */
+function withoutBrackets(text: string): string {
+  return text.replace(/(?<!\\)[[\]]/g, '\\$&').replace(/(?<!\\)\\$/, '\\\\');
+}
+
+/** Ordinals in English, French, Spanish, Italian and Portuguese, and marks. */
+const RAISED_WORD = /^(?:st|nd|rd|th|er|re|e|ème|ère|o|a|os|as|tm|sm|mc|md|[®™©℠ªº*†‡])$/i;
+
+/** A longer text is not part of a formula. */
+const MAX_SCRIPT_LENGTH = 40;
+
+function scriptText(base: string, sign: '^' | '_', text: string): string {
+  if (text.length > MAX_SCRIPT_LENGTH) return text;
+  if (
+    !/[\p{L}\p{N})\]]$/u.test(base) ||
+    (sign === '^' && RAISED_WORD.test(text.replaceAll('\\', '')))
+  )
+    return text;
+  if (/[$€£¥]\s?\d{1,9}$/.test(base) && /^\d\d$/.test(text)) return `.${text}`;
+  return /^[+-]?[\p{L}\p{N}]+$/u.test(text) ? `${sign}${text}` : `${sign}(${text})`;
 }

@@ -1,27 +1,41 @@
 import { type HtmlElement, styleOf } from './html-tree.ts';
+import { holdsHeaderFields } from '../quotes/headings.ts';
 import type { Mark } from '../quotes/lines.ts';
 
 /**
  * Classes with which mail clients mark the quoted message. Those of Gmail and Thunderbird
- * (`moz-cite-prefix`) mark the attribution line; `zmail_extra` is Zoho's, `nylas-quote` Mailspring's.
+ * (`moz-cite-prefix`) mark the attribution line; `zmail_extra` is Zoho's, `nylas-quote` and
+ * `gmail_quote_attribution` Mailspring's, `history_container` Mailbird's.
  */
 const QUOTE_CLASSES: ReadonlySet<string> = new Set(
-  `gmail_attr yahoo_quoted moz-cite-prefix protonmail_quote tutanota_quote zmail_extra
-  front-blockquote-wrapper missive_quote nylas-quote`.split(/\s+/),
+  `gmail_attr gmail_quote_attribution yahoo_quoted moz-cite-prefix protonmail_quote tutanota_quote
+  zmail_extra front-blockquote-wrapper missive_quote missive_quote_header nylas-quote
+  history_container`.split(/\s+/),
 );
+/** Ids of quotes: Roundcube's attribution, NetEase's and Canary's quote. */
+const QUOTE_IDS: ReadonlySet<string> = new Set([
+  'reply-intro',
+  'isreplycontent',
+  'canaryblockquote',
+]);
 /**
  * Ids after which everything is the quoted message (some versions of Outlook add the prefix x_).
- * `zwchr` is Zimbra's, `olk_src_body_section` that of Outlook for Mac.
+ * `zwchr` is Zimbra's, `olk_src_body_section` that of Outlook for Mac, `stopspelling` Hotmail's.
  */
 const REST_IDS: ReadonlySet<string> = new Set(
   `divrplyfwdmsg mail-editor-reference-message-container appendonsend zwchr
-  olk_src_body_section`.split(/\s+/),
+  olk_src_body_section stopspelling`.split(/\s+/),
 );
-/** `zm-_id_-sgn` is Zoho's, `composer_signature` Samsung's, `_rc_sig` Roundcube's. */
+/**
+ * `zm-_id_-sgn` is Zoho's, `composer_signature` Samsung's, `_rc_sig` Roundcube's, `aqm-signature` Aqua
+ * Mail's, `bloop_sign` Airmail's, `edo-signature` Edison's; the last is Avast's line.
+ */
 const SIGNATURE_NAMES: ReadonlySet<string> = new Set(
   `gmail_signature moz-signature protonmail_signature_block ms-outlook-mobile-signature signature
   zm-_id_-sgn front-signature fairemail_signature ymail_android_signature ymail_ios_signature
-  applemailsignature composer_signature _rc_sig`.split(/\s+/),
+  applemailsignature composer_signature _rc_sig gmail_signature_prefix missive_signature
+  aqm-signature k9mail-signature bloop_sign edo-signature spark_signature
+  dab4fad8-2dd7-40bb-a1b8-4e2aa1f9fdf2`.split(/\s+/),
 );
 /** Marks of other clients in the attributes `name`, `data-marker` and so on. */
 const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
@@ -50,14 +64,16 @@ export function quoteMark(element: HtmlElement): Mark | undefined {
     .toLowerCase()
     .replace(/^(?:x_)+/, '');
   if (REST_IDS.has(id)) return 'rest';
-  if (id.startsWith('yahoo_quoted')) return 'quote';
+  // Yahoo's newer ids and classes have a prefix: ydp1a2b3c4dyahoo_quoted_0123456789.
+  const isYahoo = id.includes('yahoo_quoted') && /^(?:ydp[0-9a-z]{1,20})?yahoo_quoted/.test(id);
+  if (isYahoo || QUOTE_IDS.has(id)) return 'quote';
   if (SIGNATURE_NAMES.has(id)) return 'signature';
   if (name === 'blockquote') {
     const cited = attributes['type']?.toLowerCase() === 'cite' || classes.includes('gmail_quote');
     if (cited) return 'quote';
   }
   for (const each of classes) {
-    if (QUOTE_CLASSES.has(each)) return 'quote';
+    if (QUOTE_CLASSES.has(each) && !holdsAnswers(element)) return 'quote';
     if (SIGNATURE_NAMES.has(each)) return 'signature';
   }
   for (const attribute of MARKING_ATTRIBUTES) {
@@ -69,6 +85,29 @@ export function quoteMark(element: HtmlElement): Mark | undefined {
 }
 
 /**
+ * Whether a blockquote is the person's own text, indented with the editor's button: Gmail and Outlook
+ * on the web write `margin:0 0 0 40px;border:none;padding:0px`.
+ */
+export function isIndented(element: HtmlElement): boolean {
+  const { style, type, cite } = element.attributes;
+  if (style === undefined || type !== undefined || cite !== undefined) return false;
+  if (quoteMark(element) !== undefined) return false;
+  const styles = styleOf(style);
+  const border = styles.get('border') ?? 'none';
+  const margin = styles.get('margin-left') ?? styles.get('margin') ?? '';
+  return (
+    /^(?:none|0)/.test(border) &&
+    !style.includes('border-left') &&
+    /(?:^|\s)[2-9]\dpx$/.test(margin.trim())
+  );
+}
+
+/** The line break with which Apple's Mail begins its signature on iOS; its text has no mark. */
+export function startsSignature({ attributes }: HtmlElement): boolean {
+  return attributes['id'] === 'lineBreakAtBeginningOfSignature';
+}
+
+/**
  * Outlook for Windows: `border-top:solid #E1E1E1 1.0pt` around "From: … Sent: … To: …", in the
  * client's language.
  */
@@ -76,7 +115,28 @@ function isOutlookHeader(element: HtmlElement): boolean {
   const style = element.attributes['style'];
   if (element.name !== 'div' || style?.includes('border-top') !== true) return false;
   const border = styleOf(style).get('border-top');
-  return border?.includes('solid') === true && FROM_LABEL.test(firstText(element, 100));
+  if (border?.includes('solid') !== true) return false;
+  const text = firstText(element, 500);
+  return FROM_LABEL.test(text) || holdsHeaderFields(text);
+}
+
+const MAX_CHILDREN = 50;
+
+/**
+ * Proton puts the attribution and the quote into one element, and whoever answers between the quoted
+ * lines writes into it too: behind a part of the quote.
+ */
+function holdsAnswers(element: HtmlElement): boolean {
+  if (element.name === 'blockquote') return false;
+  const children = element.children.slice(0, MAX_CHILDREN);
+  const isBlockquote = (child: HtmlElement | string) =>
+    typeof child !== 'string' && child.name === 'blockquote';
+  const first = children.findIndex(isBlockquote);
+  if (first === -1) return false;
+  return children.slice(first + 1).some((child) => {
+    if (isBlockquote(child)) return false;
+    return (typeof child === 'string' ? child : firstText(child, 20)).trim() !== '';
+  });
 }
 
 function firstText(element: HtmlElement, length: number): string {
@@ -85,7 +145,7 @@ function firstText(element: HtmlElement, length: number): string {
   for (let steps = 0; steps < 50 && text.length < length; steps += 1) {
     const node = stack.pop();
     if (node === undefined) break;
-    if (typeof node === 'string') text += node.slice(0, length);
+    if (typeof node === 'string') text += ` ${node.slice(0, length)}`;
     else for (const child of node.children.slice(0, 20).reverse()) stack.push(child);
   }
   return text.trimStart();

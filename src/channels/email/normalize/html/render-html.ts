@@ -1,8 +1,10 @@
-import type { HtmlElement } from './html-tree.ts';
+import { type HtmlElement, isBlock, styleOf } from './html-tree.ts';
+import { cleanText } from '../../../../runtime/clean-text.ts';
 import { type InlineImage, readImage } from '../parts/attached-files.ts';
 import { LineWriter } from './line-writer.ts';
 import type { Line } from '../quotes/lines.ts';
-import { quoteMark } from './quote-marks.ts';
+import { hasWords, isContent, isSpacer } from './pictures.ts';
+import { isIndented, quoteMark, startsSignature } from './quote-marks.ts';
 
 interface RenderOptions {
   readonly format: 'TEXT' | 'MARKDOWN';
@@ -28,6 +30,8 @@ export function renderHtml(root: HtmlElement, options: RenderOptions): readonly 
 class Renderer {
   readonly #out: LineWriter;
   readonly #options: RenderOptions;
+  /** The link around: without words, its address would be lost with a picture. */
+  #inLink: 'with words' | 'without words' | undefined;
   /** Within a row of cells that are written on one line. */
   #inRow = false;
   #list: { readonly ordered: boolean; next: number } | undefined;
@@ -58,12 +62,19 @@ class Renderer {
   }
 
   #element(element: HtmlElement): void {
+    if (isStruck(element)) this.#out.struck(() => this.#unstruck(element));
+    else this.#unstruck(element);
+  }
+
+  #unstruck(element: HtmlElement): void {
     const { name } = element;
     const out = this.#out;
     const inner = () => this.children(element);
     switch (name) {
       case 'br':
         out.hardBreak();
+        // As an empty line, by which a device line is known in plain text.
+        if (startsSignature(element)) out.hardBreak();
         break;
       case 'hr':
         out.rule();
@@ -72,7 +83,19 @@ class Renderer {
         this.#image(element);
         break;
       case 'a':
+      case 'area':
         this.#link(element);
+        break;
+      case 's':
+      case 'strike':
+      case 'del':
+        out.struck(inner);
+        break;
+      case 'sup':
+        out.script('^', inner);
+        break;
+      case 'sub':
+        out.script('_', inner);
         break;
       case 'b':
       case 'strong':
@@ -90,8 +113,9 @@ class Renderer {
 
   #block(element: HtmlElement, inner: () => void): void {
     const out = this.#out;
-    if (isHeading(element.name)) {
-      out.paragraph(() => out.heading(Number(element.name.slice(1)), inner));
+    const heading = /^h([1-6])$/.exec(element.name);
+    if (heading !== null) {
+      out.paragraph(() => out.heading(Number(heading[1]), inner));
       return;
     }
     switch (element.name) {
@@ -102,7 +126,8 @@ class Renderer {
         out.paragraph(() => out.preformatted(inner));
         break;
       case 'blockquote':
-        out.paragraph(() => out.prefixed('> ', '> ', inner));
+        if (isIndented(element)) out.paragraph(inner);
+        else out.paragraph(() => out.prefixed('> ', '> ', inner));
         break;
       case 'ul':
       case 'ol':
@@ -123,12 +148,23 @@ class Renderer {
     if (isSpacer(attributes)) return;
     const image = readImage(attributes, (id) => this.#options.inlineImage(id));
     if (image !== undefined) this.#out.image(image);
+    else if (this.#inLink === 'without words') this.#out.text('[image]');
+    else if (this.#inLink === undefined && isContent(attributes)) this.#out.text('[image]');
   }
 
   #link(element: HtmlElement): void {
     const target = linkTarget(element.attributes['href'] ?? '');
-    if (target === undefined) this.children(element);
-    else this.#out.link(target, () => this.children(element));
+    if (target === undefined) {
+      this.children(element);
+      return;
+    }
+    const outer = this.#inLink;
+    this.#inLink = hasWords(element) ? 'with words' : 'without words';
+    this.#out.link(target, () => {
+      if (element.name === 'area') this.#image(element);
+      this.children(element);
+    });
+    this.#inLink = outer;
   }
 
   #listOf(element: HtmlElement): void {
@@ -163,32 +199,39 @@ class Renderer {
       this.#inRow = true;
       cells.forEach((cell, index) => {
         if (index > 0) this.#out.separator(' | ');
-        this.children(cell);
+        if (isStruck(cell)) this.#out.struck(() => this.children(cell));
+        else this.children(cell);
       });
       this.#inRow = false;
     });
   }
 }
 
-/** An image one pixel high or wide is a layout spacer or a tracking pixel. */
-function isSpacer(attributes: Readonly<Record<string, string>>): boolean {
-  return [attributes['width'], attributes['height']].some(
-    (length) => length !== undefined && /^\s*[01](?:px)?\s*$/.test(length),
+/** Text that is struck out by style: Word and most editors write it so. */
+function isStruck({ attributes: { style } }: HtmlElement): boolean {
+  if (style?.includes('line-through') !== true) return false;
+  const declared = styleOf(style);
+  return ['text-decoration', 'text-decoration-line'].some(
+    (name) => declared.get(name)?.includes('line-through') === true,
   );
 }
 
 /** The maximum length of an address that is read and written. */
-const MAX_HREF_LENGTH = 2000;
+const MAX_HREF_LENGTH = 8000;
 
 /**
  * The target of a link to the web, to mail or to a telephone. Outlook replaces links by its own;
  * the original is in the parameter `url`.
  */
 function linkTarget(href: string): string | undefined {
-  const target = href.length > MAX_HREF_LENGTH ? undefined : withoutSafeLink(href.trim());
-  return target !== undefined && /^(?:https?:\/\/|mailto:|tel:)[^\s]/i.test(target)
-    ? target
-    : undefined;
+  if (href.length > MAX_HREF_LENGTH) return undefined;
+  // URL §4.4 removes these; the web's scheme is what a mail program assumes.
+  const written = cleanText(href.replace(/[\t\r\n]/g, '')).trim();
+  const schemed = written
+    .replace(/^\/\/(?=[^/\s])/, 'https://')
+    .replace(/^(?=www\.[^\s])/i, 'http://');
+  const target = withoutSafeLink(schemed);
+  return /^(?:https?:\/\/|mailto:|tel:)[^\s]/i.test(target) ? target : undefined;
 }
 
 function withoutSafeLink(href: string): string {
@@ -238,19 +281,4 @@ function shapeOf(cell: HtmlElement): 'empty' | 'line' | 'blocks' {
     }
   }
   return text ? 'line' : 'empty';
-}
-
-const BLOCKS: ReadonlySet<string> = new Set(
-  `address article aside body caption center dd details dialog div dl dt fieldset figcaption figure
-  footer form head header html legend main nav search section summary table tbody td tfoot th thead
-  ul ol li tr p pre blockquote hr`.split(/\s+/),
-);
-
-/** Elements that start on a new line (HTML §15.3). */
-function isBlock(name: string): boolean {
-  return BLOCKS.has(name) || isHeading(name);
-}
-
-function isHeading(name: string): boolean {
-  return name.length === 2 && name >= 'h1' && name <= 'h6';
 }

@@ -1,6 +1,7 @@
 import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from './html-tree.ts';
 import { type InlineImage, readImage } from '../parts/attached-files.ts';
+import { hasWords, isContent, isSpacer } from './pictures.ts';
 import { quoteMark } from './quote-marks.ts';
 
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'wbr', 'col']);
@@ -13,18 +14,22 @@ export interface CleanHtmlOptions {
 
 /**
  * The tree as safe HTML: without scripts, styles, forms, event handlers and remote content. An image
- * is replaced by its name, or has a placeholder as its address; one with neither is left out.
- * sanitize-html runs last.
+ * is replaced by its name, or has a placeholder as its address; one with neither is `[image]` if it
+ * is content or all that a link shows, and is left out otherwise. sanitize-html runs last.
  */
 export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string {
   /** From the mark `rest` on, everything is left out. */
   let ended = false;
+  /** Images of links without words, whose addresses would be lost with them. */
+  const inBareLink = new Set<HtmlElement>();
   const html = contentHtml(root, ['href', 'colspan', 'rowspan'], (node) => {
     if (ended || typeof node === 'string') return ended ? '' : undefined;
     const mark = options.trim ? quoteMark(node) : undefined;
     ended = mark === 'rest';
     if (mark !== undefined) return '';
-    return node.name === 'img' ? imageHtml(node, options) : undefined;
+    if (node.name === 'a' && !hasWords(node))
+      imagesIn(node).forEach((each) => inBareLink.add(each));
+    return node.name === 'img' ? imageHtml(node, inBareLink.has(node), options) : undefined;
   });
   return sanitizeHtml(html, {
     allowedTags: [...sanitizeHtml.defaults.allowedTags, 'img'],
@@ -78,10 +83,21 @@ function openTag(element: HtmlElement, attributes: readonly string[], maxLength:
   return `<${element.name}${kept.join('')}>`;
 }
 
+/** The images of a link, which has few elements if it has no words. */
+const imagesIn = ({ children }: HtmlElement): readonly HtmlElement[] =>
+  children.flatMap((child) =>
+    typeof child === 'string' ? [] : child.name === 'img' ? [child] : imagesIn(child),
+  );
+
 /** An `img` of the message is written only if its address is ours. */
-function imageHtml({ attributes }: HtmlElement, options: CleanHtmlOptions): string {
+function imageHtml(
+  { attributes }: HtmlElement,
+  isInBareLink: boolean,
+  options: CleanHtmlOptions,
+): string {
+  if (isSpacer(attributes)) return '';
   const image = readImage(attributes, (id) => options.inlineImage(id));
-  if (image === undefined) return '';
+  if (image === undefined) return isInBareLink || isContent(attributes) ? '[image]' : '';
   const { name, shownAs } = image;
   if (shownAs === undefined) return escapeHtml(`[image: ${name}]`);
   return `<img src="${shownAs}" alt="${escapeAttribute(name)}" />`;

@@ -1,7 +1,8 @@
 import libmime from 'libmime';
 import { parseHeaderBlock } from '../../header-block.ts';
 import type { AttachedFile } from '../job.ts';
-import { decodeWords, readSubject } from '../head/header-values.ts';
+import { decodeParameter } from '../head/encoded-words.ts';
+import { readSubject } from '../head/header-values.ts';
 import type { Leaf } from './read-parts.ts';
 import { signatureOf } from '../../../../runtime/file-kind.ts';
 import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
@@ -105,7 +106,7 @@ export function readImage(
   const contentId = /^\s*cid:(.{1,255})$/is.exec(attributes['src'] ?? '')?.[1];
   const image = contentId === undefined ? undefined : inlineImage(contentId.trim());
   if (image !== undefined) return image;
-  const name = attributes['alt']?.trim().slice(0, MAX_ALT_LENGTH) ?? '';
+  const name = cleanLine(attributes['alt'] ?? '', MAX_ALT_LENGTH);
   return name === '' ? undefined : { name };
 }
 
@@ -158,7 +159,7 @@ export function safeFileName(
   type: { readonly mime: string; readonly extension?: string },
   fallback: string,
 ): string {
-  const bare = withoutPath(cleanLine(decodeWords(raw ?? ''), 1000));
+  const bare = withoutPath(cleanLine(decodeParameter(raw ?? ''), 1000));
   const { stem, extension } = splitName(bare);
   const suffix = extension === '' ? (type.extension ?? extensionOf(type.mime)) : extension;
   const dotted = suffix === '' ? '' : `.${suffix}`;

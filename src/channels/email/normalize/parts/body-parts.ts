@@ -9,13 +9,11 @@ export interface Alternative {
 export interface BodyParts {
   readonly alternatives: readonly Alternative[];
   readonly attachments: readonly Leaf[];
-}
-
-interface Found {
-  readonly alternatives: readonly Alternative[];
   /** Further forms of the same body (AMP, enriched text). */
   readonly passedOver: readonly Leaf[];
 }
+
+type Found = Pick<BodyParts, 'alternatives' | 'passedOver'>;
 
 /** Which parts are the body, and which are attachments. */
 export function sortParts(root: Part | undefined, leaves: readonly Leaf[]): BodyParts {
@@ -25,7 +23,7 @@ export function sortParts(root: Part | undefined, leaves: readonly Leaf[]): Body
     ...alternatives.flatMap(({ plain, html }) => [...plain, ...html]),
     ...passedOver,
   ]);
-  return { alternatives, attachments: leaves.filter((leaf) => !used.has(leaf)) };
+  return { alternatives, attachments: leaves.filter((leaf) => !used.has(leaf)), passedOver };
 }
 
 /**

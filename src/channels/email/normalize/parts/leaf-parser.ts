@@ -1,7 +1,8 @@
-import { isUtf8 } from 'node:buffer';
 import type { Readable, Transform } from 'node:stream';
 import { MailParser, type AttachmentStream, type MailParserOptions } from 'mailparser';
-import { decodeText } from '../body/charset.ts';
+import type { PartHead } from './part-head.ts';
+import type { Splitter } from './splitter.ts';
+import { type Corrections, StructureReader } from './structure-reader.ts';
 
 /** A node of the message's MIME tree, in mailparser's form. */
 export interface MimeNode {
@@ -11,14 +12,9 @@ export interface MimeNode {
   decoder?: Pick<Readable, 'readableEnded'> | false;
 }
 
-interface HeaderLine {
-  readonly key: string;
-  readonly line: string;
-}
-
 /** mailparser's class with the methods that its types leave out. */
 interface Undocumented {
-  processHeaders(lines: readonly HeaderLine[]): Map<string, unknown>;
+  processHeaders(head: PartHead): Map<string, unknown>;
   endStream(): void;
 }
 type WithUndocumented = new (options: MailParserOptions) => MailParser & Undocumented;
@@ -38,19 +34,6 @@ interface LeafParserOptions extends MailParserOptions {
   readonly keepCidLinks: true;
 }
 
-/** The headers of a part that are parsed; the splitter reads the encoding. */
-const STRUCTURE = new Set(['content-type', 'content-disposition', 'content-id']);
-
-/** Caches the latest parsed header blocks, since nearly all parts have one of a few. */
-const KNOWN = new Map<string, ReadonlyMap<string, unknown>>();
-const MAX_KNOWN = 500;
-const MAX_KNOWN_LENGTH = 200;
-
-function remember(text: string, headers: ReadonlyMap<string, unknown>): void {
-  if (KNOWN.size === MAX_KNOWN) KNOWN.clear();
-  KNOWN.set(text, headers);
-}
-
 export const MAX_HEAD_BYTES = 131_072;
 export const MAX_MIME_NODES = 1000;
 
@@ -64,20 +47,33 @@ class TooManyParts extends Error {
  * stream of its decoded bytes. Its own handling of text cannot be used here: whole bodies in
  * memory, only the declared charset, and alternatives joined irreversibly.
  *
- * It parses only headers of the structure, because its address parser is quadratic (17 s for a `To:
- * a:a:…` of 0.9 MB); all other headers are read elsewhere, from the raw header block.
+ * The heads of parts are read by `StructureReader`, because libmime knows neither comments nor
+ * which sections of a parameter are encoded, and because mailparser's address parser is quadratic
+ * (17 s for a `To: a:a:…` of 0.9 MB).
  *
- * All uses of mailparser beyond its documented interface are in this class. The version is pinned;
- * test/channels/email/library-shape.test.ts fails if one of these members changes.
+ * All uses of mailparser beyond its documented interface are in this class and in
+ * `StructureReader`. The version is pinned; test/channels/email/library-shape.test.ts fails if one
+ * of these members changes.
  *
  * | member | why |
  * | --- | --- |
  * | `textTypes` | empty: every part is a stream |
  * | `tree`, `curnode`, `attachmentList` | the structure of the message; released after reading |
- * | `processHeaders` | parses only headers of the structure, and limits the number of parts |
+ * | `processHeaders` | gets our reading of a head, and limits the number of parts |
  * | `endStream` | a stream that a boundary has ended is not ended again |
  * | `chunkedPassthrough`, `splitter` | a message in memory bypasses two streams |
  * | `hasFailed` | a message with too many parts ends, and the parts before are kept |
+ *
+ * Of the splitter (`@zone-eu/mailsplit`), used by `StructureReader`:
+ *
+ * | member | why |
+ * | --- | --- |
+ * | `checkBoundary` | decides which lines are delimiters (1 and 2: of the current multipart, 3 and 4: of one around it; 2 and 4 end it) |
+ * | `processLine` | counts lines; text in a head without an empty line follows its node |
+ * | `newNode`, `node`, `state` | the current node; 1: in its head, 2: after it |
+ * | a node's `parseHeaders`, `headers`, `_headersLines`, `_headerlen` | our reading of the head replaces libmime's |
+ * | a node's `contentType`, `multipart`, `getDecoder` | what the head says |
+ * | a node's `parentNode`, `_parentBoundaryOwner` | the multipart that a delimiter continues or ends |
  */
 export class LeafParser extends Base {
   readonly textTypes: readonly string[] = [];
@@ -86,10 +82,13 @@ export class LeafParser extends Base {
   declare attachmentList: unknown[];
   declare hasFailed: boolean;
   declare chunkedPassthrough: Transform;
-  declare splitter: Transform;
+  declare splitter: Splitter;
+  readonly structure: StructureReader;
+  readonly #heads = new WeakMap<object, PartHead>();
   #nodes = 0;
 
-  constructor() {
+  /** @param corrections how multiparts are read in which an earlier reading found no part */
+  constructor(corrections: Corrections = new Map()) {
     const options: LeafParserOptions = {
       skipHtmlToText: true,
       skipTextToHtml: true,
@@ -102,17 +101,23 @@ export class LeafParser extends Base {
       checksumAlgo: 'sha256',
     };
     super(options);
+    this.structure = new StructureReader(this.splitter, corrections);
   }
 
-  override processHeaders(lines: readonly HeaderLine[]): Map<string, unknown> {
+  override processHeaders(head: PartHead): Map<string, unknown> {
     this.#nodes += 1;
     if (this.#nodes > MAX_MIME_NODES) this.#giveUp();
-    const structural = lines.filter(({ key }) => STRUCTURE.has(key));
-    const text = structural.map(({ line }) => line).join('\n');
-    const known = KNOWN.get(text) ?? super.processHeaders(structural.map(inUtf8));
-    if (text.length <= MAX_KNOWN_LENGTH) remember(text, known);
     // Each node needs a separate map, which is the key for finding its leaf.
-    return new Map(known);
+    const headers = new Map<string, unknown>();
+    this.#heads.set(headers, head);
+    return headers;
+  }
+
+  /** The head of the node with these headers. @throws {TypeError} there is no such node */
+  headOf(headers: object): PartHead {
+    const head = this.#heads.get(headers);
+    if (head === undefined) throw new TypeError('not the headers of a node');
+    return head;
   }
 
   /**
@@ -150,17 +155,6 @@ export class LeafParser extends Base {
     this.hasFailed = true;
     this.destroy(new TooManyParts('too many parts'));
   }
-}
-
-/**
- * mailparser reads each byte of a line as a character, and then as UTF-8; raw 8-bit names may be in
- * other charsets.
- */
-function inUtf8(header: HeaderLine): HeaderLine {
-  if (!/[\x80-\xff]/.test(header.line)) return header;
-  const bytes = Buffer.from(header.line, 'latin1');
-  if (isUtf8(bytes)) return header;
-  return { ...header, line: Buffer.from(decodeText(bytes, undefined)).toString('latin1') };
 }
 
 /** mailparser declares the content as the legacy `Stream`; it is a Transform. */

@@ -13,6 +13,7 @@ import {
   replaceLeaves,
 } from './read-parts.ts';
 import type { ScratchFolder } from './collect-part.ts';
+import type { Recovery } from './structure-reader.ts';
 import { tnefParts } from '../tnef/tnef-leaves.ts';
 import { readTnef } from '../tnef/tnef-reader.ts';
 
@@ -33,21 +34,28 @@ export interface OpenedParts extends PartTree {
   readonly sealed: boolean;
 }
 
+export interface AllOpenedParts extends OpenedParts {
+  /** The faults of the messages within parts. */
+  readonly recoveries: readonly Recovery[];
+}
+
 /**
  * Opens the parts that contain a hidden message: winmail.dat (TNEF), S/MIME signed data, and PGP
  * clear-signed text. The parts are replaced by their contents; a part that could not be read
  * completely is kept beside them.
  * @throws the errors of reading and writing scratch files
  */
-export async function openParts(parts: PartTree, scratch: ScratchFolder): Promise<OpenedParts> {
+export async function openParts(parts: PartTree, scratch: ScratchFolder): Promise<AllOpenedParts> {
   if (!parts.leaves.some(mayHide)) {
     const { root, leaves } = parts;
-    return { root, leaves, encrypted: hasEncrypted(root), sealed: false };
+    return { root, leaves, encrypted: hasEncrypted(root), sealed: false, recoveries: [] };
   }
-  return new PartOpener(parts.leaves.length, scratch).open(parts, 0);
+  const opener = new PartOpener(parts.leaves.length, scratch);
+  return { ...(await opener.open(parts, 0)), recoveries: [...opener.recoveries] };
 }
 
 class PartOpener {
+  readonly recoveries = new Set<Recovery>();
   readonly #scratch: ScratchFolder;
   #nextIndex: number;
   #opened = 0;
@@ -102,21 +110,21 @@ class PartOpener {
 
   async #openSigned(leaf: Leaf, depth: number): Promise<Found | undefined> {
     const read = await withByteSource(leaf.content, async (source) => {
-      const content = await findSignedContent(source);
-      if (content === undefined) return undefined;
+      if ((await findSignedContent(source)) === undefined) return undefined;
       const state = { complete: true };
       async function* untilBroken() {
         try {
-          yield* content ?? [];
+          yield* (await findSignedContent(source)) ?? [];
         } catch (error) {
           if (!(error instanceof BrokenStructure)) throw error;
           state.complete = false;
         }
       }
-      const parts = await readParts(untilBroken(), this.#scratch);
+      const parts = await readParts(untilBroken, this.#scratch);
       return { parts, complete: state.complete && !parts.broken };
     });
     if (read === undefined || read.parts.leaves.length === 0) return undefined;
+    read.parts.recoveries.forEach((each) => this.recoveries.add(each));
     const opened = await this.open(this.#renumbered(read.parts), depth + 1);
     const parts = opened.root === undefined ? opened.leaves : [opened.root];
     return { ...opened, parts: read.complete ? parts : [...parts, leaf] };

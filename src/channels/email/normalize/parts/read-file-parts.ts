@@ -36,19 +36,23 @@ export async function readFileParts(
   source: FileSource,
   scratch: ScratchFolder,
 ): Promise<ReadParts> {
-  const extractor = new Base64Extractor();
+  let extractor: Base64Extractor | undefined;
+  let runs: readonly ExtractedRun[] = [];
   async function* withoutRuns() {
+    const isFirst = extractor === undefined;
+    const current = new Base64Extractor();
+    extractor = current;
     for await (const chunk of chunksOf(source)) {
-      source.observe(chunk);
-      yield* extractor.push(chunk);
+      if (isFirst) source.observe(chunk);
+      yield* current.push(chunk);
     }
-    yield* extractor.end();
+    yield* current.end();
+    ({ runs } = current);
   }
-  const parts = await readParts(withoutRuns(), scratch);
-  if (extractor.runs.length === 0) return parts;
+  const parts = await readParts(withoutRuns, scratch);
+  if (runs.length === 0) return parts;
   return (
-    (await withRuns(parts, extractor.runs, source.path)) ??
-    (await readParts(chunksOf(source), scratch))
+    (await withRuns(parts, runs, source.path)) ?? (await readParts(() => chunksOf(source), scratch))
   );
 }
 

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type CollectedPart, collectPart, type ScratchFolder } from './collect-part.ts';
+import { endsLinesInCr } from '../../header-block.ts';
 import { LeafParser, type LeafStream, type MimeNode } from './leaf-parser.ts';
 import { isSystemError } from '../../../../runtime/error-code.ts';
+import type { PartHead } from './part-head.ts';
+import type { Corrections, Recovery, StructureReader } from './structure-reader.ts';
 
 /** A longer body is not read into the content, and the part is attached. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -40,44 +43,129 @@ export interface PartTree {
 export interface ReadParts extends PartTree {
   /** The structure is broken: the parts before are available, the rest only in the raw message. */
   readonly broken: boolean;
+  /** The faults in spite of which it was read, in the order in which they were found. */
+  readonly recoveries: readonly Recovery[];
 }
 
-/** Bytes that are all in memory are parsed in one step. */
-type Source = Uint8Array | AsyncIterable<Uint8Array>;
+/**
+ * Bytes that are all in memory are parsed in one step. Others are opened for each reading, the
+ * first of which is nearly always the only one.
+ */
+type Source = Uint8Array | (() => AsyncIterable<Uint8Array>);
+
+/** Each reading can find multiparts in one whose boundary the reading before corrected. */
+const MAX_READINGS = 5;
 
 /**
  * Reads a message's MIME structure (RFC 2045, 2046) as a stream. An unreadable structure is not an
- * error: it is cut off and marked as broken.
+ * error: it is cut off and marked as broken. A multipart in which no delimiter of its own occurs is
+ * read again with the boundary that its lines use, otherwise as text. Text outside of all parts
+ * counts only if no part has any.
  * @throws the errors of reading the source or writing scratch files
  */
 export async function readParts(source: Source, scratch: ScratchFolder): Promise<ReadParts> {
-  const parser = new LeafParser();
+  const { memoryLeft } = scratch;
+  let corrections: Corrections = new Map();
+  for (let reading = 1; ; reading += 1) {
+    const { parts, structure } = await readOnce(source, scratch, corrections);
+    const more = structure.corrections();
+    if (parts.broken || more.size === 0) return withOutsideText(parts, structure, scratch);
+    if (reading === MAX_READINGS) {
+      return withOutsideText({ ...parts, broken: true }, structure, scratch);
+    }
+    corrections = new Map([...corrections, ...more]);
+    scratch.memoryLeft = memoryLeft;
+  }
+}
+
+interface Reading {
+  readonly parts: ReadParts;
+  readonly structure: StructureReader;
+}
+
+async function readOnce(
+  source: Source,
+  scratch: ScratchFolder,
+  corrections: Corrections,
+): Promise<Reading> {
+  const parser = new LeafParser(corrections);
   const leaves = new Map<unknown, Leaf>();
   const reading = collectLeaves(parser, scratch, leaves);
-  const feeding = feed(source, parser).catch((error: unknown) => {
-    parser.destroy();
-    throw error;
-  });
+  const feeding = feed(source instanceof Uint8Array ? source : source(), parser).catch(
+    (error: unknown) => {
+      parser.destroy();
+      throw error;
+    },
+  );
   const [fed, read] = await Promise.allSettled([feeding, reading]);
   if (fed.status === 'rejected') throw fed.reason;
   // The disk failed, not the message.
   if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
-  const root = parser.tree === false ? undefined : toPart(parser.tree, leaves);
+  const { tree, structure } = parser;
+  const root = tree === false ? undefined : toPart(tree, leaves);
   parser.forget();
-  return { root, leaves: [...leaves.values()], broken: read.status === 'rejected' };
+  const parts = {
+    root,
+    leaves: [...leaves.values()],
+    broken: read.status === 'rejected',
+    recoveries: [...structure.recoveries],
+  };
+  return { parts, structure };
+}
+
+/** Adds the text outside of parts as a part of its own, where it would be lost otherwise. */
+async function withOutsideText(
+  parts: ReadParts,
+  { outside, unsure }: StructureReader,
+  scratch: ScratchFolder,
+): Promise<ReadParts> {
+  const isOnly = !parts.leaves.some(hasText);
+  const found = [unsure, ...(isOnly ? [outside] : [])].filter((each) => each.text().length > 0);
+  if (found.length === 0) return parts;
+  const fields = { index: parts.leaves.length, contentType: 'text/plain' };
+  const content = found.flatMap((each) => [each.text(), Buffer.from('\r\n\r\n')]).slice(0, -1);
+  const leaf = await createLeaf(fields, content, scratch);
+  const children = parts.root === undefined ? [leaf] : [leaf, parts.root];
+  return {
+    root: { kind: 'multipart', contentType: 'multipart/mixed', children },
+    leaves: [leaf, ...parts.leaves],
+    broken: parts.broken || found.some(({ isCut }) => isCut),
+    recoveries: [...parts.recoveries, 'text_outside_parts'],
+  };
+}
+
+function hasText({ contentType, content }: Leaf): boolean {
+  if (contentType !== 'text/plain' && contentType !== 'text/html') return false;
+  return content.start.some((byte) => byte > 0x20);
 }
 
 /** Feeds the parser until the source ends or the parser gives up. */
-async function feed(source: Source, parser: LeafParser): Promise<void> {
+async function feed(
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  parser: LeafParser,
+): Promise<void> {
   if (source instanceof Uint8Array) {
-    parser.endWith(source);
+    parser.endWith(withLineFeeds(source, parser));
     return;
   }
+  let isFirst = true;
   for await (const chunk of source) {
     if (parser.destroyed) return;
-    if (!parser.write(chunk)) await drained(parser);
+    if (!parser.write(withLineFeeds(chunk, parser, isFirst))) await drained(parser);
+    isFirst = false;
   }
   if (!parser.destroyed) parser.end();
+}
+
+/** The splitter ends lines at LF only. */
+function withLineFeeds(chunk: Uint8Array, { structure }: LeafParser, isFirst = true): Uint8Array {
+  if (isFirst && endsLinesInCr(chunk)) {
+    structure.recoveries.add('bare_cr');
+    structure.isUnsure = true;
+  }
+  if (!structure.recoveries.has('bare_cr')) return chunk;
+  const isBareCr = (byte: number, at: number) => byte === 0x0d && chunk[at + 1] !== 0x0a;
+  return chunk.map((byte, at) => (isBareCr(byte, at) ? 0x0a : byte));
 }
 
 async function drained(parser: LeafParser): Promise<void> {
@@ -109,7 +197,8 @@ async function collectLeaves(
       reject(error);
     };
     const onLeaf = async (data: LeafStream): Promise<void> => {
-      leaves.set(data.headers, await collectLeaf(data, leaves.size, scratch));
+      const head = parser.headOf(data.headers);
+      leaves.set(data.headers, await collectLeaf(data, head, leaves.size, scratch));
       data.release();
     };
     // mailparser reports some errors by the event only, and may report more after the first.
@@ -133,41 +222,20 @@ async function collectLeaves(
   });
 }
 
-async function collectLeaf(data: LeafStream, index: number, scratch: ScratchFolder): Promise<Leaf> {
-  const type = structured(data.headers.get('content-type'));
-  const disposition = structured(data.headers.get('content-disposition'));
-  // RFC 2045 §5.2: an unreadable type is plain text. mailparser returns `false` for one.
-  const declared: unknown = data.contentType;
-  const contentType =
-    typeof declared === 'string' && declared !== '' ? declared.toLowerCase() : 'text/plain';
+async function collectLeaf(
+  data: LeafStream,
+  head: PartHead,
+  index: number,
+  scratch: ScratchFolder,
+): Promise<Leaf> {
+  const { contentType, parameters, disposition, fileName, contentId } = head;
   const isText = contentType === 'text/plain' || contentType === 'text/html';
-  const fileName = disposition.params['filename'] ?? type.params['name'] ?? data.filename;
   const startBytes = isText ? MAX_BODY_BYTES : START_BYTES;
-  const collected = await collectPart(data.content, startBytes, scratch);
-  return {
-    kind: 'leaf',
-    index,
-    contentType,
-    parameters: type.params,
-    disposition: disposition.value === '' ? undefined : disposition.value.toLowerCase(),
-    fileName,
-    contentId: data.cid,
-    content: collected,
-    // Available once the stream has ended.
-    sha256: data.checksum,
-  };
-}
-
-function structured(value: unknown): { value: string; params: Record<string, string> } {
-  const empty = { value: '', params: {} };
-  if (typeof value !== 'object' || value === null || !('params' in value)) return empty;
-  const { params } = value;
-  const main = 'value' in value && typeof value.value === 'string' ? value.value : '';
-  if (typeof params !== 'object' || params === null) return { ...empty, value: main };
-  const strings = Object.entries(params).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return { value: main, params: Object.fromEntries(strings) };
+  const content = await collectPart(data.content, startBytes, scratch);
+  // The checksum is available once the stream has ended.
+  const sha256 = data.checksum;
+  const fields = { contentType, parameters, disposition, fileName, contentId };
+  return { kind: 'leaf', index, ...fields, content, sha256 };
 }
 
 /** As deep as the parser's own limit for nodes. */

@@ -1,116 +1,196 @@
+import type { CutRule, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
+import { attributionStart, holdsAttributionAndQuote, startWithinLine } from './attributions.ts';
 import {
-  attributionStart,
-  bareText,
-  holdsAttributionAndQuote,
+  isBareTitle,
   isForwardLine,
+  isHeaderLine,
   isOriginalMessageLine,
-  isRule,
-  type Line,
-  phrases,
+  isUnknownTitle,
   startsHeaderBlock,
-} from './lines.ts';
+} from './headings.ts';
+import { isAnsweredInline, type QuoteStart } from './inline-answers.ts';
+import { bareText, isEmptyOrRule, isQuoted, type Line, nextText } from './lines.ts';
+import { withoutSignature } from './signatures.ts';
 
-interface TrimmedLines {
+export interface TrimmedLines {
   /** The lines that are kept. */
   readonly lines: readonly Line[];
   /** The removed lines: signature and quote, in their order. */
   readonly trimmed: readonly Line[];
+  /** Why nothing was removed although there is a quote. */
+  readonly why?: TrimDecision;
+  /** What was removed, by which rule. */
+  readonly cuts?: QuotesReading['cut'];
 }
 
-/** Where the quoted message starts, and whether everything after it belongs to it. */
-interface QuoteStart {
-  readonly index: number;
-  readonly rest: boolean;
-}
+/** A forward: nothing is trimmed. */
+const FORWARD = 'forward';
 
 /**
  * Removes the quoted message and the signature from a reply. Everything is kept if new text follows
  * a quote (the answers are between or below the quoted lines) or is announced to be within it, if
- * the message is a forward, and if nothing would be left. Linear in the lines; reads a bounded part
- * of each.
+ * the message is a forward, and if nothing would be left but the line that introduces the quote.
+ * Linear in the lines; reads a bounded part of each.
  */
-export function trimQuotes(lines: readonly Line[]): TrimmedLines {
-  const quote = findQuote(lines);
-  if (quote !== undefined && (isForward(lines, quote) || isAnsweredInline(lines, quote))) {
-    return { lines, trimmed: [] };
-  }
+export function trimQuotes(all: readonly Line[]): TrimmedLines {
+  const untrimmed = (why?: TrimDecision) => ({ lines: all, trimmed: [], ...(why && { why }) });
+  const { lines, quote } = onLinesOfItsOwn(all, findQuote(all));
+  if (quote === FORWARD) return untrimmed('forward');
+  if (quote !== undefined && isAnsweredInline(lines, quote)) return untrimmed('inline_answers');
   let end = quote?.index ?? lines.length;
   while (end > 0 && quote !== undefined && isEmptyOrRule(lines[end - 1])) end -= 1;
   const kept = withoutSignature(lines.slice(0, end));
-  const saysSomething = kept.some(({ text }) => /[\p{L}\p{N}\p{S}]/u.test(text.slice(0, 1000)));
-  if (!saysSomething || (quote !== undefined && pointsIntoQuote(kept))) {
-    return { lines, trimmed: [] };
-  }
+  if (!saysSomething(kept)) return untrimmed(quote === undefined ? undefined : 'nothing_left');
+  if (quote !== undefined && pointsIntoQuote(kept)) return untrimmed('points_into_quote');
   const staying = new Set(kept);
-  return { lines: kept, trimmed: lines.filter((line) => !staying.has(line)) };
+  return {
+    lines: kept,
+    trimmed: lines.filter((line) => !staying.has(line)),
+    cuts: [
+      ...signatureCuts(lines.slice(0, end), staying),
+      ...(quote === undefined ? [] : [cut(quote.rule, lines.slice(end), lines[quote.index])]),
+    ],
+  };
 }
 
-function findQuote(lines: readonly Line[]): QuoteStart | undefined {
+type Cut = QuotesReading['cut'][number];
+
+const cut = (rule: CutRule, lines: readonly Line[], at: Line | undefined): Cut => ({
+  rule,
+  lines: lines.filter(({ text }) => text.trim() !== '').length,
+  at: bareText(at).slice(0, 200),
+});
+
+/** The removed lines before the quote, in groups. */
+function signatureCuts(lines: readonly Line[], staying: ReadonlySet<Line>): readonly Cut[] {
+  const groups: Line[][] = [];
+  let inGroup = false;
+  for (const line of lines) {
+    const isCut = !staying.has(line);
+    if (isCut && inGroup) groups.at(-1)?.push(line);
+    else if (isCut && line.text.trim() !== '') groups.push([line]);
+    inGroup = isCut && groups.length > 0;
+  }
+  return groups.map((group) => {
+    const [first] = group;
+    if (first?.mark === 'signature') return cut('signature_mark', group, first);
+    return cut(bareText(first) === '--' ? 'signature_delimiter' : 'device', group, first);
+  });
+}
+
+type FoundQuote = QuoteStart | typeof FORWARD | undefined;
+
+/** Breaks a line that holds the person's own words and the beginning of the attribution. */
+function onLinesOfItsOwn(
+  lines: readonly Line[],
+  quote: FoundQuote,
+): { readonly lines: readonly Line[]; readonly quote: FoundQuote } {
+  const line = quote === undefined || quote === FORWARD ? undefined : lines[quote.index];
+  if (quote === undefined || quote === FORWARD || line === undefined) return { lines, quote };
+  if (quote.rule !== 'attribution' || isQuoted(line)) return { lines, quote };
+  const at = startWithinLine(line);
+  if (at === 0) return { lines, quote };
+  const { index } = quote;
+  const own = { ...line, text: line.text.slice(0, at).replace(/[\s-]{1,20}$/, '') };
+  const rest = { ...line, text: line.text.slice(at) };
+  return {
+    lines: [...lines.slice(0, index), own, rest, ...lines.slice(index + 1)],
+    quote: { ...quote, index: index + 1 },
+  };
+}
+
+function findQuote(lines: readonly Line[]): FoundQuote {
+  /** A quote that nothing introduces. */
+  let bare: QuoteStart | undefined;
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index];
     if (line === undefined || line.text === '') continue;
-    if (
-      line.mark === 'rest' ||
-      isOriginalMessageLine(line) ||
-      holdsAttributionAndQuote(line) ||
-      startsHeaderBlock(lines, index)
-    ) {
-      return { index, rest: true };
+    if (bare !== undefined) {
+      if (isQuoted(line) || isEmptyOrRule(line)) continue;
+      // Text below it is an answer, unless it introduces the quote of the whole message.
+      return introducedBelow(lines, index) ?? bare;
     }
-    const quoteFollows = isQuoted(nextText(lines, index + 1));
-    const attribution = attributionStart(lines, index, quoteFollows);
-    if (attribution !== undefined) {
-      return { index: attribution, rest: !quoteFollows && line.mark === undefined };
-    }
-    if (isQuoted(line)) return { index, rest: false };
+    const quote = quoteAt(lines, index);
+    if (quote === undefined && isForwardLine(line)) return FORWARD;
+    if (quote === undefined) continue;
+    if (isForward(lines, quote)) return FORWARD;
+    if (!isBare(quote, line)) return quote;
+    bare = quote;
+  }
+  return bare;
+}
+
+function isBare({ rest, rule }: QuoteStart, line: Line): boolean {
+  return !rest && rule !== 'attribution' && line.mark === undefined;
+}
+
+/** A quote that an attribution of up to four lines introduces here; what is above is the person's. */
+function introducedBelow(lines: readonly Line[], index: number): QuoteStart | undefined {
+  for (let end = index; end < index + 4 && lines[end]?.text.trim() !== ''; end += 1) {
+    const quote = quoteAt(lines, end);
+    if (quote?.rule === 'attribution' && quote.index === index) return quote;
   }
   return undefined;
 }
+
+/** The quote that starts at this line, or at one above that belongs to it. */
+function quoteAt(lines: readonly Line[], index: number): QuoteStart | undefined {
+  const line = lines[index];
+  if (line === undefined) return undefined;
+  if (line.mark === 'rest') return { index, rest: true, rule: 'client_mark' };
+  if (isOriginalMessageLine(lines, index)) return { index, rest: true, rule: 'title' };
+  if (holdsAttributionAndQuote(line)) return { index, rest: true, rule: 'attribution' };
+  if (startsHeaderBlock(lines, index)) {
+    const rest = !isQuoted(line);
+    return { index: withTitle(lines, index), rest, rule: 'header_block' };
+  }
+  const quoteFollows = isQuoted(nextText(lines, index + 1));
+  const attribution = attributionStart(lines, index, quoteFollows);
+  if (attribution !== undefined) {
+    const rest = !quoteFollows && line.mark === undefined;
+    return { index: attribution, rest, rule: 'attribution' };
+  }
+  if (!isQuoted(line) || !isMoreThanOneLine(lines, index)) return undefined;
+  return { index, rest: false, rule: line.mark === 'quote' ? 'client_mark' : 'quote_marks' };
+}
+
+/** A single line may be the person's own: "> 100 EUR", ">:(". */
+function isMoreThanOneLine(lines: readonly Line[], index: number): boolean {
+  const line = lines[index];
+  if (line?.mark === 'quote' || /^\s*>[>\s]*[\p{L}\p{M}"'*]/u.test(line?.text ?? '')) return true;
+  return isQuoted(lines[index + 1]) || isQuoted(nextText(lines, index + 1));
+}
+
+/** A title without dashes stands directly above its header block. */
+function withTitle(lines: readonly Line[], index: number): number {
+  let above = index - 1;
+  while (above > index - 3 && lines[above]?.text.trim() === '') above -= 1;
+  return isBareTitle(lines[above]) ? above : index;
+}
+
+/** How far below the start of a quote the marker of a forward may stand. */
+const FORWARD_LINES = 4;
 
 /**
- * Whether new text follows the start of the quote: without the quote, the answers would lose their
- * context.
+ * The forwarded text is the subject of the message. A marker behind the quote marks counts only
+ * where the quote begins with it: below an attribution, the message that is answered is a forward.
  */
-function isAnsweredInline(lines: readonly Line[], quote: QuoteStart): boolean {
-  if (quote.rest) return false;
-  for (let index = quote.index; index < lines.length; index += 1) {
-    const line = lines[index];
-    if (line === undefined) continue;
-    if (line.mark === 'rest' || isOriginalMessageLine(line)) return false;
-    if (line.mark === 'signature' || bareText(line) === '--') return false;
-    if (isQuoted(line) || isEmptyOrRule(line) || isAttributionLine(lines, index, quote)) continue;
-    return true;
-  }
-  return false;
-}
-
-function isAttributionLine(lines: readonly Line[], index: number, quote: QuoteStart): boolean {
-  for (let end = index; end < index + 4 && end < lines.length; end += 1) {
-    const quoteFollows = isQuoted(nextText(lines, end + 1));
-    const start = attributionStart(lines, end, quoteFollows);
-    if (start !== undefined && start <= index && start >= quote.index) return true;
-  }
-  return false;
-}
-
-/** The forwarded text is the subject of the message. */
 function isForward(lines: readonly Line[], quote: QuoteStart): boolean {
-  return lines.slice(0, quote.index + 4).some(isForwardLine);
+  const head = lines.slice(quote.index, quote.index + FORWARD_LINES);
+  const first = head[0];
+  if (first?.text.trimStart().startsWith('>') === true) return head.some(isForwardLine);
+  if (isUnknownTitle(lines[quote.index - 1]) && quote.rest) return true;
+  return head.some((line) => !line.text.trimStart().startsWith('>') && isForwardLine(line));
 }
 
-function isQuoted(line: Line | undefined): boolean {
-  return line !== undefined && (line.mark === 'quote' || line.text.trimStart().startsWith('>'));
-}
-
-function nextText(lines: readonly Line[], from: number): Line | undefined {
-  for (let index = from; index < from + 4; index += 1) {
-    if (lines[index]?.text.trim() !== '') return lines[index];
-  }
-  return undefined;
-}
-
-function isEmptyOrRule(line: Line | undefined): boolean {
-  return line === undefined || line.text.trim() === '' || isRule(line);
+/** Whether more is left than the lines that introduce a quote. */
+function saysSomething(lines: readonly Line[]): boolean {
+  return lines.some((line, index) => {
+    if (!/[\p{L}\p{N}\p{S}]/u.test(line.text.slice(0, 1000))) return false;
+    if (isHeaderLine(line) || isUnknownTitle(line) || isBareTitle(line)) return false;
+    if (isOriginalMessageLine(lines, index)) return false;
+    return attributionStart(lines, index, true) === undefined;
+  });
 }
 
 /** A text that only refers to its quote is short. */
@@ -140,45 +220,4 @@ function pointsIntoQuote(lines: readonly Line[]): boolean {
   if (said.length > MAX_POINTER_LINES) return false;
   const text = said.map(bareText).join(' ');
   return text.length <= MAX_POINTER_LENGTH && POINTERS.some((pointer) => pointer.test(text));
-}
-
-/** A longer text is not a signature, whatever precedes it. */
-const MAX_SIGNATURE_LINES = 20;
-const MAX_SENT_FROM_LENGTH = 160;
-/** The beginnings of lines that a phone or an app appends to a message. */
-const SENT_FROM = phrases(`sent from |sent via |sent with |sent using |get outlook for |
-  yahoo mail: search|secured with |von meinem |von meiner |gesendet von |gesendet mit |
-  gesendet über |diese nachricht wurde von meinem |outlook für |envoyé de |envoyé depuis |
-  envoyé à partir |télécharger outlook |obtenir outlook |enviado desde |enviado do |enviado de |
-  enviado a partir |obtener outlook |obter o outlook |inviato da|ottieni outlook |verzonden vanaf |
-  verstuurd vanaf |outlook voor |wysłane z |skickat från |hämta outlook |sendt fra |hent outlook |
-  lähetetty |hanki outlook |odesláno z |získat outlook |отправлено с |отправлено из |надіслано з |
-  στάλθηκε από |εστάλη από |trimis de pe |发自我的|從我的|나의 |내 |נשלח מה|
-  أُرسلت من|
-  مرسل من|`);
-/** The ends of such lines, in languages with the verb at the end. */
-const SENT_FROM_ENDS = ['から送信', ' gönderildi', '에서 보냄'];
-/** Without a device or an app, it is a sentence: "Von meinem Konto …". */
-const DEVICE =
-  /i(?:phone|pad)|android|galaxy|samsung|huawei|xiaomi|redmi|pixel|nokia|blackberry|outlook|yahoo|proton|tuta mail|gmx|web\.de|fairemail|k-9|airmail|spark|gmail|\bmail\b|smartphone|handy|tablet|mobil|m[óo]vil|celular|telem[óo]vel|phone|téléphone|telefon|puhelime|cellulare|мобильн|мобільн|телефон|почт/i;
-
-/** The lines without what the client marked as signature, and without what follows `-- `. */
-function withoutSignature(lines: readonly Line[]): readonly Line[] {
-  const own = lines.filter(({ mark }) => mark !== 'signature');
-  const delimiter = own.findLastIndex((line) => bareText(line) === '--');
-  const long = own.length - delimiter - 1 > MAX_SIGNATURE_LINES;
-  const kept = delimiter === -1 || long ? own : own.slice(0, delimiter);
-  const last = kept.findLastIndex(({ text }) => text.trim() !== '');
-  const line = kept[last];
-  return line !== undefined && isSentFrom(line) ? kept.slice(0, last) : kept;
-}
-
-function isSentFrom(line: Line): boolean {
-  if (line.text.length > MAX_SENT_FROM_LENGTH || !DEVICE.test(line.text)) return false;
-  const text = bareText(line).toLowerCase().replaceAll('[', '');
-  if (/[?!,:;]$/.test(text)) return false;
-  return (
-    SENT_FROM.some((start) => text.startsWith(start)) ||
-    SENT_FROM_ENDS.some((end) => text.endsWith(end))
-  );
 }

@@ -1,0 +1,66 @@
+/*
+ * What is added below a message on its way, and so below its quote: by mailing lists, virus
+ * scanners and companies. It is not an answer. Sources: Mailman 2 and 3 (the default msg_footer),
+ * Google Groups, Yahoo Groups, groups.io and Sympa; Avast, AVG, ESET, MailScanner, Symantec.cloud,
+ * Mimecast, Sophos, F-Secure, Kaspersky, Dr.Web and Norton; and the usual disclaimers.
+ */
+
+/** How the lines begin that a mailing list appends; most have an address. */
+export const LIST_FOOTERS = [
+  /^(?:--? ?)?you (?:received|are receiving) this (?:message|e-?mail) because you(?:'re| are)? (?:a )?(?:subscribed|member|subscriber)/i,
+  /^sie (?:erhalten|haben) diese (?:nachricht|e-mail|mail) (?:erhalten, )?weil sie/i,
+  /^vous (?:recevez|avez reçu) ce message (?:car|parce que) vous/i,
+  /^(?:has recibido|recibió|recibiste|ha recibido) este mensaje porque/i,
+  /^(?:você|voce) recebeu (?:esta|essa) mensagem porque/i,
+  /^(?:hai|avete) ricevuto questo messaggio perch[eé]/i,
+  /^u (?:ontvangt|hebt) dit bericht (?:ontvangen )?omdat/i,
+  /^to (?:unsubscribe|post to this|change your|view this discussion|view this group)\b.{0,300}(?:@|https?:)/i,
+  /^(?:zum abmelden|um sich (?:von .{0,60})?abzumelden|pour (?:vous désabonner|se désabonner)|para (?:darse de baja|anular|cancelar)|per (?:annullare|disiscriver)\p{L}*)\b.{0,300}(?:@|https?:)/iu,
+  /^(?:un)?subscribe(?: to this group)?: (?:https?:|mailto:|<)/i,
+  /^yahoo! groups links/i,
+  /^groups\.io links:/i,
+  /^(?:list|archives?|options|faq)\s?: <?https?:\/\//i,
+  /^https?:\/\/\S{1,200}\/(?:mailman3?|listinfo|sympa)\b\S{0,200}$/i,
+] as const;
+
+/** The name of a list, in what stands below the rule of Mailman. */
+export const LIST_WORDS =
+  /\bmailing ?list\b|\bunsubscribe\b|listinfo|mailman|\bliste de diffusion\b/i;
+
+/** A line of a virus scanner or a mail filter; none speaks of its sender. */
+export const SCANNER_LINES = [
+  /^(?:\[image: [^\]]{0,60}\] ?)?virus-? ?(?:free|frei|vrij|fri|gratuit)\.?(?: \(?(?:https?:\/\/)?www\.\S{3,60})?$/i,
+  /^(?:libre|libero|sans|isento|livre|garanti sans) (?:de |da )?virus\.?(?: \(?(?:https?:\/\/)?www\.\S{3,60})?$/i,
+  /^(?:this|the) (?:e-?mail|message|mail|communication)(?: and any attachments?)? (?:has been|was|is|were) (?:checked|scanned|verified|protected|tested|certified|cleared|screened|processed)\b.{0,120}(?:virus|malware|spam|dangerous)/i,
+  /^(?:this|the) (?:e-?mail|message) (?:has been|was|is) (?:checked|scanned|protected|sent|secured) (?:by|through|with|via) (?:avast|avg|eset|mailscanner|symantec|messagelabs|mimecast|barracuda|proofpoint|sophos|norton|mcafee)\b/i,
+  /^(?:dangerous content by |dangerous content )?mailscanner,? and is\b/i,
+  /^believed to be clean\.?$/i,
+  /^no virus found in this (?:incoming |outgoing )?message/i,
+  /^version: \d[\d.]{1,20}\s?\/ virus database:/i,
+  /^(?:checked|scanned|verified) by (?:avg|avast|eset|norton|kaspersky)\b/i,
+  /^-{0,3}\s?(?:diese (?:e-?mail|nachricht)|dieses e-?mail|cet e-?mail|ce (?:courrier|message|courriel)|este (?:correo|mensaje|e-?mail)|el software|esta mensagem|questa e-?mail|questo messaggio|dit (?:e-?mail)?bericht|deze e-?mail|ta wiadomość|wiadomość|tato zpráva|tento e-?mail|detta (?:e-post|mejl)|denne (?:e-?mail|mail|e-post)|tämä sähköposti|ezt az e-?mailt|bu e-?posta|acest e-?mail|это (?:сообщение|письмо)|цей лист|この電子メール|此(?:电子)?邮件).{0,160}(?:avast|avg\b|eset|kaspersky|norton|sophos|mailscanner|dr\.web|f-secure|symantec|mcafee|bitdefender|viren|virus|вирус|вірус|ウイルス|病毒)/i,
+  /^(?:https?:\/\/)?www\.(?:avast|avg|eset|kaspersky|norton|symanteccloud|messagelabs|mailscanner)\.\S{2,60}$/i,
+  /^click (?:here )?to report this e?-?mail as spam/i,
+] as const;
+
+/**
+ * The words of disclaimers; a paragraph with at least three of them is one. Each language's words
+ * are for: confidential, recipient, disclose or copy, in error or delete, attachment, liability,
+ * print.
+ */
+export const DISCLAIMER_WORDS = [
+  /\bconfidential|\bprivileged/i,
+  /intended (?:solely |only |exclusively )?(?:for|recipient)|\baddressee|named recipient/i,
+  /\bdisclos|\bdissemina|\bcopying|\bdistribut|unauthori[sz]ed/i,
+  /in error|\bdelete|notify (?:the sender|us|me)|\bdestroy/i,
+  /this (?:e-?mail|message|communication|transmission)\b|any attachments?/i,
+  /\bliab(?:le|ility)|\bdisclaimer|legally|\bwarrant/i,
+  /consider the environment|before printing/i,
+  /vertraulich|vertrouwelijk|confidentiel|confidencial|riservat|confidenzial|poufn|důvěrn|dôvern|luottamuksell|fortrolig|konfidenti|bizalmas|gizli|конфиденциал|конфіденцій|εμπιστευτικ|sekretes|機密|机密|기밀/i,
+  /empfänger|adressat|geadresseerde|ontvanger|destinatai?r|destinatár|adresat|příjemc|mottagar|modtager|mottaker|vastaanottaj|címzett|alıcı|адресат|получател|одержувач|παραλήπτη|受信者|收件人|수신자/i,
+  /irrtümlich|vernichten|löschen|per vergissing|verwijder|par erreur|détrui|supprim|por error|elimin|por engano|per errore|cancell|omyłk|usun|omyl|smaž|vymaž|av misstag|ved en fejl|ved en feil|slet|erehdy|tévedés|töröl|yanlışlıkla|siliniz|по ошибке|ошибочно|удал|помилк|видал|σφάλμα|διαγρά/i,
+  /diese (?:e-?mail|nachricht)|dit (?:e-?mail|bericht)|deze e-?mail|ce (?:message|courriel)|cet e-?mail|este (?:mensaje|correo)|esta mensagem|este e-?mail|questo messaggio|questa (?:e-?mail|comunicazione)|ta wiadomość|niniejsza wiadomość|tento e-?mail|tato zpráva|detta (?:e-post|meddelande|mejl)|denne (?:e-?mail|mail|e-post|meddelelse)|tämä (?:viesti|sähköposti)|ez az (?:e-mail|üzenet)|bu e-?posta|bu mesaj|данное (?:сообщение|письмо)|это (?:сообщение|письмо)|цей лист|це повідомлення|αυτό το μήνυμα/i,
+  /haftung|unbefugt|nicht gestattet|aansprakelijk|responsabilit|prohibi|proibid|vietat|interdit|zabronion|odpowiedzialn|zakázán|odpovědnost|ansvar|vastuu|felelősség|yasak|sorumluluk|запрещ|ответствен|заборон|відповідальн|ευθύνη/i,
+  /anhang|anhänge|anlagen|bijlage|pièces? jointes?|adjuntos?|anexos?|allegat|załącznik|příloh|bilag|bilaga|vedlegg|liitteet|melléklet|ekleri|вложени|вкладенн|συνημμέν/i,
+  /umwelt|ausdrucken|milieu|imprimer|imprimir|stampare|drukowan|vytisk|skriv(?:a|er) ut|tulosta|nyomtat|yazdır|печат|друк/i,
+] as const;

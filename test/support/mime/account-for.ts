@@ -6,24 +6,25 @@ import type { SecondLeaf } from './second-parser.ts';
 
 /**
  * The leaves of the second parser that are neither in the payload's text, nor in an attachment, nor
- * in the notes.
+ * in the notes. `readEncoded`: reads the same message without decoding its parts.
  */
-export function accountFor(
+export async function accountFor(
   second: readonly SecondLeaf[],
   ours: ReadMail,
   result: EmailResult,
-): readonly string[] {
+  readEncoded: () => Promise<ReadMail>,
+): Promise<readonly string[]> {
   // The original has all of them.
   if (result.files.some(({ part }) => part === 'raw')) return [];
-  const lost: string[] = [];
-  for (const leaf of second.filter(isSomething)) {
-    const key = contentKey(leaf.bytes);
-    const same = ours.leaves.filter(({ bytes }) => contentKey(bytes) === key);
-    const isThere = same.some((each) => isIn(result, ours, each));
-    if (!isThere && (same.length > 0 || !inPieces(leaf, ours)))
-      lost.push(`${leaf.contentType} ${leaf.bytes.toString('latin1', 0, 200)}`);
-  }
-  return lost;
+  const missing = second.filter(isSomething).filter((leaf) => {
+    const same = ours.leaves.filter(({ bytes }) => contentKey(bytes) === contentKey(leaf.bytes));
+    return !same.some((each) => isIn(result, ours, each)) && !isInAnotherForm(leaf, ours);
+  });
+  if (missing.length === 0) return [];
+  const { leaves: encoded } = await readEncoded();
+  return missing
+    .filter((leaf) => !isInPieces(leaf, [...ours.leaves, ...encoded]))
+    .map(({ contentType, bytes }) => `${contentType} ${bytes.toString('latin1', 0, 200)}`);
 }
 
 const contentKey = (bytes: Buffer): string => withoutBlanks(withLineFeeds(bytes));
@@ -62,21 +63,14 @@ function isShown(content: string, { leaf, bytes }: ReadLeaf): boolean {
 }
 
 /**
- * Whether a leaf is in ours in another form: still encoded in an enclosed message, with octets of an
- * encoding that only the second parser takes for base64, or line by line, where the second parser
- * takes for text what we find parts in.
+ * Whether a leaf is in ours still encoded, in an enclosed message, or with the octets of an encoding
+ * that only the second parser takes for base64.
  */
-function inPieces({ bytes, encoding }: SecondLeaf, ours: ReadMail): boolean {
+function isInAnotherForm({ bytes, encoding }: SecondLeaf, ours: ReadMail): boolean {
+  const start = bytes.toString('base64', 0, 30);
   const contents = ours.leaves.map((leaf) => leaf.bytes);
-  const isThere = (piece: Buffer) => contents.some((content) => content.includes(piece));
-  if (isThere(Buffer.from(bytes.toString('base64', 0, 30)))) return true;
-  if (encoding.includes('base64') && contents.some((own) => isDecodedAs(own, bytes))) return true;
-  const lines = withLineFeeds(bytes).split(/[\r\n]/);
-  return lines.every((line) => {
-    if (isStructure(line) || isThere(Buffer.from(line.trimEnd(), 'latin1'))) return true;
-    const forms = [decodeLines(Buffer.from(line, 'latin1')), Buffer.from(line, 'base64')];
-    return forms.some((form) => form.length > 0 && isThere(form));
-  });
+  if (contents.some((content) => content.includes(start))) return true;
+  return encoding.includes('base64') && contents.some((own) => isDecodedAs(own, bytes));
 }
 
 /** Whether the second parser decoded our octets, or more than ours behind them. */
@@ -87,11 +81,22 @@ function isDecodedAs(own: Buffer, bytes: Buffer): boolean {
   return Buffer.concat(units).equals(bytes);
 }
 
-/** Delimiters, fields, also broken ones, and base64 with a few wrong characters. */
-function isStructure(line: string): boolean {
-  if (/^--|^\W{0,2}\w?ontent|^[\x21-\x39\x3b-\x7e]+[ \t]*:|^[ \t]|^[\w*-]+=|^\s*$/i.test(line)) {
-    return true;
-  }
-  const base64 = line.replaceAll(/[^A-Za-z0-9+/=]/g, '');
-  return line.length >= 12 && base64.length > line.length * 0.85;
+/** Delimiters, fields and folded lines, also broken ones. */
+const STRUCTURE = /^--|^\W{0,2}\w?ontent|^[\x21-\x39\x3b-\x7e]+[ \t]*:|^[ \t]|^[\w*-]+=|^\s*$/i;
+
+/**
+ * Whether each line is in one of our leaves, or belongs to the structure: the second parser takes
+ * for text what we find parts in.
+ */
+function isInPieces({ bytes }: SecondLeaf, leaves: readonly ReadLeaf[]): boolean {
+  const contents = leaves.flatMap(({ bytes: own, leaf }) =>
+    leaf.contentType === 'message/rfc822' ? [own, decodeLines(own)] : [own],
+  );
+  const isThere = (piece: Buffer) => contents.some((content) => content.includes(piece));
+  return withLineFeeds(bytes)
+    .split(/[\r\n]/)
+    .every((line) => {
+      if (STRUCTURE.test(line) || isThere(Buffer.from(line.trimEnd(), 'latin1'))) return true;
+      return isThere(decodeLines(Buffer.from(line, 'latin1')));
+    });
 }

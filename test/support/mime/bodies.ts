@@ -35,9 +35,8 @@ export function writeHtml(dice: Dice): string {
 /** Any bytes; a few are large enough to stay in the message's file. */
 export function writeBytes(dice: Dice): string {
   const length = dice.chance(1) ? 150_000 + dice.below(150_000) : dice.below(dice.pick([4, 3000]));
-  const bytes = Buffer.alloc(length);
-  for (let at = 0; at < length; at += 1) bytes[at] = dice.below(256);
-  return bytes.toString('latin1');
+  const block = Uint8Array.from({ length: Math.min(length, 997) }, () => dice.below(256));
+  return length === 0 ? '' : Buffer.alloc(length, block).toString('latin1');
 }
 
 /** Writes bytes in an encoding that can carry them. `isText`: its line ends are line ends. */

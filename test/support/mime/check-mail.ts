@@ -39,13 +39,24 @@ export async function checkMail(
     return {
       ...compareLeaves(ours, second, message.bytes),
       ms,
-      lost: accountFor(second ?? [], ours, result),
+      lost: await accountFor(second ?? [], ours, result, () =>
+        readMail(withoutEncodings(message.bytes), folder, 'memory'),
+      ),
       notAsWritten: message.leaves === undefined ? [] : compareWritten(ours, message, result),
     };
   } finally {
     rmSync(join(folder, 'scratch'), { recursive: true, force: true });
     rmSync(join(folder, 'job'), { recursive: true, force: true });
   }
+}
+
+/** The same message, whose encodings nobody knows. */
+function withoutEncodings(message: Buffer): Buffer {
+  const text = message.toString('latin1');
+  return Buffer.from(
+    text.replaceAll(/^content-transfer-encoding/gim, 'X-Transfer-Encoding'),
+    'latin1',
+  );
 }
 
 async function normalize(bytes: Buffer, folder: string): Promise<EmailResult> {

@@ -1,3 +1,4 @@
+import { decodeLines } from '../../../src/channels/email/normalize/parts/quoted-printable.ts';
 import type { Recovery } from '../../../src/channels/email/normalize/parts/structure-reader.ts';
 import type { ReadLeaf, ReadMail } from './read-mail.ts';
 import type { SecondLeaf } from './second-parser.ts';
@@ -9,7 +10,7 @@ export const REASONS = {
   'blanks in quoted-printable':
     'RFC 2045 §6.7 (3): white space at the end of an encoded line was added in transit and is deleted; postal-mime keeps it, also after the = of a soft line break.',
   'unknown encoding':
-    'RFC 2045 §6.4: with an unknown encoding, the octets stay as they are; postal-mime takes a name that contains "base64" for base64.',
+    'RFC 2045 §6.4: with an unknown encoding, the octets stay as they are, but "quoted" alone is no other one; postal-mime decodes whatever contains the whole name of a known one.',
   'charset of a name':
     'RFC 2231 §4 and RFC 2047 §2: a name in windows-1252 (which Node takes for Latin-1), in raw 8-bit, or with a wrong charset is decoded with the first one that fits; postal-mime writes U+FFFD.',
   'malformed fields':
@@ -75,7 +76,7 @@ export function compareLeaves(
   return { reasons: new Set(), unexplained: [counts, ...different] };
 }
 
-const FIELDS = /^content-(?:type|disposition)[ \t]*:((?:[^\n]|\n[ \t])*)/gim;
+const FIELDS = /^content-(?:type|disposition)\b[ \t]*:?((?:[^\n]|\n[ \t])*)/gim;
 const WELL_FORMED =
   /^[\w.+-]+(?:\/[\w.+-]+)?(?:\s*;\s*[\w.+*-]+=(?:[^\s()<>@,;:\\"/[\]?=]+|"(?:(?!=\?)[^"\\\r\n])*"))*\s*$/;
 
@@ -114,7 +115,10 @@ function compareBytes(ours: ReadLeaf, theirs: SecondLeaf): readonly Reason[] | u
   const isQuoted = theirs.encoding === 'quoted-printable';
   if (isQuoted && withoutBlanks(one) === withoutBlanks(other))
     return ['blanks in quoted-printable'];
-  return /^(?!base64$).*base64/.test(theirs.encoding) ? ['unknown encoding'] : undefined;
+  const misspelt = /^quoted(?!-printable$)/.test(theirs.encoding);
+  const isSame =
+    misspelt && withoutBlanks(withLineFeeds(decodeLines(theirs.bytes))) === withoutBlanks(one);
+  return isSame || /^(?!base64$).*base64/.test(theirs.encoding) ? ['unknown encoding'] : undefined;
 }
 
 function compareNames(

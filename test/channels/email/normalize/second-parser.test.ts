@@ -14,8 +14,8 @@ afterAll(() => folder.remove());
 
 describe('every part that another parser finds is found, with its bytes and its name', () => {
   test.each<[ParserRun['kind'], number]>([
-    ['generated', runCount(2000)],
-    ['mutated', runCount(2000)],
+    ['generated', runCount(1500)],
+    ['mutated', runCount(1500)],
   ])('%s messages', async (kind, messages) => {
     const seeds = Array.from({ length: messages }, (_, index) => FIRST_SEED + index);
     const report = await compareParsers({ kind, seeds, folder: folder.path });

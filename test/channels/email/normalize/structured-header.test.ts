@@ -84,7 +84,10 @@ describe('the type of a part', () => {
     ['base64', 'base64', 'text/plain'],
     ['Base64 (all of it)', 'base64', 'text/plain'],
     ['quoted-printable;', 'quoted-printable', 'text/plain'],
+    ['quoted printable', 'quoted-printable', 'text/plain'],
     ['8Bit', 'identity', 'text/plain'],
+    ['7bitt', 'identity', 'text/plain'],
+    ['text/html', 'identity', 'text/plain'],
     ['utf-8', 'identity', 'text/plain'],
     ['iso-8859-15', 'identity', 'text/plain'],
     ['x-uuencode', 'identity', 'application/octet-stream'],
@@ -96,7 +99,7 @@ describe('the type of a part', () => {
   });
 
   test.each([
-    ['boundary="a b "', 'a b '],
+    ['boundary="a b "', 'a b'],
     ['boundary=""', undefined],
     ['boundary==?utf-8?Q?a?=', '=?utf-8?Q?a?='],
     ['boundary*0=a; boundary*1*=%62', 'ab'],

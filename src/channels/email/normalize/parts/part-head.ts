@@ -11,6 +11,8 @@ export interface PartHead {
   readonly parameters: Readonly<Record<string, string>>;
   /** Of a multipart, one character per byte; undefined if it is missing. */
   readonly boundary: string | undefined;
+  /** The boundary was declared with white space at its end. */
+  readonly isPadded: boolean;
   readonly encoding: Encoding;
   readonly disposition: string | undefined;
   readonly fileName: string | undefined;
@@ -68,6 +70,8 @@ function toPartHead(fields: StructureFields, inDigest: boolean): PartHead {
     nonEmpty(disposition.parameters['filename']) ?? nonEmpty(type.parameters['name']);
   const declared = declaredType(type);
   const isMultipart = declared?.startsWith('multipart/') ?? false;
+  // RFC 2046 §5.1.1: a boundary does not end in white space.
+  const boundary = isMultipart ? declaredBoundary(type) : '';
   const byName = typeByName(fileName, isAttachment);
   const missing = inDigest && typeField === undefined ? 'message/rfc822' : byName;
   const known = declared === UNKNOWN_TYPE && fileName !== undefined ? byName : declared;
@@ -76,7 +80,8 @@ function toPartHead(fields: StructureFields, inDigest: boolean): PartHead {
     contentType: encoding === undefined && !isMultipart ? UNKNOWN_TYPE : (known ?? missing),
     isTyped: typeField !== undefined,
     parameters: type.parameters,
-    boundary: isMultipart ? readBoundary(type) : undefined,
+    boundary: nonEmpty(boundary.trimEnd()),
+    isPadded: boundary !== boundary.trimEnd(),
     encoding: encoding ?? 'identity',
     disposition: nonEmpty(firstToken(disposition)),
     fileName,
@@ -109,31 +114,26 @@ function firstToken({ value }: StructuredHeader): string {
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-function readBoundary({ written, parameters }: StructuredHeader): string | undefined {
+/** Encoded words are not decoded: `=` and `?` are allowed in a boundary. */
+function declaredBoundary({ written, parameters }: StructuredHeader): string {
   const joined = Buffer.from(parameters['boundary'] ?? '').toString('latin1');
-  return nonEmpty(written.get('boundary') ?? joined);
+  return written.get('boundary') ?? joined;
 }
 
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
-  base64: 'base64',
-  'base-64': 'base64',
-  'quoted-printable': 'quoted-printable',
-  'quoted-printables': 'quoted-printable',
-  quotedprintable: 'quoted-printable',
-};
-/** What mail programs write instead of 7bit or 8bit, such as the name of the charset. */
+/**
+ * What mail programs write for 7bit and 8bit, such as a misspelling, the name of the charset, or the
+ * type.
+ */
 const IDENTITY =
-  /^(?:[78]-?bits?|binary|none|plain|text|ascii|us-ascii|utf-?(?:7|8|16)|(?:iso|windows|koi8|gb|euc|shift|cp|big5)[\w-]{0,20})?$/;
+  /^(?:[78][\w-]{0,40}|binary|none|plain|text|ascii|us-ascii|utf-?(?:7|8|16)|(?:iso|windows|koi8|gb|euc|shift|cp|big5)[\w-]{0,40})?$/;
 
 /** Undefined if it is unknown. Comments and further words are ignored. */
 function readEncoding(value: string): Encoding | undefined {
   const { value: text } = parseStructuredHeader(value.replace(/^[;\s]+/, ''));
   const word = /[\w-]{1,40}/.exec(text)?.[0]?.toLowerCase() ?? '';
-  return Object.hasOwn(ENCODINGS, word)
-    ? ENCODINGS[word]
-    : IDENTITY.test(word)
-      ? 'identity'
-      : undefined;
+  if (/^base-?64$/.test(word)) return 'base64';
+  if (word.startsWith('quoted')) return 'quoted-printable';
+  return IDENTITY.test(word) ? 'identity' : undefined;
 }
 
 function contentIdOf(value: string | undefined): string | undefined {

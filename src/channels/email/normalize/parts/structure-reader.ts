@@ -194,9 +194,10 @@ export class StructureReader {
     if (node.headers !== false || reading === undefined) return;
     const { head, text } = this.#parse(node);
     if (head.isRepeated) this.recoveries.add('repeated_field');
+    if (head.isPadded) this.recoveries.add('other_boundary');
     const correction = this.#corrections.get(reading.line);
-    reading.isCorrected = correction !== undefined;
-    if (reading.isCorrected && !head.isTyped) this.isUnsure = true;
+    reading.isCorrected = correction !== undefined || head.isPadded;
+    if (correction !== undefined && !head.isTyped) this.isUnsure = true;
     const read = correction === undefined ? head : this.#corrected(head, correction);
     this.#describe(node, read);
     const isMultipart = node.multipart !== false;

@@ -62,6 +62,7 @@ test('the commands', () => {
     'sluice alerts test',
     'sluice audit',
     'sluice ingest',
+    'sluice explain',
     'sluice send',
     'sluice send email',
     'sluice send sms',

@@ -1,4 +1,4 @@
-import { decodeLines } from '../../../src/channels/email/normalize/parts/quoted-printable.ts';
+import { decodeLines } from '../../../src/channels/email/normalize/parts/transfer-encodings.ts';
 import type { EmailResult } from '../../../src/channels/email/normalize/job.ts';
 import { isSomething, withLineFeeds, withoutBlanks } from './mime-differences.ts';
 import type { ReadLeaf, ReadMail } from './read-mail.ts';

@@ -1,4 +1,4 @@
-import { decodeLines } from '../../../src/channels/email/normalize/parts/quoted-printable.ts';
+import { decodeLines } from '../../../src/channels/email/normalize/parts/transfer-encodings.ts';
 import type { Recovery } from '../../../src/channels/email/normalize/parts/structure-reader.ts';
 import type { ReadLeaf, ReadMail } from './read-mail.ts';
 import type { SecondLeaf } from './second-parser.ts';

@@ -138,7 +138,8 @@ function isOwnList(head: HeaderBlock, own: AddressMatcher): boolean {
   const post = listPost(head);
   if (post !== undefined && own.has(post)) return true;
   // RFC 2919 §2: the list first.support@acme.example has the id <first.support.acme.example>.
-  const id = /<([^<>\s]{1,255})>/.exec(value(head, 'list-id'))?.[1] ?? '';
+  const id = /<([^<>\s]{1,255})>/.exec(value(head, 'list-id'))?.[1];
+  if (id === undefined) return false;
   const dots = [...id.matchAll(/\./g)].map(({ index }) => index);
   return dots.some((dot) => own.has(`${id.slice(0, dot)}@${id.slice(dot + 1)}`));
 }

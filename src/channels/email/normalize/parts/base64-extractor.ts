@@ -1,8 +1,7 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { asBuffer, type Base64Run, decodedLineBytes } from './part-content.ts';
+import { START_BYTES } from './read-parts.ts';
 
-/** Decoded bytes at the start of a run that are kept in the message: enough to sniff a type. */
-const KEPT_BYTES = 32 * 1024;
 /** The shortest run that is extracted. */
 const MIN_CHARACTERS = 96 * 1024;
 const MIN_LINE = 40;
@@ -121,7 +120,7 @@ export class Base64Extractor {
   }
 
   #openRun(shape: Shape, start: number, passed: Buffer[]): void {
-    const lines = Math.ceil(KEPT_BYTES / decodedLineBytes(shape));
+    const lines = Math.ceil(START_BYTES / decodedLineBytes(shape));
     const hash = createHash('sha256');
     base64Lines(this.#held, start, lines, shape, (decoded) => void hash.update(decoded));
     const marker = randomBytes(MARKER_BYTES);

@@ -9,13 +9,11 @@ export interface MimeNode {
   readonly contentType: string | false;
   readonly headers: ReadonlyMap<string, unknown>;
   readonly children: readonly MimeNode[];
-  decoder?: Pick<Readable, 'readableEnded'> | false;
 }
 
 /** mailparser's class with the methods that its types leave out. */
 interface Undocumented {
   processHeaders(head: PartHead): Map<string, unknown>;
-  endStream(): void;
 }
 type WithUndocumented = new (options: MailParserOptions) => MailParser & Undocumented;
 // Not part of the published types; a test checks that they exist.
@@ -60,7 +58,6 @@ class TooManyParts extends Error {
  * | `textTypes` | empty: every part is a stream |
  * | `tree`, `curnode`, `attachmentList` | the structure of the message; released after reading |
  * | `processHeaders` | gets our reading of a head, and limits the number of parts |
- * | `endStream` | a stream that a boundary has ended is not ended again |
  * | `chunkedPassthrough`, `splitter` | a message in memory bypasses two streams |
  * | `hasFailed` | a message with too many parts ends, and the parts before are kept |
  *
@@ -118,19 +115,6 @@ export class LeafParser extends Base {
     const head = this.#heads.get(headers);
     if (head === undefined) throw new TypeError('not the headers of a node');
     return head;
-  }
-
-  /**
-   * At the end of the message, the library ends a part again that a boundary has already ended.
-   * Ending a stream twice creates an error that is never seen but takes 3 % of the time for a small
-   * message.
-   */
-  override endStream(): void {
-    const { curnode } = this;
-    if (curnode !== false && curnode.decoder && curnode.decoder.readableEnded) {
-      curnode.decoder = false;
-    }
-    super.endStream();
   }
 
   /** Parses a whole message, bypassing the two streams that would only pass it on. */

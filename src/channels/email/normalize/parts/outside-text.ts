@@ -5,6 +5,7 @@ const NOTICE = /\bmime\b|multi-?part/i;
 const MAX_NOTICE_LENGTH = 600;
 /** A header field is no notice. */
 const FIELD = /^[^\s]{0,60}:/m;
+const NO_TEXT = Buffer.alloc(0);
 const EMPTY_LINES = Buffer.from('\r\n\r\n');
 
 /** Whether text, of one character per byte, is nothing that a person wrote: blank, or a notice. */
@@ -48,6 +49,7 @@ export class OutsideText {
 
   /** What a person may have written; empty if there is nothing. */
   text(): Buffer {
+    if (this.#bytes === 0) return NO_TEXT;
     const paragraphs = Buffer.concat(this.#lines)
       .toString('latin1')
       .split(/(?:\r?\n[ \t]*){2,}/)

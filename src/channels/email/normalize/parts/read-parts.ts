@@ -10,7 +10,7 @@ import type { Corrections, Recovery, StructureReader } from './structure-reader.
 /** A longer body is not read into the content, and the part is attached. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Enough to sniff a type, and to read the subject of an enclosed message. */
-const START_BYTES = 16 * 1024;
+export const START_BYTES = 16 * 1024;
 
 /** A part without subparts, in the order of the message. */
 export interface Leaf {

@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import type { PartHead } from './part-head.ts';
+import type { DecoderStream } from './transfer-encodings.ts';
 
 /** A node of mailparser's splitter. */
 export interface SplitterNode {
@@ -11,7 +12,7 @@ export interface SplitterNode {
   contentType: string | false;
   multipart: string | false;
   parseHeaders: () => void;
-  getDecoder: () => Transform;
+  getDecoder: () => DecoderStream;
 }
 
 /** mailparser's splitter, with the members that its types leave out. */

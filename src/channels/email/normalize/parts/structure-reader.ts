@@ -1,11 +1,8 @@
-import { PassThrough, type Transform } from 'node:stream';
-import { Base64Decoder } from './base64-decoder.ts';
 import { BoundaryGuess, type Correction } from './boundary-guess.ts';
 import { type Delimiter, delimiterText, OpenMultiparts } from './delimiters.ts';
 import { readHeadLines } from './head-lines.ts';
 import { OutsideText } from './outside-text.ts';
-import { type Encoding, type PartHead, readPartHead } from './part-head.ts';
-import { QuotedPrintableDecoder } from './quoted-printable.ts';
+import { type PartHead, readPartHead } from './part-head.ts';
 import {
   BODY,
   CHILD,
@@ -18,6 +15,7 @@ import {
   type Splitter,
   type SplitterNode,
 } from './splitter.ts';
+import { createDecoder, DecoderStream } from './transfer-encodings.ts';
 
 /** A fault of a message in which readers differ, and which was read nevertheless. */
 export type Recovery =
@@ -243,7 +241,7 @@ export class StructureReader {
     node._headersLines = [];
     node.contentType = contentType;
     node.multipart = isMultipartType(contentType) && contentType.slice(MULTIPART.length);
-    node.getDecoder = () => createDecoder(encoding);
+    node.getDecoder = () => new DecoderStream(createDecoder(encoding));
   }
 
   /** At the end of the message, the text follows the node. */
@@ -269,11 +267,6 @@ export class StructureReader {
 
 const definedOnly = (boundaries: readonly (string | undefined)[]): ReadonlySet<string> =>
   new Set(boundaries.filter((each) => each !== undefined));
-
-function createDecoder(encoding: Encoding): Transform {
-  if (encoding === 'identity') return new PassThrough();
-  return encoding === 'base64' ? new Base64Decoder() : new QuotedPrintableDecoder();
-}
 
 const MULTIPART = 'multipart/';
 const isMultipartType = (type: string): boolean => type.startsWith(MULTIPART);

@@ -91,6 +91,7 @@ export function isDeviceLine(line: Line | undefined): boolean {
 
 /** The line without addresses: of Markdown links only the words stay. */
 function withoutLinks(text: string): string {
+  if (!/[[\]]|:\/\//.test(text)) return text;
   return text
     .replace(/\]\([^\s()]{1,300}\)/g, ']')
     .replace(/[<([]\s?https?:\/\/[^\s<>()[\]]{1,300}\s?[>)\]]/gi, ' ')

@@ -1,8 +1,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { MailParser, type AttachmentStream, type MailParserOptions } from 'mailparser';
 import type { PartHead } from './part-head.ts';
-import type { Splitter } from './splitter.ts';
-import { type Corrections, StructureReader } from './structure-reader.ts';
+import { type Corrections, type Splitter, StructureReader } from './structure-reader.ts';
 
 /** A node of the message's MIME tree, in mailparser's form. */
 export interface MimeNode {

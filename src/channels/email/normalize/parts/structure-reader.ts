@@ -1,21 +1,50 @@
-import { BoundaryGuess, type Correction } from './boundary-guess.ts';
-import { type Delimiter, delimiterText, OpenMultiparts } from './delimiters.ts';
+import type { Transform } from 'node:stream';
 import { readHeadLines } from './head-lines.ts';
-import { OutsideText } from './outside-text.ts';
-import { type PartHead, readPartHead } from './part-head.ts';
 import {
-  BODY,
-  CHILD,
-  type DelimiterKind,
-  END,
-  HEAD,
-  type NextLine,
-  OUTER_END,
-  SIBLING,
-  type Splitter,
-  type SplitterNode,
-} from './splitter.ts';
+  BoundaryGuess,
+  type Correction,
+  type Delimiter,
+  delimiterText,
+  OpenMultiparts,
+  OutsideText,
+} from './multipart-lines.ts';
+import { type PartHead, readPartHead } from './part-head.ts';
 import { createDecoder, DecoderStream } from './transfer-encodings.ts';
+
+/** A node of mailparser's splitter. */
+interface SplitterNode {
+  readonly parentNode: SplitterNode | false;
+  _headersLines: Buffer[];
+  _headerlen: number;
+  _parentBoundaryOwner: SplitterNode | false;
+  headers: false | { readonly getList: () => PartHead };
+  contentType: string | false;
+  multipart: string | false;
+  parseHeaders: () => void;
+  getDecoder: () => DecoderStream;
+}
+
+/** mailparser's splitter, with the members that its types leave out. */
+export interface Splitter extends Transform {
+  node: SplitterNode;
+  state: number;
+  newNode: (parent: SplitterNode | false) => void;
+  checkBoundary: (line: Buffer) => DelimiterKind | false;
+  processLine: (line: Buffer | false, final: boolean, next: NextLine) => void;
+}
+
+type Piece = SplitterNode | { node: SplitterNode; type: 'body'; value: Buffer };
+type NextLine = (error?: Error | null, piece?: Piece | false, flush?: boolean) => void;
+
+/** The states of the splitter. */
+const HEAD = 1;
+const BODY = 2;
+/** What the splitter calls the delimiters: of the current multipart, or of one that contains it. */
+type DelimiterKind = 1 | 2 | 3 | 4;
+const CHILD = 1;
+const END = 2;
+const SIBLING = 3;
+const OUTER_END = 4;
 
 /** A fault of a message in which readers differ, and which was read nevertheless. */
 export type Recovery =

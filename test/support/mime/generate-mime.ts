@@ -79,7 +79,9 @@ function writeMultipart(dice: Dice, plan: Plan, depth: number, outer = ''): Writ
   const early = !isDirect && plan.takes('early end') ? `--${boundary}--\r\n` : '';
   const parts = children.map((child) => `${delimiters.next()}\r\n${textOf(child)}\r\n`);
   const empty = plan.isOdd('empty part', 3) ? `${delimiters.next()}\r\n\r\n` : '';
-  const end = !isFaulty && plan.takes(depth === 0 ? 'not closed' : 'inner not closed');
+  // While one whose boundary ends in dashes is open, its delimiter is the end of the outer one.
+  const mayStayOpen = !isFaulty && !boundary.endsWith('--');
+  const end = mayStayOpen && plan.takes(depth === 0 ? 'not closed' : 'inner not closed');
   const closing = end ? '' : `${delimiters.end()}\r\n`;
   const epilogue =
     !end && !isOutsideOnly && dice.chance(10) ? 'Epilogue that nobody reads.\r\n' : '';

@@ -112,10 +112,10 @@ function compareBytes(ours: ReadLeaf, theirs: SecondLeaf): readonly Reason[] | u
   const one = withLineFeeds(ours.bytes);
   const other = withLineFeeds(theirs.bytes);
   if (one === other) return ['line ends'];
-  const isQuoted = theirs.encoding === 'quoted-printable';
+  const isQuoted = theirs.encoding.includes('quoted-printable');
   if (isQuoted && withoutBlanks(one) === withoutBlanks(other))
     return ['blanks in quoted-printable'];
-  const misspelt = /^quoted(?!-printable$)/.test(theirs.encoding);
+  const misspelt = /quoted(?!-printable)/.test(theirs.encoding);
   const isSame =
     misspelt && withoutBlanks(withLineFeeds(decodeLines(theirs.bytes))) === withoutBlanks(one);
   return isSame || /^(?!base64$).*base64/.test(theirs.encoding) ? ['unknown encoding'] : undefined;

@@ -85,6 +85,7 @@ describe('the type of a part', () => {
     ['Base64 (all of it)', 'base64', 'text/plain'],
     ['quoted-printable;', 'quoted-printable', 'text/plain'],
     ['quoted printable', 'quoted-printable', 'text/plain'],
+    ['x-quoted-printable', 'quoted-printable', 'text/plain'],
     ['8Bit', 'identity', 'text/plain'],
     ['7bitt', 'identity', 'text/plain'],
     ['text/html', 'identity', 'text/plain'],

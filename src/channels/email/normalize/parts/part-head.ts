@@ -132,7 +132,7 @@ function readEncoding(value: string): Encoding | undefined {
   const { value: text } = parseStructuredHeader(value.replace(/^[;\s]+/, ''));
   const word = /[\w-]{1,40}/.exec(text)?.[0]?.toLowerCase() ?? '';
   if (/^base-?64$/.test(word)) return 'base64';
-  if (word.startsWith('quoted')) return 'quoted-printable';
+  if (word.includes('quoted')) return 'quoted-printable';
   return IDENTITY.test(word) ? 'identity' : undefined;
 }
 

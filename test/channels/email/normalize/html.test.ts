@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import MarkdownIt from 'markdown-it';
 import {
   parseHtml,
   stripTags,
@@ -339,4 +340,74 @@ test('the quick bound is never below what is visible', () => {
   const tree = parseHtml(html);
   expect(tree === undefined ? 0 : visibleLength(tree)).toBe(2);
   expect(textUpperBound(html)).toBe(4);
+});
+
+describe('the delimiters of Markdown', () => {
+  const parser = new MarkdownIt();
+  /** The words that a parser of Markdown shows, and those that it shows as struck out. */
+  const parsed = (markdown: string) => {
+    const html = parser.render(markdown);
+    const struck = [...html.matchAll(/<s>(.*?)<\/s>/g)].map(([, text = '']) => text);
+    return { words: plain(html), struck: plain(struck.join('')) };
+  };
+  const plain = (html: string) =>
+    html
+      .replace(/<[^>]*>|\s+/g, '')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&amp;', '&');
+
+  test.each([
+    ['between letters', 'a<b>b</b>c', 'a**b**c'],
+    ['a sign before them', 'for<b>$12</b>', 'for$12'],
+    ['a stop within them', '<b>Note.</b>Next', 'Note.Next'],
+    ['of two neighbours', '<b>a</b><b>b</b> <i>c</i><b>d</b>', '**ab** *c*d'],
+    ['both at once', '<b>a<i>b</i></b>c', '**ab**c'],
+    ['brackets that are struck out', 'a<s>(b)</s>c', 'a ~~(b)~~ c'],
+    ['a tilde beside them', '~<s>20</s>', '\\~~~20~~'],
+    ['what they leave at the start of a line', '1<i>.</i> a', '1\\. a'],
+    [
+      'in a link that says itself',
+      '<a href="https://x.example"><b>x.example</b></a>',
+      '**x.example**',
+    ],
+    [
+      'a line of dashes below text',
+      'Total<br>-----<br>=<p>---</p>',
+      'Total  \n\\-----  \n\\=\n\n---',
+    ],
+    ['before a power', '<b>10</b><sup>2</sup>', '**10**^2'],
+  ])('%s', (_, html, expected) => {
+    expect(render(html)).toBe(expected);
+  });
+
+  const { inline } = fc.letrec((tie) => ({
+    inline: fc
+      .array(
+        fc.oneof(
+          { maxDepth: 4 },
+          fc.constantFrom(
+            ...['a', 'b', '1', '$', '.', '*', '~', '_', '(', ' ', '😀', 'é', '„', '字', '#', '+'],
+          ),
+          fc
+            .tuple(fc.constantFrom('b', 'i', 's'), tie('inline'))
+            .map(([tag, held]) => `<${tag}>${String(held)}</${tag}>`),
+        ),
+        { maxLength: 5 },
+      )
+      .map((held) => held.join('')),
+  }));
+
+  test('are read as such', () => {
+    fc.assert(
+      fc.property(inline, (html) => {
+        const struck = [...html.matchAll(/<s>/g)].length === 1 ? /<s>(.*)<\/s>/.exec(html) : null;
+        const said = parsed(render(html));
+        expect(said.words).toBe(plain(html));
+        if (struck !== null) expect(said.struck).toBe(plain(struck[1] ?? ''));
+      }),
+      { numRuns: runCount(5000) },
+    );
+  });
 });

@@ -1,4 +1,5 @@
 import type { InlineImage } from '../parts/attached-files.ts';
+import { marked, resolveMarks, withoutMarks } from './emphasis.ts';
 import type { Line, Mark } from '../quotes/lines.ts';
 
 /** Quotes in quotes in lists: deeper levels only add length. */
@@ -75,7 +76,7 @@ export class LineWriter {
     const last = this.#pieces.findLast((piece) => piece.trim() !== '');
     if (last === undefined) return;
     // After a label with a colon, no separator is needed.
-    const shown = /[:：]\**\s*$/.test(last.slice(-40)) ? ' ' : separator;
+    const shown = /[:：]\s*$/.test(withoutMarks(last.slice(-40))) ? ' ' : separator;
     this.#pieces.push(this.#endsInSpace ? shown.trimStart() : shown);
     this.#endsInSpace = true;
   }
@@ -83,7 +84,8 @@ export class LineWriter {
   /** Ends the current line, if there is one. */
   lineBreak(): void {
     if (this.#spans.length > 0) this.#endLineOfSpans();
-    const text = this.#pieces.join('').trimEnd();
+    const line = this.#pieces.join('').trimEnd();
+    const text = this.#markdown ? escapeLineStart(resolveMarks(line)) : line;
     this.#pieces = [];
     this.#endsInSpace = true;
     if (text.trim() !== '') this.#push(text);
@@ -154,7 +156,7 @@ export class LineWriter {
   }
 
   /** Puts emphasis around the written text, if it stays on one line. */
-  wrapped(delimiter: string, write: () => void): void {
+  wrapped(delimiter: '**' | '*', write: () => void): void {
     if (!this.#markdown) {
       write();
       return;
@@ -164,14 +166,15 @@ export class LineWriter {
       const lines = this.#lines.length;
       write();
       if (this.#lines.length > lines) return;
-      this.#rewrite(from, (text) => `${delimiter}${text}${delimiter}`);
+      this.#rewrite(from, (text) => marked(delimiter, text));
     });
     if (!isOuter) write();
   }
 
   /** Strikes the written text out, on each of its lines: what was deleted must not read as said. */
   struck(write: () => void): void {
-    const struck = () => this.#span({ wrap: (text) => `~~${text}~~`, once: false }, write);
+    const wrap = (text: string) => (this.#markdown ? marked('~~', text) : `~~${text}~~`);
+    const struck = () => this.#span({ wrap, once: false }, write);
     if (!this.#once('~~', struck)) write();
   }
 
@@ -203,10 +206,8 @@ export class LineWriter {
       const lines = this.#lines.length;
       write();
       if (this.#lines.length > lines) return;
-      const base = this.#pieces
-        .slice(Math.max(from - 3, 0), from)
-        .join('')
-        .slice(-20);
+      const before = this.#pieces.slice(Math.max(from - 3, 0), from).join('');
+      const base = withoutMarks(before.slice(-20));
       this.#rewrite(from, (text) => scriptText(base, sign, text));
     });
     if (!isOuter) write();
@@ -250,11 +251,9 @@ export class LineWriter {
   }
 
   #inline(text: string): void {
-    const atStart = this.#pieces.length === 0;
     const trimmed = this.#endsInSpace && !this.#preformatted ? text.trimStart() : text;
     if (trimmed === '') return;
-    const escaped = this.#markdown ? escapeMarkdown(trimmed) : trimmed;
-    this.#pieces.push(atStart && this.#markdown ? escapeLineStart(escaped) : escaped);
+    this.#pieces.push(this.#markdown ? escapeMarkdown(trimmed) : trimmed);
     this.#endsInSpace = trimmed.endsWith(' ');
   }
 
@@ -314,7 +313,9 @@ export function escapeLineStart(text: string): string {
 /** A link, or only its text if both are the same. */
 function linkMarkdown(text: string, href: string, markdown: boolean): string {
   const target = href.replace(/^(?:mailto|tel):/i, '');
-  const plain = text.replace(/\\(.)/g, '$1').replace(/^<([^<>]*)>$/, '$1');
+  const plain = withoutMarks(text)
+    .replace(/\\(.)/g, '$1')
+    .replace(/^<([^<>]*)>$/, '$1');
   const same = [href, target, href.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')];
   if (same.includes(plain) || same.includes(plain.replace(/\/$/, ''))) return text;
   if (!markdown) return `${text} (${target})`;

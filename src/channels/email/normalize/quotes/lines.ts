@@ -44,13 +44,20 @@ export function joinLines(lines: readonly Line[], format: 'TEXT' | 'MARKDOWN'): 
     empty = text === '' ? empty + 1 : 0;
     if (empty > 2 || (text === '' && out.length === 0)) return;
     const breaks = format === 'MARKDOWN' && hardBreak === true && lines[index + 1]?.text !== '';
-    out.push(breaks && index + 1 < lines.length ? `${text}  ` : text);
+    const underlines = format === 'MARKDOWN' && isUnderline(text, out.at(-1));
+    const written = underlines ? text.replace(/[-=]/, '\\$&') : text;
+    out.push(breaks && index + 1 < lines.length ? `${written}  ` : written);
   });
   // Yahoo puts a space before the first line.
   return out
     .join('\n')
     .replace(/^ (?=\S)/, '')
     .trimEnd();
+}
+
+/** Whether a line would make a heading of the text before it (CommonMark §4.3). */
+function isUnderline(text: string, before = ''): boolean {
+  return /^[\s>]{0,20}(?:-+|=+)$/.test(text) && /[^\s>]/.test(before);
 }
 
 /** A longer line is read only up to here. */

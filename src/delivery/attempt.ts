@@ -57,7 +57,7 @@ export async function attempt(
   let state = 'not_settled';
   try {
     const { outcome, followUps } = await outcomeOfWork(work, parts, log);
-    steps.add(outcome.state, detailOf(outcome));
+    steps.add(outcome.state, detailOf(outcome, parts.clock));
     options.onOutcome();
     // While a shop is down the request stays the same, so it is not stored again.
     const made = outcome.state === 'queued' && !outcome.counts ? undefined : record.made;
@@ -122,7 +122,7 @@ async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Prom
   } catch (error) {
     log.warn('entry.attempt_failed', { ...errorFields(error), attempts: entry.attempts + 1 });
     const outcome = work.signal.aborted
-      ? interrupted(parts.clock())
+      ? interrupted
       : failed(error, work, parts, { startedAt, log });
     return { outcome };
   }
@@ -201,12 +201,12 @@ async function releaseAlike(
   for (const id of before) await spool.requeue(id);
 }
 
-function detailOf(outcome: Outcome): Record<string, string | number | boolean> {
+function detailOf(outcome: Outcome, clock: Clock): Record<string, string | number | boolean> {
   switch (outcome.state) {
     case 'delivered':
       return {};
     case 'queued':
-      return { nextAttemptAt: outcome.nextAttemptAt, counts: outcome.counts };
+      return { nextAttemptAt: clock() + outcome.retryInMs, counts: outcome.counts };
     case 'dead':
     case 'held':
     case 'suppressed':

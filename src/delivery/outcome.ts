@@ -42,12 +42,12 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
   if (error instanceof Forbidden) return whileForbidden(error, when);
   if (error instanceof Unclear) return whileUnclear(when);
   if (error instanceof Later) return later(error, entry, when);
-  if (error instanceof NotYet) return wait(when.now + error.retryAfterMs, error.reason);
+  if (error instanceof NotYet) return wait(error.retryAfterMs, error.reason);
   if (error instanceof MediaPaused) {
-    return { ...wait(when.now, undefined), waitsFor: WAITS_FOR.media };
+    return { ...wait(0, undefined), waitsFor: WAITS_FOR.media };
   }
   if (error instanceof NotLearned) {
-    return wait(when.now + LEARN_AGAIN_AFTER_MS * (1 + when.random), error.reason);
+    return wait(LEARN_AGAIN_AFTER_MS * (1 + when.random), error.reason);
   }
   // Also the channel's own errors, such as `NormalizingUnavailable`, and the store's.
   const bug: Reason = { code: 'internal_error', params: { error: nameOf(error) } };
@@ -55,28 +55,28 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
 }
 
 /** After a stop or a lost lease, for which the entry is not at fault. */
-export const interrupted = (now: number): Outcome => wait(now, undefined);
+export const interrupted: Outcome = wait(0, undefined);
 
-/** The entry is due again at this time; the attempt does not count. */
-function wait(at: number, reason: Reason | undefined): Queued {
+/** The entry is due again after these milliseconds; the attempt does not count. */
+function wait(retryInMs: number, reason: Reason | undefined): Queued {
   return {
-    ...{ state: 'queued', nextAttemptAt: Math.round(at), waitsFor: WAITS_FOR.time, reason },
+    ...{ state: 'queued', retryInMs: Math.round(retryInMs), waitsFor: WAITS_FOR.time, reason },
     ...{ failed: false, counts: false, failingMs: 0, detach: false },
   };
 }
 
 /** The whole shop fails: the entry waits until the shop delivers again. */
-function withTheShop(endpoint: Endpoint, now: number, reason: Reason): Queued {
+function withTheShop(endpoint: Endpoint, reason: Reason): Queued {
   const waitsFor = endpoint === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
-  return { ...wait(now, reason), waitsFor, failed: true };
+  return { ...wait(0, reason), waitsFor, failed: true };
 }
 
 function later(error: Later, entry: Entry, when: Circumstances): Outcome {
   const { endpoint, reason, retryAfterMs = 0, isThrottled } = error;
   if (isThrottled && !isThrottledAlone(when)) {
-    return wait(when.now + retryDelayMs(1, when.random, retryAfterMs), reason);
+    return wait(retryDelayMs(1, when.random, retryAfterMs), reason);
   }
-  if (!when.alone && !isThrottled) return withTheShop(endpoint, when.now, reason);
+  if (!when.alone && !isThrottled) return withTheShop(endpoint, reason);
   return onOwnTime(reason, retryAfterMs, entry, when);
 }
 
@@ -93,7 +93,7 @@ function onOwnTime(
 ): Outcome {
   if (!alone) {
     const tries = Math.min(entry.failures + 1, UNDECIDED_AT_MOST);
-    return { ...wait(now + retryDelayMs(tries, random), reason), failed: true };
+    return { ...wait(retryDelayMs(tries, random), reason), failed: true };
   }
   const attempts = entry.attempts + 1;
   // A longer time was an outage, or the gateway was not running; it does not count.
@@ -107,14 +107,14 @@ function onOwnTime(
     return { state: 'dead', reason: { code: 'gave_up_requests', params } };
   }
   return {
-    ...wait(now + retryDelayMs(attempts, random, retryAfterMs), reason),
+    ...wait(retryDelayMs(attempts, random, retryAfterMs), reason),
     ...{ failed: true, counts: true, failingMs, detach: attempts >= POISON_AFTER_ATTEMPTS },
   };
 }
 
-function refused({ reason }: Refused, { now, notes, alike }: Circumstances): Outcome {
+function refused({ reason }: Refused, { notes, alike }: Circumstances): Outcome {
   if (alike === undefined || notes.isSpent) return { state: 'dead', reason };
-  return { ...wait(now, reason), waitsFor: alike, failed: true, detach: true };
+  return { ...wait(0, reason), waitsFor: alike, failed: true, detach: true };
 }
 
 /**
@@ -123,20 +123,20 @@ function refused({ reason }: Refused, { now, notes, alike }: Circumstances): Out
  */
 function whileForbidden(error: Forbidden, when: Circumstances): Outcome {
   const { endpoint, isTheShop, reason } = error;
-  if (isTheShop) return withTheShop(endpoint, when.now, reason);
-  if (!when.alone) return { ...withTheShop(endpoint, when.now, reason), detach: true };
+  if (isTheShop) return withTheShop(endpoint, reason);
+  if (!when.alone) return { ...withTheShop(endpoint, reason), detach: true };
   const tries = when.notes.value.forbidden[endpoint];
   const waitMs = FORBIDDEN_WAITS_MS[tries - 1];
   if (waitMs === undefined && endpoint === 'messages') return { state: 'dead', reason };
-  const at = when.now + (waitMs ?? 0) * (0.75 + when.random / 2);
-  return { ...wait(at, reason), failed: true, counts: true, detach: true };
+  const retryInMs = (waitMs ?? 0) * (0.75 + when.random / 2);
+  return { ...wait(retryInMs, reason), failed: true, counts: true, detach: true };
 }
 
-function whileUnclear({ now, random, notes }: Circumstances): Outcome {
+function whileUnclear({ random, notes }: Circumstances): Outcome {
   const { unclear } = notes.value;
   const reason: Reason = { code: 'unclear_answer' };
   if (unclear >= UNCLEAR_AT_MOST) return { state: 'held', reason };
-  return { ...wait(now + retryDelayMs(unclear, random), reason), failed: true };
+  return { ...wait(retryDelayMs(unclear, random), reason), failed: true };
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

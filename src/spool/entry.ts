@@ -169,8 +169,8 @@ export type Outcome =
     }
   | {
       readonly state: 'queued';
-      /** Not claimed before this time, whatever it waits for. */
-      readonly nextAttemptAt: number;
+      /** Not claimed for these milliseconds of the store's clock, whatever it waits for. */
+      readonly retryInMs: number;
       /** One of `WAITS_FOR`, or the number of a refusal. */
       readonly waitsFor: number;
       /** Undefined: the previous reason is kept. */

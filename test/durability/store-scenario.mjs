@@ -84,7 +84,7 @@ async function deliver(spool, { entry, lease, raw }) {
   const { key } = entry.meta;
   const isRead = await step('read', () => assertIntact(raw, spool.blobs).then(() => true));
   const isLast = key.endsWith('-3');
-  const later = { state: 'queued', nextAttemptAt: isLast ? Date.now() + 3_600_000 : 0 };
+  const later = { state: 'queued', retryInMs: isLast ? 3_600_000 : 0 };
   const outcome =
     isRead && !isLast
       ? { state: 'delivered', platformMessageId: key }

@@ -71,7 +71,7 @@ type Queued = Extract<Outcome, { state: 'queued' }>;
 
 /** An attempt that failed while others were delivered, unless told otherwise; due at once. */
 export const retryLater = (change: Partial<Queued> = {}): Queued => ({
-  ...{ state: 'queued', nextAttemptAt: 0, waitsFor: WAITS_FOR.time },
+  ...{ state: 'queued', retryInMs: 0, waitsFor: WAITS_FOR.time },
   ...{ reason: because('no'), failed: true },
   ...{ counts: true, failingMs: 10, detach: false, ...change },
 });

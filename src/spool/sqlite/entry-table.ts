@@ -305,7 +305,7 @@ export class EntryTable {
         this.#sql.retryLater.run({
           now,
           seq: row.seq,
-          next: outcome.nextAttemptAt,
+          next: now + outcome.retryInMs,
           waits: outcome.waitsFor,
           reason: storedReason(outcome.reason),
           notes: notes === undefined ? null : JSON.stringify(notes),

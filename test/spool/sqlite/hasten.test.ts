@@ -16,7 +16,7 @@ test('what of one shop waits for its next attempt is due at once, in its order',
     anEntry({ shopId: OTHER_SHOP }),
   ];
   await spool.accept([first, second, other]);
-  const inAnHour = retryLater({ nextAttemptAt: Date.now() + 3_600_000 });
+  const inAnHour = retryLater({ retryInMs: 3_600_000 });
   for (const shopId of [SHOP, OTHER_SHOP]) {
     const [claimed] = await claimFrom(spool, shopId, 1, 60_000);
     if (claimed !== undefined) await spool.settle(claimed.lease, inAnHour, { steps: [] });

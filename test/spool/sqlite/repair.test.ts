@@ -79,11 +79,11 @@ test('with the clock 25 h back nothing waits longer than it was meant to', () =>
   const accepted = (change = {}) =>
     operations.accept([anEntry({ receivedAt: time.now, ...change })]);
   accepted();
-  const inAMinute = fail({ nextAttemptAt: time.now + 60_000 });
+  const inAMinute = fail({ retryInMs: 60_000 });
   accepted();
-  const forTheShop = fail({ waitsFor: WAITS_FOR.shop, nextAttemptAt: time.now });
+  const forTheShop = fail({ waitsFor: WAITS_FOR.shop });
   accepted();
-  const alike = fail({ waitsFor: FIRST_REFUSAL_NUMBER + 9, nextAttemptAt: time.now });
+  const alike = fail({ waitsFor: FIRST_REFUSAL_NUMBER + 9 });
   accepted();
   const detached = anEntry({ detached: true, receivedAt: time.now });
   operations.accept([detached]);

@@ -20,7 +20,7 @@ let counter = 0;
 /** An entry like those that intake makes, unique unless told otherwise. */
 export function anEntry(change: Partial<NewEntry> = {}): NewEntry {
   counter += 1;
-  const id = asEntryId(`${String(counter).padStart(8, '0')}-${randomUUID()}`);
+  const id = asEntryId(String(counter).padStart(8, '0') + randomUUID().slice(8));
   const entry: NewEntry = {
     id,
     kind: 'message',

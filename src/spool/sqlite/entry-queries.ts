@@ -4,7 +4,8 @@ import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';
-import { dedupHash, type EntryRow, remoteHash, toEntry, toRawForm } from './entry-row.ts';
+import { dedupHash, remoteHash } from '../hashes.ts';
+import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 

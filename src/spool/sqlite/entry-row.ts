@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import type { Channel } from '../../domain/channel.ts';
 import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
-import type { Entry, EntryKind, EntryMeta, NewEntry, RawForm } from '../entry.ts';
+import type { Entry, EntryKind, EntryMeta, RawForm } from '../entry.ts';
 import type { EntryState } from '../../domain/entry-state.ts';
 import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
@@ -82,29 +81,6 @@ export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm
   if (row.blob !== null) return { kind: 'file', blob: row.blob, size: row.raw_size, ...checked };
   return bytes === undefined ? undefined : { kind: 'inline', bytes, ...checked };
 }
-
-// Short hashes replace long keys in indexes. Their parts are separated by NUL, which none contains.
-
-/** Unique per (shop, channel, dedup key): 128 bits, which makes collisions negligible. */
-export function dedupHash({
-  shopId,
-  channel,
-  dedupKey,
-}: Pick<NewEntry, 'shopId' | 'channel' | 'dedupKey'>): Uint8Array {
-  return sha256(`${shopId}\0${channel}\0${dedupKey}`).subarray(0, 16);
-}
-
-/** Two lanes with the same hash wait for each other; nothing else goes wrong. */
-export function laneHash({ shopId, channel, lane }: NewEntry): number {
-  return sha256(`${shopId}\0${channel}\0${lane}`).readUIntBE(0, 6);
-}
-
-/** Callers compare the text itself, too. */
-export function remoteHash(shopId: string, remoteId: string): number {
-  return sha256(`${shopId}\0${remoteId}`).readUIntBE(0, 6);
-}
-
-const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
 /** Fresh entries that one claim files; filing many at once shares the changed index pages. */

@@ -12,16 +12,14 @@ import type {
   SavedMedia,
   Settlement,
 } from '../entry.ts';
+import { dedupHash, laneHash, remoteHash } from '../hashes.ts';
 import type { Db } from './database.ts';
 import {
-  dedupHash,
   type EntryRow,
   FILED_PER_CLAIM,
   type FreshRow,
-  laneHash,
   type MediaRow,
   prepareEntryStatements,
-  remoteHash,
   storedReason,
   toEntry,
   toRawForm,

@@ -12,7 +12,7 @@ import type { ErasureKey } from './erased-keys.ts';
 import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, storedReason } from './entry-row.ts';
-import { rateHash } from './sender-rate-table.ts';
+import { rateHash } from '../hashes.ts';
 import { LaneHeads } from './lanes.ts';
 
 const ERASED_REASON = storedReason({ code: 'other', params: { text: BLACKENED } });

@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
 import type { EntryKind, EntryMeta, StoredSummary } from '../entry.ts';
+import { methodsOf } from '../methods.ts';
 import type { AuditLine, NewAuditLine } from '../operator-store.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { ConversationTable, OptOutTable } from './lane-tables.ts';
@@ -77,23 +78,6 @@ export type CallResult =
       readonly kind: 'full' | 'bug';
       readonly message: string;
     };
-
-type Methods<Table> = {
-  readonly [
-    Name in keyof Table as Table[Name] extends (...args: never[]) => unknown ? Name : never
-  ]: Table[Name];
-};
-
-function methodsOf<Table extends object>(table: Table): Methods<Table> {
-  const own = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(table) as object);
-  const methods = Object.entries(own).flatMap(([name, { value }]) =>
-    name !== 'constructor' && typeof value === 'function'
-      ? [[name, (value as () => unknown).bind(table)] as const]
-      : [],
-  );
-  // The prototype's own methods are exactly those of the type, because no table extends another.
-  return Object.fromEntries(methods) as Methods<Table>;
-}
 
 /** The audit log of operators' actions. Lines are only added; `retention.ts` sweeps old ones. */
 class AuditTable {

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../sender-rates.ts';
+import { rateHash } from '../hashes.ts';
 import type { Db } from './database.ts';
 
 const MINUTE = 60_000;
@@ -153,9 +153,4 @@ function prepare(db: Db) {
          ORDER BY hour, person, series, no LIMIT ${ROWS_PER_CALL})`,
     ),
   };
-}
-
-/** The hash of a text of one kind. Texts with equal hashes are only counted together. */
-export function rateHash(shopId: string, kind: string, text: string): number {
-  return hash('sha256', `${shopId}\0${kind}\0${text}`, 'buffer').readUIntBE(0, 6);
 }

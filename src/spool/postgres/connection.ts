@@ -1,0 +1,181 @@
+import pg from 'pg';
+import { codeOf } from '../../runtime/error-code.ts';
+import { SpoolFull, SpoolUnavailable } from '../errors.ts';
+
+/** The connections that a gateway keeps at most: its calls are batches, so few are in progress. */
+const MAX_CONNECTIONS = 10;
+const CONNECT_TIMEOUT_MS = 5000;
+/**
+ * A statement that is not answered within this time has lost its connection, which is closed. The
+ * statement is not cancelled: a commit that waits for a synchronous standby and is cancelled is
+ * committed on the primary alone.
+ */
+const ANSWER_TIMEOUT_MS = 20_000;
+/** Try once more (PostgreSQL, appendix A): deadlock_detected, serialization_failure. */
+const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001']);
+/** The server became a standby: read_only_sql_transaction. */
+const READ_ONLY = '25006';
+const DISK_FULL = '53100';
+/** The class of warnings. */
+const WARNING = '01';
+
+/** Integers of 64 bits are times, numbers of rows and hashes of 48 bits: all are exact as numbers. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** A value of a statement's parameter. */
+export type Param = string | number | boolean | null | Uint8Array | readonly string[];
+
+/** The statement itself is refused: another one may succeed, also on the same connection. */
+export class StatementRefused extends SpoolUnavailable {
+  override name = 'StatementRefused';
+}
+
+/**
+ * Connections to the primary of a PostgreSQL cluster. The URL may name several hosts, as libpq's
+ * does; the one that is no standby is used. After a fail-over all connections are replaced.
+ */
+export class Database {
+  readonly #urls: readonly string[];
+  #pool: Promise<pg.Pool> | undefined;
+  #closed = false;
+
+  constructor(url: string) {
+    this.#urls = hostsOf(url);
+  }
+
+  /**
+   * Runs one statement as a transaction of its own and resolves with its rows after the commit.
+   * @throws {SpoolUnavailable} no connection, or no answer: it is unknown whether it was committed
+   * @throws {StatementRefused} it was rolled back
+   * @throws {SpoolFull} the server's disk is full
+   */
+  async query<Row>(text: string, values: readonly Param[] = []): Promise<Row[]> {
+    try {
+      return await this.#queryOnce<Row>(text, values);
+    } catch (error) {
+      if (!TRY_AGAIN.has(codeOf(error))) throw spoolError(error);
+    }
+    try {
+      return await this.#queryOnce<Row>(text, values);
+    } catch (error) {
+      throw spoolError(error);
+    }
+  }
+
+  async #queryOnce<Row>(text: string, values: readonly Param[]): Promise<Row[]> {
+    if (this.#closed) throw new SpoolUnavailable('the spool is closed');
+    const pool = await this.#connectedPool();
+    const client = await pool.connect();
+    // A warning: the commit may not have reached the standby that it has to wait for.
+    const warnings: string[] = [];
+    const onNotice = ({ code = '' }: { code?: string | undefined }) => {
+      if (code.startsWith(WARNING)) warnings.push(code);
+    };
+    client.on('notice', onNotice);
+    let broken: Error | undefined;
+    try {
+      const { rows } = await answered(client.query<Row & object>(text, [...values]));
+      if (warnings.length > 0)
+        throw new SpoolUnavailable('the database could not confirm a commit');
+      return rows;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) {
+        broken = error instanceof Error ? error : new Error('unknown');
+        this.#drop(pool);
+      }
+      throw error;
+    } finally {
+      client.off('notice', onNotice);
+      client.release(broken);
+    }
+  }
+
+  /** Several callers share one search for the primary. */
+  #connectedPool(): Promise<pg.Pool> {
+    if (this.#pool !== undefined) return this.#pool;
+    const found = this.#findPrimary();
+    this.#pool = found;
+    // The next call searches again.
+    found.catch(() => (this.#pool = this.#pool === found ? undefined : this.#pool));
+    return found;
+  }
+
+  async #findPrimary(): Promise<pg.Pool> {
+    let failure: unknown;
+    for (const connectionString of this.#urls) {
+      const pool = new pg.Pool({
+        ...{ connectionString, types, max: MAX_CONNECTIONS, keepAlive: true },
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        application_name: 'sluice',
+      });
+      // Statements in progress are rejected, and the pool replaces idle connections.
+      pool.on('error', () => undefined);
+      pool.on('connect', (client) => client.on('error', () => undefined));
+      try {
+        const found = await pool.query<{ standby: boolean }>(
+          'SELECT pg_is_in_recovery() AS standby',
+        );
+        if (found.rows[0]?.standby === false) return pool;
+        failure = new SpoolUnavailable('the database is a standby');
+      } catch (error) {
+        failure = error;
+      }
+      end(pool);
+    }
+    throw failure;
+  }
+
+  #drop(pool: pg.Pool): void {
+    if (this.#pool === undefined) return;
+    this.#pool = undefined;
+    end(pool);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const pool = await this.#pool?.catch(() => undefined);
+    await pool?.end();
+  }
+}
+
+/** Ends a pool once its statements are answered. An error of a connection that is lost is no news. */
+function end(pool: pg.Pool): void {
+  pool.end().catch(() => undefined);
+}
+
+async function answered<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new SpoolUnavailable('the database did not answer in time');
+    timer = setTimeout(() => reject(error), ANSWER_TIMEOUT_MS);
+  });
+  answer.catch(() => undefined);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function spoolError(error: unknown): Error {
+  if (error instanceof SpoolUnavailable) return error;
+  if (codeOf(error) === DISK_FULL) return new SpoolFull('the disk is full', { cause: error });
+  if (!(error instanceof pg.DatabaseError)) {
+    return new SpoolUnavailable('the database cannot be reached', { cause: error });
+  }
+  // Insufficient resources, operator intervention and system errors are not the statement's fault.
+  const isServers = /^(5[3-8]|08|25006)/.test(error.code ?? '');
+  const Kind = isServers ? SpoolUnavailable : StatementRefused;
+  return new Kind(`the database refused a statement (${error.code ?? 'unknown'})`, {
+    cause: error,
+  });
+}
+
+/** One URL for each host of a list: `postgres://user@one:5432,two:5432/db`. */
+function hostsOf(url: string): readonly string[] {
+  const [, before = '', hosts = '', after = ''] =
+    /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/.exec(url) ?? [];
+  return hosts.split(',').map((host) => before + host + after);
+}

@@ -1,0 +1,171 @@
+import type { EntryId } from '../../domain/ids.ts';
+import type { Accepted, NewEntry } from '../entry.ts';
+import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
+import { SUMMARY_VERSION } from '../stored-form.ts';
+import { Batches } from './batches.ts';
+import type { Database } from './connection.ts';
+import { jsonOf, storedReason } from './rows.ts';
+import { NOW, sqlFunction } from './schema.ts';
+
+/**
+ * Stores a list of entries. `raws` are the raw bytes of all of them, one after the other: a list of
+ * bytea would travel as hexadecimal text. Returns the ids of those that were stored, and for each duplicate the
+ * id of the first.
+ *
+ * An email's row in `remote` decides between two gateways that give two emails the same Message-ID.
+ *
+ * A duplicate is acknowledged like the first, whose commit may still wait for its standby.
+ * The empty message makes this a transaction that writes, so its commit waits for the same standby.
+ */
+export const ACCEPT = sqlFunction(
+  'accept',
+  `(items json, raws bytea) RETURNS TABLE (dedup uuid, id uuid, is_new boolean)
+   LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   #variable_conflict use_column
+   DECLARE
+     now bigint := ${NOW.name}();
+     stored uuid[];
+   BEGIN
+     WITH item AS MATERIALIZED (
+       SELECT nextval('entry_seq') AS seq, * FROM json_to_recordset(items) AS (
+         id uuid, kind text, shop uuid, channel text, lane text, lane_key bigint, dedup uuid,
+         remote_id text, remote uuid, remote_id_if_taken text, remote_if_taken uuid,
+         received_at bigint, meta text, hold text, detached boolean, raw_from int, raw_length int,
+         raw_size bigint, blob text, raw_checksum bigint, summary_version int, "from" text, "to" text,
+         subject text, more text)
+     ), first AS (
+       INSERT INTO remote (hash, seq)
+       SELECT DISTINCT ON (remote) remote, seq FROM item WHERE remote IS NOT NULL ORDER BY remote, seq
+       ON CONFLICT DO NOTHING RETURNING seq
+     ), identified AS MATERIALIZED (
+       SELECT item.*, remote_if_taken IS NOT NULL AND seq NOT IN (SELECT seq FROM first) AS is_taken
+       FROM item
+     ), new AS (
+       INSERT INTO entry (seq, id, kind, shop, channel, lane, lane_key, dedup, remote_id, remote,
+         received_at, meta, raw_size, blob, raw_checksum, summary_version, "from", "to", subject, more)
+       SELECT seq, id, kind, shop, channel, lane, lane_key, dedup,
+         CASE WHEN is_taken THEN remote_id_if_taken ELSE remote_id END,
+         CASE WHEN is_taken THEN remote_if_taken ELSE remote END,
+         received_at, meta, raw_size, blob, raw_checksum, summary_version, "from", "to", subject, more
+       FROM identified ORDER BY dedup ON CONFLICT DO NOTHING RETURNING seq, id, remote
+     ), taken AS (
+       INSERT INTO remote (hash, seq)
+       SELECT DISTINCT ON (remote) new.remote, seq FROM new JOIN identified USING (seq) WHERE is_taken
+       ORDER BY remote, seq ON CONFLICT DO NOTHING
+     ), kept AS (
+       INSERT INTO raw (seq, bytes) SELECT seq, substr(raws, raw_from + 1, raw_length)
+       FROM new JOIN item USING (seq) WHERE blob IS NULL
+     ), queued AS MATERIALIZED (
+       SELECT seq, shop, CASE WHEN detached THEN -seq ELSE lane_key END AS lane,
+         least(received_at, now) AS next_at
+       FROM new JOIN item USING (seq) WHERE hold IS NULL
+     ), jobs AS (
+       INSERT INTO job (seq, lane, next_at) SELECT seq, lane, next_at FROM queued
+     ), held AS (
+       INSERT INTO outcome (seq, state, reason, detached, next_at)
+       SELECT seq, 'held', hold, coalesce(detached, false), least(received_at, now)
+       FROM new JOIN item USING (seq) WHERE hold IS NOT NULL
+     ), lanes AS (
+       INSERT INTO lane AS old (key, shop, head, due_at, waits, failures, after)
+       SELECT DISTINCT ON (lane) lane, shop, seq, next_at, 0, 0, seq - 1 FROM queued ORDER BY lane, seq
+       ON CONFLICT (key) DO UPDATE SET
+         after = least(old.after, EXCLUDED.after),
+         (head, due_at, waits, failures) = (
+           SELECT * FROM (VALUES (old.head, old.due_at, old.waits, old.failures)) AS kept
+           WHERE old.owned OR old.head < EXCLUDED.head
+           UNION ALL
+           SELECT EXCLUDED.head, EXCLUDED.due_at, EXCLUDED.waits, EXCLUDED.failures
+           WHERE NOT old.owned AND (old.head IS NULL OR old.head > EXCLUDED.head))
+     )
+     SELECT coalesce(array_agg(new.id), '{}') INTO stored FROM new;
+
+     RETURN QUERY SELECT entry.dedup, entry.id, true FROM entry WHERE entry.id = ANY (stored);
+     IF cardinality(stored) = json_array_length(items) THEN RETURN; END IF;
+     -- A new statement: it sees what another gateway committed while this one waited for it.
+     RETURN QUERY SELECT entry.dedup, entry.id, false
+       FROM json_to_recordset(items) AS item (dedup uuid) JOIN entry ON entry.dedup = item.dedup
+       WHERE entry.id <> ALL (stored);
+     PERFORM pg_logical_emit_message(true, 'sluice', '');
+   END $$`,
+);
+
+interface AcceptedRow {
+  readonly dedup: string;
+  readonly id: EntryId;
+  readonly is_new: boolean;
+}
+
+/** Accepts entries; all that arrive during one commit share the next. */
+export class PostgresIntake {
+  readonly #database: Database;
+  readonly #batches = new Batches<NewEntry, Accepted>((entries) => this.#accept(entries));
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]> {
+    return Promise.all(entries.map((entry) => this.#batches.add(entry)));
+  }
+
+  async #accept(entries: readonly NewEntry[]): Promise<Accepted[]> {
+    const keys = entries.map(({ shopId, channel, dedupKey }) =>
+      uuidOf(dedupHash({ shopId, channel, dedupKey })),
+    );
+    // Of equal keys in one batch the first is stored.
+    const firsts = new Map(entries.map((entry, index) => [keys[index], entry] as const).reverse());
+    const { items, raws } = storedForms([...firsts.values()].reverse());
+    const rows = await this.#database.query<AcceptedRow>(`SELECT * FROM ${ACCEPT.name}($1, $2)`, [
+      jsonOf(items),
+      raws,
+    ]);
+    const ids = new Map(rows.map(({ dedup, id }) => [dedup, id]));
+    return entries.map((entry, index) => {
+      const id = ids.get(keys[index] ?? '');
+      if (id === undefined) throw new Error('accept answers each entry');
+      // Also when an earlier try, whose answer was lost, has stored it.
+      return { id, duplicate: id !== entry.id };
+    });
+  }
+}
+
+/** The parameters of `ACCEPT`. */
+export function storedForms(entries: readonly NewEntry[]): {
+  readonly items: readonly object[];
+  readonly raws: Uint8Array;
+} {
+  const inline = entries.flatMap(({ raw }) => (raw.kind === 'inline' ? [raw.bytes] : []));
+  let from = 0;
+  const items = entries.map((entry) => {
+    const { raw } = entry;
+    const bytes = raw.kind === 'inline' ? raw.bytes.byteLength : 0;
+    const item = { ...storedForm(entry), raw_from: from, raw_length: bytes };
+    from += bytes;
+    return item;
+  });
+  return { items, raws: Buffer.concat(inline, from) };
+}
+
+function storedForm(entry: NewEntry): object {
+  const { shopId, channel, raw, summary, remoteId, remoteIdIfTaken } = entry;
+  const remote = (id: string | undefined) =>
+    id === undefined || channel !== 'email' ? null : uuidOf(remoteKey(shopId, id));
+  return {
+    ...{ id: entry.id, kind: entry.kind, shop: shopId, channel, lane: entry.lane },
+    ...{ lane_key: laneHash(entry), dedup: uuidOf(dedupHash(entry)) },
+    ...{ remote_id: remoteId, remote: remote(remoteId) },
+    ...{ remote_id_if_taken: remoteIdIfTaken, remote_if_taken: remote(remoteIdIfTaken) },
+    ...{ received_at: entry.receivedAt, meta: JSON.stringify(entry.meta) },
+    ...{ hold: storedReason(entry.hold), detached: entry.detached === true },
+    raw_size: raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
+    ...(raw.kind === 'file' && { blob: raw.blob }),
+    ...(raw.checksum !== undefined && { raw_checksum: raw.checksum }),
+    ...(summary !== undefined && { ...summary, summary_version: SUMMARY_VERSION }),
+  };
+}
+
+/** 128 bits in the form of a uuid: 16 bytes in PostgreSQL, and comparable as text here. */
+export function uuidOf(hash: Uint8Array): string {
+  const hex = Buffer.from(hash.buffer, hash.byteOffset, 16).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

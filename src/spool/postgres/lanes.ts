@@ -1,0 +1,155 @@
+import type { ShopId } from '../../domain/ids.ts';
+import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
+import type { Repaired, RepairRequest } from '../spool.ts';
+import type { Database } from './connection.ts';
+import { NEVER, NOW, sqlFunction } from './schema.ts';
+
+/** Lanes per call. */
+const LANES_PER_LOOK = 1000;
+
+/**
+ * Computes these lanes anew from their jobs. The caller has locked them. Lanes that an attempt owns
+ * are left as they are, unless `settled`: their attempt has ended.
+ */
+export const REFRESH = sqlFunction(
+  'refresh_lanes',
+  `(keys bigint[], settled boolean) RETURNS void LANGUAGE sql
+   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+     UPDATE lane SET head = now.seq, due_at = coalesce(now.next_at, ${NEVER}),
+       waits = coalesce(now.waits, 0), failures = coalesce(now.failures, 0),
+       owned = false, owner = NULL
+     FROM (
+       SELECT lane.key, first.* FROM lane LEFT JOIN LATERAL (
+         SELECT seq, next_at, waits, failures FROM job
+         WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY job.seq LIMIT 1
+       ) AS first ON true
+       WHERE lane.key = ANY (keys)
+     ) AS now
+     WHERE lane.key = now.key AND (settled OR NOT lane.owned) $$`,
+);
+
+/** Makes heads that wait for their time due within `spread` milliseconds. */
+const HASTEN = sqlFunction(
+  'hasten',
+  `(in_shop uuid, spread bigint, failed_since bigint) RETURNS int LANGUAGE plpgsql AS $$
+   DECLARE
+     now bigint := ${NOW.name}();
+     hastened int;
+   BEGIN
+     PERFORM 1 FROM lane
+       WHERE shop = in_shop AND waits = 0 AND due_at > now + spread AND NOT owned AND head IS NOT NULL
+       ORDER BY key FOR UPDATE;
+     WITH soon AS (
+       UPDATE job SET next_at = now + (job.seq * 7919) % spread FROM lane
+       WHERE lane.shop = in_shop AND lane.waits = 0 AND lane.due_at > now + spread AND NOT lane.owned
+         AND job.seq = lane.head AND (failed_since IS NULL OR (
+           lane.key >= 0 AND job.failures > 0 AND job.last_attempt_at >= failed_since))
+       RETURNING job.lane, job.next_at
+     )
+     UPDATE lane SET due_at = soon.next_at FROM soon WHERE lane.key = soon.lane;
+     GET DIAGNOSTICS hastened = ROW_COUNT;
+     RETURN hastened;
+   END $$`,
+);
+
+/** Makes heads that wait for a refusal wait for their shop; without a number, for any refusal but these. */
+const WAIT_FOR_SHOP = sqlFunction(
+  'wait_for_shop',
+  `(in_shop uuid, refusal int, but_not int[]) RETURNS int LANGUAGE plpgsql AS $$
+   DECLARE
+     released int;
+     keys bigint[];
+   BEGIN
+     keys := ARRAY(SELECT key FROM lane
+       WHERE shop = in_shop AND NOT owned AND waits > 0
+         AND CASE WHEN refusal IS NULL
+           THEN waits >= ${FIRST_REFUSAL_NUMBER} AND waits <> ALL (but_not) ELSE waits = refusal END
+       ORDER BY key FOR UPDATE);
+     UPDATE job SET waits = ${WAITS_FOR.shop} FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
+     UPDATE lane SET waits = ${WAITS_FOR.shop} WHERE key = ANY (keys);
+     GET DIAGNOSTICS released = ROW_COUNT;
+     RETURN released;
+   END $$`,
+);
+
+/**
+ * Repairs one portion of lanes that do not say what their jobs do, which must not occur. Returns the
+ * number of repaired lanes and the last key of a full portion.
+ */
+const REPAIR = sqlFunction(
+  'repair_lanes',
+  `(behind bigint, OUT repaired int, OUT up_to bigint) LANGUAGE plpgsql AS $$
+   DECLARE
+     keys bigint[];
+     wrong bigint[];
+   BEGIN
+     keys := ARRAY(SELECT key FROM lane WHERE key > behind ORDER BY key LIMIT ${LANES_PER_LOOK});
+     -- Jobs whose lane has no row at all.
+     INSERT INTO lane (key, shop, due_at, waits, failures, after)
+       SELECT DISTINCT job.lane, entry.shop, ${NEVER}, 0, 0, 0 FROM job JOIN entry USING (seq)
+       WHERE behind < 0 AND NOT EXISTS (SELECT FROM lane WHERE lane.key = job.lane)
+       ON CONFLICT DO NOTHING;
+     wrong := ARRAY(
+       SELECT key FROM lane LEFT JOIN LATERAL (
+         SELECT seq, next_at, waits, failures FROM job WHERE job.lane = lane.key ORDER BY seq LIMIT 1
+       ) AS first ON true
+       WHERE key = ANY (keys) AND (coalesce(first.seq <= lane.after, false) OR NOT owned AND
+         (head, due_at, lane.waits, lane.failures) IS DISTINCT FROM (
+           first.seq, coalesce(next_at, ${NEVER}), coalesce(first.waits, 0), coalesce(first.failures, 0)))
+       ORDER BY key FOR UPDATE OF lane SKIP LOCKED);
+     UPDATE lane SET after = 0 WHERE key = ANY (wrong);
+     PERFORM ${REFRESH.name}(wrong, false);
+     repaired := cardinality(wrong);
+     up_to := CASE WHEN cardinality(keys) = ${LANES_PER_LOOK} THEN keys[${LANES_PER_LOOK}] END;
+   END $$`,
+);
+
+export const LANE_FUNCTIONS = [REFRESH, HASTEN, WAIT_FOR_SHOP, REPAIR];
+
+/** Entries that wait for a time or for their shop, and repairs of lanes. `WaitingQueue` documents the methods. */
+export class WaitingEntries {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number> {
+    const values = [shopId, Math.max(1, spreadMs), failedSince ?? null];
+    return this.#number(`SELECT ${HASTEN.name}($1, $2, $3) AS n`, values);
+  }
+
+  waitForShopInstead(shopId: ShopId, waitsFor: number): Promise<number> {
+    return this.#number(`SELECT ${WAIT_FOR_SHOP.name}($1, $2, NULL) AS n`, [shopId, waitsFor]);
+  }
+
+  async repair({ shops, lanesAfter }: RepairRequest): Promise<Repaired> {
+    const [lanes] = await this.#database.query<{ repaired: number; up_to: number | null }>(
+      `SELECT * FROM ${REPAIR.name}($1)`,
+      [lanesAfter],
+    );
+    const due = await this.#database.query<{ shop: ShopId }>(
+      `SELECT shop FROM json_array_elements_text($1::json) AS asked CROSS JOIN LATERAL (
+         SELECT shop FROM lane WHERE lane.shop = asked::uuid AND lane.waits = 0
+           AND lane.due_at <= ${NOW.name}() LIMIT 1) AS found`,
+      [JSON.stringify(shops.map(({ shopId }) => shopId))],
+    );
+    let released = 0;
+    for (const { shopId, refusals } of shops) {
+      released += await this.#number(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL, $2::int[]) AS n`, [
+        shopId,
+        refusals.map(String),
+      ]);
+    }
+    const { repaired = 0, up_to } = lanes ?? {};
+    return {
+      ...{ lanesUpTo: up_to ?? undefined, lanes: repaired, released },
+      due: due.map(({ shop }) => shop),
+    };
+  }
+
+  async #number(text: string, values: Parameters<Database['query']>[1]): Promise<number> {
+    const [row] = await this.#database.query<{ n: number }>(text, values);
+    return row?.n ?? 0;
+  }
+}

@@ -1,0 +1,144 @@
+import { type EntryState, OPERATOR_MOVES } from '../../domain/entry-state.ts';
+import type { EntryId } from '../../domain/ids.ts';
+import type { Reason } from '../../domain/reasons.ts';
+import type { Database } from './connection.ts';
+import { REFRESH } from './lanes.ts';
+import { isUuid, storedReason } from './rows.ts';
+import { NEVER, NOW, sqlFunction } from './schema.ts';
+
+/**
+ * Moves one entry from a state in `allowed` and returns whether it did. `step` says how: `requeued` and
+ * `discarded` remember the state before in `move`; `restored` and `taken_back` return to it.
+ *
+ * @param releases the states from which a requeue means that an operator released the entry
+ * @param back_to the state to which an entry may be taken back
+ */
+const MOVE = sqlFunction(
+  'move_entry',
+  `(of_id uuid, step text, allowed text[], releases text[], back_to text, new_reason text)
+   RETURNS boolean LANGUAGE plpgsql AS $$
+   #variable_conflict use_column
+   DECLARE
+     now bigint := ${NOW.name}();
+     own record;
+     was record;
+     next record;
+   BEGIN
+     SELECT seq, shop, lane_key, received_at INTO own FROM entry WHERE id = of_id;
+     IF NOT FOUND THEN RETURN false; END IF;
+     -- Whoever changes the entry holds the lock of its lane; it may have no row any more.
+     INSERT INTO lane (key, shop, due_at, waits, failures, after)
+       VALUES (own.lane_key, own.shop, ${NEVER}, 0, 0, own.seq - 1) ON CONFLICT DO NOTHING;
+     PERFORM 1 FROM lane WHERE key IN (own.lane_key, -own.seq) ORDER BY key FOR UPDATE;
+
+     SELECT * INTO was FROM (
+       SELECT CASE WHEN lane.key IS NULL THEN 'queued' ELSE 'delivering' END AS state,
+         NULL::bigint AS settled_at, next_at, attempts, job.failures, failing_ms, last_attempt_at,
+         job.lane < 0 AS detached, released, reason
+       FROM job LEFT JOIN lane ON lane.key = job.lane AND head = job.seq AND owned WHERE seq = own.seq
+       UNION ALL
+       SELECT state, settled_at, next_at, attempts, failures, failing_ms, last_attempt_at, detached,
+         released, reason
+       FROM outcome WHERE seq = own.seq AND has_raw
+     ) AS now;
+     IF NOT FOUND OR was.state <> ALL (allowed) THEN RETURN false; END IF;
+
+     IF step IN ('restored', 'taken_back') THEN
+       SELECT * INTO next FROM move WHERE seq = own.seq
+         AND move = CASE step WHEN 'restored' THEN 'discarded' ELSE 'requeued' END
+         -- An attempt since then has changed this time.
+         AND (step = 'restored' OR state = back_to AND last_attempt_at = was.last_attempt_at);
+       IF NOT FOUND THEN RETURN false; END IF;
+       DELETE FROM move WHERE seq = own.seq;
+       next.reason := coalesce(new_reason, next.reason);
+     ELSE
+       INSERT INTO move (seq, move, state, settled_at, next_at, attempts, failing_ms, last_attempt_at,
+           detached, released, reason)
+         VALUES (own.seq, step, was.state, was.settled_at, was.next_at, was.attempts, was.failing_ms,
+           was.last_attempt_at, was.detached, was.released, was.reason)
+         ON CONFLICT (seq) DO UPDATE SET move = EXCLUDED.move, state = EXCLUDED.state,
+           settled_at = EXCLUDED.settled_at, next_at = EXCLUDED.next_at, attempts = EXCLUDED.attempts,
+           failing_ms = EXCLUDED.failing_ms, last_attempt_at = EXCLUDED.last_attempt_at,
+           detached = EXCLUDED.detached, released = EXCLUDED.released, reason = EXCLUDED.reason
+         RETURNING * INTO next;
+       IF step = 'requeued' THEN
+         next.released := was.released OR was.state = ANY (releases);
+         next.state := 'queued';
+         next.next_at := least(now, greatest(own.received_at, was.last_attempt_at));
+         next.attempts := 0;
+         next.failing_ms := 0;
+         next.detached := false;
+         was.failures := 0;
+       ELSE
+         next.state := 'discarded';
+         next.settled_at := now;
+         next.last_attempt_at := now;
+       END IF;
+     END IF;
+
+     DELETE FROM job WHERE seq = own.seq;
+     DELETE FROM outcome WHERE seq = own.seq;
+     IF next.state = 'queued' THEN
+       INSERT INTO job (seq, lane, next_at, attempts, failures, failing_ms, last_attempt_at, released, reason)
+         VALUES (own.seq, CASE WHEN next.detached THEN -own.seq ELSE own.lane_key END, next.next_at,
+           next.attempts, was.failures, next.failing_ms, next.last_attempt_at, next.released, next.reason);
+       IF next.detached THEN
+         INSERT INTO lane (key, shop, due_at, waits, failures, after)
+           VALUES (-own.seq, own.shop, ${NEVER}, 0, 0, own.seq - 1) ON CONFLICT DO NOTHING;
+       END IF;
+     ELSE
+       INSERT INTO outcome (seq, state, settled_at, next_at, attempts, failures, failing_ms,
+           last_attempt_at, detached, released, reason)
+         VALUES (own.seq, next.state, next.settled_at, next.next_at, next.attempts, was.failures,
+           next.failing_ms, next.last_attempt_at, next.detached, next.released, next.reason);
+     END IF;
+     UPDATE lane SET after = least(after, own.seq - 1) WHERE key IN (own.lane_key, -own.seq);
+     PERFORM ${REFRESH.name}(ARRAY[own.lane_key, -own.seq], false);
+     INSERT INTO timeline (seq, no, at, steps) SELECT own.seq, coalesce(max(no), 0) + 1, now,
+       json_build_array(json_build_object('at', now, 'step', step)) FROM timeline WHERE seq = own.seq;
+     RETURN true;
+   END $$`,
+);
+
+export const MOVE_FUNCTIONS = [MOVE];
+
+/** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
+export class OperatorMoves {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  requeue(id: EntryId): Promise<boolean> {
+    const { retry, release } = OPERATOR_MOVES;
+    return this.#move(id, 'requeued', [...retry, ...release], { releases: release });
+  }
+
+  discard(id: EntryId): Promise<boolean> {
+    return this.#move(id, 'discarded', OPERATOR_MOVES.discard);
+  }
+
+  restore(id: EntryId): Promise<boolean> {
+    return this.#move(id, 'restored', OPERATOR_MOVES.restore);
+  }
+
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): Promise<boolean> {
+    return this.#move(id, 'taken_back', ['queued'], { backTo: to, reason: storedReason(reason) });
+  }
+
+  async #move(
+    id: EntryId,
+    step: string,
+    allowed: readonly EntryState[],
+    more: { releases?: readonly EntryState[]; backTo?: EntryState; reason?: string | null } = {},
+  ): Promise<boolean> {
+    if (!isUuid(id)) return false;
+    const { releases = [], backTo = null, reason = null } = more;
+    const [row] = await this.#database.query<{ moved: boolean }>(
+      `SELECT ${MOVE.name}($1, $2, $3, $4, $5, $6) AS moved`,
+      [id, step, [...allowed], [...releases], backTo, reason],
+    );
+    return row?.moved === true;
+  }
+}

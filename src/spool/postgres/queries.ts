@@ -1,0 +1,164 @@
+import type { Channel } from '../../domain/channel.ts';
+import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { Entry, RawForm, TimelineStep } from '../entry.ts';
+import { dedupHash, remoteKey } from '../hashes.ts';
+import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
+import type { Database, Param } from './connection.ts';
+import { uuidOf } from './intake.ts';
+import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, toEntry, toRawForm } from './rows.ts';
+
+/**
+ * The state of a job's entry, its detachment and whether it was put off: a detached entry that waits
+ * for its own time and never failed, such as a follow-up with the pictures of a text that
+ * Twilio does not have yet. It is not overdue until that time.
+ */
+const PUT_OFF = `job.lane < 0 AND job.waits = 0 AND job.failures = 0`;
+
+/** The reads of the spool for operators, metrics and normalizers. */
+export class EntryQueries {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async get(id: EntryId): Promise<Entry | undefined> {
+    const row = await this.#row(id);
+    return row && toEntry(row);
+  }
+
+  async raw(id: EntryId): Promise<RawForm | undefined> {
+    const row = await this.#row(id);
+    if (row === undefined || !row.has_raw) return undefined;
+    const [raw] = await this.#database.query<{ bytes: Uint8Array }>(
+      'SELECT bytes FROM raw WHERE seq = $1',
+      [row.seq],
+    );
+    return toRawForm(row, raw?.bytes ?? null);
+  }
+
+  async #row(id: EntryId): Promise<EntryRow | undefined> {
+    if (!isUuid(id)) return undefined;
+    const [row] = await this.#database.query<EntryRow>(
+      `SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES} WHERE entry.id = $1`,
+      [id],
+    );
+    return row;
+  }
+
+  async list(filter: EntryFilter): Promise<readonly Entry[]> {
+    const conditions: string[] = [];
+    const params: Param[] = [];
+    const where = (sql: (place: string) => string, value: Param) => {
+      params.push(value);
+      conditions.push(sql(`$${params.length}`));
+    };
+    const { shopId, channel, states, before, limit } = filter;
+    if (shopId !== undefined) where((place) => `entry.shop = ${place}`, shopId);
+    if (channel !== undefined) where((place) => `entry.channel = ${place}`, channel);
+    if (before !== undefined) {
+      if (!isUuid(before)) return [];
+      where((place) => `entry.seq < (SELECT seq FROM entry WHERE id = ${place})`, before);
+    }
+    const all = `SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES}
+      ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}`;
+    params.push(states ?? null, limit);
+    const rows = await this.#database.query<EntryRow>(
+      `SELECT * FROM (${all}) AS entry WHERE $${params.length - 1}::text[] IS NULL
+         OR state = ANY ($${params.length - 1}) ORDER BY seq DESC LIMIT $${params.length}`,
+      params,
+    );
+    return rows.map(toEntry);
+  }
+
+  async timeline(id: EntryId): Promise<readonly TimelineStep[]> {
+    const row = await this.#row(id);
+    if (row === undefined) return [];
+    const later = await this.#database.query<{ steps: string }>(
+      'SELECT steps FROM timeline WHERE seq = $1 ORDER BY no',
+      [row.seq],
+    );
+    return [
+      { at: row.received_at, step: 'accepted', detail: { bytes: row.raw_size } },
+      // Written by JSON.stringify of TimelineSteps.
+      ...later.flatMap(({ steps }) => JSON.parse(steps) as TimelineStep[]),
+    ];
+  }
+
+  async backlogBytes(): Promise<ReadonlyMap<ShopId, number>> {
+    const rows = await this.#database.query<{ shop: ShopId; bytes: number }>(
+      `SELECT shop, sum(raw_size)::bigint AS bytes FROM entry JOIN (
+         SELECT seq FROM job UNION ALL SELECT seq FROM outcome WHERE state = 'held' AND state <> 'delivered'
+       ) AS waiting USING (seq) GROUP BY shop`,
+    );
+    return new Map(rows.map(({ shop, bytes }) => [shop, bytes]));
+  }
+
+  async counts(): Promise<readonly EntryCount[]> {
+    return this.#database.query<EntryCount>(
+      `SELECT shop AS "shopId", channel, state, count(*) AS count,
+         coalesce(min(received_at) FILTER (WHERE NOT put_off), min(next_at), min(received_at)) AS "oldestAt"
+       FROM entry JOIN (
+         SELECT job.seq, CASE WHEN owning.key IS NULL THEN 'queued' ELSE 'delivering' END AS state,
+           ${PUT_OFF} AS put_off, CASE WHEN ${PUT_OFF} THEN job.next_at END AS next_at
+         FROM job LEFT JOIN lane AS owning
+           ON owning.key = job.lane AND owning.head = job.seq AND owning.owned
+         UNION ALL
+         SELECT seq, state, false, NULL FROM outcome WHERE state <> 'delivered'
+       ) AS now USING (seq) GROUP BY shop, channel, state`,
+    );
+  }
+
+  /** Which of these dedup keys or remote ids are known: both are looked up by their hashes. */
+  async #known(sql: string, hashes: ReadonlyMap<string, string>): Promise<ReadonlySet<string>> {
+    if (hashes.size === 0) return new Set();
+    const rows = await this.#database.query<{ hash: string }>(sql, [[...hashes.keys()]]);
+    return new Set(rows.flatMap(({ hash }) => hashes.get(hash) ?? []));
+  }
+
+  knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#known(
+      'SELECT hash FROM remote WHERE hash = ANY ($1::uuid[])',
+      new Map(ids.map((id) => [uuidOf(remoteKey(shopId, id)), id])),
+    );
+  }
+
+  knownKeys(
+    shopId: ShopId,
+    channel: Channel,
+    dedupKeys: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    return this.#known(
+      'SELECT dedup AS hash FROM entry WHERE dedup = ANY ($1::uuid[])',
+      new Map(
+        dedupKeys.map((dedupKey) => [uuidOf(dedupHash({ shopId, channel, dedupKey })), dedupKey]),
+      ),
+    );
+  }
+
+  async laneOf({
+    shopId,
+    channel,
+    dedupKey,
+    conversationId,
+  }: KnownMessage): Promise<string | undefined> {
+    const hash = dedupKey === undefined ? null : uuidOf(dedupHash({ shopId, channel, dedupKey }));
+    const [row] = await this.#database.query<{ lane: string }>(
+      `SELECT lane, 1 AS place FROM entry WHERE dedup = $1
+       UNION ALL
+       SELECT lane, 2 FROM conversation WHERE shop = $2 AND conversation_id = $3 AND channel = $4
+       ORDER BY place LIMIT 1`,
+      [hash, shopId, conversationId, channel],
+    );
+    return row?.lane;
+  }
+
+  async ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.query<{ id: string }>(
+      `SELECT platform_message_id AS id FROM outcome JOIN entry USING (seq)
+       WHERE platform_message_id = ANY ($1) AND channel = 'web_chat' AND shop = $2`,
+      [ids, shopId],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+}

@@ -1,0 +1,77 @@
+import type { ShopId } from '../../domain/ids.ts';
+import type { EntryMeta } from '../entry.ts';
+import type { AuditLine, NewAuditLine } from '../operator-store.ts';
+import type { Database } from './connection.ts';
+import { jsonOf, storable } from './rows.ts';
+import { NOW } from './schema.ts';
+
+/** What the gateway and the commands exchange about shops, named numbers, and the audit log. */
+export class Records {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async saveShopHealth(shopId: ShopId, health: EntryMeta): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO shop_health (shop, health) VALUES ($1, $2)
+       ON CONFLICT (shop) DO UPDATE SET health = EXCLUDED.health`,
+      [shopId, jsonOf(health)],
+    );
+  }
+
+  async shopHealth(shopId: ShopId): Promise<EntryMeta | undefined> {
+    const [row] = await this.#database.query<{ health: string }>(
+      'SELECT health FROM shop_health WHERE shop = $1',
+      [shopId],
+    );
+    // Written by `saveShopHealth`.
+    return row && (JSON.parse(row.health) as EntryMeta);
+  }
+
+  async requestProbe(shopId: ShopId): Promise<void> {
+    await this.#database.query(
+      'INSERT INTO probe_request (shop) VALUES ($1) ON CONFLICT DO NOTHING',
+      [shopId],
+    );
+  }
+
+  async takeProbeRequests(): Promise<readonly ShopId[]> {
+    const rows = await this.#database.query<{ shop: ShopId }>(
+      `WITH taken AS (DELETE FROM probe_request RETURNING shop) SELECT shop FROM taken ORDER BY shop`,
+    );
+    return rows.map(({ shop }) => shop);
+  }
+
+  async mark(name: string): Promise<number | undefined> {
+    const [row] = await this.#database.query<{ at: number }>(
+      'SELECT at FROM mark WHERE name = $1',
+      [name],
+    );
+    return row?.at;
+  }
+
+  async setMark(name: string, value: number): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO mark (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = EXCLUDED.at`,
+      [name, value],
+    );
+  }
+
+  async audit({ who, action, target, outcome }: NewAuditLine): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO audit (at, who, action, target, outcome) VALUES (${NOW.name}(), $1, $2, $3, $4)`,
+      [who, action, target, outcome].map(storable),
+    );
+  }
+
+  /** Newest first. */
+  async auditLines(page: { before?: number; limit: number }): Promise<readonly AuditLine[]> {
+    return this.#database.query<AuditLine>(
+      `SELECT no, at, who, action, target, outcome FROM audit
+       WHERE $1::bigint IS NULL OR no < $1 ORDER BY no DESC LIMIT $2`,
+      [page.before ?? null, page.limit],
+    );
+  }
+}

@@ -1,0 +1,125 @@
+import { asBlobName, type BlobName, type EntryId } from '../../domain/ids.ts';
+import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
+import type { Retention } from '../spool.ts';
+import type { Database } from './connection.ts';
+import { REFRESH } from './lanes.ts';
+import { NEVER, NOW, sqlFunction } from './schema.ts';
+
+/** Rows per call: a call holds their locks until it has committed. */
+const ROWS_PER_CALL = 500;
+/** The audit log is kept for more than a year. */
+const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+
+/**
+ * Deletes some of what is kept no longer. Rows that another gateway sweeps are skipped.
+ * `blobs` are those that the deleted rows named and no other row does.
+ */
+const SWEEP = sqlFunction(
+  'sweep',
+  `(raw_ms bigint, dead_ms bigint, entries_ms bigint,
+    OUT raws int, OUT entries int, OUT blobs text[], OUT more boolean) LANGUAGE plpgsql AS $$
+   DECLARE
+     now bigint := ${NOW.name}();
+     seqs bigint[];
+     named text[];
+     lanes int;
+   BEGIN
+     seqs := ARRAY(SELECT seq FROM outcome
+       WHERE has_raw AND settled_at IS NOT NULL AND settled_at < now - raw_ms
+         AND (state IN ('delivered', 'discarded') OR settled_at < now - dead_ms)
+       LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED);
+     raws := cardinality(seqs);
+     UPDATE outcome SET has_raw = false WHERE seq = ANY (seqs);
+     DELETE FROM raw WHERE seq = ANY (seqs);
+     DELETE FROM media WHERE seq = ANY (seqs);
+     DELETE FROM record WHERE seq = ANY (seqs);
+     named := ARRAY(SELECT DISTINCT blob FROM entry WHERE seq = ANY (seqs) AND blob IS NOT NULL);
+     UPDATE entry SET blob = NULL WHERE seq = ANY (seqs) AND blob IS NOT NULL;
+     blobs := ARRAY(SELECT name FROM unnest(named) AS name
+       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.blob = name));
+
+     seqs := ARRAY(SELECT seq FROM outcome
+       WHERE NOT has_raw AND settled_at IS NOT NULL AND settled_at < now - entries_ms
+       LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED);
+     entries := cardinality(seqs);
+     DELETE FROM timeline WHERE seq = ANY (seqs);
+     DELETE FROM move WHERE seq = ANY (seqs);
+     DELETE FROM remote WHERE seq = ANY (seqs);
+     DELETE FROM outcome WHERE seq = ANY (seqs);
+     DELETE FROM entry WHERE seq = ANY (seqs);
+
+     DELETE FROM lane WHERE key = ANY (ARRAY(
+       SELECT key FROM lane WHERE waits = 0 AND due_at = ${NEVER} AND head IS NULL
+       LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
+     GET DIAGNOSTICS lanes = ROW_COUNT;
+     DELETE FROM audit WHERE no = ANY (ARRAY(
+       SELECT no FROM audit ORDER BY no LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED))
+       AND at < now - ${AUDIT_KEPT_MS};
+     more := raws = ${ROWS_PER_CALL} OR entries = ${ROWS_PER_CALL} OR lanes = ${ROWS_PER_CALL};
+   END $$`,
+);
+
+/**
+ * Returns what an earlier process of this gateway had in flight to the queue; other gateways' leases are
+ * theirs. A delay is limited to the longest that is ever intended.
+ */
+const RECOVER = sqlFunction(
+  'recover',
+  `(instance text) RETURNS int LANGUAGE plpgsql AS $$
+   DECLARE
+     now bigint := ${NOW.name}();
+     hour constant bigint := 3600000;
+     keys bigint[];
+     requeued int;
+   BEGIN
+     keys := ARRAY(SELECT key FROM lane WHERE owned AND owner = instance ORDER BY key FOR UPDATE);
+     requeued := cardinality(keys);
+     keys := keys || ARRAY(SELECT key FROM lane WHERE NOT owned AND head IS NOT NULL
+       AND (due_at > now + hour OR waits >= ${FIRST_REFUSAL_NUMBER}) ORDER BY key FOR UPDATE);
+     UPDATE job SET next_at = least(next_at, now + hour),
+       waits = CASE WHEN job.waits >= ${FIRST_REFUSAL_NUMBER} THEN ${WAITS_FOR.shop} ELSE job.waits END
+       FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
+     PERFORM ${REFRESH.name}(keys, true);
+     RETURN requeued;
+   END $$`,
+);
+
+export const RETENTION_FUNCTIONS = [SWEEP, RECOVER];
+
+export interface SweptRows {
+  readonly entries: number;
+  readonly raws: number;
+  /** Blobs that no row names any more. */
+  readonly blobs: readonly BlobName[];
+  /** Call again: more rows are due than one call takes. */
+  readonly more: boolean;
+}
+
+/** Sweeps old rows, and recovers what an earlier process of this gateway left. */
+export class RetentionTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async sweep({ rawMs, deadMs, entriesMs }: Retention): Promise<SweptRows> {
+    const [row] = await this.#database.query<SweptRows>(`SELECT * FROM ${SWEEP.name}($1, $2, $3)`, [
+      ...[rawMs, deadMs, entriesMs],
+    ]);
+    if (row === undefined) throw new Error('the sweep answers with one row');
+    return { ...row, blobs: row.blobs.map(asBlobName) };
+  }
+
+  async requeueOwn(instance: string): Promise<number> {
+    const [row] = await this.#database.query<{ n: number }>(`SELECT ${RECOVER.name}($1) AS n`, [
+      instance,
+    ]);
+    return row?.n ?? 0;
+  }
+
+  /** All blobs that rows name, with an entry that does. */
+  async namedBlobs(): Promise<readonly { blob: BlobName; entry: EntryId }[]> {
+    return this.#database.query(`SELECT blob, id AS entry FROM entry WHERE blob IS NOT NULL`);
+  }
+}

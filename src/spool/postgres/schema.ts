@@ -1,0 +1,178 @@
+import { hash } from 'node:crypto';
+import { SpoolUnusable } from '../errors.ts';
+import type { Database } from './connection.ts';
+
+/** A time that never comes: the lane has no entry that waits. */
+export const NEVER = '9223372036854775807';
+
+/**
+ * The tables, one step per entry; `schema_version` counts the applied steps. A released step is never
+ * edited. Old and new versions of the program run together, so a step only adds; what the older version uses is
+ * removed by a later release.
+ *
+ * Only what is queued is in `job`; all other states are in `outcome`. So `entry` is never rewritten by
+ * an attempt, and a claim looks at few rows.
+ *
+ * lane: one row for each lane with queued entries. `head` is its first job, and `due_at`, `waits` and
+ * `failures` repeat the head's, so that a claim reads one index. While an attempt owns the lane, `head`
+ * is the entry of the attempt, and `due_at` is the end of its lease: an expired lease is a due lane, and
+ * nothing has to return it to the queue. No job of the lane has a seq up to `after`: it
+ * spares a claim the rows that are deleted but not yet vacuumed. A detached entry has a lane of its own, with
+ * the key `-seq`. Every function that changes a lane's jobs locks its row first.
+ */
+const STEPS: readonly string[] = [
+  `
+  CREATE SEQUENCE entry_seq;
+  CREATE SEQUENCE lease_generation;
+
+  CREATE TABLE entry (
+    seq bigint PRIMARY KEY, id uuid NOT NULL UNIQUE, kind text NOT NULL, shop uuid NOT NULL,
+    channel text NOT NULL, lane text NOT NULL, lane_key bigint NOT NULL, dedup uuid NOT NULL UNIQUE,
+    remote_id text NOT NULL, remote uuid, received_at bigint NOT NULL, meta text NOT NULL,
+    raw_size bigint NOT NULL, blob text, raw_checksum bigint,
+    summary_version int, "from" text, "to" text, subject text, more text
+  );
+  CREATE INDEX entry_blob ON entry (blob) WHERE blob IS NOT NULL;
+
+  CREATE TABLE raw (seq bigint PRIMARY KEY, bytes bytea NOT NULL);
+  ALTER TABLE raw ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+  CREATE TABLE remote (hash uuid PRIMARY KEY, seq bigint NOT NULL);
+  CREATE INDEX remote_seq ON remote (seq);
+
+  CREATE TABLE job (
+    seq bigint PRIMARY KEY, lane bigint NOT NULL, next_at bigint NOT NULL,
+    waits int NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0, failures int NOT NULL DEFAULT 0,
+    failing_ms bigint NOT NULL DEFAULT 0, last_attempt_at bigint NOT NULL DEFAULT 0,
+    released boolean NOT NULL DEFAULT false, reason text, notes text
+  ) WITH (fillfactor = 85);
+  CREATE INDEX job_lane ON job (lane, seq);
+
+  CREATE TABLE lane (
+    key bigint PRIMARY KEY, shop uuid NOT NULL, head bigint, due_at bigint NOT NULL,
+    waits int NOT NULL, failures int NOT NULL, after bigint NOT NULL,
+    owned boolean NOT NULL DEFAULT false, owner text, generation bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+  CREATE INDEX lane_due ON lane (shop, due_at, head) WHERE waits = 0;
+  CREATE INDEX lane_waiting ON lane (shop, waits, failures, head) WHERE waits > 0;
+
+  CREATE TABLE outcome (
+    seq bigint PRIMARY KEY, state text NOT NULL, settled_at bigint, has_raw boolean NOT NULL DEFAULT true,
+    next_at bigint NOT NULL DEFAULT 0, waits int NOT NULL DEFAULT 0,
+    attempts int NOT NULL DEFAULT 0, failures int NOT NULL DEFAULT 0,
+    failing_ms bigint NOT NULL DEFAULT 0, last_attempt_at bigint NOT NULL DEFAULT 0,
+    detached boolean NOT NULL DEFAULT false, released boolean NOT NULL DEFAULT false,
+    reason text, notes text, platform_message_id text, conversation_id text
+  );
+  CREATE INDEX outcome_open ON outcome (state, seq) WHERE state <> 'delivered';
+  CREATE INDEX outcome_settled ON outcome (has_raw, settled_at) WHERE settled_at IS NOT NULL;
+  CREATE INDEX outcome_message ON outcome (platform_message_id) WHERE platform_message_id IS NOT NULL;
+
+  CREATE TABLE timeline (seq bigint, no int, at bigint NOT NULL, steps text NOT NULL, PRIMARY KEY (seq, no));
+  CREATE TABLE record (seq bigint PRIMARY KEY, json text, deflated bytea);
+  CREATE TABLE media (seq bigint, part text, media_id text NOT NULL, url text, PRIMARY KEY (seq, part));
+  CREATE TABLE move (
+    seq bigint PRIMARY KEY, move text NOT NULL, state text NOT NULL, settled_at bigint,
+    next_at bigint NOT NULL, attempts int NOT NULL, failing_ms bigint NOT NULL,
+    last_attempt_at bigint NOT NULL, detached boolean NOT NULL, released boolean NOT NULL, reason text
+  );
+
+  CREATE TABLE conversation (
+    shop uuid, channel text, lane text, conversation_id text NOT NULL, used_at bigint NOT NULL,
+    PRIMARY KEY (shop, channel, lane), UNIQUE (shop, conversation_id)
+  );
+  CREATE TABLE opt_out (
+    shop uuid, lane text, at bigint NOT NULL, opted_out boolean NOT NULL, changed_by text,
+    PRIMARY KEY (shop, lane)
+  );
+  CREATE TABLE mark (name text PRIMARY KEY, at bigint NOT NULL);
+  CREATE TABLE shop_health (shop uuid PRIMARY KEY, health text NOT NULL);
+  CREATE TABLE probe_request (shop uuid PRIMARY KEY);
+  CREATE TABLE audit (
+    no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at bigint NOT NULL,
+    who text NOT NULL, action text NOT NULL, target text NOT NULL, outcome text NOT NULL
+  );
+  CREATE TABLE sender_rate (
+    person bigint, person_no bigint, message bigint NOT NULL, thread bigint, thread_no bigint,
+    body bigint, body_no bigint, at bigint NOT NULL, keep_until bigint NOT NULL, exceeded text,
+    PRIMARY KEY (person, person_no), UNIQUE (person, message)
+  );
+  CREATE INDEX sender_rate_thread ON sender_rate (person, thread, thread_no) WHERE thread IS NOT NULL;
+  CREATE INDEX sender_rate_body ON sender_rate (person, body, body_no) WHERE body IS NOT NULL;
+  CREATE INDEX sender_rate_kept ON sender_rate (keep_until);
+  `,
+];
+
+/** A function of the database. Its name ends in a hash of its text, so versions do not meet. */
+export interface SqlFunction {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** @param definition what follows the name in CREATE FUNCTION */
+export function sqlFunction(name: string, definition: string): SqlFunction {
+  const version = hash('sha256', definition, 'hex').slice(0, 8);
+  return { name: `${name}_${version}`, sql: `CREATE FUNCTION ${name}_${version} ${definition}` };
+}
+
+/** The time of the statement, by the database's clock: one clock for all gateways. */
+export const NOW = sqlFunction(
+  'now_ms',
+  `() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS $$
+     SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint $$`,
+);
+
+/** Only one gateway at a time makes the schema: any number that no other program uses. */
+const LOCK = 7_165_342_201;
+
+/**
+ * Makes the tables and functions that are missing.
+ * @throws {SpoolUnusable} the schema is that of a newer version which this one cannot use
+ */
+export async function makeSchema(
+  database: Database,
+  functions: readonly SqlFunction[],
+): Promise<void> {
+  const all = [NOW, ...functions];
+  const known = await readVersion(database);
+  if (known > STEPS.length) {
+    throw new SpoolUnusable(
+      `the database has the schema of a newer version (${known}; this program knows ${STEPS.length}). ` +
+        'Run that version.',
+    );
+  }
+  const missing = known === STEPS.length ? await missingOf(database, all) : all;
+  if (missing.length === 0) return;
+  await database.query(`DO $migration$
+    DECLARE known int;
+    BEGIN
+      PERFORM pg_advisory_xact_lock(${LOCK});
+      CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL);
+      SELECT coalesce(max(version), 0) INTO known FROM schema_version;
+      ${STEPS.map((step, index) => `IF known <= ${index} THEN ${step} END IF;`).join('\n')}
+      DELETE FROM schema_version;
+      INSERT INTO schema_version VALUES (greatest(known, ${STEPS.length}));
+      ${all.map(madeOnce).join('\n')}
+    END $migration$`);
+}
+
+const madeOnce = ({ name, sql }: SqlFunction): string =>
+  `IF to_regproc('${name}') IS NULL THEN ${sql}; END IF;`;
+
+async function readVersion(database: Database): Promise<number> {
+  const [table] = await database.query<{ there: boolean }>(
+    `SELECT to_regclass('schema_version') IS NOT NULL AS there`,
+  );
+  if (table?.there !== true) return 0;
+  const [row] = await database.query<{ version: number }>('SELECT version FROM schema_version');
+  return row?.version ?? 0;
+}
+
+async function missingOf(database: Database, all: readonly SqlFunction[]): Promise<SqlFunction[]> {
+  const names = JSON.stringify(all.map(({ name }) => name));
+  const rows = await database.query<{ name: string }>(
+    `SELECT name FROM json_array_elements_text($1::json) AS name WHERE to_regproc(name) IS NULL`,
+    [names],
+  );
+  return all.filter(({ name }) => rows.some((row) => row.name === name));
+}

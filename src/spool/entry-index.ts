@@ -32,7 +32,10 @@ export interface FoundEntry {
  * neither intake nor delivery depends on it. Its methods reject with `SpoolUnavailable`.
  */
 export interface EntryIndex {
-  /** The newest first. `next` is the `before` of the next page; absent at the end. */
+  /**
+   * The newest first. `next` is the `before` of the next page; absent at the end. A text that is not
+   * found in the index is looked for in the newest entries, too.
+   */
   find(
     search: EntrySearch,
   ): Promise<{ readonly found: readonly FoundEntry[]; readonly next?: EntryId }>;

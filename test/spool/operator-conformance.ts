@@ -110,7 +110,8 @@ export function describeOperatorStore(
         await expectFound({ text: 'remote' }, [id]);
         const ids = { platformMessageId: 'msg-abc-1', conversationId: 'conv-xyz-9' };
         await settle(id, { state: 'delivered', ...ids });
-        await expectFound({ text: 'msg-abc-1' }, [id]);
+        // At once: a search that finds nothing takes in what is new, and searches again.
+        expect(await found({ text: 'msg-abc-1' })).toEqual([id]);
         await expectFound({ text: 'conv-xyz' }, [id]);
         await expectFound({ text: 'conv-xyz', states: ['queued'] }, []);
       });

@@ -3,6 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveRpc } from '../../runtime/worker-rpc.ts';
 import { codeOf } from '../../runtime/error-code.ts';
+import type { EntrySearch } from '../entry-index.ts';
 import { OpenSearch, type SearchFiles } from './open-search.ts';
 import type { SearchIndex } from './search-index.ts';
 
@@ -46,7 +47,7 @@ let timer: NodeJS.Timeout | undefined;
 let failures = 0;
 
 const callOwner = serveRpc<SearchThread, SearchOwner>(parentPort, {
-  find: (search) => answer(({ search: index }) => index.find(search)),
+  find,
   count: (filters, most) => answer(({ search: index }) => index.count(filters, most)),
   summaries: (ids) => answer(({ search: index }) => index.summaries(ids)),
   neighbours: (id) => answer(({ search: index }) => index.neighbours(id)),
@@ -60,6 +61,25 @@ const callOwner = serveRpc<SearchThread, SearchOwner>(parentPort, {
     open.close();
   },
 });
+
+/**
+ * The updating thread is up to a second behind. A text that is not found may be that of a newer
+ * entry, so one portion is indexed and the search repeated.
+ */
+function find(search: EntrySearch): ReturnType<SearchIndex['find']> {
+  const result = answer(({ search: index }) => index.find(search));
+  if (result.found.length > 0 || !search.text) return result;
+  return answer(({ follow, search: index }) => {
+    try {
+      follow.stepNow();
+    } catch (error) {
+      // The updating thread holds the lock; what it writes is found by the next search.
+      if (codeOf(error) === 'SQLITE_BUSY') return result;
+      throw error;
+    }
+    return index.find(search);
+  });
+}
 
 function answer<T>(ask: Parameters<typeof open.with<T>>[0]): T {
   if (updatesFirst) open.catchUp(COMMAND_WAITS_MS);

@@ -35,7 +35,7 @@ module.exports = {
     {
       name: 'the-index-follows-the-store',
       severity: 'error',
-      from: { path: '^src/spool/(?!search/)' },
+      from: { path: '^src/spool/(?!search/|open-store)' },
       to: { path: '^src/spool/search/' },
     },
     layer('backup', '^src/operations/backup/', [...LEAVES, '^src/spool/']),

@@ -9,8 +9,7 @@ import type { EntryIndex } from '../spool/entry-index.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import { type Reason, shownReason } from '../domain/reasons.ts';
 import type { Spool } from '../spool/spool.ts';
-import { SearchThreads } from '../spool/search/search-threads.ts';
-import { openSqliteStore } from '../spool/sqlite/open.ts';
+import { openStore } from '../spool/open-store.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
@@ -49,12 +48,12 @@ export async function withSpool<T>(
   requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
-  const { spool, operator, chat } = await openSqliteStore({
+  const { spool, operator, chat, openIndex } = await openStore({
     dir: config.dataDir,
     role: 'beside',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,
   });
-  const index = new SearchThreads({ dir: config.dataDir, role: 'beside' });
+  const index = openIndex();
   const who = `terminal:${operatorName(terminal.env)}`;
   try {
     const names = new Map(shops.map((shop) => [shop.shopId, shop.name]));

@@ -11,7 +11,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
-import type { Store } from '../spool/sqlite/open.ts';
+import type { Store } from '../spool/store.ts';
 import { asVisitorId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
 import { clientIpOf, replaceableRoute } from './public-http.ts';

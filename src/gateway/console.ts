@@ -26,7 +26,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
-import type { Store } from '../spool/sqlite/open.ts';
+import type { Store } from '../spool/store.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
 import type { ConfigurationService } from './configuration-service.ts';

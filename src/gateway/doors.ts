@@ -10,7 +10,7 @@ import { emailShops, smsShops } from './shops.ts';
 import { type Intake } from '../intake/intake.ts';
 import { createAddressDirectory, currentDirectory } from '../channels/email/routing.ts';
 import { type Readiness } from '../observability/readiness.ts';
-import { type Store } from '../spool/sqlite/open.ts';
+import type { Store } from '../spool/store.ts';
 
 import type { Base } from './parts.ts';
 

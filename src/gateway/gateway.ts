@@ -120,7 +120,7 @@ async function start(
   const readiness = createReadiness();
 
   const store = await openStore(base, fail);
-  const index = openIndex(base);
+  const index = openIndex(base, store);
   readiness.add('spool', () => store.spool.probe());
 
   const { shops, local } = await connectPlatforms({ ...base, store });

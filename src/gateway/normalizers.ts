@@ -10,7 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Store } from '../spool/sqlite/open.ts';
+import type { Store } from '../spool/store.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';

@@ -28,8 +28,8 @@ import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import { SpoolFull } from '../spool/errors.ts';
-import { SearchThreads } from '../spool/search/search-threads.ts';
-import { openSqliteStore, type Store } from '../spool/sqlite/open.ts';
+import { openStore as open, type OpenedStore } from '../spool/open-store.ts';
+import type { Store } from '../spool/store.ts';
 
 /** The dependencies of every part. */
 export interface Base {
@@ -110,8 +110,8 @@ export async function takesMessages(intake: Intake): Promise<void> {
 export async function openStore(
   { config, logger, metrics, stack }: Base,
   fail: (error: Error) => void,
-): Promise<Store> {
-  const store = await openSqliteStore({
+): Promise<OpenedStore> {
+  const store = await open({
     dir: config.dataDir,
     role: 'owner',
     reserveBytes: reserveBytes(config),
@@ -132,12 +132,8 @@ export async function openStore(
 }
 
 /** Reads the store's database, so it is opened after the store and closed before it. */
-export function openIndex({ config, logger, stack }: Base): EntryIndex {
-  const index = new SearchThreads({
-    dir: config.dataDir,
-    role: 'owner',
-    onFailure: (reason) => logger.warn('search.index_failed', { reason }),
-  });
+export function openIndex({ logger, stack }: Base, store: OpenedStore): EntryIndex {
+  const index = store.openIndex((reason) => logger.warn('search.index_failed', { reason }));
   stack.push('search index', () => index.close());
   return index;
 }

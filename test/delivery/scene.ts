@@ -10,7 +10,7 @@ import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import type { Entry, NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
-import type { Store } from '../../src/spool/sqlite/open.ts';
+import type { Store } from '../../src/spool/store.ts';
 import { openStore } from '../support/store.ts';
 import { asShopId, type ShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';

@@ -1,7 +1,8 @@
 import { linkSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BALLAST_FILE } from '../../src/spool/ballast.ts';
-import { openSqliteStore, type Store } from '../../src/spool/sqlite/open.ts';
+import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import type { Store } from '../../src/spool/store.ts';
 
 /** A store as a gateway opens it, in this thread, which uses the disk to its last byte. */
 export function openStore(dir: string, reserveBytes = 0): Promise<Store> {

@@ -5,12 +5,12 @@ import { DurableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
 import { BlobFiles } from '../blobs.ts';
-import type { ChatStore } from '../chat-store.ts';
 import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
-import type { OptOutStore } from '../opt-out-store.ts';
+import type { Store } from '../store.ts';
+import { soleLeases } from '../leases.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
 import { BEGINNING_BYTES, type StoredFormReaders, SUMMARY_VERSION } from '../stored-form.ts';
@@ -33,20 +33,6 @@ export interface SqliteSpoolOptions {
    */
   readonly threads?: boolean;
   readonly onCommit?: OnCommit;
-}
-
-/** The whole store in one database: entries, and the data of chat and SMS. */
-export interface Store {
-  readonly spool: Spool;
-  readonly chat: ChatStore;
-  readonly optOuts: OptOutStore;
-  readonly operator: OperatorStore;
-  /** For other files of the data folder: an fsync that fails here fails the store, too. */
-  readonly files: DurableFiles;
-  /** The required free space; higher after the disk was full, until the ballast is back. */
-  readonly neededBytes: () => number;
-  /** Computes summaries that are missing or from an earlier version; resolves with their number. */
-  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
 }
 
 /**
@@ -86,6 +72,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       operator: createOperatorStore(remote),
       chat: remote,
       optOuts: remote,
+      leases: soleLeases,
       renewSummaries: (forms, signal) => renewSummaries(remote, blobs, forms, signal),
     };
   } catch (error) {

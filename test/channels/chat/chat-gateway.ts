@@ -14,7 +14,7 @@ import { createMetrics, type Metrics } from '../../../src/observability/metrics.
 import type { Clock } from '../../../src/runtime/clock.ts';
 import type { BlobStore } from '../../../src/spool/blobs.ts';
 import type { Entry } from '../../../src/spool/entry.ts';
-import type { Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/store.ts';
 import { openStore } from '../../support/store.ts';
 import { ChatClient, type ChatClientOptions } from '../../support/chat-client.ts';
 import { OTHER_SHOP, SHOP } from '../../support/entries.ts';

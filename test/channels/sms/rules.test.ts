@@ -13,7 +13,7 @@ import type { Normalized } from '../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import type { Claimed, Outcome } from '../../../src/spool/entry.ts';
-import type { Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/store.ts';
 import { openStore } from '../../support/store.ts';
 import { ends } from '../../support/ends.ts';
 import { claimFrom } from '../../support/entries.ts';

@@ -11,7 +11,7 @@ import { createIntake, type Intake } from '../../../src/intake/intake.ts';
 import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import type { Claimed } from '../../../src/spool/entry.ts';
-import type { Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/store.ts';
 import { openStore } from '../../support/store.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 import { claimFrom } from '../../support/entries.ts';

@@ -12,7 +12,8 @@ import {
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { BackupRefused, checkBackup, makeBackup } from '../../../src/operations/backup/backup.ts';
-import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/store.ts';
 import { asEntryId } from '../../../src/domain/ids.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry } from '../../support/entries.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NewEntry } from '../../../src/spool/entry.ts';
-import type { Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/store.ts';
 import { openStore } from '../../support/store.ts';
 import { asBlobName, asVisitorId } from '../../../src/domain/ids.ts';
 import { anEntry, OTHER_SHOP, SHOP } from '../../support/entries.ts';

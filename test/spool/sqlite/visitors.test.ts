@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import type { VisitorIdentity } from '../../../src/spool/chat-store.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
-import type { Store } from '../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../src/spool/store.ts';
 import { openStore } from '../../support/store.ts';
 import { asBlobName, asVisitorId, type VisitorId } from '../../../src/domain/ids.ts';
 import { ends } from '../../support/ends.ts';

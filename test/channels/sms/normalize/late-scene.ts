@@ -14,7 +14,7 @@ import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import type { CreateMessageRequest } from '../../../../src/platform-api/schemas.ts';
 import type { Claimed, Outcome } from '../../../../src/spool/entry.ts';
-import type { Store } from '../../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../../src/spool/store.ts';
 import { openStore } from '../../../support/store.ts';
 import { claimFrom, retryLater, because } from '../../../support/entries.ts';
 import { ends } from '../../../support/ends.ts';

@@ -9,7 +9,7 @@ import { createIntake, type Intake } from '../../../../src/intake/intake.ts';
 import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
 import type { Claimed, Entry } from '../../../../src/spool/entry.ts';
-import type { Store } from '../../../../src/spool/sqlite/open.ts';
+import type { Store } from '../../../../src/spool/store.ts';
 import { openStore } from '../../../support/store.ts';
 import { ends } from '../../../support/ends.ts';
 import { claimFrom } from '../../../support/entries.ts';

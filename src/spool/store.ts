@@ -1,0 +1,25 @@
+import type { DurableFiles } from '../runtime/durable-files.ts';
+import type { ChatStore } from './chat-store.ts';
+import type { Leases } from './leases.ts';
+import type { OperatorStore } from './operator-store.ts';
+import type { OptOutStore } from './opt-out-store.ts';
+import type { Spool } from './spool.ts';
+import type { StoredFormReaders } from './stored-form.ts';
+
+/** Everything that a gateway stores: entries, the data of chat and SMS, and what operators do. */
+export interface Store {
+  readonly spool: Spool;
+  readonly chat: ChatStore;
+  readonly optOuts: OptOutStore;
+  readonly operator: OperatorStore;
+  readonly leases: Leases;
+  /** For other files of the data folder: an fsync that fails here fails the store, too. */
+  readonly files: DurableFiles;
+  /**
+   * The free space that the data folder's disk must have; higher after the disk was full, until the
+   * ballast is back.
+   */
+  readonly neededBytes: () => number;
+  /** Computes summaries that are missing or from an earlier version; resolves with their number. */
+  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
+}

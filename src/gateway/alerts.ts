@@ -39,7 +39,7 @@ export async function startAlerts(
   {
     files,
     ...parts
-  }: Pick<AlertingParts, 'status' | 'metrics' | 'clock' | 'logger'> & {
+  }: Pick<AlertingParts, 'status' | 'leases' | 'metrics' | 'clock' | 'logger'> & {
     readonly files: DurableFiles;
   },
 ): Promise<Alerting> {

@@ -174,7 +174,7 @@ async function start(
   opened.console = console;
   stack.pushDoor('admin', () => console.stop());
   opened.smtp = await openSmtp(base, store, intake, tls);
-  const missed = startSmsReconciliation(live, { ...base, spool: store.spool, intake });
+  const missed = startSmsReconciliation(live, { ...base, ...store, intake });
   stack.pushDoor('sms reconciliation', () => missed.stop());
   readiness.add('doors', () => undefined);
   stack.push('readiness', () => readiness.add('doors', () => notReady('stopping')));

@@ -2,14 +2,18 @@ import type { Backlog } from '../intake/intake.ts';
 import { forgetShops, type Metrics } from '../observability/metrics.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Leases } from '../runtime/leases.ts';
 import type { Retention, Spool } from '../spool/spool.ts';
 
 const COUNT_EVERY_MS = 15_000;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
+/** A sweep that takes longer may run twice at the same time, which is only slower. */
+const LEASE_MS = SWEEP_EVERY_MS;
 const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface HousekeepingParts {
   readonly spool: Spool;
+  readonly leases: Leases;
   readonly backlog: Backlog;
   /** Recomputes list summaries that an earlier version has written; resolves with their number. */
   readonly renewSummaries: (signal: AbortSignal) => Promise<number>;
@@ -88,8 +92,13 @@ export class Housekeeping {
   }
 
   async #sweep(): Promise<void> {
-    const { spool, retention, logger } = this.#parts;
-    const swept = await spool.sweep(retention());
-    if (swept.entries + swept.raws + swept.files > 0) logger.info('spool.swept', { ...swept });
+    const { spool, leases, retention, logger } = this.#parts;
+    if (!(await leases.take('sweep', LEASE_MS))) return;
+    try {
+      const swept = await spool.sweep(retention());
+      if (swept.entries + swept.raws + swept.files > 0) logger.info('spool.swept', { ...swept });
+    } finally {
+      await leases.release('sweep');
+    }
   }
 }

@@ -191,6 +191,7 @@ export function startHousekeeping(
 ): void {
   const housekeeping = new Housekeeping({
     spool: store.spool,
+    leases: store.leases,
     backlog,
     renewSummaries: (signal) => store.renewSummaries(storedFormReaderOf, signal),
     retention: () => {
@@ -225,7 +226,7 @@ export async function startMonitoring(
   });
   metrics.readFrom({ status, searchBacklog: () => index.backlog() });
   const alerting = await startLiveAlerts(live, {
-    ...{ status, files: store.files, metrics, clock, logger },
+    ...{ status, files: store.files, leases: store.leases, metrics, clock, logger },
   });
   stack.push('alerts', () => alerting.stop());
   return { status, alerting };

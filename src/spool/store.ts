@@ -1,6 +1,6 @@
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import type { ChatStore } from './chat-store.ts';
-import type { Leases } from './leases.ts';
+import type { Leases } from '../runtime/leases.ts';
 import type { OperatorStore } from './operator-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
 import type { Spool } from './spool.ts';

@@ -4,6 +4,7 @@ import { Housekeeping } from '../../src/gateway/housekeeping.ts';
 import { Backlog } from '../../src/intake/intake.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { soleLeases } from '../../src/runtime/leases.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { ends } from '../support/ends.ts';
 import { SHOP } from '../support/entries.ts';
@@ -26,6 +27,7 @@ test('what waits of each shop is counted while a long sweep goes on', async () =
   const housekeeping = new Housekeeping({
     // It uses these three alone.
     spool: spool as Spool,
+    leases: soleLeases,
     backlog,
     renewSummaries: () => Promise.resolve(0),
     retention: () => ({ rawMs: 1, deadMs: 1, entriesMs: 1 }),

@@ -2,17 +2,27 @@ import type { CollectStatus } from '../../observability/status.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Leases } from '../../runtime/leases.ts';
 import type { AlertFile } from './alert-file.ts';
 import { type Alert, alertOf, type AlertRecord, inOrder } from './alert.ts';
 import { evaluate } from './evaluate.ts';
 import { Messenger } from './messenger.ts';
-import { markSent, type NoticeTiming, nextNoticeAt, withoutEnded } from './pending-notices.ts';
-import { readAll, type RuleOptions } from './rules.ts';
+import {
+  markSent,
+  type NoticeTiming,
+  nextNoticeAt,
+  pendingFor,
+  withoutEnded,
+} from './pending-notices.ts';
+import { readAll, type RuleOptions, RULES_OF_STORE } from './rules.ts';
 import type { Retries, Target } from './target.ts';
 
 const SIGNATURE_WINDOW_MS = 10 * 60_000;
 /** The minimum time between two evaluations. */
 const SHORTEST_PAUSE_MS = 50;
+/** Of several gateways with one store, its holder sends the alerts about the store. */
+const LEASE = 'alerts';
+const SHORTEST_LEASE_MS = 60_000;
 
 export interface AlertingOptions extends NoticeTiming {
   readonly rules: RuleOptions;
@@ -28,6 +38,7 @@ export interface AlertingOptions extends NoticeTiming {
 export interface AlertingParts {
   readonly status: CollectStatus;
   readonly file: AlertFile;
+  readonly leases: Leases;
   readonly targets: readonly Target[];
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -48,6 +59,7 @@ export class Alerting {
   #timer: NodeJS.Timeout | undefined;
   #evaluating: Promise<void> = Promise.resolve();
   #stopped = false;
+  #sendsOfStore = false;
 
   constructor(options: AlertingOptions, parts: AlertingParts) {
     this.#options = options;
@@ -81,6 +93,7 @@ export class Alerting {
     await this.#evaluating;
     await Promise.all(this.#messengers.map((messenger) => messenger.stop()));
     await this.#store();
+    if (this.#sendsOfStore) await this.#parts.leases.release(LEASE).catch(() => undefined);
   }
 
   #evaluate(): void {
@@ -109,14 +122,38 @@ export class Alerting {
     metrics.alertsFiring.reset();
     for (const { rule, severity } of this.current) metrics.alertsFiring.inc({ rule, severity });
     await this.#store();
+    this.#sendsOfStore = await this.#takeLease();
     for (const messenger of this.#messengers) this.#notify(messenger);
   }
 
+  /** Without the store, every gateway sends everything. */
+  async #takeLease(): Promise<boolean> {
+    try {
+      const ttlMs = Math.max(SHORTEST_LEASE_MS, 3 * this.#options.everyMs);
+      return await this.#parts.leases.take(LEASE, ttlMs);
+    } catch {
+      return true;
+    }
+  }
+
   #notify(messenger: Messenger): void {
-    messenger.sendDue(this.#records, (pending, at) => {
+    if (!this.#sendsOfStore) this.#passOver(messenger);
+    const due = this.#records.filter(({ rule }) => this.#sendsOfStore || !RULES_OF_STORE.has(rule));
+    messenger.sendDue(due, (pending, at) => {
       this.#change(markSent(messenger.name, pending, this.#records, at));
       return this.#store();
     });
+  }
+
+  /**
+   * Counts what another gateway sends as sent. If this gateway takes over, it goes on from there; a
+   * notice that the other one could not send is sent as a reminder.
+   */
+  #passOver({ name }: Messenger): void {
+    const now = this.#parts.clock();
+    const ofStore = this.#records.filter(({ rule }) => RULES_OF_STORE.has(rule));
+    const pending = pendingFor(name, ofStore, now, this.#options);
+    if (pending !== undefined) this.#change(markSent(name, pending, this.#records, now));
   }
 
   #change(records: readonly AlertRecord[]): void {

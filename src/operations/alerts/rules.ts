@@ -1,5 +1,5 @@
 import type { GatewayStatus, ShopStatus } from '../../observability/status.ts';
-import { type Reading, type Verdict, verdictOf } from './alert.ts';
+import { type AlertRule, type Reading, type Verdict, verdictOf } from './alert.ts';
 import {
   counted,
   dayInWords,
@@ -48,6 +48,9 @@ const ALIKE_URGENT = 5;
 /** Hysteresis: the factors of the threshold at which a condition is resolved. */
 const RESOLVED_AGE = 0.8;
 const RESOLVED_SPACE = 1.1;
+
+/** Rules about what the store contains: every gateway with the same store reads the same. */
+export const RULES_OF_STORE: ReadonlySet<AlertRule> = new Set(['dead', 'held', 'oldest-queued']);
 
 /** Evaluates all rules. Pure. */
 export function readAll(status: GatewayStatus, recent: Recent, options: RuleOptions): Reading[] {

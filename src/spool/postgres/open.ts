@@ -2,6 +2,7 @@ import { createMonotonicClock } from '../../runtime/clock.ts';
 import type { BlobName } from '../../domain/ids.ts';
 import type { BlobFiles } from '../blobs.ts';
 import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
+import type { Leases } from '../../runtime/leases.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
@@ -10,6 +11,7 @@ import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conver
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
+import { LeaseTable } from './leases.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
 import { EntryQueries } from './queries.ts';
 import { Records } from './records.ts';
@@ -41,6 +43,7 @@ export interface PostgresStore {
   readonly spool: Spool;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
+  readonly leases: Leases;
 }
 
 /**
@@ -83,6 +86,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       close: () => database.close(),
     },
     optOuts: new OptOutTable(database),
+    leases: new LeaseTable(database),
     operator: {
       restore: (id) => moves.restore(id),
       takeBack: (id, to, reason) => moves.takeBack(id, to, reason),

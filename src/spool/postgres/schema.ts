@@ -86,6 +86,7 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (shop, lane)
   );
   CREATE TABLE mark (name text PRIMARY KEY, at bigint NOT NULL);
+  CREATE TABLE lease (name text PRIMARY KEY, owner uuid NOT NULL, until bigint NOT NULL);
   CREATE TABLE shop_health (shop uuid PRIMARY KEY, health text NOT NULL);
   CREATE TABLE probe_request (shop uuid PRIMARY KEY);
   CREATE TABLE audit (

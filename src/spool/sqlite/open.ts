@@ -10,7 +10,7 @@ import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { Store } from '../store.ts';
-import { soleLeases } from '../leases.ts';
+import { soleLeases } from '../../runtime/leases.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
 import { BEGINNING_BYTES, type StoredFormReaders, SUMMARY_VERSION } from '../stored-form.ts';

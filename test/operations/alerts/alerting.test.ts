@@ -14,7 +14,9 @@ import { createEmailTarget } from '../../../src/operations/alerts/email-target.t
 import type { Target } from '../../../src/operations/alerts/target.ts';
 import { createWebhookTarget } from '../../../src/operations/alerts/webhook-target.ts';
 import { durableFiles } from '../../../src/runtime/durable-files.ts';
+import { type Leases, soleLeases } from '../../../src/runtime/leases.ts';
 import { ends } from '../../support/ends.ts';
+import { sharedLeases } from '../../support/leases.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -27,6 +29,7 @@ const QUICK: AlertingOptions = {
   retries: { times: 0, firstAfterMs: 1 },
 };
 const isDead = { counts: [counted('dead', 1)] };
+const isFull = { disk: { freeBytes: 1e6, totalBytes: 100e9, reserveBytes: 55e6 } };
 const isHeld = { counts: [counted('held', 1)] };
 
 let folder: string;
@@ -49,7 +52,11 @@ beforeEach(async () => {
 });
 
 /** Alerts over the status of this test, as a process would run them. */
-async function start(options: Partial<AlertingOptions> = {}, targets?: readonly Target[]) {
+async function start(
+  options: Partial<AlertingOptions> = {},
+  targets?: readonly Target[],
+  { dir = folder, leases = soleLeases }: { dir?: string; leases?: Leases } = {},
+) {
   const clock = () => Date.now() + aheadMs;
   const metrics = createMetrics();
   const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
@@ -60,7 +67,8 @@ async function start(options: Partial<AlertingOptions> = {}, targets?: readonly 
         looks += 1;
         return Promise.resolve(someStatus({ ...status, at: clock() }));
       },
-      file: new AlertFile(join(folder, 'alerts.json'), durableFiles),
+      file: new AlertFile(join(dir, 'alerts.json'), durableFiles),
+      leases,
       targets: targets ?? [createWebhookTarget({ url: hook.url, timeoutMs: 20_000 })],
       ...{ metrics, clock, logger: { ...silentLogger, warn: note, error: note } },
     },
@@ -95,6 +103,30 @@ test('tells the beginning and the end, once each', async () => {
   expect(await metrics.registry.metrics()).toContain(
     'sluice_alert_notifications_total{target="webhook",outcome="sent"} 2',
   );
+});
+
+test('of two gateways with one store, one sends what both see in it', async () => {
+  const leasesOf = sharedLeases();
+  const first = await start({}, undefined, { leases: leasesOf() });
+  await looked(3);
+  const other = tempDir();
+  ends(() => other.remove());
+  const second = await start({}, undefined, { dir: other.path, leases: leasesOf() });
+  status = { ...isDead, ...isFull };
+  // Each has a disk of its own.
+  await told(2);
+  await waitFor('both', () => second.alerting.current.length === 2);
+  await looked(10);
+  expect(texts().filter((text) => text.includes('dead acme'))).toHaveLength(1);
+  expect(texts().filter((text) => text.includes('disk'))).toHaveLength(2);
+
+  // The other one goes on from there: it does not repeat the beginning, and sends the end.
+  await first.alerting.stop();
+  const before = texts().length;
+  status = isFull;
+  await told(before + 1);
+  await looked(10);
+  expect(texts().slice(before)).toEqual(['1 alert resolved: dead acme']);
 });
 
 test('what changes together is one message', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields } from '../../../observability/logger.ts';
+import type { Leases } from '../../../runtime/leases.ts';
 import { createShopDirectory, type SmsShop } from '../shop.ts';
 import {
   accountsOf,
@@ -17,6 +18,10 @@ import { TwilioFailed } from '../providers/twilio/transport.ts';
 const EVERY_MS = 10 * 60_000;
 const MAX_PAGES = 100;
 const LONGEST_WAIT_MS = 60 * 60_000;
+/** A run that takes longer may be repeated by another gateway, which only finds nothing more. */
+const RUN_WITHIN_MS = 5 * 60_000;
+/** How often a gateway checks whether the one that runs has ended. */
+const LOOK_EVERY_MS = 60_000;
 /** After consecutive failures; then at the normal interval. */
 const AFTER_FAILURE_MS = [5_000, 15_000, 60_000, 180_000];
 
@@ -30,7 +35,12 @@ export interface ReconciliationOptions {
   readonly pace?: ApiPace;
 }
 
-export type ReconciliationParts = Omit<ReconcileParts, 'directory' | 'openedAt' | 'maxPages'>;
+export interface ReconciliationParts extends Omit<
+  ReconcileParts,
+  'directory' | 'openedAt' | 'maxPages'
+> {
+  readonly leases: Leases;
+}
 
 export interface Reconciliation {
   /** Ends a run in progress; messages that it has accepted stay accepted. */
@@ -39,8 +49,8 @@ export interface Reconciliation {
 
 /**
  * Finds texts that Twilio could not deliver while the webhook was down: Twilio retries for seconds,
- * then gives up. It runs at once and every 10 minutes, separately for each account. A failure is
- * logged, counted, and retried sooner.
+ * then gives up. It runs at once and every 10 minutes, separately for each account, in one of the
+ * gateways with a common store. A failure is logged, counted, and retried sooner.
  */
 export function startReconciliation(
   options: ReconciliationOptions,
@@ -69,24 +79,29 @@ export function startReconciliation(
 async function repeatFor(
   account: ReconciledAccount,
   { everyMs = EVERY_MS, afterFailureMs = AFTER_FAILURE_MS, pace }: ReconciliationOptions,
-  parts: ReconcileParts,
+  parts: ReconcileParts & Pick<ReconciliationParts, 'leases'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { accountSid } = account;
-  const { clock, logger, metrics } = parts;
+  const { clock, leases, logger, metrics } = parts;
+  const lease = `sms reconciliation ${accountSid}`;
   let lists: MessageLists | undefined;
   let failures = 0;
   do {
     const startedAt = performance.now();
     let waitMs = everyMs;
     try {
+      if (!(await leases.take(lease, RUN_WITHIN_MS))) {
+        await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+        continue;
+      }
       lists ??= await connectMessageLists(account, { ...(pace && { pace }), clock, signal });
       const found = await reconcileAccount(account, lists, parts);
       const ms = Math.round(performance.now() - startedAt);
       logger[found > 0 ? 'warn' : 'debug']('sms.reconciliation', { accountSid, found, ms });
       failures = 0;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       const failure = error instanceof TwilioFailed ? error : undefined;
       const longerMs = Math.max(afterFailureMs[failures] ?? everyMs, failure?.retryAfterMs ?? 0);
       waitMs = Math.min(longerMs, LONGEST_WAIT_MS);
@@ -98,6 +113,9 @@ async function repeatFor(
         waitMs,
       });
     }
+    // The next run is this gateway's, too, unless it ends before.
+    await leases.take(lease, waitMs + LOOK_EVERY_MS).catch(() => undefined);
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   } while (!signal.aborted);
+  await leases.release(lease).catch(() => undefined);
 }

@@ -5,6 +5,7 @@ import { readStored } from '../../../../src/channels/sms/stored.ts';
 import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
+import { sharedLeases } from '../../../support/leases.ts';
 import { tooManyRequests } from '../../../support/twilio-messages.ts';
 import {
   ACCOUNT_SID,
@@ -26,6 +27,22 @@ const HOUR = 60 * MINUTE;
 const ago = (ms: number): number => Math.floor((Date.now() - ms) / 1000) * 1000;
 const WHATSAPP = { from: `whatsapp:${THEIR_NUMBER}`, to: `whatsapp:${OUR_NUMBER}` };
 const SERVICE = `MG${'5e'.repeat(16)}`;
+
+test('of two gateways with one store, one asks Twilio; when it stops, the other one may', async () => {
+  const { messages, start, runsIn } = await reconciling();
+  const leasesOf = sharedLeases();
+  const leases = leasesOf();
+  const first = start({ leases });
+  await waitFor('the run of the first', () => runsIn() === 1);
+  const asked = messages.requests.length;
+  const other = leasesOf();
+  const second = start({ leases: other });
+  await second.stop();
+  expect(messages.requests).toHaveLength(asked);
+  await first.stop();
+  start({ leases: other });
+  await waitFor('the run of the other', () => runsIn() === 2);
+});
 
 describe('what was missing', () => {
   test('is accepted in the order of DateSent, with DateSent as its time', async () => {

@@ -9,6 +9,7 @@ import { createIntake, type Intake } from '../../../../src/intake/intake.ts';
 import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
 import type { Claimed, Entry } from '../../../../src/spool/entry.ts';
+import type { Leases } from '../../../../src/runtime/leases.ts';
 import type { Store } from '../../../../src/spool/store.ts';
 import { openStore } from '../../../support/store.ts';
 import { ends } from '../../../support/ends.ts';
@@ -30,6 +31,7 @@ export interface Choices {
   readonly pace?: ApiPace;
   readonly clock?: Clock;
   readonly intake?: Pick<Intake, 'accept'>;
+  readonly leases?: Leases;
 }
 
 /** A store, a Twilio, and reconciliations over both, as many as a test starts. */
@@ -62,7 +64,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
         ...(choices.maxPages !== undefined && { maxPages: choices.maxPages }),
       },
       {
-        spool: store.spool,
+        ...{ spool: store.spool, leases: choices.leases ?? store.leases },
         intake: choices.intake ?? newIntake(),
         metrics,
         logger: recordingLogger(log),

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { BlobFiles } from '../../../src/spool/blobs.ts';
+import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
+import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+let cluster: Cluster;
+let url: string;
+let client: pg.Client;
+let dir: ReturnType<typeof tempDir>;
+let opened: PostgresStore[];
+
+beforeAll(async () => {
+  cluster = await startCluster({ settings: ['fsync = off'] });
+  url = await cluster.createDatabase();
+  client = new pg.Client(url);
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await cluster.stop();
+});
+beforeEach(() => {
+  dir = tempDir();
+  opened = [];
+});
+afterEach(async () => {
+  for (const { spool } of opened) await spool.close();
+  await emptyStore(url);
+  dir.remove();
+});
+
+async function gateway(): Promise<PostgresStore> {
+  const blobs = new BlobFiles({ dir: join(dir.path, randomUUID()), reserveBytes: 0 });
+  const store = await openPostgresStore({ url, instance: randomUUID(), blobs });
+  opened.push(store);
+  return store;
+}
+
+describe('a lease', () => {
+  test('belongs to one gateway at a time, which may renew it', async () => {
+    const [{ leases: one }, { leases: other }] = [await gateway(), await gateway()];
+    const both = await Promise.all([one.take('work', 60_000), other.take('work', 60_000)]);
+    expect(both.filter(Boolean)).toHaveLength(1);
+    const [holder, loser] = both[0] ? [one, other] : [other, one];
+    expect(await holder.take('work', 60_000)).toBe(true);
+    expect(await loser.take('work', 60_000)).toBe(false);
+    expect(await loser.take('other work', 60_000)).toBe(true);
+  });
+
+  test('passes on when it is released by its holder, and by nobody else', async () => {
+    const [{ leases: one }, { leases: other }] = [await gateway(), await gateway()];
+    await one.take('work', 60_000);
+    await other.release('work');
+    expect(await other.take('work', 60_000)).toBe(false);
+    await one.release('work');
+    expect(await other.take('work', 60_000)).toBe(true);
+  });
+
+  test('passes on when its time is over, by the clock of the database', async () => {
+    const [{ leases: one }, { leases: other }] = [await gateway(), await gateway()];
+    await one.take('work', 60_000);
+    await client.query('UPDATE lease SET until = until - 60000');
+    expect(await other.take('work', 60_000)).toBe(true);
+    expect(await one.take('work', 60_000)).toBe(false);
+  });
+});

@@ -6,6 +6,7 @@ import type { Leases } from '../../runtime/leases.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import { SpoolUnusable } from '../errors.ts';
 import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
@@ -14,7 +15,7 @@ import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { LeaseTable } from './leases.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
 import { EntryQueries } from './queries.ts';
-import { Records } from './records.ts';
+import { RECORD_FUNCTIONS, Records } from './records.ts';
 import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
@@ -30,12 +31,15 @@ const FUNCTIONS = [
   ...CONVERSATION_FUNCTIONS,
   ...SENDER_RATE_FUNCTIONS,
   ...RETENTION_FUNCTIONS,
+  ...RECORD_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
   readonly url: string;
   /** Names this gateway in its leases; the same after a restart. */
   readonly instance: string;
+  /** Fingerprints of the gateway's keys; none of a command, which uses no key. */
+  readonly keys?: readonly string[];
   readonly blobs: BlobFiles;
 }
 
@@ -48,20 +52,26 @@ export interface PostgresStore {
 
 /**
  * Opens the store in a PostgreSQL database and makes its schema.
- * @throws {SpoolUnusable} the schema is of a newer version
+ * @throws {SpoolUnusable} the schema is of a newer version, or the other gateways have other keys
  * @throws {SpoolUnavailable} the database cannot be reached
  */
 export async function openPostgresStore(options: PostgresSpoolOptions): Promise<PostgresStore> {
-  const { url, instance, blobs } = options;
+  const { url, instance, keys, blobs } = options;
   const database = new Database(url);
+  const records = new Records(database);
   try {
     await makeSchema(database, FUNCTIONS);
+    if (keys !== undefined && !(await records.admitKeys(keys))) {
+      throw new SpoolUnusable(
+        "the gateways with this database have other keys, so this one could not read their visitors' tokens. " +
+          'Copy keys.json from the data folder of one of them into that of this one.',
+      );
+    }
   } catch (error) {
     await database.close();
     throw error;
   }
   const moves = new OperatorMoves(database);
-  const records = new Records(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
   return {

@@ -3,7 +3,24 @@ import type { EntryMeta } from '../entry.ts';
 import type { AuditLine, NewAuditLine } from '../operator-store.ts';
 import type { Database } from './connection.ts';
 import { jsonOf, storable } from './rows.ts';
-import { NOW } from './schema.ts';
+import { NOW, sqlFunction } from './schema.ts';
+
+/** The lock decides which of two gateways is the first one. */
+const ADMIT_KEYS = sqlFunction(
+  'admit_keys',
+  `(fingerprints text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+   BEGIN
+     LOCK TABLE known_key IN SHARE ROW EXCLUSIVE MODE;
+     IF EXISTS (SELECT FROM known_key) AND
+       NOT EXISTS (SELECT FROM known_key WHERE fingerprint = ANY (fingerprints)) THEN
+       RETURN false;
+     END IF;
+     INSERT INTO known_key SELECT unnest(fingerprints) ON CONFLICT DO NOTHING;
+     RETURN true;
+   END $$`,
+);
+
+export const RECORD_FUNCTIONS = [ADMIT_KEYS];
 
 /** What the gateway and the commands exchange about shops, named numbers, and the audit log. */
 export class Records {
@@ -57,6 +74,19 @@ export class Records {
       `INSERT INTO mark (name, at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET at = EXCLUDED.at`,
       [name, value],
     );
+  }
+
+  /**
+   * Whether a gateway with these keys may use the database: the first one may, and each one that
+   * has a key of another. Then its other keys count, too, so keys can be replaced one after the
+   * other.
+   */
+  async admitKeys(fingerprints: readonly string[]): Promise<boolean> {
+    const rows = await this.#database.query<{ admitted: boolean }>(
+      `SELECT ${ADMIT_KEYS.name}($1) AS admitted`,
+      [fingerprints],
+    );
+    return rows[0]?.admitted === true;
   }
 
   async audit({ who, action, target, outcome }: NewAuditLine): Promise<void> {

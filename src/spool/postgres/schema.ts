@@ -86,6 +86,7 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (shop, lane)
   );
   CREATE TABLE mark (name text PRIMARY KEY, at bigint NOT NULL);
+  CREATE TABLE known_key (fingerprint text PRIMARY KEY);
   CREATE TABLE lease (name text PRIMARY KEY, owner uuid NOT NULL, until bigint NOT NULL);
   CREATE TABLE shop_health (shop uuid PRIMARY KEY, health text NOT NULL);
   CREATE TABLE probe_request (shop uuid PRIMARY KEY);
@@ -103,6 +104,12 @@ const STEPS: readonly string[] = [
   CREATE INDEX sender_rate_kept ON sender_rate (keep_until);
   `,
 ];
+
+/**
+ * The number of steps that a program must know to use this schema. A step that removes what older
+ * programs use raises it, one release after the last program that uses it.
+ */
+const NEEDED_STEPS = 1;
 
 /** A function of the database. Its name ends in a hash of its text, so versions do not meet. */
 export interface SqlFunction {
@@ -127,7 +134,8 @@ export const NOW = sqlFunction(
 const LOCK = 7_165_342_201;
 
 /**
- * Makes the tables and functions that are missing.
+ * Makes the tables and functions that are missing. A schema of a newer version is used as long as
+ * that version allows it, so that gateways of both can run during an upgrade.
  * @throws {SpoolUnusable} the schema is that of a newer version which this one cannot use
  */
 export async function makeSchema(
@@ -135,24 +143,26 @@ export async function makeSchema(
   functions: readonly SqlFunction[],
 ): Promise<void> {
   const all = [NOW, ...functions];
-  const known = await readVersion(database);
-  if (known > STEPS.length) {
+  const { version, needed } = await readVersion(database);
+  if (needed > STEPS.length) {
     throw new SpoolUnusable(
-      `the database has the schema of a newer version (${known}; this program knows ${STEPS.length}). ` +
+      `the database has the schema of a newer version (${version}; this program knows ${STEPS.length}). ` +
         'Run that version.',
     );
   }
-  const missing = known === STEPS.length ? await missingOf(database, all) : all;
+  const missing = version >= STEPS.length ? await missingOf(database, all) : all;
   if (missing.length === 0) return;
   await database.query(`DO $migration$
     DECLARE known int;
     BEGIN
       PERFORM pg_advisory_xact_lock(${LOCK});
-      CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL);
+      CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL, needed int NOT NULL);
       SELECT coalesce(max(version), 0) INTO known FROM schema_version;
       ${STEPS.map((step, index) => `IF known <= ${index} THEN ${step} END IF;`).join('\n')}
-      DELETE FROM schema_version;
-      INSERT INTO schema_version VALUES (greatest(known, ${STEPS.length}));
+      IF known < ${STEPS.length} THEN
+        DELETE FROM schema_version;
+        INSERT INTO schema_version VALUES (${STEPS.length}, ${NEEDED_STEPS});
+      END IF;
       ${all.map(madeOnce).join('\n')}
     END $migration$`);
 }
@@ -160,13 +170,20 @@ export async function makeSchema(
 const madeOnce = ({ name, sql }: SqlFunction): string =>
   `IF to_regproc('${name}') IS NULL THEN ${sql}; END IF;`;
 
-async function readVersion(database: Database): Promise<number> {
+interface SchemaVersion {
+  /** The number of applied steps. */
+  readonly version: number;
+  readonly needed: number;
+}
+
+async function readVersion(database: Database): Promise<SchemaVersion> {
   const [table] = await database.query<{ there: boolean }>(
     `SELECT to_regclass('schema_version') IS NOT NULL AS there`,
   );
-  if (table?.there !== true) return 0;
-  const [row] = await database.query<{ version: number }>('SELECT version FROM schema_version');
-  return row?.version ?? 0;
+  const none = { version: 0, needed: 0 };
+  if (table?.there !== true) return none;
+  const [row] = await database.query<SchemaVersion>('SELECT version, needed FROM schema_version');
+  return row ?? none;
 }
 
 async function missingOf(database: Database, all: readonly SqlFunction[]): Promise<SqlFunction[]> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { BlobFiles } from '../../../src/spool/blobs.ts';
+import { SpoolUnusable } from '../../../src/spool/errors.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -33,9 +34,14 @@ afterEach(async () => {
   dir.remove();
 });
 
-async function gateway(): Promise<PostgresStore> {
+async function gateway(keys?: readonly string[]): Promise<PostgresStore> {
   const blobs = new BlobFiles({ dir: join(dir.path, randomUUID()), reserveBytes: 0 });
-  const store = await openPostgresStore({ url, instance: randomUUID(), blobs });
+  const store = await openPostgresStore({
+    url,
+    instance: randomUUID(),
+    blobs,
+    ...(keys && { keys }),
+  });
   opened.push(store);
   return store;
 }
@@ -66,5 +72,38 @@ describe('a lease', () => {
     await client.query('UPDATE lease SET until = until - 60000');
     expect(await other.take('work', 60_000)).toBe(true);
     expect(await one.take('work', 60_000)).toBe(false);
+  });
+});
+
+describe('the keys', () => {
+  test('of the first gateway are asked of the others; a command needs none', async () => {
+    await gateway(['one']);
+    await expect(gateway(['two'])).rejects.toThrow(/other keys.*Copy keys\.json/);
+    await gateway(['one']);
+    await gateway();
+  });
+
+  test('are replaced one after the other', async () => {
+    await gateway(['old']);
+    await gateway(['new', 'old']);
+    await gateway(['new']);
+    await expect(gateway(['newer'])).rejects.toThrow(SpoolUnusable);
+  });
+
+  test('of only one of two gateways that start at once are taken', async () => {
+    await gateway();
+    const both = await Promise.allSettled([gateway(['one']), gateway(['two'])]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('the schema', () => {
+  test('of a newer version is used as long as that version allows it', async () => {
+    await gateway();
+    await client.query('UPDATE schema_version SET version = 1000');
+    await gateway();
+    await client.query('UPDATE schema_version SET needed = 1000');
+    await expect(gateway()).rejects.toThrow(/newer version \(1000;/);
+    await client.query('UPDATE schema_version SET version = 1, needed = 1');
   });
 });

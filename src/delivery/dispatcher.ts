@@ -8,7 +8,7 @@ import {
 } from '../spool/entry.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { attempt, type AttemptOptions, type AttemptParts } from './attempt.ts';
-import { Probing } from './probing.ts';
+import { Probing, type ProbingParts } from './probing.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -29,6 +29,8 @@ export interface DispatcherOptions {
   readonly lookEveryMs?: number;
 }
 
+type DispatcherParts = AttemptParts & ProbingParts;
+
 interface InFlight {
   readonly lease: Lease;
   readonly shopId: ShopId;
@@ -45,7 +47,7 @@ interface InFlight {
  * the limit.
  */
 export class Dispatcher {
-  readonly #parts: AttemptParts;
+  readonly #parts: DispatcherParts;
   readonly #probing: Probing;
   readonly #watchdog: Watchdog;
   #shops: ReadonlyMap<ShopId, ShopPlatform> = new Map();
@@ -65,7 +67,7 @@ export class Dispatcher {
   #renewAt = 0;
   #interrupted = false;
 
-  constructor(shops: readonly ShopPlatform[], parts: AttemptParts, options: DispatcherOptions) {
+  constructor(shops: readonly ShopPlatform[], parts: DispatcherParts, options: DispatcherOptions) {
     this.#parts = parts;
     this.#options = options;
     this.#probing = new Probing(parts, (request) => this.#try(request));

@@ -8,7 +8,7 @@ const FAILURES_THAT_OPEN = 10;
 const FORBIDDEN_LANES_THAT_OPEN = 3;
 /** Most outages are short: a restart, a connection reset. */
 const FIRST_PROBE_AFTER_MS = 1000;
-const PROBE_AFTER_MS = 5000;
+export const PROBE_AFTER_MS = 5000;
 const PROBE_JITTER_MS = 20_000;
 /** The longest Retry-After that is honoured. */
 const PATIENT_AT_MOST_MS = 3_600_000;
@@ -143,18 +143,26 @@ export class Health {
     return Math.max(probeAt, notBefore, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
   }
 
-  /** Marks a probe as in flight. Call the returned function when it has ended in any way. */
-  beginProbe(): () => void {
+  /** Whether an operator has asked for the next probe. */
+  get isProbeAsked(): boolean {
+    return this.#trouble?.asked === true;
+  }
+
+  /**
+   * Marks a probe as in flight. Call the returned function when it has ended in any way, with false
+   * if it was not made after all.
+   */
+  beginProbe(): (isMade?: boolean) => void {
     const trouble = this.#trouble;
     if (trouble === undefined) return () => undefined;
     const begunAt = this.#clock();
     this.#probingSince = begunAt;
     Object.assign(trouble, { asked: false, foundNothing: false });
-    return () => {
+    return (isMade = true) => {
       // The watchdog may have given up this probe, and another one may be in flight.
       if (this.#probingSince !== begunAt) return;
       this.#probingSince = undefined;
-      this.#lastProbe = { begunAt, at: this.#clock(), ...this.#resultOf(trouble) };
+      if (isMade) this.#lastProbe = { begunAt, at: this.#clock(), ...this.#resultOf(trouble) };
       const waitMs = PROBE_AFTER_MS + this.#random() * PROBE_JITTER_MS;
       this.#planProbe(trouble, trouble.asked ? 0 : waitMs);
     };

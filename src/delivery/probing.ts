@@ -5,6 +5,8 @@ import { ENDPOINTS } from '../spool/shop-health.ts';
 import { SpoolFull } from '../spool/errors.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
+import type { Leases } from '../runtime/leases.ts';
+import { PROBE_AFTER_MS } from './health.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
 /** After a probe times out the next one gets a longer timeout, up to the last of these. */
@@ -30,7 +32,9 @@ export type TryOne = (request: {
   readonly probe?: AttemptOptions['probe'];
 }) => Promise<boolean>;
 
-type Parts = Pick<AttemptParts, 'spool' | 'logger' | 'clock'>;
+export interface ProbingParts extends Pick<AttemptParts, 'spool' | 'logger' | 'clock'> {
+  readonly leases: Leases;
+}
 
 /**
  * Handles shops in trouble. Sends the probes that their health requires and the canaries of
@@ -38,7 +42,7 @@ type Parts = Pick<AttemptParts, 'spool' | 'logger' | 'clock'>;
  * trouble is over. Stores each shop's health for the commands that run beside the gateway.
  */
 export class Probing {
-  readonly #parts: Parts;
+  readonly #parts: ProbingParts;
   readonly #tryOne: TryOne;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #timeouts = new Map<ShopId, number>();
@@ -46,7 +50,7 @@ export class Probing {
   readonly #told = new Map<ShopId, string>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: Parts, tryOne: TryOne) {
+  constructor(parts: ProbingParts, tryOne: TryOne) {
     this.#parts = parts;
     this.#tryOne = tryOne;
   }
@@ -87,11 +91,19 @@ export class Probing {
     this.#underWay.add(done);
   }
 
-  /** One attempt at one lane head. The next probe is scheduled whatever its result. */
+  /**
+   * One attempt at one lane head, unless another gateway has just made one. The next probe is
+   * scheduled whatever its result.
+   */
   async #probe(shop: ShopPlatform, endpoint: Endpoint): Promise<void> {
     const health = shop.health[endpoint];
+    const { isProbeAsked } = health;
     const end = health.beginProbe();
+    let isMade = false;
     try {
+      const lease = `probe of ${shop.settings.shopId} ${endpoint}`;
+      isMade = (await this.#parts.leases.take(lease, PROBE_AFTER_MS)) || isProbeAsked;
+      if (!isMade) return;
       if (endpoint === 'messages') await shop.checkReads();
       const found = await this.#tryOne({
         shop,
@@ -100,7 +112,7 @@ export class Probing {
       });
       if (!found) health.nothingToTry();
     } finally {
-      end();
+      end(isMade);
     }
   }
 

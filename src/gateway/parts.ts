@@ -152,6 +152,7 @@ export function startDelivery(
     shops.value,
     {
       spool: store.spool,
+      leases: store.leases,
       intake,
       conversations: new Conversations(store.spool, clock),
       normalizers,

@@ -1,5 +1,8 @@
-import { because } from '../support/entries.ts';
+import { because, SHOP } from '../support/entries.ts';
 import { expect, test } from '@jest/globals';
+import { isCreate, deliveryScene, json, message, toCreate } from './scene.ts';
+import { sharedLeases } from '../support/leases.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { Health } from '../../src/delivery/health.ts';
 
 function setting() {
@@ -49,4 +52,24 @@ test('an operator’s word during a probe has the next one come right after it',
   expect(health.isProbeDue).toBe(false);
   time.now += 5000;
   expect(health.isProbeDue).toBe(true);
+});
+
+test('a probe that another gateway has just made is not repeated, unless an operator asks', async () => {
+  const leasesOf = sharedLeases();
+  const [other, leases] = [leasesOf(), leasesOf()];
+  const scene = await deliveryScene({ leases });
+  await other.take(`probe of ${SHOP} messages`, 60_000);
+  scene.platform.script = toCreate(json(503));
+  scene.shop.health.messages.readsFailed(because('503'));
+  await scene.submit(message());
+  const tried = () => scene.platform.seen.filter(isCreate).length;
+  const before = tried();
+  const isDue = () => scene.shop.health.messages.isProbeDue;
+  scene.ahead.ms += 60_000;
+  await waitFor('the probe to be passed over', () => !isDue());
+  expect(scene.shop.health.messages.report().lastProbe).toBeUndefined();
+  expect(tried()).toBe(before);
+  scene.tryNow();
+  await waitFor('the probe', () => scene.shop.health.messages.report().lastProbe);
+  expect(tried()).toBeGreaterThan(before);
 });

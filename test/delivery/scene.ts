@@ -1,3 +1,4 @@
+import { type Leases, soleLeases } from '../../src/runtime/leases.ts';
 import { Readable } from 'node:stream';
 import { Conversations } from '../../src/delivery/conversations.ts';
 import { Dispatcher } from '../../src/delivery/dispatcher.ts';
@@ -37,6 +38,7 @@ export interface SceneOptions {
   readonly shops?: number;
   readonly concurrency?: number;
   readonly requestTimeoutMs?: number;
+  readonly leases?: Leases;
 }
 
 export type Scene = Awaited<ReturnType<typeof deliveryScene>>;
@@ -60,6 +62,7 @@ export async function deliveryScene({
   shops: shopCount = 1,
   concurrency = 8,
   requestTimeoutMs = 2000,
+  leases = soleLeases,
 }: SceneOptions = {}) {
   const dir = tempDir();
   ends(() => dir.remove());
@@ -100,7 +103,7 @@ export async function deliveryScene({
   const dispatcher: Dispatcher = new Dispatcher(
     shops,
     {
-      ...{ spool: store.spool, intake, metrics, clock: Date.now, random: () => 0 },
+      ...{ spool: store.spool, leases, intake, metrics, clock: Date.now, random: () => 0 },
       conversations: new Conversations(store.spool, Date.now),
       normalizers: { email: normalize, sms: normalize, web_chat: normalize },
       logger: recording(logged),

@@ -1,3 +1,4 @@
+import { soleLeases } from '../../src/runtime/leases.ts';
 import type FormData from 'form-data';
 import { Readable } from 'node:stream';
 import { Conversations } from '../../src/delivery/conversations.ts';
@@ -67,6 +68,7 @@ export class Heart {
     this.#dispatcher = new Dispatcher(
       this.#shops,
       {
+        leases: soleLeases,
         ...{ spool, intake: this.intake, metrics, clock, logger: loggerOf(options.onLog) },
         conversations: new Conversations(spool, clock),
         normalizers: { email: normalize, sms: normalize, web_chat: normalize },

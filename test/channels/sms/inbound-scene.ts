@@ -110,7 +110,8 @@ export async function startInboundScene(): Promise<InboundScene> {
   const dispatcher: Dispatcher = new Dispatcher(
     platforms,
     {
-      ...{ spool: store.spool, intake, metrics, logger: silentLogger, clock: Date.now },
+      ...{ spool: store.spool, leases: store.leases },
+      ...{ intake, metrics, logger: silentLogger, clock: Date.now },
       conversations: new Conversations(store.spool, Date.now),
       normalizers: { email: notSms, sms, web_chat: notSms },
       random: () => 0,

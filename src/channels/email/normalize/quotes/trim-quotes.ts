@@ -107,8 +107,10 @@ function findQuote(lines: readonly Line[]): FoundQuote {
     if (line === undefined || line.text === '') continue;
     if (bare !== undefined) {
       if (isQuoted(line) || isEmptyOrRule(line)) continue;
-      // Text below it is an answer, unless it introduces the quote of the whole message.
-      return introducedBelow(lines, index) ?? bare;
+      // Text below it is an answer, which stays; the whole message may be quoted below the answer.
+      const introduced = introducedBelow(lines, index);
+      if (introduced !== undefined) return introduced;
+      continue;
     }
     const quote = quoteAt(lines, index);
     if (quote === undefined && isForwardLine(line)) return FORWARD;

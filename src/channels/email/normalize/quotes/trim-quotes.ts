@@ -41,7 +41,9 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
   while (end > 0 && quote !== undefined && isEmptyOrRule(lines[end - 1])) end -= 1;
   const kept = withoutSignature(lines.slice(0, end));
   if (!saysSomething(kept)) return untrimmed(quote === undefined ? undefined : 'nothing_left');
-  if (quote !== undefined && pointsIntoQuote(kept)) return untrimmed('points_into_quote');
+  if (quote !== undefined && (announces(kept, quote) || pointsIntoQuote(kept))) {
+    return untrimmed('points_into_quote');
+  }
   const staying = new Set(kept);
   return {
     lines: kept,
@@ -193,6 +195,14 @@ function saysSomething(lines: readonly Line[]): boolean {
     if (isOriginalMessageLine(lines, index)) return false;
     return attributionStart(lines, index, true) === undefined;
   });
+}
+
+/**
+ * A person's "You wrote me this:", or the marker of a forward in words that no table has: a program
+ * writes no words directly above the header of a quote.
+ */
+function announces(kept: readonly Line[], { rule }: QuoteStart): boolean {
+  return rule === 'header_block' && /[:：]$/.test(bareText(kept.at(-1)));
 }
 
 /** A text that only refers to its quote is short. */

@@ -12,6 +12,7 @@ import { secondLeaves } from './second-parser.ts';
 
 /** What came of one message. */
 export interface MailCheck extends Comparison {
+  /** The processor time of Sluice's readings. */
   readonly ms: number;
   /** Parts of the second parser that are neither in the content, nor a file, nor in the notes. */
   readonly lost: readonly string[];
@@ -30,15 +31,15 @@ export async function checkMail(
   folder: string,
   from: 'memory' | 'file',
 ): Promise<MailCheck> {
-  const started = performance.now();
+  const started = process.cpuUsage();
   try {
     const ours = await readMail(message.bytes, folder, from);
     const result = await normalize(message.bytes, folder);
-    const ms = performance.now() - started;
+    const { user, system } = process.cpuUsage(started);
     const second = await secondLeaves(message.bytes);
     return {
       ...compareLeaves(ours, second, message.bytes),
-      ms,
+      ms: (user + system) / 1000,
       lost: await accountFor(second ?? [], ours, result, () =>
         readMail(withoutEncodings(message.bytes), folder, 'memory'),
       ),

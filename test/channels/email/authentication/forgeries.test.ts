@@ -5,6 +5,7 @@ import {
   DnsError,
   type Resolve,
 } from '../../../../src/channels/email/authentication/dns-resolver.ts';
+import { withinProcessorTime } from '../../../support/processor-time.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
 
 const own = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -19,7 +20,10 @@ const resolve: Resolve = (name, type) => {
   return Promise.resolve(records.map((record) => [record]));
 };
 
-function check(text: string, totalMs = 5000) {
+/** What a message may take. */
+const LIMIT_MS = 5000;
+
+function check(text: string, totalMs = LIMIT_MS) {
   const raw = { kind: 'bytes' as const, bytes: Buffer.from(text, 'latin1') };
   const request = {
     ...{ raw, remoteAddress: '198.51.100.9', heloName: 'mx.elsewhere.example' },
@@ -82,7 +86,10 @@ describe('what a sender writes into a signature does not leave the verdict open'
   });
 });
 
-/** Each took more than the five seconds that there are, which left the verdict open. */
+/**
+ * Each took more than the five seconds that there are, which left the verdict open. The limit is one
+ * of processor time here: a busy machine must not open the verdict either.
+ */
 describe('no message takes longer than it may', () => {
   const head = `${signature('')}\r\n`;
   test.each([
@@ -91,7 +98,9 @@ describe('no message takes longer than it may', () => {
     ['a line of 25 MB of spaces', () => `${head}\r\n${' '.repeat(25_000_000)}x`],
     ['8 million lines of a space', () => `${head}\r\n${' \r\n'.repeat(8_000_000)}x`],
   ])('%s', async (_, text) => {
-    expect(await check(text())).toMatchObject({ dmarc: 'fail', policy: 'reject' });
+    const message = text();
+    const verdict = await withinProcessorTime(LIMIT_MS, () => check(message, LIMIT_MS * 50));
+    expect(verdict).toMatchObject({ dmarc: 'fail', policy: 'reject' });
   });
 });
 

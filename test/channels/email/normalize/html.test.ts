@@ -52,7 +52,11 @@ describe('what a person would not see is not there', () => {
     ],
     ['the hidden attribute', '<p>a</p><p hidden>b</p>', 'a'],
     ['no height', '<p>a</p><div style="max-height:0;overflow:hidden">b</div>', 'a'],
-    ["Outlook's own", '<p>a</p><div style="mso-hide:all">b</div>', 'a'],
+    [
+      'but not what only Outlook hides, whose button is in a comment',
+      '<p>a</p><div style="mso-hide:all">b</div>',
+      'a\n\nb',
+    ],
     ['a comment in the style', '<p>a<span style="display:/* x */none">b</span></p>', 'a'],
     ['an escape in the style', '<p>a<span style="d\\69splay:n\\6f ne">b</span></p>', 'a'],
     [

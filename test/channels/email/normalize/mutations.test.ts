@@ -7,6 +7,8 @@ import { tempDir } from '../../../support/temp-dir.ts';
 /** The same on each run; `npm run bench -- fuzz` takes others, and more of them. */
 const FIRST_SEED = 1;
 const MESSAGES = runCount(1000);
+/** Far above what any message takes on a busy machine, and below what the test may take. */
+const DEADLINE_MS = 120_000;
 
 const folder = tempDir();
 afterAll(() => folder.remove());
@@ -14,7 +16,11 @@ afterAll(() => folder.remove());
 describe('mutations of real messages, in the worker threads', () => {
   test('kill no worker, keep none for long, and come out as the platform takes them', async () => {
     const seeds = Array.from({ length: MESSAGES }, (_, index) => FIRST_SEED + index);
-    const report = await fuzzMail({ folder: folder.path, seeds });
+    const report = await fuzzMail({
+      folder: folder.path,
+      seeds,
+      deadlineMs: DEADLINE_MS,
+    });
     expect(report).toMatchObject({
       messages: MESSAGES,
       workerDeaths: 0,

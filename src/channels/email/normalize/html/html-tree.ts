@@ -171,7 +171,7 @@ interface Visibility {
 }
 
 /** Declarations that can hide an element; a style without any of them is not parsed. */
-const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font(?:-size)?\s*:\s*[+.]?0/i;
+const MAY_HIDE = /display|visibility|opacity|overflow|font(?:-size)?\s*:\s*[+.]?0/i;
 /** A style that may disguise such a declaration with comments or escapes. */
 const DISGUISED = /\/\*|\\/;
 
@@ -186,7 +186,6 @@ function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: bo
   const flat = isZero(declared.get('max-height')) || isZero(declared.get('height'));
   if (
     declared.get('display') === 'none' ||
-    declared.get('mso-hide') === 'all' ||
     isZero(declared.get('opacity')) ||
     (overflowHidden && flat)
   ) {

@@ -21,6 +21,9 @@ const DATE =
 const BRACKETED = /[<([]\s{0,2}(?:mailto:)?[^\s<>()[\]@]{1,250}@[^\s<>()[\]@]{1,250}/i;
 /** Yahoo's app puts the quoted text on the same line, after the attribution. */
 const WITH_TEXT_BEHIND = /<[^<>\s]{1,250}@[^<>\s]{1,250}>[^<>:\n]{0,40}[:：] {2,}\S/;
+/** Gmail's former attribution, which may have no address. */
+const ISO_DATE_AND_ZONE =
+  /^\p{Nd}{4}-\p{Nd}\p{Nd}-\p{Nd}\p{Nd} \p{Nd}{1,2}:\p{Nd}\p{Nd} GMT[+-]\p{Nd}\p{Nd}:\p{Nd}\p{Nd} \S/u;
 /** Names do not begin in lower case, apart from these words in them and beside them. */
 const SMALL_WORDS: ReadonlySet<string> = new Set(
   `at on from via of in by the and am pm um uhr à a.m p.m de da do dos von van der den del kl klo o
@@ -132,6 +135,7 @@ function mayEndAttribution(line: Line | undefined, quoteFollows: boolean): boole
   if (/[:：][\s*_>)-]{0,4}$/.test(text.slice(-6))) return true;
   const hasAt = text.length <= MAX_LENGTH && text.includes('@');
   if (quoteFollows && hasAt && text.endsWith('>')) return true;
+  if (quoteFollows && ISO_DATE_AND_ZONE.test(bareText(line))) return true;
   if (!(quoteFollows || hasAt) || !/[\p{L})]$/u.test(text.slice(-2))) return false;
   const said = folded(text.slice(-60));
   return attributionVerbs.some((verb) => endsWithPhrase(said, verb));
@@ -194,7 +198,9 @@ function introducesQuote(candidate: Candidate): boolean {
   const mayHave = candidate.hasAddress && hasDate ? 5 : 3;
   if (words > MAX_WORDS || (!starts && wordsOfSentence(candidate) > mayHave)) return false;
   const verb = verbsIn(candidate.folded).length > 0;
-  if (!candidate.hasColon && !verb) return starts && hasDate && endsInAddress(text);
+  if (!candidate.hasColon && !verb) {
+    return (starts && hasDate && endsInAddress(text)) || ISO_DATE_AND_ZONE.test(text);
+  }
   if (candidate.hasAddress) return (verb || hasDate || endsInAddress(text)) && namesSender(text);
   if (hasDate) return verb || (starts && words <= 14 && wordsOfSentence(candidate) <= 3);
   return verb && isNameAndVerb(candidate);
@@ -234,11 +240,14 @@ function verbsIn(said: string): readonly string[] {
   return [...spaced, ...attached].filter((verb) => findPhrase(said, verb) !== -1);
 }
 
-/** "Ann Customer wrote", where no word that begins in lower case is more than a part of a name. */
+/**
+ * "Ann Customer wrote", where no word that begins in lower case is more than a part of a name. Only a
+ * forum or a help desk says "ann via Acme wrote".
+ */
 function isNameAndVerb(candidate: Candidate): boolean {
   const { text, folded: said } = candidate;
   if (text.split(' ').length > 8 || verbsIn(said).some((verb) => said === verb)) return false;
-  return wordsOfSentence(candidate) === 0;
+  return wordsOfSentence(candidate) <= (/^\S+ via \p{Lu}/u.test(text) ? 1 : 0);
 }
 
 /** Whether between the date and the address stands a name, and no part of a sentence. */

@@ -66,7 +66,8 @@ export function startsHeaderBlock(lines: readonly Line[], index: number): boolea
   const first = firstLabel(lines[index]);
   if (first === '' || !(fromLabels.has(first) || otherLabels.has(first))) return false;
   const sentFirst = !fromLabels.has(first);
-  if (sentFirst && !isEmptyOrRule(lines[index - 1]) && !isDashed(bareText(lines[index - 1]))) {
+  const above = lines[index - 1];
+  if (sentFirst && !isEmptyOrRule(above) && !isDashed(bareText(above)) && !hasZone(lines[index])) {
     return false;
   }
   return isBlock(headerFields(lines, index, sentFirst));
@@ -82,7 +83,12 @@ interface HeaderField {
   readonly label: string;
   readonly hasAddress: boolean;
   readonly hasTime: boolean;
+  readonly hasZone: boolean;
 }
+
+/** A date as only a program writes it (RFC 5322 §3.3): `Mon, 5 Jan 2026 10:00:00 +0100`. */
+const hasZone = (line: Line | undefined): boolean =>
+  /\d\d:\d\d:\d\d [+-]\d{4}$/.test(bareText(line));
 
 /** The fields from this line on, as long as they are below each other and each is there once. */
 function headerFields(
@@ -104,7 +110,12 @@ function headerFields(
     for (const label of labels) {
       if (fields.some((field) => field.label === label)) return fields;
       if (hasFrom && fromLabels.has(label) && !otherLabels.has(label)) return fields;
-      fields.push({ label, hasAddress: text.includes('@'), hasTime: /\d[:.]\d\d/.test(text) });
+      fields.push({
+        label,
+        hasAddress: text.includes('@'),
+        hasTime: /\d[:.]\d\d/.test(text),
+        hasZone: hasZone(lines[at]),
+      });
     }
     if (fields.length >= HEADER_BLOCK_LINES) break;
   }
@@ -120,7 +131,10 @@ function isAddressRest(lines: readonly Line[], at: number): boolean {
 function isBlock(fields: readonly HeaderField[]): boolean {
   const from = fields.find(({ label }) => fromLabels.has(label));
   const others = fields.filter((field) => field !== from && otherLabels.has(field.label));
-  if (from === undefined) return false;
+  // Hotmail's Date and To, of a sender who has left out the rest.
+  if (from === undefined) {
+    return fields[0]?.hasZone === true && fields[1]?.hasAddress === true;
+  }
   if (from.hasAddress) return others.length >= 2 || others.some(({ hasTime }) => hasTime);
   return others.length >= 2 && fields.some(({ label }) => subjectLabels.has(label));
 }

@@ -124,8 +124,8 @@ function goesOn(lines: readonly Line[], first: number, end: number): boolean {
 
 const MAX_FOOTER_LINES = 60;
 const MAX_PARAGRAPHS = 12;
-/** The rule of Mailman has 47 underscores. */
-const LIST_RULE = /^[_=-]{20,80}$/;
+/** The rule of Mailman has 47 underscores, of which some programs on the way leave two. */
+const LIST_RULE = /^(?:__|[_=-]{20,80})$/;
 const MIN_DISCLAIMER_WORDS = 3;
 
 /** Whether the rest of the message is only what was added to it on its way. */
@@ -135,8 +135,13 @@ function isFooter(rest: readonly Line[], lines: readonly Line[], index: number):
   const ruled = LIST_RULE.test(bareText(lines.slice(0, index).findLast(hasText)));
   if (ruled && said.length <= 8 && said.some(isListLine) && said.some(hasLink)) return true;
   const paragraphs = paragraphsOf(rest);
-  return paragraphs.length <= MAX_PARAGRAPHS && paragraphs.every(isAddedParagraph);
+  if (paragraphs.length > MAX_PARAGRAPHS || !paragraphs.some(isAddedParagraph)) return false;
+  return paragraphs.every((text) => ADDED_TITLE.test(text) || isAddedParagraph(text));
 }
+
+/** It says nothing without the text below it. */
+const ADDED_TITLE =
+  /^(?:disclaimer|confidentiality notice|haftungsausschluss|avis de confidentialité|aviso legal)[:.]?$/i;
 
 const hasText = ({ text }: Line) => text.trim() !== '';
 
@@ -156,13 +161,7 @@ function paragraphsOf(lines: readonly Line[]): readonly string[] {
 function isAddedParagraph(text: string): boolean {
   if (LIST_FOOTERS.some((footer) => footer.test(text))) return true;
   if (text.length < 500 && SCANNER_LINES.some((line) => line.test(text))) return true;
-  if (
-    text.length < 80 &&
-    /^(?:disclaimer|confidentiality notice|haftungsausschluss|avis de confidentialité|aviso legal|\[image: [^\]]{0,60}\])[:.]?$/i.test(
-      text,
-    )
-  ) {
-    return true;
-  }
+  // A logo.
+  if (/^\[image: [^\]]{0,60}\]$/.test(text)) return true;
   return DISCLAIMER_WORDS.filter((word) => word.test(text)).length >= MIN_DISCLAIMER_WORDS;
 }

@@ -76,10 +76,10 @@ export function bareText(line: Line | undefined): string {
     .trim();
 }
 
-/** A separator line; it belongs to the quote that follows. */
+/** A separator line; it belongs to the quote that follows. `--` begins a signature instead. */
 export function isRule(line: Line): boolean {
   const text = bareText(line);
-  return text.length >= 3 && /^[-_=\u2013\u2014\u2500]{3,600}$/.test(text);
+  return text.length >= 2 && /^(?:__|[-_=\u2013\u2014\u2500]{3,600})$/.test(text);
 }
 
 export function isEmptyOrRule(line: Line | undefined): boolean {

@@ -41,7 +41,9 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
   while (end > 0 && quote !== undefined && isEmptyOrRule(lines[end - 1])) end -= 1;
   const kept = withoutSignature(lines.slice(0, end));
   if (!saysSomething(kept)) return untrimmed(quote === undefined ? undefined : 'nothing_left');
-  if (quote !== undefined && pointsIntoQuote(kept)) return untrimmed('points_into_quote');
+  if (quote !== undefined && (announces(kept, quote) || pointsIntoQuote(kept))) {
+    return untrimmed('points_into_quote');
+  }
   const staying = new Set(kept);
   return {
     lines: kept,
@@ -107,8 +109,10 @@ function findQuote(lines: readonly Line[]): FoundQuote {
     if (line === undefined || line.text === '') continue;
     if (bare !== undefined) {
       if (isQuoted(line) || isEmptyOrRule(line)) continue;
-      // Text below it is an answer, unless it introduces the quote of the whole message.
-      return introducedBelow(lines, index) ?? bare;
+      // Text below it is an answer, which stays; the whole message may be quoted below the answer.
+      const introduced = introducedBelow(lines, index);
+      if (introduced !== undefined) return introduced;
+      continue;
     }
     const quote = quoteAt(lines, index);
     if (quote === undefined && isForwardLine(line)) return FORWARD;
@@ -191,6 +195,14 @@ function saysSomething(lines: readonly Line[]): boolean {
     if (isOriginalMessageLine(lines, index)) return false;
     return attributionStart(lines, index, true) === undefined;
   });
+}
+
+/**
+ * A person's "You wrote me this:", or the marker of a forward in words that no table has: a program
+ * writes no words directly above the header of a quote.
+ */
+function announces(kept: readonly Line[], { rule }: QuoteStart): boolean {
+  return rule === 'header_block' && /[:：]$/.test(bareText(kept.at(-1)));
 }
 
 /** A text that only refers to its quote is short. */

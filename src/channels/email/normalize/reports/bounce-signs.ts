@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../../header-block.ts';
 import { authorOf, isNoReply, type Sender } from '../../sender.ts';
 import type { EmailMeta } from '../../stored.ts';
 import { readDisplayName } from '../head/header-values.ts';
-import { isBounceSubject } from '../head/subjects.ts';
+import { isBounceSubject, isForwardSubject } from '../head/subjects.ts';
 import { phrases } from '../quotes/lines.ts';
 import { hasBounceOpening, noticeText, startsLikeBounce } from './notice-text.ts';
 import { isStatusPart, type ReportPart, reportType } from './report-parts.ts';
@@ -49,6 +49,7 @@ export function isBounce(mail: ReportSigns): boolean {
   const system = mailSystem(mail);
   if (system === 'certain') return true;
   if (system === undefined) return false;
+  if (isForwardSubject(subject)) return false;
   if (system === 'no-reply') return startsLikeBounce(noticeText(parts));
   if (isBounceSubject(subject) || parts.some(isStatusPart)) return true;
   return parts.length > 0 && hasBounceOpening(noticeText(parts));

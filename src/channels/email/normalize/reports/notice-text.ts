@@ -1,7 +1,8 @@
 import { decodeText } from '../body/charset.ts';
 import { parseHtml, stripTags } from '../html/html-tree.ts';
 import { renderHtml } from '../html/render-html.ts';
-import { phrases } from '../quotes/lines.ts';
+import { isForwardLine } from '../quotes/headings.ts';
+import { isQuoted, phrases, textLines } from '../quotes/lines.ts';
 import { type BounceText, line } from './bounce-lines.ts';
 import { TEXTS_OF_SERVERS } from './texts-of-servers.ts';
 import { TEXTS_OF_SERVICES } from './texts-of-services.ts';
@@ -91,9 +92,13 @@ function withoutEnvelope(text: string): string {
   return (text.slice(start).split('\n', 1)[0] ?? '').replaceAll('\\"', '"');
 }
 
-/** Whether a text begins like a bounce. */
+/** Whether a text begins like a bounce, and does not quote or forward one. */
 export function hasBounceOpening(text: string): boolean {
-  const opening = beginningOf(text, MAX_OPENING);
+  const lines = textLines(text.slice(0, MAX_OPENING * 2));
+  const forwarded = lines.findIndex(isForwardLine);
+  const own = forwarded === -1 ? lines : lines.slice(0, forwarded);
+  const said = own.filter((each) => !isQuoted(each)).map((each) => each.text);
+  const opening = beginningOf(said.join('\n'), MAX_OPENING);
   return OPENINGS.some((phrase) => opening.includes(phrase));
 }
 

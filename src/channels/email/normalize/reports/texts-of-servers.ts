@@ -168,7 +168,11 @@ export const TEXTS_OF_SERVERS: readonly BounceText[] = [
   {
     system: 'Apache James, Verizon',
     source: `${SISIMAI}ApacheJames.pm`,
-    opening: ['hi. this is the james mail server', 'message could not be delivered to mobile'],
+    opening: [
+      'hi. this is the james mail server',
+      'message could not be delivered to mobile',
+      'error: invalid user address',
+    ],
     recipient: [BARE],
   },
   {

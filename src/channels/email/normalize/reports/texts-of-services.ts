@@ -222,6 +222,7 @@ export const TEXTS_OF_SERVICES: readonly BounceText[] = [
       line(String.raw`your message to <@@> (was automatically rejected.*)`),
       line(String.raw`local mailbox @@ (is unavailable.*)`),
       line(String.raw`---- @@()`),
+      line(String.raw`target mail address: @@()`),
       NAMED,
     ],
     end: [

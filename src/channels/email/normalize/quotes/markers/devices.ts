@@ -11,7 +11,7 @@ const DEVICE_LINES = {
   en: 'sent from *|sent via *|sent with *|sent using *|from my *|sent from the *|sent thru *',
   enMore: 'secured with *|sent securely with *|composed on *|written on my *|sent securely from *',
   enGet:
-    'get outlook for *|get bluemail for *|get typeapp for *|get nine for *|get the new aol app *',
+    'get outlook for *|download outlook for *|get bluemail for *|get typeapp for *|get nine for *|get the new aol app *',
   de: 'von * gesendet|gesendet von *|gesendet mit *|gesendet über *|gesendet aus *|gesendet via *',
   deMore: 'diese nachricht wurde von * gesendet|diese e-mail wurde von * gesendet|versendet mit *',
   deMore2: 'diese nachricht wurde mit * gesendet|von * versendet|von * verschickt|verschickt mit *',
@@ -147,7 +147,7 @@ const MAIL_WORDS = `mail email e-mail webmail nine wireless mac
 /** Words that stand beside a device in these lines, and none that a sentence needs. */
 const FILLERS = `my mine the a an our for on with using by from via and in of & - – | app apps client
   application mobile smart new all free secure encrypted email-app network 3g 4g 5g lte edge plus pro max
-  mini ultra lite note tab air se xl fold flip powered version ver v os 10 11 7 8
+  mini ultra lite note tab duos octacore one air se xl fold flip powered version ver v os 10 11 7 8
   meinem meiner mein meine dem der die das einem einer für mit und mobilen neuen freundlicher
   mon ma mes le la les un une pour avec du de des l' d' sécurisée sécurisé l'app l'application
   l'adresse mi mis mío el la un una para con desde aplicación app
@@ -181,6 +181,7 @@ const WHOLE_LINES = `sent from mailspring, the best free email app for work
   yahoo mail: search, organise, conquer
   yahoo mail: mit schutz und leichtigkeit
   sender notified by mailtrack
+  sent by galaxy
   sent from my mobile, please excuse typos
   sent from my mobile device, please excuse any typos
   sent from my phone, please excuse typos
@@ -207,4 +208,4 @@ export const wholeLines: ReadonlySet<string> = new Set(WHOLE_LINES.trim().split(
  * what people put in its place in the settings.
  */
 export const EXCUSE =
-  /[.,;]?\s(?:please (?:excuse|forgive|pardon) (?:my |the |any )?(?:brevity|typos|errors|mistakes)(?: and (?:typos|errors|brevity))?|bitte entschuldigen sie (?:meine|die) kürze|veuillez excuser ma brièveté|disculpa mi brevedad|perdonate la brevità|perdonami la brevità|por favor,? desculpe(?: a)? (?:minha )?brevidade|excuseer mijn beknoptheid|ursäkta min korta ton|tilgiv (?:venligst )?min kortfattethed|vennligst tilgi min korthet|proszę wybaczyć (?:moją )?zwięzłość|omluvte prosím moji stručnost|prosím,? omluvte moji stručnost|prepáčte moju stručnosť|извините за краткость(?:, пожалуйста)?|вибачте за стислість|kısa yazdığım için lütfen kusura bakmayın|anteeksi lyhytsanaisuuteni|elnézést a rövidségért)[.!]?$/;
+  /[.,;]?\s(?:please (?:excuse|forgive|pardon) (?:my |the |any )?(?:brevity|typ[oe]\p{L}{0,3}|errors|mistakes)(?: and (?:typos|errors|brevity))?|bitte entschuldigen sie (?:meine|die) kürze|veuillez excuser ma brièveté|disculpa mi brevedad|perdonate la brevità|perdonami la brevità|por favor,? desculpe(?: a)? (?:minha )?brevidade|excuseer mijn beknoptheid|ursäkta min korta ton|tilgiv (?:venligst )?min kortfattethed|vennligst tilgi min korthet|proszę wybaczyć (?:moją )?zwięzłość|omluvte prosím moji stručnost|prosím,? omluvte moji stručnost|prepáčte moju stručnosť|извините за краткость(?:, пожалуйста)?|вибачте за стислість|kısa yazdığım için lütfen kusura bakmayın|anteeksi lyhytsanaisuuteni|elnézést a rövidségért)[.!]?$/u;

@@ -133,7 +133,7 @@ const FORWARD_TITLES = {
 const HEADER_LABELS = {
   en: 'from|sender ; subject ; sent|date|to|cc|bcc|reply-to|sent at|sent on',
   de: 'von|absender ; betreff ; gesendet|datum|an|cc|kopie|kopie (cc)|antwort an|gesendet am|empfänger',
-  fr: "de|expéditeur ; objet|sujet ; envoyé|envoyé le|date|date d'envoi|à|a|pour|cc|copie à|copie|répondre à",
+  fr: "de|expéditeur ; objet|sujet ; envoyé|envoyé le|date|date d'envoi|message du|à|a|pour|cc|copie à|copie|répondre à",
   es: 'de|remitente ; asunto ; enviado|enviado el|fecha|para|a|cc|cco|responder a|enviados',
   it: 'da|mittente ; oggetto ; inviato|inviato il|data|data invio|a|per|cc|ccn|rispondi a',
   pt: 'de|remetente ; assunto ; enviado|enviado em|enviada|enviada em|data|para|cc|cco|responder a',

@@ -2,12 +2,16 @@ import { createMonotonicClock } from '../../runtime/clock.ts';
 import type { BlobName } from '../../domain/ids.ts';
 import type { BlobFiles } from '../blobs.ts';
 import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
+import type { ChatStore } from '../chat-store.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import { ChatJournal } from './chat-journal.ts';
+import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
+import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
@@ -18,6 +22,8 @@ import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { makeSchema } from './schema.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
+import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
+import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 
 /** In the order in which they are made: a function is made after those that it calls. */
 const FUNCTIONS = [
@@ -28,6 +34,10 @@ const FUNCTIONS = [
   ...CONVERSATION_FUNCTIONS,
   ...SENDER_RATE_FUNCTIONS,
   ...RETENTION_FUNCTIONS,
+  ...VISITOR_FUNCTIONS,
+  ...IDENTITY_FUNCTIONS,
+  ...UPLOAD_FUNCTIONS,
+  ...CHAT_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -39,6 +49,7 @@ export interface PostgresSpoolOptions {
 
 export interface PostgresStore {
   readonly spool: Spool;
+  readonly chat: ChatStore;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
 }
@@ -82,6 +93,12 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       onFatal: () => undefined,
       close: () => database.close(),
     },
+    chat: {
+      ...methodsOf(new VisitorTable(database)),
+      ...methodsOf(new VisitorIdentities(database)),
+      ...methodsOf(new ChatJournal(database)),
+      ...methodsOf(new UploadTable(database)),
+    },
     optOuts: new OptOutTable(database),
     operator: {
       restore: (id) => moves.restore(id),
@@ -109,7 +126,9 @@ async function recover(
   const requeued = await retention.requeueOwn(instance);
   const named = await retention.namedBlobs();
   const files = new Set<BlobName>(await blobs.names());
-  const missing = named.filter(({ blob }) => !files.has(blob)).map(({ entry }) => entry);
+  const missing = named.flatMap(({ blob, entry }) =>
+    entry === null || files.has(blob) ? [] : [entry],
+  );
   for (const { blob } of named) files.delete(blob);
   for (const orphan of files) await blobs.remove(orphan);
   return { requeued, orphans: files.size, missing };

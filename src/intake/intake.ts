@@ -1,6 +1,6 @@
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { ChatStore, VisitorMessage } from '../spool/chat-store.ts';
+import type { ChatStore, NewChatEntry, VisitorMessage } from '../spool/chat-store.ts';
 import type {
   Accepted,
   EntryKind,
@@ -38,6 +38,9 @@ export interface Arrival {
   readonly detached?: boolean;
 }
 
+/** A visitor's message; the store chooses its lane. */
+export type ChatArrival = Omit<Arrival, 'lane'>;
+
 export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };
 
 /**
@@ -58,7 +61,7 @@ export interface Intake {
   entryFor(arrival: Arrival): NewEntry;
   /** Stores a visitor's message, journal line and use of uploads in one durable write. */
   acceptChat(
-    arrival: Arrival,
+    arrival: ChatArrival,
     message: VisitorMessage,
   ): Promise<AcceptedChat | 'unknown_upload' | 'joined'>;
 }
@@ -77,7 +80,7 @@ export interface IntakeParts {
 export function createIntake(parts: IntakeParts): Intake {
   const { spool, chat, backlog, metrics, clock, onAccepted } = parts;
   const newId = createEntryIds();
-  const count = (arrival: Arrival, { id, duplicate }: Accepted): void => {
+  const count = (arrival: ChatArrival, { id, duplicate }: Accepted): void => {
     metrics.accepted.inc({ channel: arrival.channel, duplicate: String(duplicate) });
     if (duplicate) return;
     backlog?.accepted(arrival.shopId, arrival.raw);
@@ -109,7 +112,7 @@ export function createIntake(parts: IntakeParts): Intake {
 
     async acceptChat(arrival, message) {
       await assertSpace([arrival.shopId]);
-      const result = await chat.acceptMessage(toEntry(arrival, newId(), clock()), message);
+      const result = await chat.acceptMessage(withoutLane(arrival, newId(), clock()), message);
       if (typeof result !== 'string') count(arrival, result);
       return result;
     },
@@ -117,12 +120,15 @@ export function createIntake(parts: IntakeParts): Intake {
 }
 
 function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
+  return { ...withoutLane(arrival, id, now), lane: arrival.lane };
+}
+
+function withoutLane(arrival: ChatArrival, id: EntryId, now: number): NewChatEntry {
   return {
     id,
     kind: arrival.kind ?? 'message',
     shopId: arrival.shopId,
     channel: arrival.channel,
-    lane: arrival.lane,
     dedupKey: arrival.dedupKey,
     remoteId: arrival.remoteId,
     receivedAt: arrival.receivedAt ?? now,

@@ -56,6 +56,9 @@ export interface UploadRecord {
   readonly checksum?: number;
 }
 
+/** The entry of a visitor's message; the store chooses its lane when it accepts it. */
+export type NewChatEntry = Omit<NewEntry, 'lane'>;
+
 export interface VisitorMessage {
   readonly visitorId: VisitorId;
   readonly messageId: string;
@@ -106,11 +109,11 @@ export interface ChatStore {
     subject?: string;
     createdAt: number;
   }): Promise<VisitorRecord>;
-  /** The email of a visitor with a subject changes only together with the subject. */
+  /** The email of a visitor with a subject is not changed: it was verified. */
   updateVisitor(
     shopId: ShopId,
     id: VisitorId,
-    change: { name?: string; email?: string; subject?: string; seenSeq?: number },
+    change: { name?: string; email?: string; seenSeq?: number },
   ): Promise<void>;
   /**
    * Returns the visitor of a verified identity, created if needed. An anonymous guest becomes this
@@ -122,7 +125,7 @@ export interface ChatStore {
   identifyVisitor(identity: VisitorIdentity): Promise<Identified>;
   /**
    * The next message starts a new conversation; resolves with the current one. Idempotent while the
-   * current conversation has no message yet.
+   * current conversation has no message yet. A visitor who was never stored stays in the first one.
    */
   startConversation(
     shopId: ShopId,
@@ -130,13 +133,15 @@ export interface ChatStore {
   ): Promise<Pick<VisitorRecord, 'conversation' | 'lane'>>;
 
   /**
-   * Stores the entry, its journal line and the use of its uploads in one durable write. A duplicate
+   * Stores the entry, its journal line and the use of its uploads in one durable write. The entry's
+   * lane is that of the visitor's current conversation at that moment, because another tab may have
+   * started a new one. Messages of one lane are delivered in the order of their lines. A duplicate
    * resolves with the first line's `seq`, also when a guest wrote that line before being merged
    * into this visitor; to detect this, the entry's dedup key begins with the visitor's id.
    * `unknown_upload` and `joined` (this visitor was merged into another): nothing was stored.
    */
   acceptMessage(
-    entry: NewEntry,
+    entry: NewChatEntry,
     message: VisitorMessage,
   ): Promise<
     (Accepted & { readonly seq: number; readonly at: number }) | 'unknown_upload' | 'joined'

@@ -122,6 +122,14 @@ export async function emptyStore(url: string): Promise<void> {
   });
 }
 
+/** The first column of a query's rows. */
+export async function column(url: string, query: string): Promise<string[]> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<string[]>({ text: query, rowMode: 'array' });
+    return rows.flatMap(([first]) => first ?? []);
+  });
+}
+
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
   client.on('error', () => undefined);

@@ -31,12 +31,11 @@ import { Visitors } from './visitors.ts';
  *   the socket, as does `limits.ts`; `shop.ts` checks its origin, and `recognition.ts` finds the
  *   visitor.
  * - `session.ts` handles the visitor's events one after the other (`events.ts` has their types).
- * - `receive.ts` validates them and builds the arrival: dedup key, remote id and the lane of the
- *   visitor's record (`spool/sqlite/visitors.ts`). `stored.ts` defines the stored form. Files were
- *   uploaded before, through `door-uploads.ts` and `uploads.ts`.
- * - `intake/intake.ts` stores the message durably with its number in the visitor's journal. Only
- *   then `session.ts` acknowledges it, and `line-feed.ts` sends it to the tabs that `visitors.ts`
- *   lists.
+ * - `receive.ts` validates them and builds the arrival with its dedup key and remote id. `stored.ts`
+ *   defines the stored form. Files were uploaded before, through `door-uploads.ts` and `uploads.ts`.
+ * - `intake/intake.ts` stores the message durably with its number in the visitor's journal; the
+ *   store chooses its lane (`spool/chat-rows.ts`). Only then `session.ts` acknowledges it, and
+ *   `line-feed.ts` sends it to the tabs that `visitors.ts` lists.
  * - Delivery calls `normalize.ts` for the payload, and `messageSettled` here for the tick.
  * - `replies/reply-poller.ts` decides when to look for the agent's replies.
  *   `replies/shop-replies.ts` reads them with `conversation-lists.ts` and `message-reader.ts`, and

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ShopId } from '../../domain/ids.ts';
-import type { Arrival } from '../../intake/intake.ts';
+import type { ChatArrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import {
   type ErrorWord,
@@ -73,12 +73,11 @@ export function chatArrival(
   shopId: ShopId,
   visitor: VisitorRecord,
   message: { id: string; text: string; uploads: readonly UploadRecord[]; receivedAt: number },
-): Arrival {
+): ChatArrival {
   const key = `${visitor.id}:${message.id}`;
   return {
     shopId,
     channel: 'web_chat',
-    lane: visitor.lane,
     dedupKey: key,
     remoteId: REMOTE_ID_PREFIX + key,
     receivedAt: message.receivedAt,

@@ -298,12 +298,8 @@ export class ChatSession implements Tab {
 
   #newConversation(): Promise<PlainAck> {
     return this.#writes.take(async () => {
-      const { record } = this.#visitor;
-      // A visitor who never wrote has no conversation to leave.
-      if (record === undefined) return { ok: true };
-      const { store, visitors } = this.#parts;
-      const started = await store.startConversation(record.shopId, record.id);
-      visitors.remember({ ...(this.#visitor.record ?? record), ...started });
+      const { shopId, visitorId } = this.#visitor;
+      await this.#parts.store.startConversation(shopId, visitorId);
       return { ok: true };
     });
   }

@@ -37,7 +37,7 @@ export interface Visitor extends PresentVisitor {
   readonly tabs: Set<Tab>;
 }
 
-export type Labels = Partial<Pick<VisitorRecord, 'name' | 'email' | 'subject'>>;
+export type Labels = Partial<Pick<VisitorRecord, 'name' | 'email'>>;
 
 /** Too many new visitors from one network. */
 export class TooManyVisitors extends Error {
@@ -163,11 +163,9 @@ export class Visitors {
   remember(record: VisitorRecord): void {
     const visitor = this.find(record.shopId, record.id);
     if (visitor === undefined) return;
-    const before = visitor.record ?? record;
-    // Another tab may have started a new conversation, or seen more, since this row was read.
-    const { conversation, lane } = before.conversation > record.conversation ? before : record;
-    const seenSeq = Math.max(before.seenSeq, record.seenSeq);
-    visitor.record = { ...record, conversation, lane, seenSeq };
+    // Another tab may have seen more since this row was read.
+    const seenSeq = Math.max(visitor.record?.seenSeq ?? 0, record.seenSeq);
+    visitor.record = { ...record, seenSeq };
   }
 
   #tell(visitor: PresentVisitor, change: PresenceChange): void {

@@ -7,9 +7,13 @@ import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { SpoolUnusable } from '../errors.ts';
+import type { ChatStore } from '../chat-store.ts';
+import { ChatJournal } from './chat-journal.ts';
+import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
+import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { LeaseTable } from './leases.ts';
@@ -21,6 +25,8 @@ import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { makeSchema } from './schema.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
+import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
+import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 
 /** In the order in which they are made: a function is made after those that it calls. */
 const FUNCTIONS = [
@@ -32,6 +38,10 @@ const FUNCTIONS = [
   ...SENDER_RATE_FUNCTIONS,
   ...RETENTION_FUNCTIONS,
   ...RECORD_FUNCTIONS,
+  ...VISITOR_FUNCTIONS,
+  ...IDENTITY_FUNCTIONS,
+  ...UPLOAD_FUNCTIONS,
+  ...CHAT_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -45,6 +55,7 @@ export interface PostgresSpoolOptions {
 
 export interface PostgresStore {
   readonly spool: Spool;
+  readonly chat: ChatStore;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
@@ -95,6 +106,12 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       onFatal: () => undefined,
       close: () => database.close(),
     },
+    chat: {
+      ...methodsOf(new VisitorTable(database)),
+      ...methodsOf(new VisitorIdentities(database)),
+      ...methodsOf(new ChatJournal(database)),
+      ...methodsOf(new UploadTable(database)),
+    },
     optOuts: new OptOutTable(database),
     leases: new LeaseTable(database),
     operator: {
@@ -123,7 +140,9 @@ async function recover(
   const requeued = await retention.requeueOwn(instance);
   const named = await retention.namedBlobs();
   const files = new Set<BlobName>(await blobs.names());
-  const missing = named.filter(({ blob }) => !files.has(blob)).map(({ entry }) => entry);
+  const missing = named.flatMap(({ blob, entry }) =>
+    entry === null || files.has(blob) ? [] : [entry],
+  );
   for (const { blob } of named) files.delete(blob);
   for (const orphan of files) await blobs.remove(orphan);
   return { requeued, orphans: files.size, missing };

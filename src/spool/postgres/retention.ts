@@ -1,4 +1,5 @@
 import { asBlobName, type BlobName, type EntryId } from '../../domain/ids.ts';
+import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Database } from './connection.ts';
@@ -23,6 +24,9 @@ const SWEEP = sqlFunction(
      seqs bigint[];
      named text[];
      lanes int;
+     lines int;
+     guests int;
+     uploads int;
    BEGIN
      seqs := ARRAY(SELECT seq FROM outcome
        WHERE has_raw AND settled_at IS NOT NULL AND settled_at < now - raw_ms
@@ -35,8 +39,9 @@ const SWEEP = sqlFunction(
      DELETE FROM record WHERE seq = ANY (seqs);
      named := ARRAY(SELECT DISTINCT blob FROM entry WHERE seq = ANY (seqs) AND blob IS NOT NULL);
      UPDATE entry SET blob = NULL WHERE seq = ANY (seqs) AND blob IS NOT NULL;
-     blobs := ARRAY(SELECT name FROM unnest(named) AS name
-       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.blob = name));
+     WITH gone AS (DELETE FROM upload WHERE entry IN (SELECT id FROM entry WHERE seq = ANY (seqs))
+       RETURNING blob)
+       SELECT named || array_agg(blob) INTO named FROM gone;
 
      seqs := ARRAY(SELECT seq FROM outcome
        WHERE NOT has_raw AND settled_at IS NOT NULL AND settled_at < now - entries_ms
@@ -48,6 +53,23 @@ const SWEEP = sqlFunction(
      DELETE FROM outcome WHERE seq = ANY (seqs);
      DELETE FROM entry WHERE seq = ANY (seqs);
 
+     -- From here on nothing waits for a lock: a merge of visitors holds uploads and lines.
+     WITH gone AS (DELETE FROM upload WHERE id = ANY (ARRAY(
+         SELECT id FROM upload WHERE entry IS NULL AND at < now - ${UPLOAD_KEPT_MS}
+         LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED)) RETURNING blob)
+       SELECT named || array_agg(blob), count(*) INTO named, uploads FROM gone;
+     DELETE FROM journal WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM journal WHERE at < now - entries_ms
+       LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
+     GET DIAGNOSTICS lines = ROW_COUNT;
+     DELETE FROM visitor WHERE no = ANY (ARRAY(
+       SELECT no FROM visitor WHERE reserved AND created_at < now - ${RESERVED_KEPT_MS}
+       LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
+     GET DIAGNOSTICS guests = ROW_COUNT;
+     blobs := ARRAY(SELECT DISTINCT name FROM unnest(named) AS name
+       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
+         AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name));
+
      DELETE FROM lane WHERE key = ANY (ARRAY(
        SELECT key FROM lane WHERE waits = 0 AND due_at = ${NEVER} AND head IS NULL
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
@@ -55,7 +77,7 @@ const SWEEP = sqlFunction(
      DELETE FROM audit WHERE no = ANY (ARRAY(
        SELECT no FROM audit ORDER BY no LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED))
        AND at < now - ${AUDIT_KEPT_MS};
-     more := raws = ${ROWS_PER_CALL} OR entries = ${ROWS_PER_CALL} OR lanes = ${ROWS_PER_CALL};
+     more := ${ROWS_PER_CALL} IN (raws, entries, lanes, lines, guests, uploads);
    END $$`,
 );
 
@@ -119,7 +141,10 @@ export class RetentionTable {
   }
 
   /** All blobs that rows name, with an entry that does. */
-  async namedBlobs(): Promise<readonly { blob: BlobName; entry: EntryId }[]> {
-    return this.#database.query(`SELECT blob, id AS entry FROM entry WHERE blob IS NOT NULL`);
+  async namedBlobs(): Promise<readonly { blob: BlobName; entry: EntryId | null }[]> {
+    return this.#database.query(
+      `SELECT blob, id AS entry FROM entry WHERE blob IS NOT NULL
+       UNION ALL SELECT blob, entry FROM upload`,
+    );
   }
 }

@@ -78,7 +78,7 @@ const STEPS: readonly string[] = [
   );
 
   CREATE TABLE conversation (
-    shop uuid, channel text, lane text, conversation_id text NOT NULL, used_at bigint NOT NULL,
+    shop uuid, channel text, lane text COLLATE "C", conversation_id text NOT NULL, used_at bigint NOT NULL,
     PRIMARY KEY (shop, channel, lane), UNIQUE (shop, conversation_id)
   );
   CREATE TABLE opt_out (
@@ -102,6 +102,35 @@ const STEPS: readonly string[] = [
   CREATE INDEX sender_rate_thread ON sender_rate (person, thread, thread_no) WHERE thread IS NOT NULL;
   CREATE INDEX sender_rate_body ON sender_rate (person, body, body_no) WHERE body IS NOT NULL;
   CREATE INDEX sender_rate_kept ON sender_rate (keep_until);
+
+  -- Chat. lane: the current conversation is that of a merged guest; null: the visitor's own, by number.
+  -- reserved: a guest without stored data, whose id must not be used meanwhile.
+  CREATE TABLE visitor (
+    no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, shop uuid NOT NULL, id text NOT NULL,
+    name text, email text, subject text, conversation int NOT NULL DEFAULT 1, lane text,
+    last_seq bigint NOT NULL DEFAULT 0, seen_seq bigint NOT NULL DEFAULT 0,
+    conversation_from_seq bigint NOT NULL DEFAULT 0, created_at bigint NOT NULL, joined text,
+    reserved boolean NOT NULL DEFAULT false, UNIQUE (shop, id)
+  ) WITH (fillfactor = 80);
+  CREATE UNIQUE INDEX visitor_subject ON visitor (shop, subject) WHERE subject IS NOT NULL;
+  CREATE INDEX visitor_joined ON visitor (shop, joined, no) WHERE joined IS NOT NULL;
+  CREATE INDEX visitor_reserved ON visitor (created_at) WHERE reserved;
+  CREATE TABLE journal (
+    visitor bigint, seq bigint, sender text NOT NULL, message_id text NOT NULL, text text NOT NULL,
+    format text NOT NULL, attachments text NOT NULL, at bigint NOT NULL, state text NOT NULL,
+    PRIMARY KEY (visitor, seq)
+  ) WITH (fillfactor = 90);
+  CREATE UNIQUE INDEX journal_reply ON journal (visitor, message_id) WHERE sender = 'agent';
+  CREATE INDEX journal_at ON journal (at);
+  CREATE TABLE upload (
+    id text PRIMARY KEY, shop uuid NOT NULL, visitor text NOT NULL, name text NOT NULL,
+    type text NOT NULL, size bigint NOT NULL, blob text NOT NULL, checksum bigint, at bigint NOT NULL,
+    entry uuid
+  );
+  CREATE INDEX upload_visitor ON upload (shop, visitor, entry);
+  CREATE INDEX upload_entry ON upload (entry) WHERE entry IS NOT NULL;
+  CREATE INDEX upload_stale ON upload (at) WHERE entry IS NULL;
+  CREATE INDEX upload_blob ON upload (blob);
   `,
 ];
 

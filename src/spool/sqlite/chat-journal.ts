@@ -1,17 +1,25 @@
 import type { BlobName, EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
+import {
+  laneOf,
+  type LineRow,
+  toLine,
+  toUpload,
+  type UploadRow,
+  type VisitorRow,
+} from '../chat-rows.ts';
 import type {
   ChatAttachment,
   ChatFormat,
   ChatStore,
   JournalLine,
+  NewChatEntry,
   UploadRecord,
   VisitorMessage,
   WatchedConversation,
 } from '../chat-store.ts';
-import type { Accepted, NewEntry } from '../entry.ts';
+import type { Accepted } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryTable } from './entry-table.ts';
-import type { VisitorRow } from './visitors.ts';
 
 type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
@@ -29,7 +37,7 @@ export class ChatJournal {
   }
 
   acceptMessage(
-    entry: NewEntry,
+    entry: NewChatEntry,
     message: VisitorMessage,
   ): (Accepted & { seq: number; at: number }) | 'unknown_upload' | 'joined' {
     const { shopId } = entry;
@@ -46,7 +54,9 @@ export class ChatJournal {
       if (uploads.length !== uploadIds.length) return 'unknown_upload';
     }
     const [accepted] =
-      asGuest === undefined ? this.#entries.accept([entry]) : [{ id: asGuest, duplicate: true }];
+      asGuest === undefined
+        ? this.#entries.accept([{ ...entry, lane: laneOf(visitor) }])
+        : [{ id: asGuest, duplicate: true }];
     if (accepted === undefined) throw new Error('accept answers each entry');
     if (accepted.duplicate) {
       const first = this.#sql.lineOfVisitor.get(visitor.no, messageId);
@@ -66,7 +76,7 @@ export class ChatJournal {
   }
 
   /** The entry of the same message if it was written before the visitor was identified. */
-  #firstOfGuests(entry: NewEntry, visitorId: VisitorId): EntryId | undefined {
+  #firstOfGuests(entry: NewChatEntry, visitorId: VisitorId): EntryId | undefined {
     for (const { id } of this.#sql.guestsOf.all(entry.shopId, visitorId)) {
       const dedupKey = id + entry.dedupKey.slice(visitorId.length);
       const first = this.#entries.firstOf({ ...entry, dedupKey });
@@ -102,7 +112,7 @@ export class ChatJournal {
   }
 
   /** The visitor, or the one that it was merged into. */
-  #mustFind(shopId: ShopId, id: VisitorId): Pick<VisitorRow, 'no' | 'id'> {
+  #mustFind(shopId: ShopId, id: VisitorId): Owner {
     const visitor = this.#sql.standsFor.get(shopId, id);
     if (visitor === undefined) throw new Error('a line for a visitor that does not exist');
     return visitor;
@@ -199,6 +209,11 @@ export class ChatJournal {
   }
 }
 
+/** The visitor that a line belongs to; `lane` and `conversation` are those of the one asked for. */
+interface Owner extends Pick<VisitorRow, 'id' | 'conversation' | 'lane'> {
+  readonly no: number;
+}
+
 interface NewLine {
   readonly sender: 'visitor' | 'agent';
   readonly messageId: string;
@@ -208,30 +223,6 @@ interface NewLine {
   readonly at: number;
   readonly state: JournalLine['state'];
 }
-
-interface LineRow {
-  readonly line: number;
-  readonly seq: number;
-  readonly message_id: string;
-  readonly sender: 'visitor' | 'agent';
-  readonly text: string;
-  readonly format: ChatFormat;
-  readonly attachments: string;
-  readonly at: number;
-  readonly state: JournalLine['state'];
-}
-
-const toLine = (row: LineRow): JournalLine => ({
-  seq: row.seq,
-  id: row.message_id,
-  from: row.sender,
-  text: row.text,
-  format: row.format,
-  // Written by JSON.stringify of ChatAttachments in `#append`.
-  attachments: JSON.parse(row.attachments) as ChatAttachment[],
-  at: row.at,
-  state: row.state,
-});
 
 /** The first of these rows, up to `maxBytes` of text as JSON; at least one. */
 function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
@@ -248,11 +239,12 @@ function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
 function prepare(db: Db) {
   return {
     // Only the client's own visitor: a guest's token must not read another visitor's lines.
-    visitorNo: db.prepare<[string, string], Pick<VisitorRow, 'no'>>(
+    visitorNo: db.prepare<[string, string], Pick<Owner, 'no'>>(
       `SELECT no FROM visitors WHERE shop = ? AND id = ?`,
     ),
-    standsFor: db.prepare<[string, string], Pick<VisitorRow, 'no' | 'id'>>(
-      `SELECT coalesce(known.no, visitor.no) AS no, coalesce(known.id, visitor.id) AS id
+    standsFor: db.prepare<[string, string], Owner>(
+      `SELECT coalesce(known.no, visitor.no) AS no, coalesce(known.id, visitor.id) AS id,
+         visitor.conversation, visitor.lane
        FROM visitors AS visitor
        LEFT JOIN visitors AS known ON known.shop = visitor.shop AND known.id = visitor.joined
        WHERE visitor.shop = ? AND visitor.id = ?`,
@@ -262,7 +254,7 @@ function prepare(db: Db) {
       `SELECT id FROM visitors WHERE shop = ? AND joined = ? AND reserved = 0 ORDER BY no DESC`,
     ),
     // Newest first, because the line was usually written a moment ago.
-    lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'line' | 'seq' | 'at'>>(
+    lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'seq' | 'at'> & { line: number }>(
       `SELECT line, seq, at FROM journal
        WHERE visitor = ? AND sender = 'visitor' AND message_id = ? ORDER BY seq DESC LIMIT 1`,
     ),
@@ -311,10 +303,3 @@ function prepare(db: Db) {
     ),
   };
 }
-
-type UploadRow = Omit<UploadRecord, 'checksum'> & { readonly checksum: number | null };
-
-const toUpload = ({ checksum, ...upload }: UploadRow): UploadRecord => ({
-  ...upload,
-  ...(checksum !== null && { checksum }),
-});

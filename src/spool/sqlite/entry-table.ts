@@ -154,7 +154,7 @@ export class EntryTable {
   }
 
   /** The existing entry for this message. */
-  firstOf(entry: NewEntry): EntryId | undefined {
+  firstOf(entry: Pick<NewEntry, 'shopId' | 'channel' | 'dedupKey'>): EntryId | undefined {
     return this.#firstWith(dedupHash(entry));
   }
 

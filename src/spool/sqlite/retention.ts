@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
+import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
@@ -12,14 +13,10 @@ const MEANT_TO_WAIT = `CASE last_attempt_at WHEN 0 THEN 0
   ELSE min(3600000, max(0, next_attempt_at - last_attempt_at)) END`;
 /** Rows per call: the batch's transaction also holds acknowledgements of other callers. */
 const ROWS_PER_CALL = 200;
-/** An upload that no message used. */
-const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
 /** The audit log is kept for more than a year. */
 const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 /** Rows of `changes` to keep; an index that is further behind reads every entry. */
 const CHANGES_KEPT = 1_000_000;
-/** How long a reserved guest row is kept (`visitors.ts`). */
-const RESERVED_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface SweptRows {
   readonly entries: number;

@@ -1,23 +1,13 @@
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import { laneOf, MOST_RESERVED, toVisitor, type VisitorRow } from '../chat-rows.ts';
 import type { ChatStore, Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
 import type { Db } from './database.ts';
 
 type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
-export interface VisitorRow {
+interface NumberedRow extends VisitorRow {
   readonly no: number;
-  readonly id: VisitorId;
-  readonly shop: ShopId;
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly subject: string | null;
-  readonly conversation: number;
-  readonly last_seq: number;
-  readonly seen_seq: number;
   readonly conversation_from_seq: number;
-  readonly created_at: number;
-  readonly joined: VisitorId | null;
-  readonly lane: string | null;
 }
 
 /** Visitors. `ChatStore` documents the methods. */
@@ -56,7 +46,12 @@ export class VisitorTable {
     return stored;
   }
 
-  updateVisitor(shopId: ShopId, id: VisitorId, change: Params<'updateVisitor'>[2]): void {
+  /** @param change `subject` makes its email a verified one, which replaces any other */
+  updateVisitor(
+    shopId: ShopId,
+    id: VisitorId,
+    change: Params<'updateVisitor'>[2] & { subject?: string },
+  ): void {
     this.#sql.updateVisitor.run({
       shop: shopId,
       id,
@@ -74,29 +69,12 @@ export class VisitorTable {
   }
 }
 
-const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
-  row.lane ?? `${row.id}/${row.conversation}`;
-
-const toVisitor = (row: VisitorRow): VisitorRecord => ({
-  id: row.id,
-  shopId: row.shop,
-  conversation: row.conversation,
-  lane: laneOf(row),
-  lastSeq: row.last_seq,
-  seenSeq: row.seen_seq,
-  createdAt: row.created_at,
-  ...(row.name !== null && { name: row.name }),
-  ...(row.email !== null && { email: row.email }),
-  ...(row.subject !== null && { subject: row.subject }),
-  ...(row.joined !== null && { joined: row.joined }),
-});
-
 function prepareVisitors(db: Db) {
   return {
-    visitor: db.prepare<[string, string], VisitorRow>(
+    visitor: db.prepare<[string, string], NumberedRow>(
       `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
     ),
-    visitorBySubject: db.prepare<[string, string], VisitorRow>(
+    visitorBySubject: db.prepare<[string, string], NumberedRow>(
       `SELECT * FROM visitors WHERE shop = ? AND subject = ? AND subject IS NOT NULL`,
     ),
     createVisitor: db.prepare(
@@ -120,13 +98,6 @@ function prepareVisitors(db: Db) {
 }
 
 type Known = Pick<VisitorRecord, 'shopId' | 'id'>;
-
-/**
- * The maximum number of reserved guests per visitor. Tokens that were never used are free to
- * create, so a client that identifies itself again and again with new ones must not fill the table.
- * Guests older than a day are swept (`retention.ts`).
- */
-const MOST_RESERVED = 20;
 
 /** Merges guests into identified visitors (`ChatStore.identifyVisitor`). */
 export class VisitorIdentities {
@@ -232,7 +203,7 @@ export class VisitorIdentities {
   }
 
   /** Whether the guest wrote last, so that the visitor continues the guest's conversation. */
-  #wroteLast(guest: VisitorRow, target: VisitorRow): boolean {
+  #wroteLast(guest: NumberedRow, target: NumberedRow): boolean {
     const guestAt = this.#sql.lastAt.get(guest.no)?.at;
     const targetAt = this.#sql.lastAt.get(target.no)?.at;
     return guestAt !== undefined && guestAt >= (targetAt ?? 0);
@@ -248,7 +219,7 @@ interface GuestLine {
 
 function prepareIdentities(db: Db) {
   return {
-    visitor: db.prepare<[string, string], VisitorRow>(
+    visitor: db.prepare<[string, string], NumberedRow>(
       `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
     ),
     lines: db.prepare<[number], GuestLine>(

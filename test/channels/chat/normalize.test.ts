@@ -26,7 +26,7 @@ function claim(
   text: string,
   uploads: readonly UploadRecord[] = [],
 ): Claimed {
-  const { raw, lane, remoteId, meta, channel } = chatArrival(
+  const { raw, remoteId, meta, channel } = chatArrival(
     SHOP,
     { ...VISITOR, ...visitor },
     { id: '0b6d6a4e-0000-4000-8000-000000000000', text, uploads, receivedAt: AT },
@@ -39,7 +39,16 @@ function claim(
     released: false,
     notes: {},
     entry: {
-      ...{ id, kind: 'message', shopId: SHOP, channel, lane, remoteId, meta, receivedAt: AT },
+      ...{
+        id,
+        kind: 'message',
+        shopId: SHOP,
+        channel,
+        lane: VISITOR.lane,
+        remoteId,
+        meta,
+        receivedAt: AT,
+      },
       ...{ state: 'delivering', attempts: 0, failingMs: 0, lastAttemptAt: 0, nextAttemptAt: 0 },
       ...{ failures: 0, waitsFor: WAITS_FOR.time, detached: false, rawSize: 0 },
     },

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { BlobFiles } from '../../../src/spool/blobs.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
-import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
+import { type Cluster, column, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { describeChatStore } from '../chat-conformance.ts';
 import { describeSpool } from '../conformance.ts';
 
 let cluster: Cluster;
@@ -17,18 +18,18 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-describeSpool('PostgreSQL', async () => {
+async function openStore() {
   const dir = tempDir();
   const instance = randomUUID();
   const blobs = new BlobFiles({ dir: join(dir.path, 'blobs'), reserveBytes: 0 });
   const open = () => openPostgresStore({ url, instance, blobs });
   let current = await open();
   return {
-    spool: current.spool,
+    ...current,
     reopen: async () => {
       await current.spool.close();
       current = await open();
-      return current.spool;
+      return current;
     },
     remove: async () => {
       await current.spool.close();
@@ -36,4 +37,14 @@ describeSpool('PostgreSQL', async () => {
       dir.remove();
     },
   };
+}
+
+describeSpool('PostgreSQL', async () => {
+  const { reopen, ...store } = await openStore();
+  return { ...store, reopen: async () => (await reopen()).spool };
 });
+
+describeChatStore('PostgreSQL', async () => ({
+  ...(await openStore()),
+  visitorIds: () => column(url, 'SELECT id FROM visitor ORDER BY no'),
+}));

@@ -1,0 +1,202 @@
+import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
+import { type LineRow, toLine } from '../chat-rows.ts';
+import type {
+  ChatStore,
+  JournalLine,
+  NewChatEntry,
+  VisitorMessage,
+  WatchedConversation,
+} from '../chat-store.ts';
+import type { Accepted } from '../entry.ts';
+import { Batches } from './batches.ts';
+import { ACCEPT_MESSAGES, APPEND_REPLIES, MARK_MESSAGES } from './chat-writes.ts';
+import type { Database, Param } from './connection.ts';
+import { storedForms } from './intake.ts';
+import { jsonOf, storable } from './rows.ts';
+
+type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
+type Answer = (Accepted & { seq: number; at: number }) | 'unknown_upload' | 'joined';
+type Reply = Params<'appendReply'>[0];
+
+interface AppendedReply {
+  readonly visitorId: VisitorId;
+  readonly line: JournalLine;
+}
+
+interface Sent {
+  readonly entry: NewChatEntry;
+  readonly message: VisitorMessage;
+}
+
+interface AcceptedRow {
+  readonly answer: 'accepted' | 'duplicate' | 'unknown_upload' | 'joined';
+  readonly id: EntryId;
+  readonly seq: number;
+  readonly at: number;
+}
+
+interface Mark {
+  readonly shop: ShopId;
+  readonly visitor: VisitorId;
+  readonly message_id: string;
+  readonly state: 'delivered' | 'failed';
+}
+
+/**
+ * The numbered journals of visitors, and their conversations. `ChatStore` documents the methods.
+ * Messages, replies and marks that arrive during one commit share the next.
+ */
+export class ChatJournal {
+  readonly #database: Database;
+  readonly #messages = new Batches<Sent, Answer>((sent) => this.#accept(sent));
+  readonly #replies = new Batches<Reply, AppendedReply | undefined>((all) => this.#append(all));
+  readonly #marks = new Batches<Mark, VisitorId | undefined>((marks) => this.#mark(marks));
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  acceptMessage(entry: NewChatEntry, message: VisitorMessage): Promise<Answer> {
+    return this.#messages.add({ entry, message });
+  }
+
+  async #accept(sent: readonly Sent[]): Promise<Answer[]> {
+    // The database chooses the lane.
+    const { items, raws } = storedForms(sent.map(({ entry }) => ({ ...entry, lane: '' })));
+    const messages = sent.map(({ entry, message }, number) => ({
+      ...{ number, shop: entry.shopId, visitor: message.visitorId, entry: items[number] },
+      ...{ message_id: message.messageId, text: message.text, uploads: message.uploadIds },
+      key_end: entry.dedupKey.slice(message.visitorId.length),
+    }));
+    const rows = await this.#database.query<AcceptedRow>(
+      `SELECT answer, id, seq, at FROM ${ACCEPT_MESSAGES.name}($1, $2) ORDER BY number`,
+      [jsonOf(messages), raws],
+    );
+    return rows.map(({ answer, id, seq, at }) =>
+      answer === 'unknown_upload' || answer === 'joined'
+        ? answer
+        : { id, duplicate: answer === 'duplicate', seq, at },
+    );
+  }
+
+  appendReply(reply: Reply): Promise<AppendedReply | undefined> {
+    return this.#replies.add(reply);
+  }
+
+  async #append(replies: readonly Reply[]): Promise<(AppendedReply | undefined)[]> {
+    // As it is stored, so that a tab shows the same now and when it reads the line later.
+    const lines = replies.map((reply) => ({
+      ...{ text: storable(reply.text), id: storable(reply.platformMessageId) },
+      ...{ format: reply.format, at: reply.at },
+    }));
+    const items = replies.map(({ shopId, visitorId }, number) => ({
+      ...{ number, shop: shopId, visitor: visitorId, ...lines[number] },
+    }));
+    const rows = await this.#database.query<{ number: number; owner: VisitorId; seq: number }>(
+      `SELECT * FROM ${APPEND_REPLIES.name}($1)`,
+      [jsonOf(items)],
+    );
+    const appended = new Map(rows.map((row) => [row.number, row]));
+    return lines.map((line, number) => {
+      const row = appended.get(number);
+      return (
+        row && {
+          visitorId: row.owner,
+          line: { ...line, seq: row.seq, from: 'agent', attachments: [], state: 'delivered' },
+        }
+      );
+    });
+  }
+
+  markMessage(
+    shopId: ShopId,
+    visitorId: VisitorId,
+    messageId: string,
+    state: 'delivered' | 'failed',
+  ): Promise<VisitorId | undefined> {
+    return this.#marks.add({ shop: shopId, visitor: visitorId, message_id: messageId, state });
+  }
+
+  async #mark(marks: readonly Mark[]): Promise<(VisitorId | undefined)[]> {
+    const rows = await this.#database.query<{ number: number; owner: VisitorId }>(
+      `SELECT * FROM ${MARK_MESSAGES.name}($1)`,
+      [jsonOf(marks.map((mark, number) => ({ number, ...mark })))],
+    );
+    const owners = new Map(rows.map(({ number, owner }) => [number, owner]));
+    return marks.map((_, number) => owners.get(number));
+  }
+
+  linesAfter(
+    shopId: ShopId,
+    id: VisitorId,
+    after: number,
+    limit: number,
+    maxBytes?: number,
+  ): Promise<JournalLine[]> {
+    return this.#lines(AFTER, [shopId, storable(id), after, limit, maxBytes ?? null]);
+  }
+
+  async linesBefore(
+    shopId: ShopId,
+    id: VisitorId,
+    before: number,
+    limit: number,
+    maxBytes?: number,
+  ): Promise<JournalLine[]> {
+    // Read from the newest line on.
+    const values = [shopId, storable(id), before, limit, maxBytes ?? null];
+    return (await this.#lines(BEFORE, values)).reverse();
+  }
+
+  async #lines(text: string, values: readonly Param[]): Promise<JournalLine[]> {
+    return (await this.#database.query<LineRow>(text, values)).map(toLine);
+  }
+
+  async conversationsOf(
+    shopId: ShopId,
+    visitors: readonly VisitorId[],
+  ): Promise<WatchedConversation[]> {
+    return this.#database.query<WatchedConversation>(CONVERSATIONS, [
+      shopId,
+      visitors.map(storable),
+    ]);
+  }
+}
+
+/**
+ * Only the client's own visitor: a guest's token must not read another visitor's lines. The limit in
+ * bytes counts the texts as JSON, which PostgreSQL and JavaScript write alike.
+ */
+const linesIn = (condition: string, order: string): string => `
+  SELECT seq, message_id, sender, text, format, attachments, at, state FROM (
+    SELECT page.*, row_number() OVER (ORDER BY ${order}) AS place,
+      sum(octet_length(to_json(text)::text)) OVER (ORDER BY ${order}) AS bytes
+    FROM (
+      SELECT journal.* FROM journal JOIN visitor ON visitor.no = journal.visitor
+      WHERE shop = $1 AND id = $2 AND ${condition} ORDER BY ${order} LIMIT $4
+    ) AS page
+  ) AS counted
+  WHERE place = 1 OR $5::bigint IS NULL OR bytes <= $5 ORDER BY ${order}`;
+
+const AFTER = linesIn('seq > $3', 'seq');
+const BEFORE = linesIn('seq < $3', 'seq DESC');
+
+/**
+ * The guest's conversations are returned for the visitor that it was merged into. A reserved id never had
+ * any. '0' is the character after '/' (the column is compared by bytes), so the range
+ * contains every lane of the visitor.
+ */
+const CONVERSATIONS = `
+  SELECT asked.id AS "visitorId", conversation_id AS "conversationId", used_at AS "usedAt"
+  FROM unnest($2::text[]) WITH ORDINALITY AS asked (id, place)
+  JOIN visitor ON visitor.shop = $1 AND visitor.id = asked.id
+  CROSS JOIN LATERAL (
+    SELECT NULL::bigint AS no, visitor.id UNION ALL
+    SELECT guest.no, guest.id FROM visitor AS guest
+      WHERE guest.shop = $1 AND guest.joined = visitor.id AND NOT guest.reserved
+  ) AS mine
+  JOIN conversation ON conversation.shop = $1 AND channel = 'web_chat'
+    AND conversation.lane >= mine.id || '/' AND conversation.lane < mine.id || '0'
+  WHERE NOT EXISTS (
+    SELECT FROM visitor AS known WHERE known.shop = $1 AND known.id = visitor.joined)
+  ORDER BY place, mine.no DESC NULLS FIRST, used_at DESC`;

@@ -1,0 +1,181 @@
+import { ACCEPT } from './intake.ts';
+import { sqlFunction } from './schema.ts';
+import { USE_UPLOADS } from './uploads.ts';
+import { LANE, LOCK_OWNERS, OWNER } from './visitors.ts';
+
+/** The hash of `hashes.ts`, for what only the database knows: a visitor's lane and merged guests. */
+export const KEY_HASH = sqlFunction(
+  'key_hash',
+  `(shop text, channel text, key text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+     SELECT encode(sha256(convert_to(shop, 'UTF8') || '\\x00'::bytea
+       || convert_to(channel, 'UTF8') || '\\x00'::bytea || convert_to(key, 'UTF8')), 'hex') $$`,
+);
+
+/**
+ * Accepts visitors' messages, each with its line and its uploads. Returns an answer for each.
+ *
+ * The visitors' rows are locked first. So all gateways' messages of one visitor get their lane, the number
+ * of their line and the seq of their entry in the same order, and no other function may wait for a
+ * visitor's row while it holds a lane's.
+ *
+ * A message is compared with earlier ones before its uploads are looked at, because a duplicate's uploads
+ * are already used.
+ */
+export const ACCEPT_MESSAGES = sqlFunction(
+  'accept_messages',
+  `(items json, raws bytea) RETURNS TABLE (number int, answer text, id uuid, seq bigint, at bigint)
+   LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   #variable_conflict use_column
+   DECLARE
+     each record;
+     entries jsonb[] := '{}';   -- for accept
+     keys uuid[] := '{}';       -- their dedup keys
+     answers text[] := '{}';    -- of each message, when it is refused
+     firsts uuid[] := '{}';     -- of each message, the entry of a copy that a merged guest sent
+     files json[] := '{}';      -- of each message, the uploads that it uses
+     used json;
+     accepted_keys uuid[];
+     accepted_ids uuid[];
+     are_new boolean[];
+     place int;
+   BEGIN
+     PERFORM ${LOCK_OWNERS.name}(items);
+     FOR each IN
+       SELECT item.*, owner.no, owner.id AS owner, owner.lane, (item.entry->>'dedup')::uuid AS dedup, (
+         SELECT entry.id FROM visitor AS guest
+         JOIN entry ON entry.dedup = left(${KEY_HASH.name}(
+           item.shop, item.entry->>'channel', guest.id || item.key_end), 32)::uuid
+         WHERE guest.shop = item.shop::uuid AND guest.joined = owner.id AND NOT guest.reserved
+         ORDER BY guest.no DESC LIMIT 1) AS first
+       FROM json_to_recordset(items) AS item (
+         number int, shop text, visitor text, uploads json, key_end text, entry jsonb)
+       LEFT JOIN LATERAL (
+         SELECT no, id, ${LANE} AS lane FROM ${OWNER.name}(item.shop::uuid, item.visitor)
+       ) AS owner ON true
+       ORDER BY number
+     LOOP
+       answers := answers || CASE WHEN each.owner = each.visitor THEN NULL ELSE 'joined' END;
+       firsts := firsts || each.first;
+       files := files || '[]'::json;
+       CONTINUE WHEN each.owner IS DISTINCT FROM each.visitor OR each.first IS NOT NULL
+         OR each.dedup = ANY (keys);
+       IF json_array_length(each.uploads) > 0
+         AND NOT EXISTS (SELECT FROM entry WHERE entry.dedup = each.dedup) THEN
+         used := ${USE_UPLOADS.name}(
+           each.shop::uuid, each.visitor, each.uploads, (each.entry->>'id')::uuid);
+         IF used IS NULL THEN
+           answers[cardinality(answers)] := 'unknown_upload';
+           CONTINUE;
+         END IF;
+         files[cardinality(files)] := used;
+       END IF;
+       keys := keys || each.dedup;
+       entries := entries || (each.entry || jsonb_build_object('lane', each.lane, 'lane_key',
+         ('x0000' || left(${KEY_HASH.name}(each.shop, each.entry->>'channel', each.lane), 12))::bit(64)::bigint));
+     END LOOP;
+
+     IF cardinality(entries) > 0 THEN
+       SELECT array_agg(dedup), array_agg(id), array_agg(is_new) INTO accepted_keys, accepted_ids, are_new
+         FROM ${ACCEPT.name}(to_json(entries), raws);
+     END IF;
+     FOR each IN
+       SELECT item.*, owner.no, (item.entry->>'dedup')::uuid AS dedup
+       FROM json_to_recordset(items) AS item (
+         number int, shop uuid, visitor text, message_id text, text text, entry jsonb)
+       LEFT JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner ON true
+       ORDER BY number
+     LOOP
+       number := each.number;
+       answer := answers[number + 1];
+       id := firsts[number + 1];
+       at := (each.entry->>'received_at')::bigint;
+       seq := 0;
+       place := CASE WHEN answer IS NULL AND id IS NULL THEN array_position(accepted_keys, each.dedup) END;
+       id := coalesce(id, accepted_ids[place]);
+       IF are_new[place] THEN
+         -- A further copy in this batch is a duplicate.
+         are_new[place] := false;
+         answer := 'accepted';
+         UPDATE visitor SET last_seq = last_seq + 1 WHERE no = each.no RETURNING last_seq INTO seq;
+         INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state)
+           VALUES (each.no, seq, 'visitor', each.message_id, each.text, 'TEXT', files[number + 1]::text,
+             at, 'accepted');
+       ELSIF answer IS NULL THEN
+         answer := 'duplicate';
+         SELECT line.seq, line.at INTO seq, at FROM journal AS line
+           WHERE visitor = each.no AND sender = 'visitor' AND message_id = each.message_id
+           ORDER BY line.seq DESC LIMIT 1;
+         IF NOT FOUND THEN
+           -- The retention has deleted the line.
+           seq := 0;
+           at := (each.entry->>'received_at')::bigint;
+         END IF;
+       END IF;
+       RETURN NEXT;
+     END LOOP;
+     PERFORM pg_logical_emit_message(true, 'sluice', '');
+   END $$`,
+);
+
+/** Appends replies that their visitor does not have, and returns these. */
+export const APPEND_REPLIES = sqlFunction(
+  'append_replies',
+  `(items json) RETURNS TABLE (number int, owner text, seq bigint) LANGUAGE plpgsql
+   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   #variable_conflict use_column
+   DECLARE each record;
+   BEGIN
+     PERFORM ${LOCK_OWNERS.name}(items);
+     FOR each IN
+       SELECT item.*, owner.no, owner.id AS owner FROM json_to_recordset(items) AS item (
+         number int, shop uuid, visitor text, id text, text text, format text, at bigint)
+       CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner
+       ORDER BY number
+     LOOP
+       CONTINUE WHEN EXISTS (SELECT FROM journal
+         WHERE visitor = each.no AND sender = 'agent' AND message_id = each.id);
+       number := each.number;
+       owner := each.owner;
+       UPDATE visitor SET last_seq = last_seq + 1 WHERE no = each.no RETURNING last_seq INTO seq;
+       INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state)
+         VALUES (each.no, seq, 'agent', each.id, each.text, each.format, '[]', each.at, 'delivered');
+       RETURN NEXT;
+     END LOOP;
+   END $$`,
+);
+
+/**
+ * Marks the newest line of each message, and returns the visitors that have the lines now. It locks no
+ * visitor, so it does not wait for messages. A line that was moved while it waited is found in another
+ * statement.
+ */
+export const MARK_MESSAGES = sqlFunction(
+  'mark_messages',
+  `(items json) RETURNS TABLE (number int, owner text) LANGUAGE plpgsql
+   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   #variable_conflict use_column
+   DECLARE marked int;
+   BEGIN
+     FOR attempt IN 1..2 LOOP
+       WITH line AS (
+         SELECT DISTINCT ON (owner.no, newest.seq) owner.no, newest.seq, item.state
+         FROM json_to_recordset(items) AS item (
+           number int, shop uuid, visitor text, message_id text, state text)
+         CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner
+         CROSS JOIN LATERAL (
+           SELECT seq FROM journal WHERE journal.visitor = owner.no AND sender = 'visitor'
+             AND message_id = item.message_id ORDER BY seq DESC LIMIT 1) AS newest
+         ORDER BY owner.no, newest.seq, item.number DESC
+       )
+       UPDATE journal SET state = line.state FROM line
+         WHERE journal.visitor = line.no AND journal.seq = line.seq;
+       GET DIAGNOSTICS marked = ROW_COUNT;
+       EXIT WHEN marked = json_array_length(items);
+     END LOOP;
+     RETURN QUERY SELECT item.number, owner.id
+       FROM json_to_recordset(items) AS item (number int, shop uuid, visitor text)
+       CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner;
+   END $$`,
+);
+
+export const CHAT_FUNCTIONS = [KEY_HASH, ACCEPT_MESSAGES, APPEND_REPLIES, MARK_MESSAGES];

@@ -1,0 +1,112 @@
+import type { BlobName, ShopId, VisitorId } from '../../domain/ids.ts';
+import { toUpload, type UploadRow } from '../chat-rows.ts';
+import type { ChatStore, UploadRecord } from '../chat-store.ts';
+import type { Database } from './connection.ts';
+import { jsonOf, storable } from './rows.ts';
+import { sqlFunction } from './schema.ts';
+import { LOCK_OWNERS, OWNER } from './visitors.ts';
+
+/** The lock lets no guest be merged between the look and the commit. Returns the row's visitor. */
+const ADD_UPLOAD = sqlFunction(
+  'add_upload',
+  `(item json) RETURNS SETOF text LANGUAGE plpgsql AS $$
+   BEGIN
+     PERFORM ${LOCK_OWNERS.name}(json_build_array(item));
+     RETURN QUERY INSERT INTO upload (id, shop, visitor, name, type, size, blob, checksum, at)
+       SELECT given.id, given.shop, owner.id, given.name, type, size, blob, checksum, at
+       FROM json_to_record(item) AS given (id text, shop uuid, visitor text, name text, type text,
+         size bigint, blob text, checksum bigint, at bigint)
+       CROSS JOIN LATERAL ${OWNER.name}(given.shop, given.visitor) AS owner
+       RETURNING visitor;
+   END $$`,
+);
+
+/**
+ * Gives all these uploads of a visitor to an entry and returns them as its line shows them; null when one
+ * of them cannot be used, and then none is.
+ */
+export const USE_UPLOADS = sqlFunction(
+  'use_uploads',
+  `(in_shop uuid, in_visitor text, ids json, in_entry uuid) RETURNS json LANGUAGE plpgsql AS $$
+   DECLARE files json;
+   BEGIN
+     WITH used AS (
+       UPDATE upload SET entry = in_entry
+       FROM json_array_elements_text(ids) WITH ORDINALITY AS named (id, place)
+       WHERE upload.id = named.id AND shop = in_shop AND visitor = in_visitor AND entry IS NULL
+       RETURNING place,
+         json_build_object('id', upload.id, 'name', name, 'type', type, 'size', size) AS file
+     )
+     SELECT json_agg(file ORDER BY place) INTO files FROM used;
+     IF json_array_length(files) = json_array_length(ids) THEN RETURN files; END IF;
+     UPDATE upload SET entry = NULL WHERE entry = in_entry;
+     RETURN NULL;
+   END $$`,
+);
+
+export const UPLOAD_FUNCTIONS = [ADD_UPLOAD, USE_UPLOADS];
+
+const COLUMNS = 'id, name, type, size, blob, checksum';
+
+/** The uploads of visitors. `ChatStore` documents the methods. */
+export class UploadTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async addUpload(upload: Parameters<ChatStore['addUpload']>[0]): Promise<void> {
+    const { shopId, visitorId, ...given } = upload;
+    const added = await this.#database.query(`SELECT * FROM ${ADD_UPLOAD.name}($1)`, [
+      jsonOf({ ...given, shop: shopId, visitor: visitorId }),
+    ]);
+    if (added.length === 0) throw new Error('an upload of a visitor that does not exist');
+  }
+
+  async unusedUploads(
+    shopId: ShopId,
+    visitorId: VisitorId,
+    ids: readonly string[],
+  ): Promise<readonly UploadRecord[]> {
+    const rows = await this.#database.query<UploadRow>(
+      `SELECT ${COLUMNS} FROM upload
+       WHERE id = ANY ($3::text[]) AND shop = $1 AND visitor = $2 AND entry IS NULL
+       ORDER BY array_position($3::text[], id)`,
+      [shopId, visitorId, ids.map(storable)],
+    );
+    return rows.map(toUpload);
+  }
+
+  async upload(
+    shopId: ShopId,
+    visitorId: VisitorId,
+    id: string,
+  ): Promise<UploadRecord | undefined> {
+    const [row] = await this.#database.query<UploadRow>(
+      `SELECT ${COLUMNS} FROM upload WHERE id = $3 AND shop = $1 AND visitor = $2`,
+      [shopId, visitorId, storable(id)],
+    );
+    return row && toUpload(row);
+  }
+
+  async removeUpload(
+    shopId: ShopId,
+    visitorId: VisitorId,
+    id: string,
+  ): Promise<BlobName | undefined> {
+    const [row] = await this.#database.query<{ blob: BlobName }>(
+      `DELETE FROM upload WHERE id = $3 AND shop = $1 AND visitor = $2 AND entry IS NULL RETURNING blob`,
+      [shopId, visitorId, storable(id)],
+    );
+    return row?.blob;
+  }
+
+  async countUnusedUploads(shopId: ShopId, visitorId: VisitorId): Promise<number> {
+    const [row] = await this.#database.query<{ n: number }>(
+      `SELECT count(*) AS n FROM upload WHERE shop = $1 AND visitor = $2 AND entry IS NULL`,
+      [shopId, visitorId],
+    );
+    return row?.n ?? 0;
+  }
+}

@@ -1,3 +1,4 @@
+import { BlobFiles } from '../../src/spool/blobs.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createEmailNormalizer } from '../../src/channels/email/normalize.ts';
@@ -22,7 +23,7 @@ export function start({ folder }: { readonly folder: string }) {
       workers: 1,
     },
     {
-      blobs: { path: (blob) => join(folder, blob) },
+      blobs: new BlobFiles({ dir: folder, reserveBytes: 0 }),
       knownRemoteIds: () => Promise.resolve(true),
       countMessage: () => Promise.resolve(undefined),
       logger: silentLogger,

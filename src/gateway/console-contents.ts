@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { chatRaw } from '../channels/chat/stored.ts';
 import { verdictSchema } from '../channels/email/authentication/verdict.ts';
-import { rawSource } from '../channels/email/stored.ts';
+import { openRaw } from '../channels/email/stored.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
 import { readPairs, readStored } from '../channels/sms/stored.ts';
 import { type EntryContents, NotReadable } from '../console/server/content-routes.ts';
@@ -30,7 +30,12 @@ export function consoleContents(parts: ReadingParts): EntryContents {
   });
   const view = async (raw: RawForm, html: boolean) => {
     try {
-      return await viewer.view(rawSource(raw, store.spool.blobs), { html });
+      const { source, dispose } = await openRaw(raw, store.spool.blobs);
+      try {
+        return await viewer.view(source, { html });
+      } finally {
+        await dispose();
+      }
     } catch (cause) {
       throw new NotReadable('the message cannot be read', { cause });
     }

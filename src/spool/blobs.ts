@@ -1,58 +1,51 @@
-import { type Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { asBlobName, type BlobName } from '../domain/ids.ts';
+import {
+  type BlobTarget,
+  type BlobWriter,
+  WritableBlob,
+  WRITE_BUFFER_BYTES,
+} from './blob-writer.ts';
 import type { RawForm } from './entry.ts';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import type { Ballast } from './ballast.ts';
 import { SpoolFull, SpoolUnavailable, StoreFailure } from './errors.ts';
 
-/**
- * Raw forms of up to this size are stored in their row; for larger ones, files are faster
- * (measured).
- */
-export const INLINE_MAX_BYTES = 64 * 1024;
-
-/**
- * Copies the chunks into one array of exactly their size. A view into a larger buffer, such as a
- * socket's 64 KiB read buffer, would send the whole buffer to the database's thread.
- */
-export function exactCopy(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+/** A blob as a file that can be read by path, also from another thread. */
+export interface ScratchCopy {
+  readonly path: string;
+  /** Call it once the file is no longer read. Never rejects. */
+  readonly dispose: () => Promise<void>;
 }
 
-/**
- * Receives a raw form as a stream. Bytes are kept in memory up to `INLINE_MAX_BYTES`, then in a
- * temporary file in the blob folder.
- */
-export interface BlobWriter extends Writable {
-  /** Bytes written so far. */
-  readonly size: number;
-  /**
-   * Call after 'finish'. Resolves once the bytes are durable (file: fsync, rename, fsync of the
-   * folder; inline: held until the row's commit).
-   * @throws {SpoolFull} {SpoolUnavailable}
-   */
-  commit(): Promise<RawForm>;
-  /** Discards everything written. Can be called at any time and repeatedly. */
-  abort(): Promise<void>;
+/** The blob has been deleted. Its code is that of a missing file. */
+export class BlobMissing extends Error {
+  override name = 'BlobMissing';
+  readonly code = 'ENOENT';
 }
 
 export interface BlobStore {
   /** `inlineMaxBytes: 0` always creates a file. */
   writer(options?: { inlineMaxBytes?: number }): BlobWriter;
-  read(blob: BlobName): Readable;
-  /** The absolute path, for a reader in another thread. */
-  path(blob: BlobName): string;
+  /**
+   * Its bytes, or the first of them. It fails with the code ENOENT when the blob was deleted, and
+   * with other errors when it cannot be read now.
+   * @param atMost how many bytes are read at most
+   */
+  read(blob: BlobName, atMost?: number): Readable;
+  /**
+   * A copy for a reader that needs a path. A store of files gives the file itself. Copies of a
+   * process that was killed are removed at the next start.
+   * @throws the errors of `read`
+   */
+  scratch(blob: BlobName): Promise<ScratchCopy>;
+  /** @throws {SpoolUnavailable} it is unknown now */
+  exists(blob: BlobName): Promise<boolean>;
   /** Deletes a blob that no row names. */
   remove(blob: BlobName): Promise<void>;
   /**
@@ -66,8 +59,6 @@ export interface BlobStore {
 
 const SPACE_CHECKED_FOR_MS = 1000;
 const TEMPORARY = '.tmp';
-/** Writes are buffered: a system call per 16 KiB chunk costs more than the copy. */
-const WRITE_BUFFER_BYTES = 256 * 1024;
 
 export interface BlobFilesOptions {
   readonly dir: string;
@@ -100,11 +91,23 @@ export class BlobFiles implements BlobStore {
   }
 
   writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
-    return new FileBlobWriter(this, options.inlineMaxBytes ?? INLINE_MAX_BYTES);
+    return new WritableBlob(new BlobFile(this), options.inlineMaxBytes);
   }
 
-  read(blob: BlobName): Readable {
-    return createReadStream(this.path(blob), { highWaterMark: WRITE_BUFFER_BYTES });
+  read(blob: BlobName, atMost = Infinity): Readable {
+    const highWaterMark = Math.min(WRITE_BUFFER_BYTES, atMost);
+    return createReadStream(this.path(blob), { highWaterMark, end: atMost - 1 });
+  }
+
+  scratch(blob: BlobName): Promise<ScratchCopy> {
+    return Promise.resolve({ path: this.path(blob), dispose: () => Promise.resolve() });
+  }
+
+  async exists(blob: BlobName): Promise<boolean> {
+    return access(this.path(blob)).then(
+      () => true,
+      () => false,
+    );
   }
 
   path(blob: BlobName): string {
@@ -181,93 +184,37 @@ export class BlobFiles implements BlobStore {
   }
 }
 
-class FileBlobWriter extends Writable implements BlobWriter {
+/** A blob that is written: a temporary file in the folder, which gets its name when it is synced. */
+class BlobFile implements BlobTarget {
+  readonly name = asBlobName(randomUUID());
+  readonly errorOf = storageError;
   readonly #files: BlobFiles;
-  readonly #inlineMaxBytes: number;
-  readonly #name = asBlobName(randomUUID());
-  #size = 0;
-  #checksum = 0;
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
   #handle: FileHandle | undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #done = false;
 
-  constructor(files: BlobFiles, inlineMaxBytes: number) {
-    super({ highWaterMark: WRITE_BUFFER_BYTES, decodeStrings: true });
+  constructor(files: BlobFiles) {
     this.#files = files;
-    this.#inlineMaxBytes = inlineMaxBytes;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
-  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error) => void): void {
-    this.#size += chunk.byteLength;
-    this.#checksum = crc32(chunk, this.#checksum);
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.byteLength;
-    const inline = this.#handle === undefined && this.#size <= this.#inlineMaxBytes;
-    if (inline || (this.#handle !== undefined && this.#heldBytes < WRITE_BUFFER_BYTES)) {
-      done();
-      return;
-    }
-    this.#writing = this.#drain();
-    this.#writing.then(
-      () => done(),
-      (error: unknown) => done(storageError(error)),
-    );
-  }
-
-  async #drain(): Promise<void> {
+  async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {
     this.#files.assertMayWrite();
-    this.#handle ??= await this.#files.create(this.#name);
-    const chunks = this.#held;
-    const bytes = this.#heldBytes;
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#handle ??= await this.#files.create(this.name);
     if (bytes === 0) return;
     const { bytesWritten } = await this.#handle.writev(chunks);
     // A short write means that the disk is full, so the remaining bytes cannot be written.
     if (bytesWritten < bytes) throw new SpoolFull('short write');
   }
 
-  async commit(): Promise<RawForm> {
-    if (this.#done) throw new SpoolUnavailable('this writer has ended');
-    this.#done = true;
-    if (this.#handle === undefined && this.#size <= this.#inlineMaxBytes) {
-      const bytes = exactCopy(this.#held, this.#size);
-      return { kind: 'inline', bytes, checksum: this.#checksum };
-    }
-    try {
-      await this.#drain();
-      const handle = this.#handle;
-      if (handle === undefined) throw new SpoolUnavailable('nothing was written');
-      await this.#files.publish(handle, this.#name);
-    } catch (error) {
-      await this.#cleanUp();
-      throw storageError(error);
-    }
-    return { kind: 'file', blob: this.#name, size: this.#size, checksum: this.#checksum };
+  async publish(): Promise<void> {
+    if (this.#handle === undefined) throw new SpoolUnavailable('nothing was written');
+    await this.#files.publish(this.#handle, this.name);
   }
 
-  async abort(): Promise<void> {
-    if (this.#done) return;
-    this.#done = true;
-    this.destroy();
-    await this.#cleanUp();
-  }
-
-  async #cleanUp(): Promise<void> {
-    this.#held = [];
-    // Wait: a file that is being created has no handle yet and would remain.
-    await this.#writing.catch(() => undefined);
+  async discard(): Promise<void> {
     await this.#handle?.close().catch(() => undefined);
     if (this.#handle === undefined) return;
     // The rename may have happened although it is not durable. A file that cannot be removed here
     // has no row; the next start removes it.
-    for (const path of [this.#files.temporary(this.#name), this.#files.path(this.#name)]) {
+    for (const path of [this.#files.temporary(this.name), this.#files.path(this.name)]) {
       await rm(path, { force: true }).catch(() => undefined);
     }
   }

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { EventEmitter } from 'node:events';
 import {
   createReadStream,
@@ -73,7 +74,7 @@ const rawOf = async ({ id }: Entry): Promise<string> => {
   const raw = await spool.raw(id);
   if (raw?.kind === 'inline') return Buffer.from(raw.bytes).toString('latin1');
   if (raw === undefined) return '';
-  return readFileSync(spool.blobs.path(raw.blob), 'latin1');
+  return (await buffer(spool.blobs.read(raw.blob))).toString('latin1');
 };
 
 test('an .eml file comes in by the door of SMTP: same dedup, CRLF, envelope from its headers', async () => {

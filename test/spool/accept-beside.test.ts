@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
-import type { BlobWriter } from '../../src/spool/blobs.ts';
+import type { BlobWriter } from '../../src/spool/blob-writer.ts';
 import { SharedLock } from '../../src/spool/locks.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';

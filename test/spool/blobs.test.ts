@@ -8,6 +8,20 @@ import { BlobFiles } from '../../src/spool/blobs.ts';
 import { SpoolFull, SpoolUnavailable, StoreFailure } from '../../src/spool/errors.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { describeBlobs } from './blob-conformance.ts';
+
+describeBlobs('a folder', () => {
+  const temp = tempDir();
+  const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
+  return Promise.resolve({
+    blobs,
+    count: async () => (await blobs.names()).length,
+    remove: () => {
+      temp.remove();
+      return Promise.resolve();
+    },
+  });
+});
 
 test('room is what is free beyond the reserve and beyond what is to be spared', async () => {
   const temp = tempDir();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ChatStore, VisitorIdentity } from '../../src/spool/chat-store.ts';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { asBlobName, asEntryId, asVisitorId, type VisitorId } from '../../src/domain/ids.ts';
+import { asEntryId, asVisitorId, type BlobName, type VisitorId } from '../../src/domain/ids.ts';
 import { anEntry, OTHER_SHOP, SHOP } from '../support/entries.ts';
 
 interface Opened {
@@ -65,17 +65,8 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           format: 'MARKDOWN',
           at: 5,
         });
-      const upload = (id: string, visitorId = VISITOR) =>
-        store.chat.addUpload({
-          id,
-          shopId: SHOP,
-          visitorId,
-          name: 'a.png',
-          type: 'image/png',
-          size: 3,
-          blob: asBlobName(`blob-${id}`),
-          at: Date.now(),
-        });
+      const upload = (id: string, visitorId = VISITOR, at = Date.now()) =>
+        addUpload(store, { id, visitorId, at });
 
       describe('the journal', () => {
         test('numbers both directions from 1 without gaps, each visitor apart', async () => {
@@ -231,20 +222,10 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         });
 
         test('go after a day when no message used them, and else with their message', async () => {
-          const kept = async (id: string, at: number) => {
-            const writer = store.spool.blobs.writer({ inlineMaxBytes: 0 });
-            await pipeline([Buffer.from('abc')], writer);
-            const file = await writer.commit();
-            if (file.kind !== 'file') throw new Error('it was asked to be a file');
-            await store.chat.addUpload({
-              ...{ id, shopId: SHOP, visitorId: VISITOR, name: 'a.png', type: 'image/png' },
-              ...{ size: 3, blob: file.blob, at },
-            });
-          };
           const day = 24 * 3_600_000;
-          await kept('old', Date.now() - day - 1000);
-          await kept('new', Date.now());
-          await kept('used', Date.now() - day - 1000);
+          await upload('old', VISITOR, Date.now() - day - 1000);
+          await upload('new');
+          await upload('used', VISITOR, Date.now() - day - 1000);
           const message = await say('m1', ['used']);
           expect(await store.spool.sweep(never)).toMatchObject({ files: 1 });
           expect(await store.chat.upload(SHOP, VISITOR, 'old')).toBeUndefined();
@@ -256,13 +237,13 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         });
 
         test('that no message used can be taken back, once', async () => {
-          await upload('u1');
+          const blob = await upload('u1');
           await upload('u2');
           await say('m1', ['u2']);
           expect(await store.chat.removeUpload(SHOP, OTHER, 'u1')).toBeUndefined();
           expect(await store.chat.removeUpload(SHOP, VISITOR, 'u2')).toBeUndefined();
           const removed = [1, 2].map(() => store.chat.removeUpload(SHOP, VISITOR, 'u1'));
-          expect(new Set(await Promise.all(removed))).toEqual(new Set(['blob-u1', undefined]));
+          expect(new Set(await Promise.all(removed))).toEqual(new Set([blob, undefined]));
           expect(await say('m2', ['u1'])).toBe('unknown_upload');
         });
 
@@ -383,19 +364,6 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         });
       const record = async (id: VisitorId) =>
         (await store.chat.linesAfter(SHOP, id, 0, 100)).map((line) => `${line.seq} ${line.id}`);
-      const addUpload = (id: string, visitorId: VisitorId) =>
-        store.chat.addUpload({
-          ...{
-            id,
-            shopId: SHOP,
-            visitorId,
-            name: 'a.png',
-            type: 'image/png',
-            size: 3,
-            at: Date.now(),
-          },
-          blob: asBlobName(`blob-${id}`),
-        });
       const lane = (text: string) => ({ shopId: SHOP, channel: 'web_chat', lane: text }) as const;
 
       describe('a guest who says who he is', () => {
@@ -560,11 +528,11 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         });
 
         test('his uploads are the visitor’s, those under way too', async () => {
-          await addUpload('unused', GUEST);
-          await addUpload('used', GUEST);
+          await addUpload(store, { id: 'unused', visitorId: GUEST, at: Date.now() });
+          await addUpload(store, { id: 'used', visitorId: GUEST, at: Date.now() });
           await say(GUEST, 'g2', 3, ['used']);
           await identify();
-          await addUpload('late', GUEST);
+          await addUpload(store, { id: 'late', visitorId: GUEST, at: Date.now() });
           expect(await store.chat.countUnusedUploads(SHOP, KNOWN)).toBe(2);
           expect(await store.chat.upload(SHOP, GUEST, 'used')).toBeUndefined();
           expect(await store.chat.upload(SHOP, KNOWN, 'used')).toMatchObject({ id: 'used' });
@@ -604,4 +572,20 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
       });
     });
   });
+}
+
+/** An upload of three bytes. Resolves with its blob. */
+async function addUpload(
+  { spool, chat }: Opened,
+  { id, visitorId, at }: { id: string; visitorId: VisitorId; at: number },
+): Promise<BlobName> {
+  const writer = spool.blobs.writer({ inlineMaxBytes: 0 });
+  await pipeline([Buffer.from('abc')], writer);
+  const file = await writer.commit();
+  if (file.kind !== 'file') throw new Error('it was asked to be a file');
+  await chat.addUpload({
+    ...{ id, shopId: SHOP, visitorId, name: 'a.png', type: 'image/png' },
+    ...{ size: 3, blob: file.blob, at },
+  });
+  return file.blob;
 }

@@ -68,7 +68,7 @@ test.each([
 ])('a file with %s is damaged', async (_what, damage) => {
   const raw = await stored(await written(500_000));
   if (raw.kind !== 'file') throw new Error('it is kept in its row');
-  damage(spool.blobs.path(raw.blob));
+  damage((await spool.blobs.scratch(raw.blob)).path);
   await expect(assertIntact(raw, spool.blobs)).rejects.toThrow(RawDamaged);
 });
 

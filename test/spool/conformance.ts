@@ -25,6 +25,8 @@ export interface SpoolUnderTest {
   readonly spool: Spool;
   reopen(): Promise<Spool>;
   remove(): Promise<void>;
+  /** Makes all blobs so old that whatever wrote them has ended. */
+  ageBlobs?(): Promise<unknown>;
 }
 
 /** What every backend must do; `spool.ts` says it in words. */
@@ -1088,6 +1090,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const entry = anEntry({ raw });
         await accept(entry);
         if (raw.kind === 'file') await spool.blobs.remove(raw.blob);
+        await under.ageBlobs?.();
         expect(await reopen()).toMatchObject({ orphans: 1, missing: [entry.id] });
       });
 

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createEmailServer,
@@ -161,9 +162,7 @@ export async function rawOf(at: EmailDoor, entry: Entry | undefined): Promise<Bu
   if (entry === undefined) throw new Error('no entry');
   const raw = await at.spool.raw(entry.id);
   if (raw === undefined) throw new Error('no raw form');
-  return raw.kind === 'inline'
-    ? Buffer.from(raw.bytes)
-    : readFileSync(at.spool.blobs.path(raw.blob));
+  return raw.kind === 'inline' ? Buffer.from(raw.bytes) : buffer(at.spool.blobs.read(raw.blob));
 }
 
 function recordingLogger(lines: LogLine[], base: LogFields = {}): Logger {

@@ -1,3 +1,4 @@
+import { BlobFiles } from '../../src/spool/blobs.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEmailNormalizer, type EmailNormalizer } from '../../src/channels/email/normalize.ts';
@@ -101,7 +102,7 @@ class MailFuzz {
         ...(deadlineMs !== undefined && { deadlineMs }),
       },
       {
-        blobs: { path: (blob) => join(options.folder, blob) },
+        blobs: new BlobFiles({ dir: options.folder, reserveBytes: 0 }),
         knownRemoteIds: () => Promise.resolve(true),
         countMessage: () => Promise.resolve(undefined),
         logger: {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { errorFields } from '../../observability/logger.ts';
 import { drainRequest } from '../../runtime/final-answer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { UploadRecord } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
 import { InFlight } from './connections.ts';
@@ -278,7 +276,8 @@ async function sendUpload(
   await assertCurrent({ store }, bearer);
   const id = String(request.params['id']);
   const upload = id.length > 64 ? undefined : await store.upload(shop.shopId, visitorId, id);
-  if (upload === undefined || !(await isKept(blobs, upload))) throw new Answer(404, 'not_found');
+  if (upload === undefined || !(await blobs.exists(upload.blob)))
+    throw new Answer(404, 'not_found');
   // An id always refers to the same file. The visitor's browser caches it and revalidates each
   // time.
   const etag = `"${upload.id}"`;
@@ -308,14 +307,6 @@ async function sendUpload(
   } finally {
     clearTimeout(deadline);
   }
-}
-
-/** The file is removed some time before its row, and a disk can lose a file. */
-async function isKept(blobs: BlobStore, { blob }: UploadRecord): Promise<boolean> {
-  return stat(blobs.path(blob)).then(
-    () => true,
-    () => false,
-  );
 }
 
 /**

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import {
   type Attachment,
   AttachmentUnavailable,
@@ -72,11 +71,7 @@ function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
     placeholder: missingAttachment('delivered', name, type),
     about: { name, type, size },
     open: async () => {
-      try {
-        await stat(blobs.path(blob));
-      } catch (error) {
-        throw new AttachmentUnavailable('the uploaded file is gone', { cause: error });
-      }
+      if (!(await blobs.exists(blob))) throw new AttachmentUnavailable('the uploaded file is gone');
       // Before the upload: a read error during it would count as a failure of the platform.
       await assertIntact({ kind: 'file', ...upload }, blobs);
       return { name, type, size, stream: () => blobs.read(blob) };

@@ -41,7 +41,7 @@ import {
 } from './receive.ts';
 import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
-import { rawSource } from './stored.ts';
+import { openRaw } from './stored.ts';
 
 /** RFC 5321 §6.3: a message with more Received headers is assumed to be in a loop. */
 const MAX_RECEIVED = 50;
@@ -54,7 +54,7 @@ export interface StoredEntry extends Accepted {
 interface AcceptParts {
   readonly intake: Pick<Intake, 'accept'>;
   readonly directory: AddressDirectory;
-  readonly blobs: Pick<BlobStore, 'path' | 'remove'>;
+  readonly blobs: Pick<BlobStore, 'scratch' | 'remove'>;
   /** Used only for shops that reject forged mail. */
   readonly authenticator?: DoorCheck;
 }
@@ -117,7 +117,7 @@ export type DoorCheck = Pick<Authenticator, 'check'>;
 async function refuseForged(
   arrivals: readonly EmailArrival[],
   directory: AddressDirectory,
-  blobs: Pick<BlobStore, 'path'>,
+  blobs: Pick<BlobStore, 'scratch'>,
   authenticator: DoorCheck | undefined,
 ): Promise<readonly EmailArrival[]> {
   if (authenticator === undefined) return arrivals;
@@ -125,9 +125,13 @@ async function refuseForged(
     arrivals.map(async (arrival) => {
       const rules = directory.shop(arrival.shopId)?.refusesForged;
       if (rules === undefined) return arrival;
-      const raw = rawSource(arrival.raw, blobs);
-      const authentication = await authenticator.check({ ...arrival.meta, raw, ...rules });
-      return { ...arrival, meta: { ...arrival.meta, authentication } };
+      const { source: raw, dispose } = await openRaw(arrival.raw, blobs);
+      try {
+        const authentication = await authenticator.check({ ...arrival.meta, raw, ...rules });
+        return { ...arrival, meta: { ...arrival.meta, authentication } };
+      } finally {
+        await dispose();
+      }
     }),
   );
   if (checked.length > 0 && checked.every(({ meta }) => isRejected(meta.authentication))) {

@@ -21,7 +21,8 @@ import {
   type EmailMeta,
   parseEmailMeta,
   type RawSource,
-  rawSource,
+  type OpenedRaw,
+  openRaw,
   readRawHead,
 } from './stored.ts';
 import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-content.ts';
@@ -51,7 +52,7 @@ export interface EmailNormalizerOptions {
 }
 
 interface EmailNormalizerDeps {
-  readonly blobs: Pick<BlobStore, 'path'>;
+  readonly blobs: Pick<BlobStore, 'scratch'>;
   /** Whether a message with one of these ids has passed through here, in either direction. */
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
   /** Counts a person's message, once; returns the limit that is exceeded. */
@@ -105,7 +106,20 @@ export function createEmailNormalizer(
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
-    const raw = rawSource(claimed.raw, deps.blobs);
+    const raw = await openRaw(claimed.raw, deps.blobs);
+    try {
+      return await readFrom(raw, claimed, shop, signal);
+    } catch (error) {
+      await raw.dispose();
+      throw error;
+    }
+  };
+  const readFrom = async (
+    { source: raw, dispose }: OpenedRaw,
+    claimed: Claimed,
+    shop: ShopMail,
+    signal: AbortSignal,
+  ): Promise<Normalized> => {
     const meta = parseEmailMeta(claimed.entry.meta);
     const authentication = await senders.verdict(claimed, meta, shop, raw);
     const job: EmailJob = {
@@ -133,7 +147,7 @@ export function createEmailNormalizer(
           ? result.verdict
           : { kind: 'held', reason: { code: 'rate_limit', params: { limit } } };
       return {
-        ...toNormalized({ ...result, verdict }, job),
+        ...toNormalized({ ...result, verdict }, job, dispose),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
       };
     } catch (error) {
@@ -202,7 +216,11 @@ async function readOrStub(
   }
 }
 
-function toNormalized(result: EmailResult, job: EmailJob): Normalized {
+function toNormalized(
+  result: EmailResult,
+  job: EmailJob,
+  disposeRaw: OpenedRaw['dispose'],
+): Normalized {
   const hasFiles = result.usedScratch;
   return {
     verdict: result.verdict,
@@ -212,7 +230,10 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
     ...(result.reading !== undefined && { reading: result.reading }),
     // Most messages have no scratch file, and checking for one costs more than parsing.
-    dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
+    dispose: async () => {
+      await disposeRaw();
+      if (hasFiles) await removeScratch(job.scratch);
+    },
   };
 }
 

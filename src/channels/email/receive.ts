@@ -5,7 +5,8 @@ import { isComplaint } from './normalize/reports/feedback.ts';
 import type { Arrival } from '../../intake/intake.ts';
 import { type EmailMeta, summaryOfHeaders } from './stored.ts';
 import { type HeaderBlock, HeaderCollector, messageIdOf } from './header-block.ts';
-import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
+import { type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blob-writer.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 
 /** The envelope as the door knows it; the same for every recipient. */

@@ -48,14 +48,27 @@ export type RawSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly path: string };
 
+export interface OpenedRaw {
+  readonly source: RawSource;
+  /** Call it once nothing reads the source any more. Never rejects. */
+  readonly dispose: () => Promise<void>;
+}
+
 /**
  * @returns bytes in their own buffer, because cloning a view to a worker copies its whole buffer
+ * @throws the errors of `BlobStore.read`
  */
-export function rawSource(raw: RawForm, blobs: Pick<BlobStore, 'path'>): RawSource {
-  if (raw.kind === 'file') return { kind: 'file', path: blobs.path(raw.blob) };
+export async function openRaw(raw: RawForm, blobs: Pick<BlobStore, 'scratch'>): Promise<OpenedRaw> {
+  if (raw.kind === 'file') {
+    const { path, dispose } = await blobs.scratch(raw.blob);
+    return { source: { kind: 'file', path }, dispose };
+  }
   const { bytes } = raw;
   const isOwn = bytes.byteLength === bytes.buffer.byteLength;
-  return { kind: 'bytes', bytes: isOwn ? bytes : new Uint8Array(bytes) };
+  return {
+    source: { kind: 'bytes', bytes: isOwn ? bytes : new Uint8Array(bytes) },
+    dispose: () => Promise.resolve(),
+  };
 }
 
 const READ_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import { type Envelope, toArrivals } from '../../channels/email/receive.ts';
 import { SmtpRefusal } from '../../channels/email/refusals.ts';
 import type { Intake } from '../../intake/intake.ts';
 import type { AddressDirectory } from '../../channels/email/routing.ts';
-import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';
+import { INLINE_MAX_BYTES } from '../../spool/blob-writer.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { LineEnds, type Incoming, incomingInto, incomingIntoNothing } from './incoming.ts';

@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import express, { type Response, type Router } from 'express';
 import { z } from 'zod';
@@ -227,10 +227,7 @@ async function keptRaw(
 ): Promise<RawForm | undefined> {
   const kept = await spool.raw(id);
   if (kept?.kind !== 'file') return kept;
-  return access(spool.blobs.path(kept.blob)).then(
-    () => kept,
-    () => undefined,
-  );
+  return (await spool.blobs.exists(kept.blob)) ? kept : undefined;
 }
 
 async function rawOf(entry: Entry, spool: Pick<Spool, 'raw' | 'blobs'>): Promise<RawForm> {
@@ -247,14 +244,7 @@ function streamOf(raw: RawForm, { blobs }: Pick<Spool, 'blobs'>): Readable {
 
 async function headOf(raw: RawForm, spool: Pick<Spool, 'blobs'>): Promise<Uint8Array> {
   if (raw.kind === 'inline') return raw.bytes.subarray(0, MAX_RAW_TEXT);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of spool.blobs.read(raw.blob) as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= MAX_RAW_TEXT) break;
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_RAW_TEXT);
+  return buffer(spool.blobs.read(raw.blob, MAX_RAW_TEXT));
 }
 
 async function orFallback<Found, Instead>(

@@ -14,6 +14,8 @@ import { NOW, sqlFunction } from './schema.ts';
  *
  * An email's row in `remote` decides between two gateways that give two emails the same Message-ID.
  *
+ * The server may have lost a blob in a crash since it was written (`blobs.ts`); then nothing is stored.
+ *
  * A duplicate is acknowledged like the first, whose commit may still wait for its standby.
  * The empty message makes this a transaction that writes, so its commit waits for the same standby.
  */
@@ -25,6 +27,7 @@ export const ACCEPT = sqlFunction(
    DECLARE
      now bigint := ${NOW.name}();
      stored uuid[];
+     has_lost_blob boolean;
    BEGIN
      WITH item AS MATERIALIZED (
        SELECT nextval('entry_seq') AS seq, * FROM json_to_recordset(items) AS (
@@ -77,7 +80,11 @@ export const ACCEPT = sqlFunction(
            SELECT EXCLUDED.head, EXCLUDED.due_at, EXCLUDED.waits, EXCLUDED.failures
            WHERE NOT old.owned AND (old.head IS NULL OR old.head > EXCLUDED.head))
      )
-     SELECT coalesce(array_agg(new.id), '{}') INTO stored FROM new;
+     SELECT coalesce(array_agg(new.id), '{}'), EXISTS (
+       SELECT FROM item WHERE blob IS NOT NULL
+         AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0))
+     INTO stored, has_lost_blob FROM new;
+     IF has_lost_blob THEN RAISE EXCEPTION 'a blob of an entry is not in the database'; END IF;
 
      RETURN QUERY SELECT entry.dedup, entry.id, true FROM entry WHERE entry.id = ANY (stored);
      IF cardinality(stored) = json_array_length(items) THEN RETURN; END IF;

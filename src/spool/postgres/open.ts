@@ -1,13 +1,12 @@
 import { createMonotonicClock } from '../../runtime/clock.ts';
-import type { BlobName } from '../../domain/ids.ts';
-import type { BlobFiles } from '../blobs.ts';
 import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
 import type { Leases } from '../../runtime/leases.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
-import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import type { Retention, Spool, Swept } from '../spool.ts';
 import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
+import { BLOB_FUNCTIONS, PostgresBlobs } from './blobs.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
@@ -30,6 +29,7 @@ import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 
 /** In the order in which they are made: a function is made after those that it calls. */
 const FUNCTIONS = [
+  ...BLOB_FUNCTIONS,
   ...LANE_FUNCTIONS,
   ACCEPT,
   ...DELIVERY_FUNCTIONS,
@@ -50,7 +50,8 @@ export interface PostgresSpoolOptions {
   readonly instance: string;
   /** Fingerprints of the gateway's keys; none of a command, which uses no key. */
   readonly keys?: readonly string[];
-  readonly blobs: BlobFiles;
+  /** For copies of blobs; of this process alone, and emptied. */
+  readonly scratchFolder: string;
 }
 
 export interface PostgresStore {
@@ -67,7 +68,7 @@ export interface PostgresStore {
  * @throws {SpoolUnavailable} the database cannot be reached
  */
 export async function openPostgresStore(options: PostgresSpoolOptions): Promise<PostgresStore> {
-  const { url, instance, keys, blobs } = options;
+  const { url, instance, keys, scratchFolder } = options;
   const database = new Database(url);
   const records = new Records(database);
   try {
@@ -82,6 +83,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     await database.close();
     throw error;
   }
+  const blobs = new PostgresBlobs(database, scratchFolder);
   const moves = new OperatorMoves(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
@@ -96,15 +98,23 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(moves),
       ...methodsOf(records),
       blobs,
-      recover: () => recover(retention, blobs, instance),
+      recover: async () => ({
+        requeued: await retention.requeueOwn(instance),
+        orphans: await blobs.sweep(),
+        missing: await retention.withoutBlob(),
+      }),
       sweep: async (kept) => {
         while (await rates.sweepSenderRates()) continue;
+        await blobs.sweep();
         return sweep(retention, blobs, kept);
       },
       probe: () => records.setMark('probe', Date.now()),
       assertSound: () => undefined,
       onFatal: () => undefined,
-      close: () => database.close(),
+      close: async () => {
+        await blobs.close();
+        await database.close();
+      },
     },
     chat: {
       ...methodsOf(new VisitorTable(database)),
@@ -132,23 +142,11 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   };
 }
 
-async function recover(
+async function sweep(
   retention: RetentionTable,
-  blobs: BlobFiles,
-  instance: string,
-): Promise<Recovered> {
-  const requeued = await retention.requeueOwn(instance);
-  const named = await retention.namedBlobs();
-  const files = new Set<BlobName>(await blobs.names());
-  const missing = named.flatMap(({ blob, entry }) =>
-    entry === null || files.has(blob) ? [] : [entry],
-  );
-  for (const { blob } of named) files.delete(blob);
-  for (const orphan of files) await blobs.remove(orphan);
-  return { requeued, orphans: files.size, missing };
-}
-
-async function sweep(retention: RetentionTable, blobs: BlobFiles, kept: Retention): Promise<Swept> {
+  blobs: PostgresBlobs,
+  kept: Retention,
+): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };
   for (;;) {
     const swept = await retention.sweep(kept);

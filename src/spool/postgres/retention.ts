@@ -140,11 +140,14 @@ export class RetentionTable {
     return row?.n ?? 0;
   }
 
-  /** All blobs that rows name, with an entry that does. */
-  async namedBlobs(): Promise<readonly { blob: BlobName; entry: EntryId | null }[]> {
-    return this.#database.query(
-      `SELECT blob, id AS entry FROM entry WHERE blob IS NOT NULL
-       UNION ALL SELECT blob, entry FROM upload`,
+  /** Entries whose blob somebody has deleted from the database. */
+  async withoutBlob(): Promise<readonly EntryId[]> {
+    const rows = await this.#database.query<{ id: EntryId }>(
+      `SELECT id FROM (
+         SELECT blob, id FROM entry WHERE blob IS NOT NULL
+         UNION ALL SELECT blob, entry FROM upload WHERE entry IS NOT NULL
+       ) AS named WHERE NOT EXISTS (SELECT FROM blob WHERE name = named.blob)`,
     );
+    return rows.map(({ id }) => id);
   }
 }

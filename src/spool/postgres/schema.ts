@@ -34,6 +34,14 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX entry_blob ON entry (blob) WHERE blob IS NOT NULL;
 
+  -- chunks: 0 while the blob is written.
+  CREATE TABLE blob (name text PRIMARY KEY, at bigint NOT NULL, chunks int NOT NULL DEFAULT 0);
+  CREATE INDEX blob_at ON blob (at);
+  CREATE TABLE blob_chunk (
+    blob text REFERENCES blob (name) ON DELETE CASCADE, no int, bytes bytea NOT NULL, PRIMARY KEY (blob, no)
+  );
+  ALTER TABLE blob_chunk ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
   CREATE TABLE raw (seq bigint PRIMARY KEY, bytes bytea NOT NULL);
   ALTER TABLE raw ALTER COLUMN bytes SET STORAGE EXTERNAL;
 

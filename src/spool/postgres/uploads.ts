@@ -1,6 +1,7 @@
 import type { BlobName, ShopId, VisitorId } from '../../domain/ids.ts';
 import { toUpload, type UploadRow } from '../chat-rows.ts';
 import type { ChatStore, UploadRecord } from '../chat-store.ts';
+import { SpoolUnavailable } from '../errors.ts';
 import type { Database } from './connection.ts';
 import { jsonOf, storable } from './rows.ts';
 import { sqlFunction } from './schema.ts';
@@ -17,6 +18,7 @@ const ADD_UPLOAD = sqlFunction(
        FROM json_to_record(item) AS given (id text, shop uuid, visitor text, name text, type text,
          size bigint, blob text, checksum bigint, at bigint)
        CROSS JOIN LATERAL ${OWNER.name}(given.shop, given.visitor) AS owner
+       WHERE EXISTS (SELECT FROM blob WHERE blob.name = given.blob AND chunks > 0)
        RETURNING visitor;
    END $$`,
 );
@@ -61,7 +63,7 @@ export class UploadTable {
     const added = await this.#database.query(`SELECT * FROM ${ADD_UPLOAD.name}($1)`, [
       jsonOf({ ...given, shop: shopId, visitor: visitorId }),
     ]);
-    if (added.length === 0) throw new Error('an upload of a visitor that does not exist');
+    if (added.length === 0) throw new SpoolUnavailable('the visitor or the blob is gone');
   }
 
   async unusedUploads(

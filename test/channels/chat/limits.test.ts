@@ -136,7 +136,8 @@ describe('files of one network', () => {
       {
         blobs: (blobs) => ({
           ...{ writer: () => blobs.writer({ inlineMaxBytes: 0 }) },
-          ...{ read: (blob) => blobs.read(blob), path: (blob) => blobs.path(blob) },
+          ...{ read: (blob) => blobs.read(blob), scratch: (blob) => blobs.scratch(blob) },
+          exists: (blob) => blobs.exists(blob),
           remove: (blob) => blobs.remove(blob),
           assertSpace: (spare = 0) =>
             free < spare ? Promise.reject(new SpoolFull('low')) : Promise.resolve(),

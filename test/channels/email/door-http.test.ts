@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+
 import { request as httpRequest } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { parseEmailMeta } from '../../../src/channels/email/stored.ts';
@@ -74,7 +75,7 @@ describe('POST /email/inbound', () => {
     expect(others).toEqual([]);
     const raw = entry && (await at.spool.raw(entry.id));
     expect(raw).toMatchObject({ kind: 'file', blob: file, size: LARGE.length });
-    expect(readFileSync(at.spool.blobs.path(asBlobName(file ?? '')), 'latin1')).toBe(LARGE);
+    expect(await text(at.spool.blobs.read(asBlobName(file ?? '')))).toBe(LARGE);
   });
 
   test('is the same message when it comes by SMTP as well', async () => {

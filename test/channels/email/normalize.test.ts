@@ -1,3 +1,4 @@
+import { BlobFiles } from '../../../src/spool/blobs.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ function start(
   normalizer = createEmailNormalizer(
     { shops: [shopSettings], scratchFolder, ...options },
     {
-      blobs: { path: (blob) => join(folder.path, blob) },
+      blobs: new BlobFiles({ dir: folder.path, reserveBytes: 0 }),
       knownRemoteIds: (_, ids) => Promise.resolve(ids.some((id) => known.includes(id))),
       countMessage: () => Promise.resolve(undefined),
       logger: silentLogger,
@@ -112,7 +113,7 @@ describe('reading mail in worker threads', () => {
     const over = createEmailNormalizer(
       { shops: [shopSettings], scratchFolder },
       {
-        blobs: { path: (blob) => join(folder.path, blob) },
+        blobs: new BlobFiles({ dir: folder.path, reserveBytes: 0 }),
         knownRemoteIds: () => Promise.resolve(false),
         countMessage: (mail, limits) => {
           asked.push([mail, limits]);

@@ -585,7 +585,8 @@ function fullOf(full: ShopId): Intake['assertSpace'] {
 function fillingUp(blobs: BlobStore): BlobStore {
   return {
     read: (blob) => blobs.read(blob),
-    path: (blob) => blobs.path(blob),
+    scratch: (blob) => blobs.scratch(blob),
+    exists: (blob) => blobs.exists(blob),
     remove: (blob) => blobs.remove(blob),
     assertSpace: () => Promise.resolve(),
     writer: () => {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { BlobFiles } from '../../../src/spool/blobs.ts';
+import { assertIntact } from '../../../src/spool/blobs.ts';
 import { SpoolUnusable } from '../../../src/spool/errors.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
+import { anEntry } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -35,11 +37,11 @@ afterEach(async () => {
 });
 
 async function gateway(keys?: readonly string[]): Promise<PostgresStore> {
-  const blobs = new BlobFiles({ dir: join(dir.path, randomUUID()), reserveBytes: 0 });
+  const scratchFolder = join(dir.path, randomUUID());
   const store = await openPostgresStore({
     url,
     instance: randomUUID(),
-    blobs,
+    scratchFolder,
     ...(keys && { keys }),
   });
   opened.push(store);
@@ -105,5 +107,39 @@ describe('the schema', () => {
     await client.query('UPDATE schema_version SET needed = 1000');
     await expect(gateway()).rejects.toThrow(/newer version \(1000;/);
     await client.query('UPDATE schema_version SET version = 1, needed = 1');
+  });
+});
+
+describe('a blob', () => {
+  const written = async ({ spool }: Pick<PostgresStore, 'spool'>) => {
+    const writer = spool.blobs.writer();
+    await pipeline([Buffer.alloc(700_000, 'a')], writer);
+    return writer.commit();
+  };
+
+  test('that one gateway wrote is read by another', async () => {
+    const [one, other] = [await gateway(), await gateway()];
+    const raw = await written(one);
+    await one.spool.accept([anEntry({ raw })]);
+    await assertIntact(raw, other.spool.blobs);
+  });
+
+  test('that the server lost in a crash is acknowledged with no entry, beside others', async () => {
+    const { spool } = await gateway();
+    const raw = await written({ spool });
+    await client.query('DELETE FROM blob');
+    const [lost, whole] = [anEntry({ raw }), anEntry()];
+    const answers = await Promise.allSettled([spool.accept([lost]), spool.accept([whole])]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await spool.get(lost.id)).toBeUndefined();
+  });
+
+  test('whose first chunks the server lost in a crash cannot be completed', async () => {
+    const { spool } = await gateway();
+    const writer = spool.blobs.writer();
+    await new Promise((resolve) => writer.write(Buffer.alloc(300_000), resolve));
+    await client.query('DELETE FROM blob_chunk');
+    await new Promise((resolve) => writer.end(Buffer.alloc(300_000), () => resolve(undefined)));
+    await expect(writer.commit()).rejects.toThrow('lost a part');
   });
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { BlobFiles } from '../../../src/spool/blobs.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { type Cluster, column, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeChatStore } from '../chat-conformance.ts';
+import { describeBlobs } from '../blob-conformance.ts';
 import { describeSpool } from '../conformance.ts';
 
 let cluster: Cluster;
@@ -21,8 +21,8 @@ afterAll(() => cluster.stop());
 async function openStore() {
   const dir = tempDir();
   const instance = randomUUID();
-  const blobs = new BlobFiles({ dir: join(dir.path, 'blobs'), reserveBytes: 0 });
-  const open = () => openPostgresStore({ url, instance, blobs });
+  const scratchFolder = join(dir.path, 'scratch');
+  const open = () => openPostgresStore({ url, instance, scratchFolder });
   let current = await open();
   return {
     ...current,
@@ -41,7 +41,20 @@ async function openStore() {
 
 describeSpool('PostgreSQL', async () => {
   const { reopen, ...store } = await openStore();
-  return { ...store, reopen: async () => (await reopen()).spool };
+  return {
+    ...store,
+    reopen: async () => (await reopen()).spool,
+    ageBlobs: () => column(url, 'UPDATE blob SET at = 0 RETURNING name'),
+  };
+});
+
+describeBlobs('PostgreSQL', async () => {
+  const { spool, remove } = await openStore();
+  return {
+    blobs: spool.blobs,
+    count: async () => (await column(url, 'SELECT name FROM blob')).length,
+    remove,
+  };
 });
 
 describeChatStore('PostgreSQL', async () => ({

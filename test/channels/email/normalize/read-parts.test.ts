@@ -1,3 +1,4 @@
+import { BlobFiles } from '../../../../src/spool/blobs.ts';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -43,7 +44,7 @@ test('a part that cannot be written is trouble to try again, and ends no worker'
   const normalizer = createEmailNormalizer(
     { shops: [shopSettings], scratchFolder, workers: 1 },
     {
-      blobs: { path: (blob) => join(folder.path, blob) },
+      blobs: new BlobFiles({ dir: folder.path, reserveBytes: 0 }),
       knownRemoteIds: () => Promise.resolve(false),
       countMessage: () => Promise.resolve(undefined),
       logger: { ...silentLogger, warn: (event) => void events.push(event) },

@@ -25,6 +25,8 @@ const OTHER = asVisitorId('b'.repeat(32));
 const GUEST = VISITOR;
 const KNOWN = OTHER;
 const NEW = asVisitorId('c'.repeat(32));
+/** How many unused uploads a visitor may have. */
+const MOST = 10;
 const never = { rawMs: 1e12, deadMs: 1e12, entriesMs: 1e12 };
 
 /** What every backend must do; `chat-store.ts` says it in words. */
@@ -66,16 +68,19 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           at: 5,
         });
       const upload = (id: string, visitorId = VISITOR) =>
-        store.chat.addUpload({
-          id,
-          shopId: SHOP,
-          visitorId,
-          name: 'a.png',
-          type: 'image/png',
-          size: 3,
-          blob: asBlobName(`blob-${id}`),
-          at: Date.now(),
-        });
+        store.chat.addUpload(
+          {
+            id,
+            shopId: SHOP,
+            visitorId,
+            name: 'a.png',
+            type: 'image/png',
+            size: 3,
+            blob: asBlobName(`blob-${id}`),
+            at: Date.now(),
+          },
+          MOST,
+        );
 
       describe('the journal', () => {
         test('numbers both directions from 1 without gaps, each visitor apart', async () => {
@@ -236,10 +241,13 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
             await pipeline([Buffer.from('abc')], writer);
             const file = await writer.commit();
             if (file.kind !== 'file') throw new Error('it was asked to be a file');
-            await store.chat.addUpload({
-              ...{ id, shopId: SHOP, visitorId: VISITOR, name: 'a.png', type: 'image/png' },
-              ...{ size: 3, blob: file.blob, at },
-            });
+            await store.chat.addUpload(
+              {
+                ...{ id, shopId: SHOP, visitorId: VISITOR, name: 'a.png', type: 'image/png' },
+                ...{ size: 3, blob: file.blob, at },
+              },
+              MOST,
+            );
           };
           const day = 24 * 3_600_000;
           await kept('old', Date.now() - day - 1000);
@@ -253,6 +261,17 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           await store.spool.discard(asEntryId(typeof message === 'string' ? '' : message.id));
           expect(await store.spool.sweep({ ...never, rawMs: -1000 })).toMatchObject({ files: 1 });
           expect(await store.chat.upload(SHOP, VISITOR, 'used')).toBeUndefined();
+        });
+
+        test('are refused while as many as are allowed wait, however they come', async () => {
+          const added = await Promise.all(
+            Array.from({ length: MOST + 5 }, (_, n) => upload(`u${n}`)),
+          );
+          expect(added.filter((isAdded) => isAdded)).toHaveLength(MOST);
+          expect(await store.chat.countUnusedUploads(SHOP, VISITOR)).toBe(MOST);
+          expect(await upload('foreign', OTHER)).toBe(true);
+          await say('m1', [`u${added.indexOf(true)}`]);
+          expect([await upload('next'), await upload('last')]).toEqual([true, false]);
         });
 
         test('that no message used can be taken back, once', async () => {
@@ -384,18 +403,21 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
       const record = async (id: VisitorId) =>
         (await store.chat.linesAfter(SHOP, id, 0, 100)).map((line) => `${line.seq} ${line.id}`);
       const addUpload = (id: string, visitorId: VisitorId) =>
-        store.chat.addUpload({
-          ...{
-            id,
-            shopId: SHOP,
-            visitorId,
-            name: 'a.png',
-            type: 'image/png',
-            size: 3,
-            at: Date.now(),
+        store.chat.addUpload(
+          {
+            ...{
+              id,
+              shopId: SHOP,
+              visitorId,
+              name: 'a.png',
+              type: 'image/png',
+              size: 3,
+              at: Date.now(),
+            },
+            blob: asBlobName(`blob-${id}`),
           },
-          blob: asBlobName(`blob-${id}`),
-        });
+          MOST,
+        );
       const lane = (text: string) => ({ shopId: SHOP, channel: 'web_chat', lane: text }) as const;
 
       describe('a guest who says who he is', () => {

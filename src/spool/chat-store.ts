@@ -184,9 +184,11 @@ export interface ChatStore {
     visitors: readonly VisitorId[],
   ): Promise<readonly WatchedConversation[]>;
 
+  /** False, and nothing is stored: the visitor has `unusedAtMost` uploads that no message used. */
   addUpload(
     upload: UploadRecord & { shopId: ShopId; visitorId: VisitorId; at: number },
-  ): Promise<void>;
+    unusedAtMost: number,
+  ): Promise<boolean>;
   /** The uploads among `ids` that this visitor may still use, in the order given. */
   unusedUploads(
     shopId: ShopId,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ChatStore, VisitorIdentity } from '../../src/spool/chat-store.ts';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { asEntryId, asVisitorId, type BlobName, type VisitorId } from '../../src/domain/ids.ts';
+import { asEntryId, asVisitorId, type VisitorId } from '../../src/domain/ids.ts';
 import { anEntry, OTHER_SHOP, SHOP } from '../support/entries.ts';
 
 interface Opened {
@@ -25,6 +25,8 @@ const OTHER = asVisitorId('b'.repeat(32));
 const GUEST = VISITOR;
 const KNOWN = OTHER;
 const NEW = asVisitorId('c'.repeat(32));
+/** How many unused uploads a visitor may have. */
+const MOST = 10;
 const never = { rawMs: 1e12, deadMs: 1e12, entriesMs: 1e12 };
 
 /** What every backend must do; `chat-store.ts` says it in words. */
@@ -236,8 +238,20 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           expect(await store.chat.upload(SHOP, VISITOR, 'used')).toBeUndefined();
         });
 
+        test('are refused while as many as are allowed wait, however they come', async () => {
+          const added = await Promise.all(
+            Array.from({ length: MOST + 5 }, (_, n) => upload(`u${n}`)),
+          );
+          expect(added.filter((isAdded) => isAdded)).toHaveLength(MOST);
+          expect(await store.chat.countUnusedUploads(SHOP, VISITOR)).toBe(MOST);
+          expect(await upload('foreign', OTHER)).toBe(true);
+          await say('m1', [`u${added.indexOf(true)}`]);
+          expect([await upload('next'), await upload('last')]).toEqual([true, false]);
+        });
+
         test('that no message used can be taken back, once', async () => {
-          const blob = await upload('u1');
+          await upload('u1');
+          const blob = (await store.chat.upload(SHOP, VISITOR, 'u1'))?.blob;
           await upload('u2');
           await say('m1', ['u2']);
           expect(await store.chat.removeUpload(SHOP, OTHER, 'u1')).toBeUndefined();
@@ -574,18 +588,15 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
   });
 }
 
-/** An upload of three bytes. Resolves with its blob. */
-async function addUpload(
-  { spool, chat }: Opened,
+/** An upload of three bytes, of at most `MOST` that wait. */
+export async function addUpload(
+  { spool, chat }: Pick<Opened, 'spool' | 'chat'>,
   { id, visitorId, at }: { id: string; visitorId: VisitorId; at: number },
-): Promise<BlobName> {
+): Promise<boolean> {
   const writer = spool.blobs.writer({ inlineMaxBytes: 0 });
   await pipeline([Buffer.from('abc')], writer);
   const file = await writer.commit();
   if (file.kind !== 'file') throw new Error('it was asked to be a file');
-  await chat.addUpload({
-    ...{ id, shopId: SHOP, visitorId, name: 'a.png', type: 'image/png' },
-    ...{ size: 3, blob: file.blob, at },
-  });
-  return file.blob;
+  const about = { shopId: SHOP, visitorId, name: 'a.png', type: 'image/png' };
+  return chat.addUpload({ id, ...about, size: 3, blob: file.blob, at }, MOST);
 }

@@ -155,7 +155,7 @@ class UploadDoor {
       await visitors.stored(shop, visitorId, network);
       const waiting = await store.countUnusedUploads(shop.shopId, visitorId);
       if (others + waiting >= MAX_FILES) {
-        throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
+        throw tooManyWaiting();
       }
       const upload = await receive(this.#parts, bearer, request, taken, this.#stopping.signal);
       kept = upload.size;
@@ -178,12 +178,9 @@ async function receive(
   const { blob, name, type, size } = file;
   const id = randomUUID();
   try {
-    await store.addUpload({
-      ...file,
-      ...{ id, visitorId },
-      shopId: shop.shopId,
-      at: clock(),
-    });
+    const upload = { ...file, ...{ id, visitorId, shopId: shop.shopId, at: clock() } };
+    // Counted again: the visitor may have uploaded files through other gateways meanwhile.
+    if (!(await store.addUpload(upload, MAX_FILES))) throw tooManyWaiting();
   } catch (error) {
     await blobs.remove(blob);
     throw error;
@@ -191,6 +188,8 @@ async function receive(
   logger.info('chat.uploaded', { upload: id, visitor: visitorId, size });
   return { id, name, type, size };
 }
+
+const tooManyWaiting = (): Answer => new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
 
 function allowOrigin(request: Request, response: Response, origins: Origins): void {
   const { origin } = request.headers;

@@ -16,7 +16,8 @@ export const KEY_HASH = sqlFunction(
  *
  * The visitors' rows are locked first. So all gateways' messages of one visitor get their lane, the number
  * of their line and the seq of their entry in the same order, and no other function may wait for a
- * visitor's row while it holds a lane's.
+ * visitor's row while it holds a lane's. The lock is also a write, so the answer to a duplicate waits for
+ * the same standby as the first.
  *
  * A message is compared with earlier ones before its uploads are looked at, because a duplicate's uploads
  * are already used.
@@ -113,7 +114,6 @@ export const ACCEPT_MESSAGES = sqlFunction(
        END IF;
        RETURN NEXT;
      END LOOP;
-     PERFORM pg_logical_emit_message(true, 'sluice', '');
    END $$`,
 );
 

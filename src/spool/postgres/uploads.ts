@@ -1,25 +1,34 @@
 import type { BlobName, ShopId, VisitorId } from '../../domain/ids.ts';
 import { toUpload, type UploadRow } from '../chat-rows.ts';
 import type { ChatStore, UploadRecord } from '../chat-store.ts';
-import { SpoolUnavailable } from '../errors.ts';
 import type { Database } from './connection.ts';
 import { jsonOf, storable } from './rows.ts';
 import { sqlFunction } from './schema.ts';
 import { LOCK_OWNERS, OWNER } from './visitors.ts';
 
-/** The lock lets no guest be merged between the look and the commit. Returns the row's visitor. */
+/** The lock lets no guest be merged, and no further upload be counted, between the look and the commit. */
 const ADD_UPLOAD = sqlFunction(
   'add_upload',
-  `(item json) RETURNS SETOF text LANGUAGE plpgsql AS $$
+  `(item json, unused_at_most int) RETURNS boolean LANGUAGE plpgsql AS $$
+   DECLARE owner visitor;
    BEGIN
      PERFORM ${LOCK_OWNERS.name}(json_build_array(item));
-     RETURN QUERY INSERT INTO upload (id, shop, visitor, name, type, size, blob, checksum, at)
-       SELECT given.id, given.shop, owner.id, given.name, type, size, blob, checksum, at
-       FROM json_to_record(item) AS given (id text, shop uuid, visitor text, name text, type text,
-         size bigint, blob text, checksum bigint, at bigint)
-       CROSS JOIN LATERAL ${OWNER.name}(given.shop, given.visitor) AS owner
-       WHERE EXISTS (SELECT FROM blob WHERE blob.name = given.blob AND chunks > 0)
-       RETURNING visitor;
+     SELECT * INTO owner FROM ${OWNER.name}((item->>'shop')::uuid, item->>'visitor');
+     IF NOT FOUND THEN
+       RAISE foreign_key_violation USING MESSAGE = 'an upload of a visitor that does not exist';
+     END IF;
+     IF unused_at_most <= (SELECT count(*) FROM upload
+       WHERE shop = owner.shop AND visitor = owner.id AND entry IS NULL) THEN
+       RETURN false;
+     END IF;
+     IF NOT EXISTS (SELECT FROM blob WHERE blob.name = item->>'blob' AND chunks > 0) THEN
+       RAISE foreign_key_violation USING MESSAGE = 'the blob of an upload is not in the database';
+     END IF;
+     INSERT INTO upload (id, shop, visitor, name, type, size, blob, checksum, at)
+       SELECT id, owner.shop, owner.id, name, type, size, blob, checksum, at
+       FROM json_to_record(item) AS given (
+         id text, name text, type text, size bigint, blob text, checksum bigint, at bigint);
+     RETURN true;
    END $$`,
 );
 
@@ -58,12 +67,15 @@ export class UploadTable {
     this.#database = database;
   }
 
-  async addUpload(upload: Parameters<ChatStore['addUpload']>[0]): Promise<void> {
-    const { shopId, visitorId, ...given } = upload;
-    const added = await this.#database.query(`SELECT * FROM ${ADD_UPLOAD.name}($1)`, [
-      jsonOf({ ...given, shop: shopId, visitor: visitorId }),
-    ]);
-    if (added.length === 0) throw new SpoolUnavailable('the visitor or the blob is gone');
+  async addUpload(
+    { shopId, visitorId, ...upload }: Parameters<ChatStore['addUpload']>[0],
+    unusedAtMost: number,
+  ): Promise<boolean> {
+    const [row] = await this.#database.query<{ added: boolean }>(
+      `SELECT ${ADD_UPLOAD.name}($1, $2) AS added`,
+      [jsonOf({ ...upload, shop: shopId, visitor: visitorId }), unusedAtMost],
+    );
+    return row?.added === true;
   }
 
   async unusedUploads(

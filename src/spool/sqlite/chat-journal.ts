@@ -180,10 +180,12 @@ export class ChatJournal {
     });
   }
 
-  addUpload(upload: Params<'addUpload'>[0]): void {
+  addUpload(upload: Params<'addUpload'>[0], unusedAtMost: number): boolean {
     const { id, shopId, visitorId, name, type, size, blob, checksum = null, at } = upload;
     const owner = this.#mustFind(shopId, visitorId).id;
+    if (this.countUnusedUploads(shopId, owner) >= unusedAtMost) return false;
     this.#sql.addUpload.run(id, shopId, owner, name, type, size, blob, checksum, at);
+    return true;
   }
 
   unusedUploads(shopId: ShopId, visitorId: VisitorId, ids: readonly string[]): UploadRecord[] {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { EntryRow } from '../sqlite/entry-row.ts';
+import type { EntryRow } from '../entry-row.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { StoredSummary } from '../entry.ts';
 import { filterTerm, termsOf } from './search-terms.ts';

@@ -7,7 +7,7 @@ import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts
 import type { EntryRow } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
-import { filterTerm, queryOf } from './search-terms.ts';
+import { allOf, isOf, queryOf, type TermQuery } from './search-terms.ts';
 
 type Filters = Omit<EntrySearch, 'limit'>;
 type Value = string | number;
@@ -140,19 +140,22 @@ export class SearchIndex {
 const NOTHING = Symbol('nothing');
 
 const textOf = ({ text = '' }: Filters): string => text.trim();
-const quoted = (term: string): string => `"${term}"`;
 
 /** The filters that the index supports as an FTS5 expression; undefined: no restriction. */
 function matchOf({ shopId, channel, ...filters }: Filters): string | typeof NOTHING | undefined {
-  const clauses: string[] = [];
-  if (textOf(filters) !== '') {
-    const query = queryOf(textOf(filters));
-    if (query === undefined) return NOTHING;
-    clauses.push(query);
-  }
-  if (shopId !== undefined) clauses.push(quoted(filterTerm('s', shopId)));
-  if (channel !== undefined) clauses.push(quoted(filterTerm('c', channel)));
-  return clauses.length === 0 ? undefined : clauses.join(' AND ');
+  const text = textOf(filters) === '' ? undefined : queryOf(textOf(filters));
+  if (textOf(filters) !== '' && text === undefined) return NOTHING;
+  const shop = shopId && isOf('s', shopId);
+  const query = allOf([text, shop, channel && isOf('c', channel)]);
+  return query && ftsOf(query);
+}
+
+/** A query as an FTS5 expression. No term contains a quote. */
+export function ftsOf(query: TermQuery): string {
+  if ('begins' in query) return `"${query.begins}"*`;
+  if ('is' in query) return `"${query.is}"`;
+  const [clauses, operator] = 'all' in query ? [query.all, ' AND '] : [query.any, ' OR '];
+  return `(${clauses.map(ftsOf).join(operator)})`;
 }
 
 /**

@@ -182,6 +182,10 @@ const SETTLE = sqlFunction(
            attempts + each.counts, failures, failing_ms, now, lane < 0, released, each.reason,
            CASE WHEN each.state <> 'delivered' THEN notes END, each.message_id, each.conversation_id
          FROM gone;
+         -- The search finds it by these ids.
+         IF each.message_id IS NOT NULL OR each.conversation_id IS NOT NULL THEN
+           INSERT INTO dirty (seq, is_new, at) VALUES (each.seq, false, now);
+         END IF;
        END IF;
        IF each.follow_ups IS NOT NULL THEN
          PERFORM ${ACCEPT.name}(each.follow_ups, substr(bytes, each.raws_from + 1, each.raws_length));

@@ -53,6 +53,8 @@ export const ACCEPT = sqlFunction(
        INSERT INTO remote (hash, seq)
        SELECT DISTINCT ON (remote) new.remote, seq FROM new JOIN identified USING (seq) WHERE is_taken
        ORDER BY remote, seq ON CONFLICT DO NOTHING
+     ), searched AS (
+       INSERT INTO dirty (seq, is_new, at) SELECT seq, true, now FROM new
      ), kept AS (
        INSERT INTO raw (seq, bytes) SELECT seq, substr(raws, raw_from + 1, raw_length)
        FROM new JOIN item USING (seq) WHERE blob IS NULL

@@ -5,9 +5,13 @@ import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import type { EntryIndex } from '../entry-index.ts';
+import { CARD_FUNCTIONS } from './cards.ts';
 import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
+import { PostgresIndex, type PostgresIndexOptions } from './entry-index.ts';
+import { SEARCH_FUNCTIONS } from './entry-search.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
@@ -28,6 +32,8 @@ const FUNCTIONS = [
   ...CONVERSATION_FUNCTIONS,
   ...SENDER_RATE_FUNCTIONS,
   ...RETENTION_FUNCTIONS,
+  ...CARD_FUNCTIONS,
+  ...SEARCH_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -41,6 +47,8 @@ export interface PostgresStore {
   readonly spool: Spool;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
+  /** Close it before the store. */
+  readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
 }
 
 /**
@@ -83,6 +91,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       close: () => database.close(),
     },
     optOuts: new OptOutTable(database),
+    openIndex: (index) => new PostgresIndex(database, index),
     operator: {
       restore: (id) => moves.restore(id),
       takeBack: (id, to, reason) => moves.takeBack(id, to, reason),

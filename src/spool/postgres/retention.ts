@@ -2,6 +2,7 @@ import { asBlobName, type BlobName, type EntryId } from '../../domain/ids.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Database } from './connection.ts';
+import { SPAN_BITS } from './cards.ts';
 import { REFRESH } from './lanes.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
@@ -47,6 +48,11 @@ const SWEEP = sqlFunction(
      DELETE FROM remote WHERE seq = ANY (seqs);
      DELETE FROM outcome WHERE seq = ANY (seqs);
      DELETE FROM entry WHERE seq = ANY (seqs);
+     -- Last: who writes a card has locked its entry (cards.ts).
+     DELETE FROM card WHERE seq = ANY (seqs);
+     IF entries > 0 THEN
+       DELETE FROM card_span WHERE span < (SELECT min(seq) >> ${SPAN_BITS} FROM entry);
+     END IF;
 
      DELETE FROM lane WHERE key = ANY (ARRAY(
        SELECT key FROM lane WHERE waits = 0 AND due_at = ${NEVER} AND head IS NULL

@@ -7,12 +7,15 @@ export interface EntryRow extends CommonEntryRow {
   readonly has_raw: boolean;
 }
 
+/** The state of an entry, for `ENTRY_TABLES`. */
+export const STATE = `CASE WHEN outcome.seq IS NOT NULL THEN outcome.state
+  WHEN owning.key IS NOT NULL THEN 'delivering' ELSE 'queued' END`;
+
 /** The columns of an `EntryRow`, for `ENTRY_TABLES`. */
 export const ENTRY_COLUMNS = `
   entry.seq, entry.id, entry.kind, entry.shop, entry.channel, entry.lane, entry.remote_id,
   entry.received_at, entry.meta, entry.raw_size, entry.blob, entry.raw_checksum,
-  CASE WHEN outcome.seq IS NOT NULL THEN outcome.state
-    WHEN owning.key IS NOT NULL THEN 'delivering' ELSE 'queued' END AS state,
+  ${STATE} AS state,
   coalesce(outcome.has_raw, true) AS has_raw,
   coalesce(outcome.next_at, job.next_at) AS next_attempt_at, coalesce(outcome.waits, job.waits) AS waits,
   coalesce(outcome.attempts, job.attempts) AS attempts,

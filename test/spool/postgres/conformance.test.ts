@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeSpool } from '../conformance.ts';
+import { describeOperatorStore } from '../operator-conformance.ts';
 
 let cluster: Cluster;
 let url: string;
@@ -17,23 +18,37 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-describeSpool('PostgreSQL', async () => {
+/** A store as a gateway opens it; `reopen` is the same gateway after a restart. */
+async function openStore() {
   const dir = tempDir();
   const instance = randomUUID();
   const blobs = new BlobFiles({ dir: join(dir.path, 'blobs'), reserveBytes: 0 });
-  const open = () => openPostgresStore({ url, instance, blobs });
+  const open = async () => {
+    const store = await openPostgresStore({ url, instance, blobs });
+    return { ...store, index: store.openIndex({ role: 'owner' }) };
+  };
   let current = await open();
+  const close = async () => {
+    await current.index.close();
+    await current.spool.close();
+  };
   return {
-    spool: current.spool,
+    ...current,
     reopen: async () => {
-      await current.spool.close();
+      await close();
       current = await open();
-      return current.spool;
+      return current;
     },
     remove: async () => {
-      await current.spool.close();
+      await close();
       await emptyStore(url);
       dir.remove();
     },
   };
+}
+
+describeSpool('PostgreSQL', async () => {
+  const store = await openStore();
+  return { ...store, reopen: async () => (await store.reopen()).spool };
 });
+describeOperatorStore('PostgreSQL', openStore);

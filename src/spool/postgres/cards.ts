@@ -1,4 +1,4 @@
-import { entryTermsOf, type SearchedRow, TERMS_VERSION } from '../search/search-terms.ts';
+import { entryTermsOf, type SearchedRow, TERMS_VERSION } from '../search-terms.ts';
 import { type Database, StatementRefused } from './connection.ts';
 import { jsonOf } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';

@@ -3,7 +3,7 @@ import type { EntryId } from '../../domain/ids.ts';
 import { codesBeginning, sentence } from '../../domain/reasons.ts';
 import type { EntrySearch, FoundEntry } from '../entry-index.ts';
 import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts';
-import { allOf, isOf, queryOf, type TermQuery } from '../search/search-terms.ts';
+import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
 import { SPAN_BITS, spanPrefixOf } from './cards.ts';
 import type { Database, Param } from './connection.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, STATE, storable } from './rows.ts';
@@ -35,8 +35,9 @@ const OPEN_ENTRIES = sqlFunction(
        RETURN QUERY SELECT seq FROM outcome WHERE state = ANY (states) AND state <> 'delivered'
          AND seq >= low AND seq < high LIMIT most;
      ELSE
-       RETURN QUERY SELECT seq FROM outcome WHERE reason IS NOT NULL
-         AND reason::jsonb ->> 'code' = ANY (codes) AND seq >= low AND seq < high LIMIT most;
+       RETURN QUERY SELECT found.seq FROM unnest(codes) AS code CROSS JOIN LATERAL (
+         SELECT seq FROM outcome WHERE reason IS NOT NULL AND reason::jsonb ->> 'code' = code
+           AND seq >= low AND seq < high LIMIT most) AS found;
      END IF;
    END $$`,
 );

@@ -7,6 +7,7 @@ import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import type { EntryIndex } from '../entry-index.ts';
 import { CARD_FUNCTIONS } from './cards.ts';
+import type { StoredFormReaders } from '../stored-form.ts';
 import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
@@ -21,6 +22,7 @@ import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { makeSchema } from './schema.ts';
+import { SummaryTable } from './summaries.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
 
 /** In the order in which they are made: a function is made after those that it calls. */
@@ -47,6 +49,8 @@ export interface PostgresStore {
   readonly spool: Spool;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
+  /** Computes summaries that are missing or from an earlier version; resolves with their number. */
+  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
   /** Close it before the store. */
   readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
 }
@@ -91,6 +95,8 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       close: () => database.close(),
     },
     optOuts: new OptOutTable(database),
+    renewSummaries: (forms, signal) =>
+      new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),
     operator: {
       restore: (id) => moves.restore(id),

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { EntryRow } from '../entry-row.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import { entryTermsOf, type SearchedRow, TERMS_VERSION } from './search-terms.ts';
+import { entryTermsOf, type SearchedRow, TERMS_VERSION } from '../search-terms.ts';
 
 /** A change rebuilds the index. Raise it, too, when the schema changes. */
 const VERSION = TERMS_VERSION;

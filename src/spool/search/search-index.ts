@@ -7,7 +7,7 @@ import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts
 import type { EntryRow } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
-import { allOf, isOf, queryOf, type TermQuery } from './search-terms.ts';
+import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
 
 type Filters = Omit<EntrySearch, 'limit'>;
 type Value = string | number;

@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { BlobFiles } from '../../../src/spool/blobs.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
-import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
+import {
+  type Cluster,
+  emptyStore,
+  startCluster,
+  withClient,
+} from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeSpool } from '../conformance.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
@@ -39,6 +44,11 @@ async function openStore() {
       current = await open();
       return current;
     },
+    makeSummariesOld: () =>
+      withClient(url, async (client) => {
+        await client.query(`UPDATE entry SET summary_version = 0, "from" = 'nobody'`);
+        await client.query(`UPDATE mark SET at = 0 WHERE name = 'summaries'`);
+      }),
     remove: async () => {
       await close();
       await emptyStore(url);

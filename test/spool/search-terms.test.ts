@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ftsOf } from '../../../src/spool/search/search-index.ts';
-import { fold, queryOf, termsOf } from '../../../src/spool/search/search-terms.ts';
-import { IndexDatabase } from '../../../src/spool/search/index-database.ts';
+import { ftsOf } from '../../src/spool/search/search-index.ts';
+import { fold, queryOf, termsOf } from '../../src/spool/search-terms.ts';
+import { IndexDatabase } from '../../src/spool/search/index-database.ts';
 
 /** Whether the real tokenizer and the real query language find it. */
 function finds(texts: readonly string[], typed: string, ids: readonly string[] = []): boolean {

@@ -1,5 +1,5 @@
-import type { EntryRow } from '../entry-row.ts';
-import type { StoredSummary } from '../entry.ts';
+import type { EntryRow } from './entry-row.ts';
+import type { StoredSummary } from './entry.ts';
 
 /**
  * Makes index terms from an entry's words, addresses, numbers and ids, and a query from what a person

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
 import { ENDPOINTS, readShopHealth } from './shop-health.ts';
-import { readReason } from './sqlite/entry-row.ts';
+import { readReason } from './entry-row.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from '../runtime/error-code.ts';
 

@@ -4,7 +4,7 @@ import type { ErasableEntry } from './erasure.ts';
 
 /**
  * The version of the summaries that `summaryOf` makes. Raise it when any channel's result changes:
- * the gateway then computes all summaries again (`sqlite/open.ts`).
+ * the gateway then computes all summaries again (`renew-summaries.ts`).
  */
 export const SUMMARY_VERSION = 1;
 

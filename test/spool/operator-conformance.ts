@@ -1,11 +1,14 @@
 // Longer than usual: what every backend promises to operators, in one suite.
 import type { Reason } from '../../src/domain/reasons.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { finished } from 'node:stream/promises';
 import type { NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { EntryIndex, EntrySearch } from '../../src/spool/entry-index.ts';
 import type { DeliveryRecord, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
+import type { StoredFormReaders } from '../../src/spool/stored-form.ts';
+import { storedFormReaderOf } from '../../src/gateway/stored-forms.ts';
 import type { EntryId } from '../../src/domain/ids.ts';
 import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP, because } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -14,11 +17,14 @@ interface Opened {
   readonly spool: Spool;
   readonly operator: OperatorStore;
   readonly index: EntryIndex;
+  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
 }
 
 export interface OperatorStoreUnderTest extends Opened {
   /** Ends the process that had it and starts another. */
   reopen(): Promise<Opened>;
+  /** Makes all summaries those of an earlier version, whose senders are nobody. */
+  makeSummariesOld(): Promise<void> | void;
   remove(): Promise<void>;
 }
 
@@ -217,6 +223,47 @@ export function describeOperatorStore(
         await waitFor('its end', async () => (await index.summaries([id])).size === 0);
         const next = await mail('next@x.example', 'after');
         await expectFound({ text: 'x.example' }, [next]);
+      });
+    });
+
+    describe('summaries of an earlier version', () => {
+      const LATER = new AbortController().signal;
+      const withoutSummary = async (raw: NewEntry['raw']): Promise<EntryId> => {
+        const { summary: _summary, ...entry } = anEntry({ channel: 'email', raw });
+        await spool.accept([entry]);
+        return entry.id;
+      };
+      const renew = (signal = LATER) => under.renewSummaries(storedFormReaderOf, signal);
+      const senderOf = async (id: EntryId) => (await index.summaries([id])).get(id)?.from;
+
+      test('are computed once, of rows and of files, and the entries are found by them', async () => {
+        const bytes = Buffer.from('From: ann@x.example\r\n\r\nbody');
+        const inRow = await withoutSummary({ kind: 'inline', bytes });
+        const writer = spool.blobs.writer({ inlineMaxBytes: 0 });
+        await finished(writer.end(bytes));
+        const inFile = await withoutSummary(await writer.commit());
+        await expectFound({ text: 'remote' }, [inFile, inRow]);
+        expect(await found({ text: 'ann' })).toEqual([]);
+        expect(await renew()).toBe(2);
+        await expectFound({ text: 'ann@x.example' }, [inFile, inRow]);
+        expect(await senderOf(inFile)).toBe('ann@x.example');
+        expect(await renew()).toBe(0);
+      });
+
+      test('are computed again when the version is another one', async () => {
+        const id = await mail('ann@x.example', 'x');
+        expect(await renew()).toBe(0);
+        await under.makeSummariesOld();
+        expect(await senderOf(id)).toBe('nobody');
+        expect(await renew()).toBe(1);
+        await expectFound({ text: 'ann' }, [id]);
+        expect(await senderOf(id)).toBe('ann@x.example');
+      });
+
+      test('wait for the next start when the gateway stops', async () => {
+        await withoutSummary({ kind: 'inline', bytes: Buffer.from('From: ann@x.example') });
+        expect(await renew(AbortSignal.abort())).toBe(0);
+        expect(await renew()).toBe(1);
       });
     });
 

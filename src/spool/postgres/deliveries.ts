@@ -15,7 +15,8 @@ import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { ACCEPT, storedForms } from './intake.ts';
 import { REFRESH } from './lanes.ts';
-import { type EntryRow, jsonOf, storedReason, toEntry, toRawForm } from './rows.ts';
+import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
+import { type EntryRow, jsonOf } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
 /**
@@ -181,6 +182,10 @@ const SETTLE = sqlFunction(
            attempts + each.counts, failures, failing_ms, now, lane < 0, released, each.reason,
            CASE WHEN each.state <> 'delivered' THEN notes END, each.message_id, each.conversation_id
          FROM gone;
+         -- The search finds it by these ids.
+         IF each.message_id IS NOT NULL OR each.conversation_id IS NOT NULL THEN
+           INSERT INTO dirty (seq, is_new, at) VALUES (each.seq, false, now);
+         END IF;
        END IF;
        IF each.follow_ups IS NOT NULL THEN
          PERFORM ${ACCEPT.name}(each.follow_ups, substr(bytes, each.raws_from + 1, each.raws_length));
@@ -221,9 +226,10 @@ const DELIVERING = {
   conversation_id: null,
 } as const;
 
-interface ClaimedRow extends Omit<EntryRow, keyof typeof DELIVERING> {
+interface ClaimedRow extends Omit<EntryRow, keyof typeof DELIVERING | 'next_attempt_at'> {
   readonly request: number;
   readonly generation: number;
+  readonly next_at: number;
   readonly bytes: Uint8Array | null;
   readonly released: boolean;
   readonly notes: string | null;
@@ -286,7 +292,7 @@ export class PostgresDeliveries {
       return undefined;
     }
     return {
-      entry: toEntry({ ...row, ...DELIVERING }),
+      entry: toEntry({ ...row, next_attempt_at: row.next_at, ...DELIVERING }),
       ...{ lease, raw, released: row.released },
       media: new Map(
         (row.media ?? []).map(({ part, media_id: id, url }) => [

@@ -1,10 +1,11 @@
 import type { EntryId } from '../../domain/ids.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
+import { storedReason } from '../entry-row.ts';
 import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
-import { jsonOf, storedReason } from './rows.ts';
+import { jsonOf } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
 /**
@@ -55,6 +56,8 @@ export const ACCEPT = sqlFunction(
        INSERT INTO remote (hash, seq)
        SELECT DISTINCT ON (remote) new.remote, seq FROM new JOIN identified USING (seq) WHERE is_taken
        ORDER BY remote, seq ON CONFLICT DO NOTHING
+     ), searched AS (
+       INSERT INTO dirty (seq, is_new, at) SELECT seq, true, now FROM new
      ), kept AS (
        INSERT INTO raw (seq, bytes) SELECT seq, substr(raws, raw_from + 1, raw_length)
        FROM new JOIN item USING (seq) WHERE blob IS NULL

@@ -13,6 +13,11 @@ import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
 import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
+import type { EntryIndex } from '../entry-index.ts';
+import { CARD_FUNCTIONS } from './cards.ts';
+import type { StoredFormReaders } from '../stored-form.ts';
+import { PostgresIndex, type PostgresIndexOptions } from './entry-index.ts';
+import { SEARCH_FUNCTIONS } from './entry-search.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { LeaseTable } from './leases.ts';
@@ -23,6 +28,7 @@ import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { makeSchema } from './schema.ts';
+import { SummaryTable } from './summaries.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
 import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
 import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
@@ -42,6 +48,8 @@ const FUNCTIONS = [
   ...IDENTITY_FUNCTIONS,
   ...UPLOAD_FUNCTIONS,
   ...CHAT_FUNCTIONS,
+  ...CARD_FUNCTIONS,
+  ...SEARCH_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -60,6 +68,10 @@ export interface PostgresStore {
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
+  /** Computes summaries that are missing or from an earlier version; resolves with their number. */
+  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
+  /** Close it before the store. */
+  readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
 }
 
 /**
@@ -124,6 +136,9 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     },
     optOuts: new OptOutTable(database),
     leases: new LeaseTable(database),
+    renewSummaries: (forms, signal) =>
+      new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
+    openIndex: (index) => new PostgresIndex(database, index),
     operator: {
       restore: (id) => moves.restore(id),
       takeBack: (id, to, reason) => moves.takeBack(id, to, reason),

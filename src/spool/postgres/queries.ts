@@ -5,7 +5,8 @@ import { dedupHash, remoteKey } from '../hashes.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { uuidOf } from './intake.ts';
-import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, toEntry, toRawForm } from './rows.ts';
+import { toEntry, toRawForm } from '../entry-row.ts';
+import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid } from './rows.ts';
 
 /**
  * The state of a job's entry, its detachment and whether it was put off: a detached entry that waits

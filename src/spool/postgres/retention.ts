@@ -3,6 +3,7 @@ import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Database } from './connection.ts';
+import { SPAN_BITS } from './cards.ts';
 import { REFRESH } from './lanes.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
@@ -52,6 +53,11 @@ const SWEEP = sqlFunction(
      DELETE FROM remote WHERE seq = ANY (seqs);
      DELETE FROM outcome WHERE seq = ANY (seqs);
      DELETE FROM entry WHERE seq = ANY (seqs);
+     -- Last: who writes a card has locked its entry (cards.ts).
+     DELETE FROM card WHERE seq = ANY (seqs);
+     IF entries > 0 THEN
+       DELETE FROM card_span WHERE span < (SELECT min(seq) >> ${SPAN_BITS} FROM entry);
+     END IF;
 
      -- From here on nothing waits for a lock: a merge of visitors holds uploads and lines.
      WITH gone AS (DELETE FROM upload WHERE id = ANY (ARRAY(

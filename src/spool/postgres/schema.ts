@@ -139,6 +139,21 @@ const STEPS: readonly string[] = [
   CREATE INDEX upload_entry ON upload (entry) WHERE entry IS NOT NULL;
   CREATE INDEX upload_stale ON upload (at) WHERE entry IS NULL;
   CREATE INDEX upload_blob ON upload (blob);
+
+  -- The search: entries whose cards are missing or old are in dirty (cards.ts).
+  CREATE TABLE card (seq bigint PRIMARY KEY, terms tsvector NOT NULL);
+  CREATE INDEX card_terms ON card USING gin (terms);
+  CREATE TABLE card_span (span bigint PRIMARY KEY, oldest bigint NOT NULL, newest bigint NOT NULL);
+  CREATE TABLE dirty (
+    no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, seq bigint NOT NULL, is_new boolean NOT NULL,
+    at bigint NOT NULL
+  ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+  CREATE TABLE filling (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), generation bigint NOT NULL DEFAULT 0,
+    until bigint NOT NULL DEFAULT 0, terms_version int NOT NULL
+  );
+  CREATE INDEX entry_shop ON entry (shop, channel, seq);
+  CREATE INDEX outcome_reason ON outcome ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
   `,
 ];
 

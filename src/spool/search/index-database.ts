@@ -1,13 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { EntryRow } from '../sqlite/entry-row.ts';
+import type { EntryRow } from '../entry-row.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import type { StoredSummary } from '../entry.ts';
-import { filterTerm, termsOf } from './search-terms.ts';
+import { entryTermsOf, type SearchedRow, TERMS_VERSION } from '../search-terms.ts';
 
-/** The version of the schema and of the terms of `search-terms.ts`; a change rebuilds the index. */
-const VERSION = 2;
+/** A change rebuilds the index. Raise it, too, when the schema changes. */
+const VERSION = TERMS_VERSION;
 /** Entries with the same `seq >> SPAN_BITS` share a row of `spans`. */
 export const SPAN_BITS = 10;
 
@@ -34,19 +33,7 @@ const SCHEMA = `
 const TABLES = ['words', 'undelivered', 'spans', 'marks', 'cards', 'shops'];
 
 /** The columns of an entry that the index depends on, and its summary. */
-export type IndexedRow = Pick<
-  EntryRow,
-  | 'seq'
-  | 'id'
-  | 'shop'
-  | 'channel'
-  | 'remote_id'
-  | 'received_at'
-  | 'state'
-  | 'platform_message_id'
-  | 'conversation_id'
-> &
-  StoredSummary;
+export type IndexedRow = SearchedRow & Pick<EntryRow, 'seq' | 'received_at' | 'state'>;
 
 /**
  * `last`: the newest seq that was read; `last_id`: a hash of its id; `change`: the last row read of
@@ -102,7 +89,7 @@ export class IndexDatabase {
 
   /** Adds an entry that is not in the index. */
   add(row: IndexedRow): void {
-    this.#sql.add.run(row.seq, indexTermsOf(row));
+    this.#sql.add.run(row.seq, entryTermsOf(row).join(' '));
     if (row.state !== 'delivered') this.#sql.undelivered.run(row.seq);
     this.#sql.putSpan.run({ span: Math.floor(row.seq / 2 ** SPAN_BITS), at: row.received_at });
   }
@@ -155,14 +142,6 @@ export class IndexDatabase {
   close(): void {
     this.#db.close();
   }
-}
-
-function indexTermsOf({ shop, channel, ...row }: IndexedRow): string {
-  const terms = termsOf({
-    texts: [row.from, row.to, row.subject, row.more],
-    ids: [row.id, row.remote_id, row.platform_message_id ?? '', row.conversation_id ?? ''],
-  });
-  return `${filterTerm('s', shop)} ${filterTerm('c', channel)} ${terms}`;
 }
 
 function openDatabase(file: string): Database.Database {

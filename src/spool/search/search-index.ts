@@ -3,14 +3,15 @@ import type { EntryId } from '../../domain/ids.ts';
 import { codesBeginning, sentence } from '../../domain/reasons.ts';
 import type { EntrySummary } from '../entry.ts';
 import type { EntrySearch, FoundEntry } from '../entry-index.ts';
-import { type EntryRow, readReason, toEntry } from '../sqlite/entry-row.ts';
+import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts';
+import type { EntryRow } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
-import { filterTerm, queryOf } from './search-terms.ts';
+import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
 
 type Filters = Omit<EntrySearch, 'limit'>;
 type Value = string | number;
-type SummaryRow = EntryRow & { [Key in keyof EntrySummary]: string | null };
+type FoundRow = EntryRow & SummaryRow;
 /** A condition or a whole statement, with its bound values. */
 interface Sql {
   readonly text: string;
@@ -43,7 +44,7 @@ export class SearchIndex {
       const seqs = this.#seqs(filters, limit + 1);
       const found = seqs.slice(0, limit).flatMap((seq) => {
         const row = this.#sql.one.get(seq);
-        return row === undefined ? [] : [{ entry: toEntry(row), summary: summaryOf(row) }];
+        return row === undefined ? [] : [{ entry: toEntry(row), summary: toSummary(row) }];
       });
       const last = found.at(-1);
       return {
@@ -61,7 +62,7 @@ export class SearchIndex {
     return new Map(
       ids.flatMap((id) => {
         const row = this.#sql.byId.get(id);
-        return row === undefined ? [] : [[id, summaryOf(row)]];
+        return row === undefined ? [] : [[id, toSummary(row)]];
       }),
     );
   }
@@ -139,19 +140,22 @@ export class SearchIndex {
 const NOTHING = Symbol('nothing');
 
 const textOf = ({ text = '' }: Filters): string => text.trim();
-const quoted = (term: string): string => `"${term}"`;
 
 /** The filters that the index supports as an FTS5 expression; undefined: no restriction. */
 function matchOf({ shopId, channel, ...filters }: Filters): string | typeof NOTHING | undefined {
-  const clauses: string[] = [];
-  if (textOf(filters) !== '') {
-    const query = queryOf(textOf(filters));
-    if (query === undefined) return NOTHING;
-    clauses.push(query);
-  }
-  if (shopId !== undefined) clauses.push(quoted(filterTerm('s', shopId)));
-  if (channel !== undefined) clauses.push(quoted(filterTerm('c', channel)));
-  return clauses.length === 0 ? undefined : clauses.join(' AND ');
+  const text = textOf(filters) === '' ? undefined : queryOf(textOf(filters));
+  if (textOf(filters) !== '' && text === undefined) return NOTHING;
+  const shop = shopId && isOf('s', shopId);
+  const query = allOf([text, shop, channel && isOf('c', channel)]);
+  return query && ftsOf(query);
+}
+
+/** A query as an FTS5 expression. No term contains a quote. */
+export function ftsOf(query: TermQuery): string {
+  if ('begins' in query) return `"${query.begins}"*`;
+  if ('is' in query) return `"${query.is}"`;
+  const [clauses, operator] = 'all' in query ? [query.all, ' AND '] : [query.any, ' OR '];
+  return `(${clauses.map(ftsOf).join(operator)})`;
 }
 
 /**
@@ -234,17 +238,11 @@ function reasonCondition(text: string): [string, ...Value[]] {
   ];
 }
 
-const summaryOf = ({ from, to, subject }: SummaryRow): EntrySummary => ({
-  from: from ?? '',
-  to: to ?? '',
-  subject: subject ?? '',
-});
-
 function prepare(db: Database.Database) {
   const rows = `SELECT entries.*, "from", "to", subject FROM entries LEFT JOIN summaries USING (seq)`;
   return {
-    one: db.prepare<[number], SummaryRow>(`${rows} WHERE seq = ?`),
-    byId: db.prepare<[string], SummaryRow>(`${rows} WHERE id = ?`),
+    one: db.prepare<[number], FoundRow>(`${rows} WHERE seq = ?`),
+    byId: db.prepare<[string], FoundRow>(`${rows} WHERE id = ?`),
     seqOf: db.prepare<[string], number>(`SELECT seq FROM entries WHERE id = ?`).pluck(),
     seqBefore: db
       .prepare<[string], number>(`SELECT seq FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1`)

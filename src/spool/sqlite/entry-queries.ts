@@ -5,7 +5,8 @@ import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';
 import { dedupHash, remoteHash } from '../hashes.ts';
-import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import { toEntry, toRawForm } from '../entry-row.ts';
+import type { EntryRow } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 

@@ -1,85 +1,18 @@
-import type { Channel } from '../../domain/channel.ts';
-import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
-import type { Entry, EntryKind, EntryMeta, RawForm } from '../entry.ts';
-import type { EntryState } from '../../domain/entry-state.ts';
-import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
+import type { EntryRow as CommonEntryRow } from '../entry-row.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 
-/** A row of `entries`. It is not validated, because only this program writes it. */
-export interface EntryRow {
-  readonly seq: number;
-  readonly id: EntryId;
-  readonly kind: EntryKind;
-  readonly shop: ShopId;
-  readonly channel: Channel;
-  readonly lane: string;
+/** A row of `entries`. */
+export interface EntryRow extends CommonEntryRow {
   readonly lane_hash: number;
   readonly dedup_hash: Uint8Array;
-  readonly remote_id: string;
   readonly filed: number;
-  readonly received_at: number;
-  readonly meta: string;
-  readonly state: EntryState;
   readonly claimable: number;
   readonly detached: number;
   readonly released: number;
   readonly generation: number;
-  readonly attempts: number;
-  readonly failures: number;
-  readonly waits: number;
   readonly notes: string | null;
-  readonly failing_ms: number;
-  readonly last_attempt_at: number;
-  readonly next_attempt_at: number;
-  /** A `Reason` as JSON. */
-  readonly reason: string | null;
-  readonly settled_at: number | null;
-  readonly platform_message_id: string | null;
-  readonly conversation_id: string | null;
-  readonly raw_size: number;
-  readonly blob: BlobName | null;
-  readonly raw_checksum: number | null;
   readonly has_raw: number;
-}
-
-export function toEntry(row: EntryRow): Entry {
-  return {
-    id: row.id,
-    kind: row.kind,
-    shopId: row.shop,
-    channel: row.channel,
-    lane: row.lane,
-    remoteId: row.remote_id,
-    receivedAt: row.received_at,
-    // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
-    meta: JSON.parse(row.meta) as EntryMeta,
-    state: row.state,
-    attempts: row.attempts,
-    failures: row.failures,
-    waitsFor: row.waits,
-    failingMs: row.failing_ms,
-    lastAttemptAt: row.last_attempt_at,
-    nextAttemptAt: row.next_attempt_at,
-    detached: row.detached === 1,
-    rawSize: row.raw_size,
-    ...(row.reason !== null && { reason: readReason(row.reason) }),
-    ...(row.settled_at !== null && { settledAt: row.settled_at }),
-    ...(row.platform_message_id !== null && { platformMessageId: row.platform_message_id }),
-    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
-  };
-}
-
-// Written by `storedReason`.
-export const readReason = (stored: string): Reason => JSON.parse(stored) as Reason;
-
-export const storedReason = (reason: Reason | undefined): string | null =>
-  reason === undefined ? null : JSON.stringify(reason);
-
-export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm | undefined {
-  const checked = row.raw_checksum === null ? {} : { checksum: row.raw_checksum };
-  if (row.blob !== null) return { kind: 'file', blob: row.blob, size: row.raw_size, ...checked };
-  return bytes === undefined ? undefined : { kind: 'inline', bytes, ...checked };
 }
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';

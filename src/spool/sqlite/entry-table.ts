@@ -13,6 +13,7 @@ import type {
   Settlement,
 } from '../entry.ts';
 import { dedupHash, laneHash, remoteHash } from '../hashes.ts';
+import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
 import type { Db } from './database.ts';
 import {
   type EntryRow,
@@ -20,9 +21,6 @@ import {
   type FreshRow,
   type MediaRow,
   prepareEntryStatements,
-  storedReason,
-  toEntry,
-  toRawForm,
 } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';

@@ -18,7 +18,8 @@ import type {
   Where,
 } from '../erasure.ts';
 import type { Db } from './database.ts';
-import { type EntryRow, readReason } from './entry-row.ts';
+import { readReason } from '../entry-row.ts';
+import type { EntryRow } from './entry-row.ts';
 import { sentence } from '../../domain/reasons.ts';
 import { findVisitors } from './erasure-visitors.ts';
 

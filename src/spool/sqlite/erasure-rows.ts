@@ -11,7 +11,8 @@ import {
 import type { ErasureKey } from './erased-keys.ts';
 import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
-import { type EntryRow, storedReason } from './entry-row.ts';
+import { storedReason } from '../entry-row.ts';
+import type { EntryRow } from './entry-row.ts';
 import { rateHash } from '../hashes.ts';
 import { LaneHeads } from './lanes.ts';
 

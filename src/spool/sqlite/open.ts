@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { open } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DurableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
@@ -13,11 +11,11 @@ import type { Store } from '../store.ts';
 import { soleLeases } from '../../runtime/leases.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
-import { BEGINNING_BYTES, type StoredFormReaders, SUMMARY_VERSION } from '../stored-form.ts';
+import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts';
+import { SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
-import type { Operations, OutdatedSummary } from './operations.ts';
+import type { Operations } from './operations.ts';
 import { type OnCommit, type Remote, StoreClient, storeOperations } from './store-client.ts';
-import { codeOf } from '../../runtime/error-code.ts';
 
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
@@ -73,7 +71,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       chat: remote,
       optOuts: remote,
       leases: soleLeases,
-      renewSummaries: (forms, signal) => renewSummaries(remote, blobs, forms, signal),
+      renewSummaries: (forms, signal) => renewSummaries(remote, { blobs, forms }, signal),
     };
   } catch (error) {
     lock?.release();
@@ -208,54 +206,18 @@ async function sweep(
 
 /** The mark with the version for which every entry has a summary. */
 const SUMMARIES = 'summaries';
-/** The pause between two portions, so that other work of the gateway can run. */
-const PAUSE_MS = 20;
 
 /**
- * Computes summaries that are missing or were made by an earlier version, with the channels'
- * functions; once per version. Entries whose raw form was swept get a summary from the meta alone.
+ * Computes summaries that are missing or were made by an earlier version; once per version.
  * @returns how many were computed; after an abort the next start continues
  */
 async function renewSummaries(
   remote: Remote<Operations>,
-  blobs: BlobFiles,
-  forms: StoredFormReaders,
+  sources: SummarySources,
   signal: AbortSignal,
 ): Promise<number> {
   if ((await remote.mark(SUMMARIES)) === SUMMARY_VERSION) return 0;
-  const summaryOf = async ({ seq, id, beginning, blob, ...entry }: OutdatedSummary) => {
-    const bytes = beginning ?? (blob && (await beginningOf(blobs.path(blob)))) ?? new Uint8Array();
-    return { seq, id, ...forms(entry).summaryOf(entry.meta, bytes) };
-  };
-  let renewed = 0;
-  for (let after: number | undefined = 0; after !== undefined;) {
-    if (signal.aborted) return renewed;
-    const { outdated, upTo }: { outdated: OutdatedSummary[]; upTo: number | undefined } =
-      await remote.outdatedSummaries(after);
-    if (outdated.length > 0) {
-      await remote.saveSummaries(await Promise.all(outdated.map(summaryOf)));
-      renewed += outdated.length;
-      await sleep(PAUSE_MS);
-    }
-    after = upTo;
-  }
-  await remote.setMark(SUMMARIES, SUMMARY_VERSION);
+  const renewed = await renewSummariesAfter(0, remote, sources, signal);
+  if (!signal.aborted) await remote.setMark(SUMMARIES, SUMMARY_VERSION);
   return renewed;
-}
-
-/** Undefined when the file was swept or deleted meanwhile; the spool reports deletions. */
-async function beginningOf(path: string): Promise<Uint8Array | undefined> {
-  try {
-    const file = await open(path);
-    try {
-      const beginning = new Uint8Array(BEGINNING_BYTES);
-      const { bytesRead } = await file.read(beginning, 0, BEGINNING_BYTES, 0);
-      return beginning.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

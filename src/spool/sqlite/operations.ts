@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
-import type { EntryKind, EntryMeta, StoredSummary } from '../entry.ts';
+import type { ShopId } from '../../domain/ids.ts';
+import type { EntryMeta } from '../entry.ts';
 import { methodsOf } from '../methods.ts';
 import type { AuditLine, NewAuditLine } from '../operator-store.ts';
 import { ChatJournal } from './chat-journal.ts';
@@ -16,7 +16,7 @@ import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
 import { VisitorIdentities, VisitorTable } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import type { Channel } from '../../domain/channel.ts';
+import type { OutdatedSummary, RenewedSummary } from '../renew-summaries.ts';
 import { BEGINNING_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
 import type { EntryRow } from './entry-row.ts';
 
@@ -184,18 +184,6 @@ class Probe {
 /** Entries that one call reads: acknowledgements of other callers wait for the call. */
 const SEQS_PER_CALL = 200;
 
-/** An entry whose summary is missing, or was made by another version. */
-export interface OutdatedSummary {
-  readonly seq: number;
-  readonly id: EntryId;
-  readonly kind: EntryKind;
-  readonly channel: Channel;
-  readonly meta: EntryMeta;
-  /** The beginning of the raw form; undefined when it is in a file or was swept. */
-  readonly beginning: Uint8Array | undefined;
-  readonly blob: BlobName | undefined;
-}
-
 /** Replaces summaries that are missing or that another version of the program made. */
 class SummaryTable {
   readonly #sql;
@@ -236,7 +224,7 @@ class SummaryTable {
   }
 
   /** Skips entries that were deleted meanwhile, whose seq may belong to another entry. */
-  saveSummaries(summaries: readonly (StoredSummary & Pick<OutdatedSummary, 'seq' | 'id'>)[]): void {
+  saveSummaries(summaries: readonly RenewedSummary[]): void {
     for (const { seq, id, from, to, subject, more } of summaries) {
       const { changes } = this.#sql.save.run({ seq, id, from, to, subject, more });
       if (changes > 0) this.#sql.insertChange.run(seq);

@@ -3,7 +3,8 @@ import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
 import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
-import { type EntryRow, storedReason } from './entry-row.ts';
+import { storedReason } from '../entry-row.ts';
+import type { EntryRow } from './entry-row.ts';
 import type { LaneHeads } from './lanes.ts';
 
 /** The state of an entry before an operator moved it. */

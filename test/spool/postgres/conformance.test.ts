@@ -2,11 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
-import { type Cluster, column, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
+import {
+  type Cluster,
+  column,
+  emptyStore,
+  startCluster,
+  withClient,
+} from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeChatStore } from '../chat-conformance.ts';
 import { describeBlobs } from '../blob-conformance.ts';
 import { describeSpool } from '../conformance.ts';
+import { describeOperatorStore } from '../operator-conformance.ts';
 
 let cluster: Cluster;
 let url: string;
@@ -18,21 +25,34 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
+/** A store as a gateway opens it; `reopen` is the same gateway after a restart. */
 async function openStore() {
   const dir = tempDir();
   const instance = randomUUID();
   const scratchFolder = join(dir.path, 'scratch');
-  const open = () => openPostgresStore({ url, instance, scratchFolder });
+  const open = async () => {
+    const store = await openPostgresStore({ url, instance, scratchFolder });
+    return { ...store, index: store.openIndex({ role: 'owner' }) };
+  };
   let current = await open();
+  const close = async () => {
+    await current.index.close();
+    await current.spool.close();
+  };
   return {
     ...current,
     reopen: async () => {
-      await current.spool.close();
+      await close();
       current = await open();
       return current;
     },
+    makeSummariesOld: () =>
+      withClient(url, async (client) => {
+        await client.query(`UPDATE entry SET summary_version = 0, "from" = 'nobody'`);
+        await client.query(`UPDATE mark SET at = 0 WHERE name = 'summaries'`);
+      }),
     remove: async () => {
-      await current.spool.close();
+      await close();
       await emptyStore(url);
       dir.remove();
     },
@@ -61,3 +81,5 @@ describeChatStore('PostgreSQL', async () => ({
   ...(await openStore()),
   visitorIds: () => column(url, 'SELECT id FROM visitor ORDER BY no'),
 }));
+
+describeOperatorStore('PostgreSQL', openStore);

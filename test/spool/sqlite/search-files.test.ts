@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import type { EntryIndex } from '../../../src/spool/entry-index.ts';
@@ -12,8 +11,6 @@ import { eraseFromIndex } from '../../../src/spool/search/open-search.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import type { Store } from '../../../src/spool/store.ts';
 import type { EntryId } from '../../../src/domain/ids.ts';
-import { storedFormReaderOf } from '../../../src/gateway/stored-forms.ts';
-import type { NewEntry } from '../../../src/spool/entry.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { lendBallast } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -194,51 +191,4 @@ test('a spool of before has all that operators need', async () => {
   await store.spool.discard(id);
   expect(await store.operator.restore(id)).toBe(true);
   await expectFound(store, 'ann', [id]);
-});
-
-describe('summaries of an earlier version', () => {
-  const LATER = new AbortController().signal;
-  const withoutSummary = async ({ spool }: Store, raw: NewEntry['raw']): Promise<EntryId> => {
-    const { summary: _summary, ...entry } = anEntry({ channel: 'email', raw });
-    await spool.accept([entry]);
-    return entry.id;
-  };
-
-  test('are computed once, of rows and of files, and the entries are found by them', async () => {
-    const store = await open();
-    const bytes = Buffer.from('From: ann@x.example\r\n\r\nbody');
-    const inRow = await withoutSummary(store, { kind: 'inline', bytes });
-    const writer = store.spool.blobs.writer({ inlineMaxBytes: 0 });
-    await finished(writer.end(bytes));
-    const inFile = await withoutSummary(store, await writer.commit());
-    await expectFound(store, 'remote', [inFile, inRow]);
-    expect(await find(store, 'ann')).toEqual([]);
-    expect(await store.renewSummaries(storedFormReaderOf, LATER)).toBe(2);
-    await expectFound(store, 'ann@x.example', [inFile, inRow]);
-    expect((await store.index.summaries([inFile])).get(inFile)?.from).toBe('ann@x.example');
-    await withoutSummary(store, { kind: 'inline', bytes });
-    expect(await store.renewSummaries(storedFormReaderOf, LATER)).toBe(0);
-  });
-
-  test('are computed again when the version is another one', async () => {
-    const first = await open();
-    const id = await mail(first, 'ann@x.example');
-    expect(await first.renewSummaries(storedFormReaderOf, LATER)).toBe(0);
-    await close(first);
-    const db = openDatabase(file('spool.db'));
-    db.exec(`UPDATE summaries SET version = 0, "from" = 'nobody';
-      UPDATE marks SET at = 0 WHERE name = 'summaries'`);
-    db.close();
-    const later = await open();
-    expect(await later.renewSummaries(storedFormReaderOf, LATER)).toBe(1);
-    await expectFound(later, 'ann', [id]);
-    expect((await later.index.summaries([id])).get(id)?.from).toBe('ann@x.example');
-  });
-
-  test('wait for the next start when the gateway stops', async () => {
-    const store = await open();
-    await withoutSummary(store, { kind: 'inline', bytes: Buffer.from('From: ann@x.example') });
-    expect(await store.renewSummaries(storedFormReaderOf, AbortSignal.abort())).toBe(0);
-    expect(await store.renewSummaries(storedFormReaderOf, LATER)).toBe(1);
-  });
 });

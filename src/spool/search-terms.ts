@@ -1,6 +1,9 @@
+import type { EntryRow } from './entry-row.ts';
+import type { StoredSummary } from './entry.ts';
+
 /**
- * Makes index terms from an entry's words, addresses, numbers and ids, and a query expression from
- * what a person types. Pure functions with linear time and bounded output.
+ * Makes index terms from an entry's words, addresses, numbers and ids, and a query from what a person
+ * types. Pure functions with linear time and bounded output. They are the same for both stores.
  *
  * - Words are folded: case, diacritics, width. Scripts without spaces are split into pairs of
  *   characters, so that any part of a run is found.
@@ -10,6 +13,9 @@
  * - An id is indexed whole.
  * - Filters are terms with `=`, which no text can contain.
  */
+
+/** The version of the terms. Raise it when they change: every store then indexes its entries again. */
+export const TERMS_VERSION = 2;
 
 const MAX_TERMS = 300;
 const MAX_TERM_CHARS = 120;
@@ -78,8 +84,24 @@ export interface Searchable {
   readonly ids: readonly string[];
 }
 
-/** The distinct terms of an entry, separated by spaces. */
-export function termsOf({ texts, ids }: Searchable): string {
+/** The columns of an entry that are searched, and its summary. */
+export type SearchedRow = Pick<
+  EntryRow,
+  'id' | 'shop' | 'channel' | 'remote_id' | 'platform_message_id' | 'conversation_id'
+> &
+  StoredSummary;
+
+/** The distinct terms of an entry, those for filters included; none contains a space. */
+export function entryTermsOf({ shop, channel, ...row }: SearchedRow): readonly string[] {
+  const terms = termsOf({
+    texts: [row.from, row.to, row.subject, row.more],
+    ids: [row.id, row.remote_id, row.platform_message_id ?? '', row.conversation_id ?? ''],
+  });
+  return [filterTerm('s', shop), filterTerm('c', channel), ...terms];
+}
+
+/** The distinct terms of texts and ids. */
+export function termsOf({ texts, ids }: Searchable): readonly string[] {
   const terms = new Set<string>();
   const add = (term: string): void => {
     if (term !== '' && terms.size < MAX_TERMS) terms.add(term);
@@ -96,7 +118,7 @@ export function termsOf({ texts, ids }: Searchable): string {
     if (!MANY_DIGITS.test(folded)) continue;
     for (const [number] of folded.matchAll(NUMBER_IN_TEXT)) addNumber(number, add);
   }
-  return [...terms].join(' ');
+  return [...terms];
 }
 
 function addPiece(piece: string, add: (term: string) => void): void {
@@ -157,16 +179,23 @@ function* pairsOf(characters: readonly string[], use: 'index' | 'query'): Genera
 
 const reversed = (digits: string): string => Array.from(digits).reverse().join('');
 
+/** A condition on the terms of an entry. */
+export type TermQuery =
+  | { readonly begins: string }
+  | { readonly is: string }
+  | { readonly all: readonly TermQuery[] }
+  | { readonly any: readonly TermQuery[] };
+
 /**
- * What was typed as an FTS5 expression: every piece must occur as a prefix of a word, an address,
- * an id or a number. Undefined when it contains nothing to search for.
+ * What was typed as a query: every piece must occur as a prefix of a word, an address, an id or a
+ * number. Undefined when it contains nothing to search for.
  */
-export function queryOf(text: string): string | undefined {
+export function queryOf(text: string): TermQuery | undefined {
   const pieces = fold(text.slice(0, MAX_QUERY_CHARS))
     .split(UNICODE.betweenPieces)
     .filter((piece) => /[\p{L}\p{N}]/u.test(piece))
     .slice(0, MAX_QUERY_PIECES);
-  const clauses: string[] = [];
+  const clauses: (TermQuery | undefined)[] = [];
   for (let at = 0; at < pieces.length;) {
     // "+1 (555) 000-1111" is one number, although it may be several pieces.
     let end = at;
@@ -175,36 +204,45 @@ export function queryOf(text: string): string | undefined {
     else clauses.push(pieceClause(pieces[at] ?? ''));
     at = Math.max(end, at + 1);
   }
-  const all = clauses.filter((clause) => clause !== '');
-  return all.length === 0 ? undefined : all.join(' AND ');
+  return allOf(clauses);
 }
 
-function pieceClause(piece: string): string {
+function pieceClause(piece: string): TermQuery | undefined {
   const whole = wholeTerm(piece);
   const at = whole.indexOf('@');
   // A complete address matches only itself, not any text with its words.
   if (at !== -1 && at < whole.length - 1) return begins(whole);
-  const words = allBegin(wordsOf(piece, 'query'));
+  const words = allOf(wordsOf(piece, 'query').map(begins));
   return /[^\p{L}\p{N}\p{M}]/u.test(whole) ? either(begins(whole), words) : words;
 }
 
-function numberClause(pieces: readonly string[]): string {
-  const apart = pieces.map(pieceClause).filter((clause) => clause !== '');
+function numberClause(pieces: readonly string[]): TermQuery | undefined {
+  const apart = allOf(pieces.map(pieceClause));
   const digits = pieces.join('').replace(/\D/g, '');
-  if (digits.length < MIN_QUERY_DIGITS) return apart.join(' AND ');
+  if (digits.length < MIN_QUERY_DIGITS) return apart;
   // Without the trunk zero or international prefix, which are not part of the number.
   const significant = digits.replace(/^0+/, '');
-  const fromEnd = significant.length >= MIN_QUERY_DIGITS ? begins(`~${reversed(significant)}`) : '';
-  return either(either(begins(digits), fromEnd), apart.join(' AND '));
+  const fromEnd =
+    significant.length >= MIN_QUERY_DIGITS ? begins(`~${reversed(significant)}`) : undefined;
+  return either(either(begins(digits), fromEnd), apart);
 }
 
-const begins = (term: string): string => (term === '' ? '' : `"${term}"*`);
-const allBegin = (terms: readonly string[]): string => terms.map(begins).join(' AND ');
+const begins = (term: string): TermQuery | undefined =>
+  term === '' ? undefined : { begins: term };
 
-function either(one: string, other: string): string {
-  if (one === '' || other === '' || one === other) return one || other;
-  return `((${one}) OR (${other}))`;
+/** All of the conditions that there are; undefined: there is none. */
+export function allOf(clauses: readonly (TermQuery | undefined)[]): TermQuery | undefined {
+  const all = clauses.filter((clause) => clause !== undefined);
+  return all.length > 1 ? { all } : all[0];
 }
+
+const either = (one: TermQuery | undefined, other: TermQuery | undefined): TermQuery | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : { any: [one, other] };
+
+/** That an entry is of a shop or a channel. */
+export const isOf = (filter: 's' | 'c', value: string): TermQuery => ({
+  is: filterTerm(filter, value),
+});
 
 /** A filter as a term: `=`, a letter for the filter (shop or channel), and its value. */
-export const filterTerm = (filter: 's' | 'c', value: string): string => `=${filter}${value}`;
+const filterTerm = (filter: 's' | 'c', value: string): string => `=${filter}${value}`;

@@ -20,7 +20,7 @@ import { removeScratch } from '../channels/email/normalize/parts/collect-part.ts
 import { createAddressDirectory, type Inbox, selectInboxes } from '../channels/email/routing.ts';
 import { compileShop, type ShopMail } from '../channels/email/shop.ts';
 import type { EmailMeta } from '../channels/email/stored.ts';
-import { completeForReading, type CompleteConfig } from '../config/complete.ts';
+import { completeForReading, type CompleteConfig, storeUrl } from '../config/complete.ts';
 import type { EmailReading } from '../domain/email-reading.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { isSystemError } from '../runtime/error-code.ts';
@@ -29,7 +29,7 @@ import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { emailShops, mailSettings } from '../gateway/shops.ts';
 import { silentLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { openSqliteStore } from '../spool/sqlite/open.ts';
+import { openStore } from '../spool/open-store.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { explanationJson, explanationText } from './explanation.ts';
@@ -283,14 +283,16 @@ type IsKnown = (shopId: ShopId, ids: readonly string[]) => Promise<boolean>;
 
 /** Which messages have passed through is in the spool, if there is one. */
 async function withKnownIds<T>(
-  { dataDir }: CompleteConfig,
+  config: CompleteConfig,
   { known }: ExplainOptions,
   work: (isKnown: IsKnown) => Promise<T>,
 ): Promise<T> {
-  if (known === true || !existsSync(join(dataDir, 'spool.db'))) {
+  const { dataDir: dir } = config;
+  const url = storeUrl(config);
+  if (known === true || (url === 'sqlite' && !existsSync(join(dir, 'spool.db')))) {
     return work(() => Promise.resolve(known === true));
   }
-  const { spool } = await openSqliteStore({ dir: dataDir, role: 'beside', reserveBytes: 0 });
+  const { spool } = await openStore({ url, dir, role: 'beside', reserveBytes: 0 });
   try {
     return await work(async (shopId, ids) => (await spool.knownEmailIds(shopId, ids)).size > 0);
   } finally {

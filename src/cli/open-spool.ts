@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { completeFromExisting, type CompleteConfig } from '../config/complete.ts';
+import { completeFromExisting, type CompleteConfig, storeUrl } from '../config/complete.ts';
 import { nearest } from '../config/field.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
@@ -45,10 +45,11 @@ export async function withSpool<T>(
 ): Promise<T> {
   const { config } = configuration(command, terminal);
   // Opening would create a spool, so a mistyped folder would look like an empty queue.
-  requireSpool(config.dataDir);
+  if (config.spool.url === 'sqlite') requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
   const { spool, operator, chat, openIndex } = await openStore({
+    url: storeUrl(config),
     dir: config.dataDir,
     role: 'beside',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,

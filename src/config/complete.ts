@@ -26,6 +26,10 @@ export interface CompleteConfig extends Config {
   readonly demo: boolean;
 }
 
+/** `sqlite`, or the URL of a PostgreSQL database with its password. */
+export const storeUrl = ({ spool: { url } }: Pick<Config, 'spool'>): string =>
+  url === 'sqlite' ? url : url.reveal();
+
 const keysSchema = z.strictObject({
   adminPassword: z.string().min(8),
   chatTokenKeys: z

@@ -15,6 +15,7 @@ const CONFIG_FILE = 'SLUICE_CONFIG';
  */
 export const VARIABLES: ReadonlyMap<string, Path> = new Map([
   ['SLUICE_DATA_DIR', ['dataDir']],
+  ['SLUICE_SPOOL_URL', ['spool', 'url']],
   ['SLUICE_LOG_LEVEL', ['log', 'level']],
   ['SLUICE_LOG_FORMAT', ['log', 'format']],
   ['SLUICE_ADMIN_HOST', ['admin', 'host']],

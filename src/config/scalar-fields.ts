@@ -105,14 +105,3 @@ export const path = (example: string) =>
   field({ expected: 'a path', example }, (value) =>
     value.trim() === '' || value.includes('\0') ? undefined : resolve(value),
   );
-
-export const spoolUrl = () =>
-  field<'sqlite'>(
-    {
-      expected: 'sqlite; PostgreSQL is not supported by this version',
-      example: 'sqlite',
-      secret: true,
-      shown: (value) => (value.startsWith('postgres') ? 'a postgres:// URL' : undefined),
-    },
-    (value) => (value === 'sqlite' ? value : undefined),
-  );

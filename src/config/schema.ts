@@ -10,6 +10,7 @@ import {
   network,
   platformUrl,
   relayUrl,
+  spoolUrl,
 } from './network-fields.ts';
 import {
   choice,
@@ -20,7 +21,6 @@ import {
   bytes,
   flag,
   port,
-  spoolUrl,
   whole,
 } from './scalar-fields.ts';
 import { Secret } from './secret.ts';

@@ -28,6 +28,8 @@ import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import { SpoolFull } from '../spool/errors.ts';
+import { hash } from 'node:crypto';
+import { storeUrl } from '../config/complete.ts';
 import { openStore as open, type OpenedStore } from '../spool/open-store.ts';
 import type { Store } from '../spool/store.ts';
 
@@ -112,6 +114,8 @@ export async function openStore(
   fail: (error: Error) => void,
 ): Promise<OpenedStore> {
   const store = await open({
+    url: storeUrl(config),
+    keys: config.chatTokenKeys.map(({ secret }) => hash('sha256', secret.reveal())),
     dir: config.dataDir,
     role: 'owner',
     reserveBytes: reserveBytes(config),

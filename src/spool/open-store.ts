@@ -1,7 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DurableFiles, makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
 import type { EntryIndex } from './entry-index.ts';
+import { SpoolUnavailable, SpoolUnusable } from './errors.ts';
+import { DataFolderLock } from './locks.ts';
 import { SearchThreads } from './search/search-threads.ts';
 import { openSqliteStore, type SqliteSpoolOptions } from './sqlite/open.ts';
 import type { Store } from './store.ts';
+
+export interface StoreOptions extends SqliteSpoolOptions {
+  /** `sqlite`, or the URL of a PostgreSQL database. */
+  readonly url: string;
+  /** Fingerprints of the keys that all gateways with one database need; none for a command. */
+  readonly keys?: readonly string[];
+}
 
 export interface OpenedStore extends Store {
   /**
@@ -13,13 +27,73 @@ export interface OpenedStore extends Store {
 
 /**
  * Opens the configured store.
- * @throws {SpoolUnusable} locked, damaged, or of a newer version
+ * @throws {SpoolUnusable} locked, damaged, of a newer version, or a database that cannot be reached
  */
-export async function openStore(options: SqliteSpoolOptions): Promise<OpenedStore> {
+export function openStore({ url, keys, ...options }: StoreOptions): Promise<OpenedStore> {
+  return url === 'sqlite' ? openEmbedded(options) : openShared(url, options, keys);
+}
+
+async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
   const { dir, role } = options;
   const store = await openSqliteStore(options);
   return {
     ...store,
     openIndex: (onFailure) => new SearchThreads({ dir, role, ...(onFailure && { onFailure }) }),
   };
+}
+
+/**
+ * The data folder of a gateway with a shared store has its keys, its name and scratch files. It is
+ * locked: two processes of one name would return each other's leases to the queue.
+ */
+async function openShared(
+  url: string,
+  { dir, role, reserveBytes }: SqliteSpoolOptions,
+  keys: StoreOptions['keys'],
+): Promise<OpenedStore> {
+  makeFolder(dir);
+  const isOwner = role === 'owner';
+  const lock = isOwner ? DataFolderLock.take(dir) : undefined;
+  try {
+    // The driver is loaded only where it is used.
+    const { openPostgresStore } = await import('./postgres/open.ts');
+    const store = await openPostgresStore({
+      url,
+      instance: isOwner ? nameOf(dir) : randomUUID(),
+      scratchFolder: isOwner ? join(dir, 'tmp', 'blobs') : mkdtempSync(join(tmpdir(), 'sluice-')),
+      ...(keys !== undefined && { keys }),
+    });
+    const close = async () => {
+      await store.spool.close();
+      lock?.release();
+    };
+    return {
+      ...store,
+      spool: { ...store.spool, close },
+      files: new DurableFiles(),
+      neededBytes: () => reserveBytes,
+      openIndex: (onFailure) => store.openIndex({ role, ...(onFailure && { onFailure }) }),
+    };
+  } catch (error) {
+    lock?.release();
+    if (error instanceof SpoolUnavailable) throw notReached(error);
+    throw error;
+  }
+}
+
+/** The name of the gateway with this data folder, made at its first start. */
+function nameOf(dir: string): string {
+  const file = join(dir, 'instance');
+  makeFileOnce(file, `${randomUUID()}\n`);
+  return readFileSync(file, 'utf8').trim();
+}
+
+function notReached(error: SpoolUnavailable): SpoolUnusable {
+  const { cause } = error;
+  const why = cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+  return new SpoolUnusable(
+    `The database of spool.url cannot be used: ${why}. Check the URL, and that the server runs and ` +
+      'this user may create tables in the database (sluice doctor --only database)',
+    { cause: error, mayPass: true },
+  );
 }

@@ -57,6 +57,7 @@ function documented(): ReadonlySet<string> {
 /** Of each variable, a value that differs from the default, and another one. */
 const VALUES: Readonly<Record<string, readonly [string, string]>> = {
   SLUICE_DATA_DIR: ['/var/lib/one', '/var/lib/other'],
+  SLUICE_SPOOL_URL: ['postgres://db.example/one', 'postgres://db.example/other'],
   SLUICE_LOG_LEVEL: ['debug', 'warn'],
   SLUICE_LOG_FORMAT: ['json', 'pretty'],
   SLUICE_ADMIN_HOST: ['127.0.0.2', '127.0.0.3'],

@@ -106,7 +106,7 @@ smtp:
   maxMessageBytes: 35MiB
 delivery:
   giveUpAfter: 5 days
-spool: {url: "postgres://sluice:hunter2@db/sluice"}
+spool: {url: "postgres://sluice:hunter2@db"}
 http: {publicUrl: gw.acme.example}
 shops:
   - name: acme
@@ -120,7 +120,7 @@ shops:
     ['smtp.prot', 3, 3, /^did you mean port\?$/],
     ['smtp.maxMessageBytes', 4, 20, /^write maxMessageBytes: 36700160$/],
     ['delivery.giveUpAfter', 6, 16, /^write giveUpAfter: 5d$/],
-    ['spool.url', 7, 14, /^write url: sqlite/],
+    ['spool.url', 7, 14, /^write url: postgres:\/\/sluice/],
     ['http.publicUrl', 8, 19, /^write publicUrl: https:\/\/gw\.acme\.example$/],
     ['shops[0].apiKey', 10, 5, /^write apiKey: /],
     ['shops[0].shopId', 11, 13, /^write shopId: [0-9a-f-]{36}, for instance$/],
@@ -149,7 +149,7 @@ shops:
     const report = renderMistakes(mistakesOf(text));
     expect(report).toContain('14 mistakes in the configuration');
     expect(report).toContain(`smtp.prot  (${join(dir.path, 'sluice.yaml')}:3:3)`);
-    expect(report).toMatch(/spool\.url .*\n.*PostgreSQL is not supported.*\n.*a postgres:\/\/ URL/);
+    expect(report).toMatch(/spool\.url .*\n.*the name of a database.*\n.*postgres:\/\/ and more/);
     expect(report).not.toContain('hunter2');
   });
 });

@@ -5,7 +5,7 @@ import type { Secret } from '../config/secret.ts';
 import type { DoctorTargets } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
-import type { DataFolderStatus } from '../observability/status.ts';
+import type { DatabaseStatus, DataFolderStatus } from '../observability/status.ts';
 import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
@@ -34,7 +34,8 @@ export function doctorTargets(
   const { smtp, http, admin, alerts, dataDir } = config;
   const certFile = smtp.tls?.cert;
   const password = admin.password ?? adminPassword;
-  const { url } = alerts.webhook;
+  const { url } = config.spool;
+  const { url: webhookUrl } = alerts.webhook;
   return {
     publicUrl: http.publicUrl,
     smsShops: demo ? [] : smsShops({ shops }),
@@ -51,6 +52,7 @@ export function doctorTargets(
     maxMessageBytes: smtp.maxMessageBytes,
     descriptors: { needed: neededDescriptors(config), why: NEEDED_FOR },
     dataFolder,
+    ...(url !== 'sqlite' && { database: () => inspect(url.reveal()) }),
     paused: config.delivery.paused,
     doors: doorsOf(config),
     // A hashed password cannot be used to sign in, because its plain text is not known.
@@ -63,7 +65,7 @@ export function doctorTargets(
     alerts: {
       wanted: !demo,
       byEmail: alerts.email.to.length > 0,
-      ...(url !== undefined && { webhookUrl: url.reveal() }),
+      ...(webhookUrl !== undefined && { webhookUrl: webhookUrl.reveal() }),
     },
     ...(smtp.enabled && {
       mail: {
@@ -83,6 +85,12 @@ function textOf(file: string): string {
   } catch {
     return '';
   }
+}
+
+/** The driver is loaded only where it is used. */
+async function inspect(url: string): Promise<DatabaseStatus> {
+  const { inspectDatabase } = await import('../spool/postgres/inspect.ts');
+  return inspectDatabase(url);
 }
 
 function inspectOnce(dir: string): () => DataFolderStatus {

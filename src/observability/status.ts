@@ -80,6 +80,24 @@ export interface DataFolderStatus {
   readonly spool?: SpoolStatus | 'unreadable' | 'damaged';
 }
 
+/** The settings and the state of a shared store's database. */
+export interface DatabaseStatus {
+  /** As the server writes it: `16.2`. */
+  readonly version: string;
+  /** The major version. */
+  readonly major: number;
+  readonly isStandby: boolean;
+  readonly fsync: boolean;
+  readonly fullPageWrites: boolean;
+  readonly synchronousCommit: string;
+  /** `synchronous_standby_names`; empty without a synchronous standby. */
+  readonly synchronousStandbys: string;
+  /** How far the server's clock is ahead of this machine's. */
+  readonly clockAheadMs: number;
+  /** The age of the oldest transaction of any program, which keeps deleted rows from being removed. */
+  readonly oldestTransactionMs: number;
+}
+
 export interface SpoolStatus {
   readonly bytes: number;
   readonly schema: number;

@@ -14,6 +14,7 @@ export const CHECKS = [
   'ports',
   'breaker',
   'data-folder',
+  'database',
   'relay',
   'alerts',
   'backup',

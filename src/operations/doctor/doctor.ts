@@ -1,7 +1,8 @@
-import type { DataFolderStatus } from '../../observability/status.ts';
+import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, resultsFor } from './check.ts';
+import { checkDatabase } from './database.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
 import {
   checkClock,
@@ -27,6 +28,8 @@ export interface DoctorTargets {
   readonly descriptors: NeededDescriptors;
   /** Inspects the data folder; called at most once. */
   readonly dataFolder: () => DataFolderStatus;
+  /** Inspects the database of a shared store; absent for the embedded one. */
+  readonly database?: () => Promise<DatabaseStatus>;
   /** `delivery.paused`. */
   readonly paused: boolean;
   /** The gateway's listeners, except those on ephemeral ports. */
@@ -147,6 +150,8 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return checkBreakers({ shops: platforms, failing, stopped, now: clock() }, answer);
   },
 
+  database: ({ database }) => (database === undefined ? [] : checkDatabase(database)),
+
   'data-folder': ({ dataFolder, paused }, { clock }) =>
     checkDataFolder(dataFolder(), { now: clock(), uid: process.getuid?.(), paused }),
 
@@ -165,9 +170,9 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
   },
 };
 
-function stateOf({ folder, lock, spool }: DataFolderStatus): GatewayState {
+function stateOf({ folder, lock, secrets }: DataFolderStatus): GatewayState {
   if (lock === 'held') return 'running';
-  return folder === undefined || spool === undefined ? 'never-started' : 'stopped';
+  return folder === undefined || secrets.length === 0 ? 'never-started' : 'stopped';
 }
 
 /** Runs the checks of everything the gateway depends on. */

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import pg from 'pg';
 import { assertIntact } from '../../../src/spool/blobs.ts';
 import { SpoolUnusable } from '../../../src/spool/errors.ts';
+import { inspectDatabase } from '../../../src/spool/postgres/inspect.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { anEntry } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
@@ -142,4 +143,16 @@ describe('a blob', () => {
     await new Promise((resolve) => writer.end(Buffer.alloc(300_000), () => resolve(undefined)));
     await expect(writer.commit()).rejects.toThrow('lost a part');
   });
+});
+
+test('the settings of the server are read', async () => {
+  const found = await inspectDatabase(url);
+  expect(found).toMatchObject({ fsync: false, fullPageWrites: true, synchronousCommit: 'on' });
+  expect(found).toMatchObject({ isStandby: false, synchronousStandbys: '' });
+  expect(found.major).toBeGreaterThanOrEqual(15);
+  expect(Math.abs(found.clockAheadMs)).toBeLessThan(2000);
+  await client.query('BEGIN');
+  await client.query('SELECT pg_current_xact_id()');
+  expect((await inspectDatabase(url)).oldestTransactionMs).toBeGreaterThan(0);
+  await client.query('ROLLBACK');
 });

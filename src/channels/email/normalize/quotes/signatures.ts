@@ -82,12 +82,28 @@ export function isDeviceLine(line: Line | undefined): boolean {
     .replace(/[\s)\]>}_~"'|.!\u3002\u2013\u2014-]{1,10}$/, '');
   if (wholeLines.has(said)) return true;
   const short = said.replace(EXCUSE, '').replace(/[.\s]{1,3}$/, '');
-  return deviceLines.some(({ before, after }) => {
+  const known = [...(byStart.get(short.charAt(0)) ?? []), ...(byEnd.get(short.slice(-1)) ?? [])];
+  return known.some(({ before, after }) => {
     if (!short.startsWith(before) || !short.endsWith(after)) return false;
     if (before.length + after.length >= short.length) return false;
     return isDevice(short.slice(before.length, short.length - after.length), after === '');
   });
 }
+
+/** What a line can be only if it begins or ends with this character. */
+function byEdge(edge: (line: (typeof deviceLines)[number]) => string | undefined) {
+  const found = new Map<string, (typeof deviceLines)[number][]>();
+  for (const line of deviceLines) {
+    const character = edge(line);
+    if (character === undefined) continue;
+    found.set(character, [...(found.get(character) ?? []), line]);
+  }
+  return found;
+}
+
+/** Most lines are none of these, which a look at one character tells. */
+const byStart = byEdge(({ before }) => before.at(0));
+const byEnd = byEdge(({ before, after }) => (before === '' ? after.at(-1) : undefined));
 
 /** The line without addresses: of Markdown links only the words stay. */
 function withoutLinks(text: string): string {

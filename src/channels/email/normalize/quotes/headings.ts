@@ -46,12 +46,14 @@ export function isForwardLine(line: Line | undefined): boolean {
 }
 
 /**
- * The title of an original message with eight dashes, and the subject below it first: the forwards
- * of earlier Thunderbirds and of Android's mail app. Replies begin with the sender or the date.
+ * The title of an original message with eight dashes, and below it the subject and then the date: the
+ * forwards of earlier Thunderbirds. Replies of Samsung's telephones have the sender below the subject.
  */
 export function startsForwardedFields(lines: readonly Line[], index: number): boolean {
   if (!/^-{8} ?[^\s-].{3,60}[^\s-] ?-{8}$/.test(bareText(lines[index]))) return false;
-  return isOriginalMessageLine(lines, index) && subjectLabels.has(firstLabel(lines[index + 1]));
+  if (!isOriginalMessageLine(lines, index)) return false;
+  const [first, second] = [firstLabel(lines[index + 1]), firstLabel(lines[index + 2])];
+  return subjectLabels.has(first) && otherLabels.has(second) && !fromLabels.has(second);
 }
 
 /** Whether the line could be a title in a language that is not known: words between dashes. */
@@ -224,7 +226,8 @@ function labelsIn(text: string, isRest: boolean): readonly string[] {
   const later = /\s(\p{L}[\p{L}\p{M}]{1,20})\s?[:：]\s/gu;
   for (const match of text.slice(known ? first.length : 0).matchAll(later)) {
     const label = folded(match[1] ?? '');
-    if (otherLabels.has(label)) found.push(label);
+    const isFrom = fromLabels.has(label) && !found.some((each) => fromLabels.has(each));
+    if (otherLabels.has(label) || isFrom) found.push(label);
     if (found.length >= HEADER_BLOCK_LINES) break;
   }
   return found;

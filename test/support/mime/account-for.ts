@@ -81,7 +81,7 @@ function isDecodedAs(own: Buffer, bytes: Buffer): boolean {
   if (Buffer.concat(units).equals(bytes)) return true;
   // It decodes from where it finds the end of the head, and takes padding for no end of a unit.
   return (
-    bytes.length > 45 && characters.replaceAll('=', '').includes(bytes.toString('base64', 0, 45))
+    bytes.length > 30 && characters.replaceAll('=', '').includes(bytes.toString('base64', 0, 30))
   );
 }
 

@@ -14,7 +14,7 @@ export const REASONS = {
   'charset of a name':
     'RFC 2231 §4 and RFC 2047 §2: a name in windows-1252 (which Node takes for Latin-1), in raw 8-bit, or with a wrong charset is decoded with the first one that fits; postal-mime writes U+FFFD.',
   'malformed fields':
-    'RFC 2045 §5.1, RFC 2047 §5: a type, disposition or parameter is against the grammar, such as an unquoted name with blanks; what each parser makes of it is a guess.',
+    'RFC 2045 §5.1, §6.1, RFC 2047 §5: a type, encoding, disposition or parameter is against the grammar, such as an unquoted name with blanks; what each parser makes of it is a guess.',
   'other boundary':
     'RFC 2046 §5.1.1: the boundary is wrong, missing or ends in white space; Sluice reads the parts between what its lines use, postal-mime none.',
   'no boundary':
@@ -80,10 +80,18 @@ const FIELDS = /^content-(?:type|disposition)\b[ \t]*:?((?:[^\n]|\n[ \t])*)/gim;
 const WELL_FORMED =
   /^[\w.+-]+(?:\/[\w.+-]+)?(?:\s*;\s*[\w.+*-]+=(?:[^\s()<>@,;:\\"/[\]?=]+|"(?:(?!=\?)[^"\\\r\n])*"))*\s*$/;
 
-/** Whether a Content-Type or Content-Disposition is against the grammar of RFC 2045 §5.1. */
+const ENCODINGS = /^content-transfer-encoding[ \t]*:((?:[^\n]|\n[ \t])*)/gim;
+/** RFC 2045 §6.1: one token, with comments (RFC 5322 §3.2.2) around it. */
+const WELL_FORMED_ENCODING = /^(?:\s*\([^()\\]*\))*\s*[\w.+-]+(?:\s*\([^()\\]*\))*\s*$/;
+
+/** Whether a Content-Type, its encoding or disposition is against the grammar of RFC 2045. */
 function hasMalformedFields(message: Buffer): boolean {
-  const fields = [...message.toString('latin1').matchAll(FIELDS)];
-  return fields.some(([, value = '']) => !WELL_FORMED.test(value.replaceAll(/\r?\n/g, '').trim()));
+  const text = message.toString('latin1');
+  const unlike = (fields: RegExp, form: RegExp) =>
+    [...text.matchAll(fields)].some(
+      ([, value = '']) => !form.test(value.replaceAll(/\r?\n/g, '').trim()),
+    );
+  return unlike(FIELDS, WELL_FORMED) || unlike(ENCODINGS, WELL_FORMED_ENCODING);
 }
 
 const explained = (reasons: readonly Reason[]): Comparison => ({

@@ -28,6 +28,7 @@ import {
   wholeLines,
 } from '../../../../src/channels/email/normalize/quotes/markers/devices.ts';
 import {
+  ABOVE_THIS_LINE,
   forwardTitles,
   fromLabels,
   originalTitles,
@@ -112,7 +113,7 @@ describe('the new text of a message', () => {
       /^\d{4}[-/.]\d/.test(said) ||
       (/\d[:.]\d\d|[:：]$/.test(said) && attributionVerbs.some((verb) => said.includes(verb))) ||
       /\S@\S/.test(said) ||
-      [...originalTitles, ...forwardTitles, 'above this line'].some((title) =>
+      [...originalTitles, ...forwardTitles, ...ABOVE_THIS_LINE].some((title) =>
         said.includes(title),
       ) ||
       deviceLines.some(({ before, after }) => said.includes(before) && said.includes(after))

@@ -69,7 +69,7 @@ function mailClass(
   message: Classified,
   froms: readonly string[],
 ): MailClass | 'auto-generated' | undefined {
-  if (isComplaint(message.head)) return 'complaint';
+  if (isComplaint(message.head, message.parts)) return 'complaint';
   if (isBounce(message)) return 'bounce';
   if (isDomainReport(message)) return 'report';
   if (isLoop(message, froms)) return 'loop';

@@ -82,7 +82,7 @@ function withoutCr(block: string, start: number, end: number): string {
 }
 
 function isLostParameter(line: string, last: string): boolean {
-  return /;[ \t]{0,100}$/.test(last.slice(-100)) && PARAMETER.test(line);
+  return PARAMETER.test(line) && /;[ \t]{0,100}$/.test(last.slice(-100));
 }
 
 /** In lower case. The address of a web page is no field. */

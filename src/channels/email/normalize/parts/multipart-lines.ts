@@ -45,13 +45,15 @@ export class OpenMultiparts<Node> {
 
   /** Closes all that are open at this depth and deeper; returns how many there were. */
   closeFrom(depth: number): number {
-    const closed = this.#open.splice(depth);
-    for (const boundary of closed.flatMap(({ boundaries }) => [...boundaries])) {
-      const depths = this.#depths.get(boundary);
-      depths?.pop();
-      if (depths?.length === 0) this.#depths.delete(boundary);
+    const closed = Math.max(0, this.#open.length - depth);
+    for (let count = 0; count < closed; count += 1) {
+      for (const boundary of this.#open.pop()?.boundaries ?? []) {
+        const depths = this.#depths.get(boundary);
+        depths?.pop();
+        if (depths?.length === 0) this.#depths.delete(boundary);
+      }
     }
-    return closed.length;
+    return closed;
   }
 
   #innermost(boundary: string): number {

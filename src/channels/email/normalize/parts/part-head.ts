@@ -48,7 +48,7 @@ const MAX_KNOWN_LENGTH = 300;
  * a type is a message (RFC 2046 §5.1.5).
  */
 export function readPartHead(fields: StructureFields, inDigest: boolean): PartHead {
-  const key = JSON.stringify([inDigest, fields]);
+  const key = keyOf(fields, inDigest);
   const known = KNOWN.get(key);
   if (known !== undefined) return known;
   const head = toPartHead(fields, inDigest);
@@ -57,6 +57,13 @@ export function readPartHead(fields: StructureFields, inDigest: boolean): PartHe
     KNOWN.set(key, head);
   }
   return head;
+}
+
+/** Neither names nor values of unfolded fields have line ends. */
+function keyOf(fields: StructureFields, inDigest: boolean): string {
+  let key = inDigest ? 'digest' : '';
+  for (const [name, value] of fields) key += `\n${name}:${value}`;
+  return key;
 }
 
 function toPartHead(fields: StructureFields, inDigest: boolean): PartHead {

@@ -1,6 +1,7 @@
 import { isDashedAttribution } from './attributions.ts';
 import { bareText, isEmptyOrRule, type Line } from './lines.ts';
 import {
+  ABOVE_THIS_LINE,
   forwardTitles,
   fromLabels,
   originalTitles,
@@ -30,7 +31,7 @@ export function isOriginalMessageLine(lines: readonly Line[], index: number): bo
   const title = dashedTitle(text);
   if (title === '' || isForwardTitle(text)) return false;
   if (originals.get(title.charAt(0))?.some((each) => isTitle(title, each)) === true) return true;
-  if (title.includes('reply above this line')) return true;
+  if (ABOVE_THIS_LINE.some((words) => title.includes(words))) return true;
   return isDashedAttribution(lines, index);
 }
 
@@ -42,6 +43,17 @@ export function isForwardLine(line: Line | undefined): boolean {
   if (!/[:：]$/.test(text)) return false;
   const said = folded(text.replace(/\s?[:：]$/, ''));
   return forwardTitles.includes(said);
+}
+
+/**
+ * The title of an original message with eight dashes, and below it the subject and then the date: the
+ * forwards of earlier Thunderbirds. Replies of Samsung's telephones have the sender below the subject.
+ */
+export function startsForwardedFields(lines: readonly Line[], index: number): boolean {
+  if (!/^-{8} ?[^\s-].{3,60}[^\s-] ?-{8}$/.test(bareText(lines[index]))) return false;
+  if (!isOriginalMessageLine(lines, index)) return false;
+  const [first, second] = [firstLabel(lines[index + 1]), firstLabel(lines[index + 2])];
+  return subjectLabels.has(first) && otherLabels.has(second) && !fromLabels.has(second);
 }
 
 /** Whether the line could be a title in a language that is not known: words between dashes. */
@@ -63,6 +75,7 @@ export function isBareTitle(line: Line | undefined): boolean {
  * text but the rest of a long one; between paragraphs there are empty lines.
  */
 export function startsHeaderBlock(lines: readonly Line[], index: number): boolean {
+  if (startsNotesBlock(lines, index)) return true;
   const first = firstLabel(lines[index]);
   if (first === '' || !(fromLabels.has(first) || otherLabels.has(first))) return false;
   const sentFirst = !fromLabels.has(first);
@@ -72,6 +85,21 @@ export function startsHeaderBlock(lines: readonly Line[], index: number): boolea
   }
   return isBlock(headerFields(lines, index, sentFirst));
 }
+
+/**
+ * The table of Lotus Notes as text: the sender with an address, the date, and then each label on a
+ * line of its own, with its value below.
+ */
+function startsNotesBlock(lines: readonly Line[], index: number): boolean {
+  const date = bareText(lines[index + 1]);
+  if (!/^\d{1,4}[-./]\d{1,2}[-./]\d{2,4},? \d{1,2}[:.]\d\d(?: ?[ap]m)?$/i.test(date)) return false;
+  if (!/^\S.{0,200}[<"(]\S{1,100}@\S{1,100}[>")]?$/.test(bareText(lines[index]))) return false;
+  const below = lines.slice(index + 2, index + 2 + 2 * HEADER_BLOCK_LINES);
+  const labels = below.map((line) => folded(bareText(line)));
+  return labels.some((label) => subjectLabels.has(label)) && labels.some(isRecipientLabel);
+}
+
+const isRecipientLabel = (label: string) => otherLabels.has(label) && !subjectLabels.has(label);
 
 /** Whether a text of several fields without line breaks begins with the sender. */
 export function holdsHeaderFields(text: string): boolean {
@@ -198,7 +226,8 @@ function labelsIn(text: string, isRest: boolean): readonly string[] {
   const later = /\s(\p{L}[\p{L}\p{M}]{1,20})\s?[:：]\s/gu;
   for (const match of text.slice(known ? first.length : 0).matchAll(later)) {
     const label = folded(match[1] ?? '');
-    if (otherLabels.has(label)) found.push(label);
+    const isFrom = fromLabels.has(label) && !found.some((each) => fromLabels.has(each));
+    if (otherLabels.has(label) || isFrom) found.push(label);
     if (found.length >= HEADER_BLOCK_LINES) break;
   }
   return found;

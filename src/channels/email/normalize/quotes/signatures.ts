@@ -76,36 +76,53 @@ function isAddressOnly(line: Line): boolean {
  */
 export function isDeviceLine(line: Line | undefined): boolean {
   const text = folded(withoutLinks(bareText(line).slice(0, 3 * MAX_DEVICE_LINE_LENGTH)));
-  if (text.length < 8 || text.length > MAX_DEVICE_LINE_LENGTH) return false;
+  // "发自手机" is the shortest.
+  if (text.length < 4 || text.length > MAX_DEVICE_LINE_LENGTH) return false;
   const said = text
     .replace(/^[\s([<{_~"'|\u2013\u2014-]{1,10}/, '')
     .replace(/[\s)\]>}_~"'|.!\u3002\u2013\u2014-]{1,10}$/, '');
   if (wholeLines.has(said)) return true;
   const short = said.replace(EXCUSE, '').replace(/[.\s]{1,3}$/, '');
-  return deviceLines.some(({ before, after }) => {
+  const known = [...(byStart.get(short.charAt(0)) ?? []), ...(byEnd.get(short.slice(-1)) ?? [])];
+  return known.some(({ before, after }) => {
     if (!short.startsWith(before) || !short.endsWith(after)) return false;
     if (before.length + after.length >= short.length) return false;
     return isDevice(short.slice(before.length, short.length - after.length), after === '');
   });
 }
 
+/** What a line can be only if it begins or ends with this character. */
+function byEdge(edge: (line: (typeof deviceLines)[number]) => string | undefined) {
+  const found = new Map<string, (typeof deviceLines)[number][]>();
+  for (const line of deviceLines) {
+    const character = edge(line);
+    if (character === undefined) continue;
+    found.set(character, [...(found.get(character) ?? []), line]);
+  }
+  return found;
+}
+
+/** Most lines are none of these, which a look at one character tells. */
+const byStart = byEdge(({ before }) => before.at(0));
+const byEnd = byEdge(({ before, after }) => (before === '' ? after.at(-1) : undefined));
+
 /** The line without addresses: of Markdown links only the words stay. */
 function withoutLinks(text: string): string {
-  if (!/[[\]]|:\/\//.test(text)) return text;
+  if (!/[[\]]|:\/\/|www\./.test(text)) return text;
   return text
     .replace(/\]\([^\s()]{1,300}\)/g, ']')
     .replace(/[<([]\s?https?:\/\/[^\s<>()[\]]{1,300}\s?[>)\]]/gi, ' ')
-    .replace(/:?\s?https?:\/\/\S{1,300}/gi, ' ')
+    .replace(/[:|]?\s?\(?(?:https?:\/\/|www\.)\S{1,300}/gi, ' ')
     .replace(/[[\]]/g, ' ');
 }
 
 /** Only words for devices, and the small words beside them. */
 function isDevice(text: string, mayBeSentence: boolean): boolean {
   const words = text
+    .replace(/[®™©,:;/()"|!]/g, ' ')
     // Languages without spaces write "从我的iPhone发送".
     .replace(/([a-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/g, '$1 ')
     .replace(/([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[a-z0-9])/g, '$1 ')
-    .replace(/[®™©,:;/()"|]/g, ' ')
     .replace(/\bem client\b/, 'emclient')
     .split(/\s+/)
     .map((word) => word.replace(/^[.'-]+|[.'!-]+$/g, ''))
@@ -119,8 +136,10 @@ function isDevice(text: string, mayBeSentence: boolean): boolean {
   return found;
 }
 
+const SAMSUNG_MODEL = /^sm-[a-z]\d{3}/;
+
 function isDeviceWord(word: string): boolean {
-  if (deviceWords.has(word)) return true;
+  if (deviceWords.has(word) || SAMSUNG_MODEL.test(word)) return true;
   return devices.some((name) => {
     if (!word.startsWith(name)) return false;
     const ending = word.slice(name.length);

@@ -6,6 +6,7 @@ import {
   isHeaderLine,
   isOriginalMessageLine,
   isUnknownTitle,
+  startsForwardedFields,
   startsHeaderBlock,
 } from './headings.ts';
 import { isAnsweredInline, type QuoteStart } from './inline-answers.ts';
@@ -184,6 +185,7 @@ function isForward(lines: readonly Line[], quote: QuoteStart): boolean {
   const first = head[0];
   if (first?.text.trimStart().startsWith('>') === true) return head.some(isForwardLine);
   if (isUnknownTitle(lines[quote.index - 1]) && quote.rest) return true;
+  if (startsForwardedFields(lines, quote.index)) return true;
   return head.some((line) => !line.text.trimStart().startsWith('>') && isForwardLine(line));
 }
 
@@ -218,9 +220,9 @@ const POINTERS = [
   /(?:antwort|kommentar|anmerkung)\p{L}*.{0,40}(?:unten|darunter|im text|in (?:rot|blau|grün)|dazwischen)/iu,
   /siehe unten|s\. unten|(?:rot|blau|grün) markiert/i,
   /(?:réponse|commentaire)s?.{0,40}(?:ci-dessous|dans le texte|en (?:rouge|bleu|vert))|voir ci-dessous/i,
-  /(?:respuesta|comentario|resposta|comentário)s?.{0,40}(?:abajo|debajo|abaixo|en rojo|en azul|em vermelho|em azul)/i,
-  /(?:risposte|risposta|commenti).{0,40}(?:sotto|di seguito|in rosso|in blu|nel testo)/i,
-  /(?:antwoord|opmerking)\p{L}*.{0,40}(?:hieronder|onder|in (?:rood|blauw|groen)|tussen de tekst)|zie onder/iu,
+  /(?:respuesta|comentario|resposta|comentário)s?.{0,40}(?:\babajo|debajo|abaixo|en rojo|en azul|em vermelho|em azul)/i,
+  /(?:risposte|risposta|commenti).{0,40}(?:\bsotto\b|di seguito|in rosso|in blu|nel testo)/i,
+  /(?:antwoord|opmerking)\p{L}*.{0,40}(?:hieronder|\bonder\b|in (?:rood|blauw|groen)|tussen de tekst)|zie onder/iu,
   /(?:svar|kommentar)\p{L}*.{0,40}(?:nedan|nedenfor|i rött|i rødt|med rødt|herunder)|se (?:nedan|nedenfor)/iu,
   /(?:odpowiedzi|odpowiedź).{0,40}(?:poniżej|w treści|na czerwono)/i,
   /(?:ответ|комментари)\p{L}*.{0,40}(?:ниже|красным|в тексте)|см\. ниже/iu,

@@ -22,15 +22,21 @@ const JMRP_SUBJECT = /^complaint about message from [\d.a-f:]{3,45}$/i;
 /** Amazon SES passes such complaints on. */
 const JMRP_SENDERS = ['staff@hotmail.com', 'complaints@email-abuse.amazonses.com'];
 
-/** RFC 5965: `multipart/report; report-type=feedback-report`, or Microsoft's form of it. */
-export function isComplaint(head: HeaderBlock): boolean {
-  return reportType(head) === 'feedback-report' || isMicrosoftComplaint(head);
+/**
+ * RFC 5965: `multipart/report; report-type=feedback-report`, or Microsoft's form of it, which a
+ * service may pass on under its own address.
+ * @param parts as far as they are known
+ */
+export function isComplaint(head: HeaderBlock, parts: readonly ReportPart[] = []): boolean {
+  return reportType(head) === 'feedback-report' || isMicrosoftComplaint(head, parts);
 }
 
-function isMicrosoftComplaint(head: HeaderBlock): boolean {
-  if (!JMRP_SUBJECT.test(head.first('subject')?.slice(0, 200) ?? '')) return false;
+function isMicrosoftComplaint(head: HeaderBlock, parts: readonly ReportPart[]): boolean {
+  if (!JMRP_SUBJECT.test(head.first('subject')?.slice(0, 200).trim() ?? '')) return false;
   const author = authorOf(head);
-  return author !== undefined && author !== 'several' && JMRP_SENDERS.includes(author.address);
+  if (author === undefined || author === 'several') return false;
+  if (JMRP_SENDERS.includes(author.address)) return true;
+  return (returnedHead(parts)?.count('x-hmxmroriginalrecipient') ?? 0) > 0;
 }
 
 /**

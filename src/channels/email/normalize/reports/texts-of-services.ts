@@ -71,7 +71,11 @@ export const TEXTS_OF_SERVICES: readonly BounceText[] = [
   {
     system: 'KDDI',
     source: `${SISIMAI}KDDI.pm`,
-    opening: ['your mail sent on:', 'your mail attempted to be delivered on:'],
+    opening: [
+      'your mail sent on:',
+      'your mail attempted to be delivered on:',
+      '送信先のメールボックスが一杯のため、送信できませんでした',
+    ],
     recipient: [line(String.raw`could not be delivered to: ?<@@>(.*)`)],
   },
   {

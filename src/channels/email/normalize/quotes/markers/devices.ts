@@ -18,13 +18,14 @@ const DEVICE_LINES = {
   deMore3: 'gesendet vom *|versandt mit *|mit * gesendet|gesendet auf *|vom * gesendet',
   deGet: 'outlook für * beziehen|holen sie sich outlook für *|outlook für * herunterladen',
   fr: 'envoyé de *|envoyé depuis *|envoyé à partir de *|envoyé à partir du *|envoyé avec *|envoyé via *',
-  frMore: "envoyé d'*|envoyé à partir d'*|envoyé du *|message envoyé depuis *",
+  frMore:
+    "envoyé d'*|envoyé à partir d'*|envoyé du *|message envoyé depuis *|envoyé par *|provenance : *",
   frGet: 'obtenir outlook pour *|télécharger outlook pour *|obtenez outlook pour *',
   es: 'enviado desde *|enviado con *|enviado de *|enviado a través de *|enviado vía *|enviado via *',
   esMore: 'enviado mediante *|mensaje enviado desde *|enviado usando *',
   esGet:
     'obtener outlook para *|obtenga outlook para *|descargar outlook para *|consigue outlook para *',
-  it: 'inviato da *|inviato dal *|inviato con *|inviato tramite *|inviato dalla *|spedito da *',
+  it: 'inviato da *|inviato dal *|inviato con *|inviato tramite *|inviato dalla *|spedito da *|inviata da *|inviata con *',
   itGet: 'ottieni outlook per *|scarica outlook per *|scaricare outlook per *',
   pt: 'enviado do *|enviado a partir do *|enviado a partir de *|enviado pelo *|enviado da *|enviada do *',
   ptGet:
@@ -35,7 +36,7 @@ const DEVICE_LINES = {
   nl: 'verzonden vanaf *|verstuurd vanaf *|verzonden met *|verstuurd met *|verzonden via *|verstuurd via *',
   nlMore: 'verzonden vanuit *|verstuurd vanuit *|verzonden van *|verstuurd van *',
   nlGet: 'outlook voor * downloaden|download outlook voor *|outlook voor * ophalen|outlook voor *',
-  sv: 'skickat från *|skickat med *|skickat via *|skickad från *|sänt från *|skickas från *',
+  sv: 'skickat från *|skickat med *|skickat via *|skickad från *|sänt från *|skickas från *|skickades från *',
   svGet: 'hämta outlook för *|skaffa outlook för *',
   da: 'sendt fra *|sendt med *|sendt via *|afsendt fra *|hent outlook til *|få outlook til *',
   nb: 'sendt frå *|skaff deg outlook for *|få outlook for *|last ned outlook for *|hent outlook for *',
@@ -71,7 +72,7 @@ const DEVICE_LINES = {
     '* için outlook edinin|outlook for * edinin|* için outlook uygulamasını edinin|outlook * edinin',
   az: '* göndərildi|* göndərilib',
   he: 'נשלח מה*|נשלח מ*|נשלח באמצעות *|נשלח מ-*|נשלח מה-*|נשלח דרך *|קבל את outlook עבור *|קבל את outlook *',
-  ar: 'أُرسلت من *|أرسلت من *|مرسل من *|تم الإرسال من *|أُرسل من *|أرسل من *|أرسلت باستخدام *',
+  ar: 'مُرسل من *|أُرسلت من *|أرسلت من *|مرسل من *|تم الإرسال من *|أُرسل من *|أرسل من *|أرسلت باستخدام *',
   arGet: 'احصل على outlook ل*|الحصول على outlook ل*',
   fa: 'ارسال شده از *|ارسال از *|فرستاده شده از *|ارسال شده با *',
   hi: '* से भेजा गया|* से भेजा गया है|* से प्रेषित',
@@ -101,20 +102,20 @@ const DEVICES = `smartphon iphon ipad ipod imac macbook android samsung galaxy h
   ionos freenet orange sfr laposte libero virgilio tiscali telekom vodafone verizon t-mobile
   tmobile at&t sprint o2 telefonica movistar claro rogers telus bell telstra optus kpn ziggo telenet
   proximus swisscom docomo softbank xfinity comcast wp.pl onet interia seznam centrum ukr.net meta.ua
-  bigmir rediffmail sina aliyun 小米 华为 荣耀 三星 苹果 ヤフー ドコモ 갤럭시 아이폰 네이버 카카오톡 다음
-  айфон айфона айфону самсунг самсунга андроид android-gerät emclient spike shortwave`;
+  bigmir rediffmail mailbutler hushmail mailo postbox posteo mailbox.org mail.de mail.com mailfence sina aliyun 小米 华为 荣耀 三星 苹果 ヤフー ドコモ 갤럭시 아이폰 네이버 카카오톡 다음
+  אייפון 삼성 айфон айфона айфону самсунг самсунга андроид android-gerät emclient spike shortwave`;
 
 /** Words that name a device without its maker, in the forms in which they stand. */
 const DEVICE_WORDS = `phone mobile cell smartphone smart-phone cellphone telephone tablet device pda handset pc
-  computer laptop desktop
+  computer laptop desktop mac lg
   handy mobiltelefon mobilgerät mobilgeräts mobilgeräten smartphones tablets gerät endgerät rechner
   téléphone portable ordinateur tablette appareil smartphone
   teléfono móvil movil celular tableta dispositivo ordenador computadora
   cellulare telefono portatile telefonino
   telemóvel telemovel telefone aparelho computador
   telefoon toestel gsm apparaat smartphone
-  telefon telefonen mobilen surfplatta enhet mobiltelefon mobilenhet telefonen
-  puhelimesta puhelimestani älypuhelimesta älypuhelimestani matkapuhelimesta tabletista laitteesta
+  telefon telefonen mobil mobilen surfplatta enhet mobiltelefon mobilenhet telefonen
+  puhelimesta puhelimestani älypuhelimesta älypuhelimestani matkapuhelimesta tabletista laitteesta laitteestani
   telefonist nutitelefonist mobiilist
   telefonu telefonem smartfonu smartfona smartfon tabletu urządzenia komputera komórki
   telefónu mobilu zařízení počítače zariadenia
@@ -131,48 +132,48 @@ const DEVICE_WORDS = `phone mobile cell smartphone smart-phone cellphone telepho
   โทรศัพท์ มือถือ แท็บเล็ต
   ponsel telepon hp gawai
   携帯 スマートフォン スマホ タブレット 携帯電話 手机 手機 平板 平板电脑 电脑 電腦
-  휴대폰 스마트폰 핸드폰 태블릿 모바일`;
+  휴대폰 휴대전화 스마트폰 핸드폰 태블릿 모바일`;
 
 /**
  * Words for mail and for what is mobile. They stand beside a name or a device; alone they may be a
  * person's answer: "Sent by mail".
  */
-const MAIL_WORDS = `mail email e-mail webmail nine wireless mac
+const MAIL_WORDS = `mail email e-mail webmail nine wireless
   posteingang messagerie courrier correo posta poștă poczta poczty pošty pošta correio
   mobiel mobil mobilní mobilního chytrého mobilnog pametnog mobilen e-post e-posta post
-  sähköposti sähköpostista sähköposti-sovelluksesta smart
+  emailu maililla sähköposti sähköpostista sähköposti-sovelluksesta smart
   почты почта пошти пошта мобилния ταχυδρομείο αλληλογραφία akıllı
   بريد البريد điện thoại máy tính メール 邮箱 郵箱 邮件 郵件 電郵 메일 전화`;
 
 /** Words that stand beside a device in these lines, and none that a sentence needs. */
 const FILLERS = `my mine the a an our for on with using by from via and in of & - – | app apps client
   application mobile smart new all free secure encrypted email-app network 3g 4g 5g lte edge plus pro max
-  mini ultra lite note tab duos octacore one air se xl fold flip powered version ver v os 10 11 7 8
-  meinem meiner mein meine dem der die das einem einer für mit und mobilen neuen freundlicher
+  mini ultra lite note tab fire duos octacore connect workspace work vmware one air se xl fold flip powered version ver v os 10 11 7 8
+  meinem meiner mein meine dem der die das einem einer für mit und auf mobilen neuen freundlicher
   mon ma mes le la les un une pour avec du de des l' d' sécurisée sécurisé l'app l'application
   l'adresse mi mis mío el la un una para con desde aplicación app
-  mio mia il lo la un uno una per con app dal dalla dall'app
+  mio mia il lo la un uno una per con su app dal dalla dall'app
   meu minha o a um uma para com do da no na aplicativo app
   mijn een de het voor met van op app ouders
   min mitt mina en ett för med från på appen til fra på med app
   minun minä omasta laitteen -älypuhelimesta -sovelluksesta -matkapuhelimesta sovelluksesta
-  mojego mojej mój moje dla systemu system aplikacji na z ze w przez
+  mojego mojej mój moje dla programu systemu system aplikacji na z ze w przez
   mého mé mojí mého svého pro systém systému aplikace z ze na môjho mojho mojej pre systém aplikácie
   az a én saját rendszerű mein
   meu mea mele pe pentru din de la aplicația
-  mog mojeg mojega moje moj za sa s iz na mo
-  моего моей мой моя моём для на с со из мобильной мобильного приложения приложение
+  programa nire minu mana mano cep mog mojeg mojega moje moj za sa s iz na mo
+  моего моей мой моя моём мог мој для на с со из мобильной мобильного приложения приложение
   мого моєї моя мій мобільної мобільного застосунку додатку от моя мобилен устройство за през
   το τη την τον μου για με από του της
   için ile benim app telefonu uygulaması uygulamasından
   שלי את ה- ה מ- מה- ל- עבור
-  الـ ال من الخاص بي على لـ ل
+  ـ الـ ال من الخاص بي على لـ ل
   من گوشی از با
   मेरे मेरी का के की से पर
   ของฉัน ของ จาก สำหรับ แอป
   của tôi cho từ trên ứng dụng
   saya milik dari untuk di ku daripada aplikasi
-  my 私 の 私の 版 版の 用 アプリ アプリから から を の端末 我的 我 的 版本 客户端 移动 手机版 手機版 安卓 安卓版 版邮件
+  my 私 の 私の 版 版の 版のメール 用 アプリ アプリから から を の端末 我的 我 的 版本 客户端 移动 手机版 手機版 安卓 安卓版 版邮件
   나의 내 용 앱 에서 의`;
 
 /** Whole lines that have no device, or say more than where they come from. */
@@ -181,6 +182,15 @@ const WHOLE_LINES = `sent from mailspring, the best free email app for work
   yahoo mail: search, organise, conquer
   yahoo mail: mit schutz und leichtigkeit
   sender notified by mailtrack
+  sent from nine
+  sent by mailbird
+  sent from email+ secured by mobileiron
+  sent from yahoo mail. get the app
+  sent on the go
+  mobil gesendet
+  von unterwegs gesendet
+  gesendet von unterwegs
+  отправлено из мобильной почты mail
   sent by galaxy
   sent from my mobile, please excuse typos
   sent from my mobile device, please excuse any typos
@@ -208,4 +218,4 @@ export const wholeLines: ReadonlySet<string> = new Set(WHOLE_LINES.trim().split(
  * what people put in its place in the settings.
  */
 export const EXCUSE =
-  /[.,;]?\s(?:please (?:excuse|forgive|pardon) (?:my |the |any )?(?:brevity|typ[oe]\p{L}{0,3}|errors|mistakes)(?: and (?:typos|errors|brevity))?|bitte entschuldigen sie (?:meine|die) kürze|veuillez excuser ma brièveté|disculpa mi brevedad|perdonate la brevità|perdonami la brevità|por favor,? desculpe(?: a)? (?:minha )?brevidade|excuseer mijn beknoptheid|ursäkta min korta ton|tilgiv (?:venligst )?min kortfattethed|vennligst tilgi min korthet|proszę wybaczyć (?:moją )?zwięzłość|omluvte prosím moji stručnost|prosím,? omluvte moji stručnost|prepáčte moju stručnosť|извините за краткость(?:, пожалуйста)?|вибачте за стислість|kısa yazdığım için lütfen kusura bakmayın|anteeksi lyhytsanaisuuteni|elnézést a rövidségért)[.!]?$/u;
+  /[.,;]?\s(?:(?:please )?(?:excuse|forgive|pardon) (?:my |the |any )?(?:brevity|typ[oe]\p{L}{0,3}|errors|mistakes)(?: and (?:typos|errors|brevity))?|bitte entschuldigen sie (?:meine|die) kürze|veuillez excuser ma brièveté|disculpa mi brevedad|perdonate la brevità|perdonami la brevità|por favor,? desculpe(?: a)? (?:minha )?brevidade|excuseer mijn beknoptheid|ursäkta min korta ton|tilgiv (?:venligst )?min kortfattethed|vennligst tilgi min korthet|proszę wybaczyć (?:moją )?zwięzłość|omluvte prosím moji stručnost|prosím,? omluvte moji stručnost|prepáčte moju stručnosť|извините за краткость(?:, пожалуйста)?|вибачте за стислість|kısa yazdığım için lütfen kusura bakmayın|anteeksi lyhytsanaisuuteni|elnézést a rövidségért)[.!]?$/u;

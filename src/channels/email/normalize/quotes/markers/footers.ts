@@ -32,7 +32,7 @@ export const SCANNER_LINES = [
   /^(?:\[image: [^\]]{0,60}\] ?)?virus-? ?(?:free|frei|vrij|fri|gratuit)\.?(?: \(?(?:https?:\/\/)?www\.\S{3,60})?$/i,
   /^(?:libre|libero|sans|isento|livre|garanti sans) (?:de |da )?virus\.?(?: \(?(?:https?:\/\/)?www\.\S{3,60})?$/i,
   /^(?:this|the) (?:e-?mail|message|mail|communication)(?: and any attachments?)? (?:has been|was|is|were) (?:checked|scanned|verified|protected|tested|certified|cleared|screened|processed)\b.{0,120}(?:virus|malware|spam|dangerous)/i,
-  /^(?:this|the) (?:e-?mail|message) (?:has been|was|is) (?:checked|scanned|protected|sent|secured) (?:by|through|with|via) (?:avast|avg|eset|mailscanner|symantec|messagelabs|mimecast|barracuda|proofpoint|sophos|norton|mcafee)\b/i,
+  /^(?:this|the) (?:e-?mail|message) (?:has been|was|is) (?:checked|scanned|protected|sent|secured) (?:by|through|with|via) (?:the )?(?:avast|avg|eset|mailscanner|symantec|messagelabs|mimecast|barracuda|proofpoint|sophos|norton|mcafee)\b/i,
   /^(?:dangerous content by |dangerous content )?mailscanner,? and is\b/i,
   /^believed to be clean\.?$/i,
   /^no virus found in this (?:incoming |outgoing )?message/i,
@@ -40,6 +40,7 @@ export const SCANNER_LINES = [
   /^(?:checked|scanned|verified) by (?:avg|avast|eset|norton|kaspersky)\b/i,
   /^-{0,3}\s?(?:diese (?:e-?mail|nachricht)|dieses e-?mail|cet e-?mail|ce (?:courrier|message|courriel)|este (?:correo|mensaje|e-?mail)|el software|esta mensagem|questa e-?mail|questo messaggio|dit (?:e-?mail)?bericht|deze e-?mail|ta wiadomość|wiadomość|tato zpráva|tento e-?mail|detta (?:e-post|mejl)|denne (?:e-?mail|mail|e-post)|tämä sähköposti|ezt az e-?mailt|bu e-?posta|acest e-?mail|это (?:сообщение|письмо)|цей лист|この電子メール|此(?:电子)?邮件).{0,160}(?:avast|avg\b|eset|kaspersky|norton|sophos|mailscanner|dr\.web|f-secure|symantec|mcafee|bitdefender|viren|virus|вирус|вірус|ウイルス|病毒)/i,
   /^(?:https?:\/\/)?www\.(?:avast|avg|eset|kaspersky|norton|symanteccloud|messagelabs|mailscanner)\.\S{2,60}$/i,
+  /^for more information,? please visit:? (?:https?:\/\/)?(?:www\.)?(?:symantec|messagelabs|mimecast|mailscanner|barracuda|sophos|websense|forcepoint)\S{3,60}$/i,
   /^click (?:here )?to report this e?-?mail as spam/i,
 ] as const;
 

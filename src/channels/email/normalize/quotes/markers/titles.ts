@@ -127,12 +127,45 @@ const FORWARD_TITLES = {
 };
 
 /**
+ * What help desks write above their mail, between dashes, so that the answer stands above it.
+ * Sources: Zendesk (##- … -##) in these languages, Jira, Intercom, Help Scout, UserVoice, Teamwork
+ * and Basecamp.
+ */
+export const ABOVE_THIS_LINE = [
+  'above this line',
+  'über dieser zeile',
+  'oberhalb dieser zeile',
+  'au-dessus de cette ligne',
+  'encima de esta línea',
+  'sobre esta línea',
+  'acima desta linha',
+  'sopra questa riga',
+  'sopra questa linea',
+  'boven deze regel',
+  'ovanför den här raden',
+  'ovanför denna rad',
+  'over denne linje',
+  'tämän rivin yläpuolelle',
+  'powyżej tej linii',
+  'nad tímto řádkem',
+  'nad tento řádek',
+  'bu satırın üst',
+  'выше этой строки',
+  'выше этой линии',
+  'この行より上',
+  'この行の上',
+  '此行上方',
+  '此行之上',
+  '이 줄 위에',
+];
+
+/**
  * The labels of the quoted message's header, for each language: From; Subject; the other fields. As
  * written by Outlook, Outlook on the web, Samsung, GMX, Thunderbird's forwards and the webmails.
  */
 const HEADER_LABELS = {
   en: 'from|sender ; subject ; sent|date|to|cc|bcc|reply-to|sent at|sent on',
-  de: 'von|absender ; betreff ; gesendet|datum|an|cc|kopie|kopie (cc)|antwort an|gesendet am|empfänger',
+  de: 'von|absender ; betreff|thema ; gesendet|datum|an|cc|kopie|kopie (cc)|antwort an|gesendet am|empfänger',
   fr: "de|expéditeur ; objet|sujet ; envoyé|envoyé le|date|date d'envoi|message du|à|a|pour|cc|copie à|copie|répondre à",
   es: 'de|remitente ; asunto ; enviado|enviado el|fecha|para|a|cc|cco|responder a|enviados',
   it: 'da|mittente ; oggetto ; inviato|inviato il|data|data invio|a|per|cc|ccn|rispondi a',

@@ -5,6 +5,7 @@ import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
 import type { ChatStore } from '../chat-store.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
+import type { Signals } from '../signals.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { CHAT_FUNCTIONS } from './chat-writes.ts';
@@ -22,6 +23,7 @@ import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { makeSchema } from './schema.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
+import { PostgresSignals } from './signals.ts';
 import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
 import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 
@@ -50,6 +52,7 @@ export interface PostgresSpoolOptions {
 export interface PostgresStore {
   readonly spool: Spool;
   readonly chat: ChatStore;
+  readonly signals: Signals;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
 }
@@ -72,6 +75,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const records = new Records(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
+  const signals = new PostgresSignals(database);
   return {
     spool: {
       ...methodsOf(new PostgresIntake(database)),
@@ -91,8 +95,12 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       probe: () => records.setMark('probe', Date.now()),
       assertSound: () => undefined,
       onFatal: () => undefined,
-      close: () => database.close(),
+      close: async () => {
+        await signals.stop();
+        await database.close();
+      },
     },
+    signals,
     chat: {
       ...methodsOf(new VisitorTable(database)),
       ...methodsOf(new VisitorIdentities(database)),

@@ -11,6 +11,7 @@ import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
+import { LocalSignals, type Signals } from '../signals.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
 import { BEGINNING_BYTES, type StoredFormReaders, SUMMARY_VERSION } from '../stored-form.ts';
@@ -39,6 +40,7 @@ export interface SqliteSpoolOptions {
 export interface Store {
   readonly spool: Spool;
   readonly chat: ChatStore;
+  readonly signals: Signals;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   /** For other files of the data folder: an fsync that fails here fails the store, too. */
@@ -85,6 +87,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, lock }),
       operator: createOperatorStore(remote),
       chat: remote,
+      signals: new LocalSignals(),
       optOuts: remote,
       renewSummaries: (forms, signal) => renewSummaries(remote, blobs, forms, signal),
     };

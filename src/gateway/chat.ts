@@ -56,7 +56,8 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
       signingKeys: config.chatTokenKeys.map(({ id, secret }) => ({ id, secret: secret.reveal() })),
     },
     {
-      ...{ store: store.chat, blobs: store.spool.blobs, intake, clock, logger, metrics },
+      ...{ store: store.chat, signals: store.signals, blobs: store.spool.blobs },
+      ...{ intake, clock, logger, metrics },
       clientIp: (request) => clientIp.value(request),
     },
   );

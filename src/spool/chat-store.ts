@@ -100,6 +100,8 @@ export interface WatchedConversation {
  */
 export interface ChatStore {
   visitor(shopId: ShopId, id: VisitorId): Promise<VisitorRecord | undefined>;
+  /** Those of these visitors that are stored, in any order. */
+  visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): Promise<readonly VisitorRecord[]>;
   visitorBySubject(shopId: ShopId, subject: string): Promise<VisitorRecord | undefined>;
   createVisitor(visitor: {
     shopId: ShopId;

@@ -3,6 +3,7 @@ import type { ChatStore } from './chat-store.ts';
 import type { Leases } from '../runtime/leases.ts';
 import type { OperatorStore } from './operator-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
+import type { Signals } from './signals.ts';
 import type { Spool } from './spool.ts';
 import type { StoredFormReaders } from './stored-form.ts';
 
@@ -10,6 +11,7 @@ import type { StoredFormReaders } from './stored-form.ts';
 export interface Store {
   readonly spool: Spool;
   readonly chat: ChatStore;
+  readonly signals: Signals;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;

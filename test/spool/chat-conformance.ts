@@ -298,6 +298,21 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           expect((await store.chat.visitor(SHOP, VISITOR))?.lane).toBe(lane);
         });
 
+        test('are found together, those that are stored', async () => {
+          await store.chat.updateVisitor(SHOP, OTHER, { name: 'Ada' });
+          await say('m1');
+          const nobody = asVisitorId('9'.repeat(32));
+          const found = await store.chat.visitorsAmong(SHOP, [VISITOR, nobody, OTHER]);
+          expect(new Map(found.map((visitor) => [visitor.id, visitor]))).toEqual(
+            new Map([
+              [VISITOR, await store.chat.visitor(SHOP, VISITOR)],
+              [OTHER, await store.chat.visitor(SHOP, OTHER)],
+            ]),
+          );
+          expect(await store.chat.visitorsAmong(OTHER_SHOP, [VISITOR])).toEqual([]);
+          expect(await store.chat.visitorsAmong(SHOP, [])).toEqual([]);
+        });
+
         test('one who was never stored stays in the first conversation', async () => {
           const nobody = asVisitorId('9'.repeat(32));
           const first = { conversation: 1, lane: `${nobody}/1` };

@@ -21,7 +21,10 @@ import {
 } from './uploads.ts';
 import { TooManyVisitors } from './visitors.ts';
 
-export interface UploadParts extends Omit<SessionParts, 'intake' | 'inFlight' | 'onRefused'> {
+export interface UploadParts extends Omit<
+  SessionParts,
+  'intake' | 'inFlight' | 'onRefused' | 'signals'
+> {
   readonly blobs: BlobStore;
   readonly shops: ReadonlyMap<string, ChatShop>;
   readonly origins: Origins;

@@ -21,6 +21,7 @@ import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
 import { type ChatLimits, ShopLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
 import { Recognition, type SigningKey, VisitorTokens } from './recognition.ts';
+import { SignalReader } from './signal-reader.ts';
 import { ChatSession, type ChatSocket, type SessionParts, type SocketData } from './session.ts';
 import { type ChatShop, Origins } from './shop.ts';
 import { Visitors } from './visitors.ts';
@@ -40,6 +41,7 @@ import { Visitors } from './visitors.ts';
  * - `replies/reply-poller.ts` decides when to look for the agent's replies.
  *   `replies/shop-replies.ts` reads them with `conversation-lists.ts` and `message-reader.ts`, and
  *   stores them. `publish` here offers each to the tabs, and `line-feed.ts` sends it once.
+ * - `signal-reader.ts` brings to the tabs here what other gateways stored for their visitors.
  * - `engine.ts` contains all use of engine.io beyond its interface; `door-widget.ts` serves the
  *   widget's files.
  */
@@ -54,7 +56,7 @@ export interface ChatServerOptions {
 
 export interface ChatServerParts extends Pick<
   SessionParts,
-  'store' | 'intake' | 'clock' | 'logger' | 'metrics'
+  'store' | 'signals' | 'intake' | 'clock' | 'logger' | 'metrics'
 > {
   readonly blobs: BlobStore;
   /** The client's address, from trusted proxies' headers if there are any. */
@@ -104,13 +106,14 @@ export class ChatServer {
   readonly #inFlight = new InFlight();
   readonly #waits = new ReconnectDelays();
   readonly #unreadTimer: NodeJS.Timeout;
+  readonly #endSignals: () => void;
   #isAttached = false;
   /** Connections without a handshake must not use up the room of others. */
   #maxPerNetwork: number;
   #maxPackets: number;
 
   constructor(options: ChatServerOptions, parts: ChatServerParts) {
-    const { store, blobs, intake, clock, logger, metrics } = parts;
+    const { store, signals, blobs, intake, clock, logger, metrics } = parts;
     const { shops } = options;
     this.#parts = parts;
     this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
@@ -122,12 +125,12 @@ export class ChatServer {
     const limits = (shop: ChatShop): ChatLimits => this.#limits.of(shop);
     const tokens = new VisitorTokens(options.signingKeys, clock);
     const visitors = new Visitors({ store, clock, limits });
-    const recognition = new Recognition({ store, visitors, clock, logger });
+    const recognition = new Recognition({ store, visitors, signals, clock, logger });
     this.visitors = visitors;
     this.#recognition = recognition;
     this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
     this.#sessionParts = {
-      ...{ store, intake, visitors, tokens, limits, clock, logger, metrics },
+      ...{ store, signals, intake, visitors, tokens, limits, clock, logger, metrics },
       inFlight: this.#inFlight,
       onRefused: (connection) => {
         const conduct = this.#connections.get(connection)?.conduct;
@@ -147,6 +150,11 @@ export class ChatServer {
     });
     this.#io.use((socket, next) => this.#letIn(socket, next));
     this.#io.on('connection', (socket) => this.#begin(socket));
+    const reader = new SignalReader({
+      ...{ store, visitors, clock, logger },
+      onSuperseded: (shopId, guest) => recognition.supersede(shopId, guest),
+    });
+    this.#endSignals = signals.subscribe(reader);
     this.#unreadTimer = setInterval(() => this.#lookAtUnread(), UNREAD_CHECK_MS).unref();
   }
 
@@ -181,22 +189,22 @@ export class ChatServer {
 
   /** Stores the final state of a visitor's message and sends it to every open tab. */
   async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { store, signals } = this.#parts;
     // The message belongs to another visitor if its author has been merged with them.
     const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
-    this.visitors.active(shopId, owner, clock());
-    for (const tab of this.visitors.find(shopId, owner)?.tabs ?? []) {
-      tab.status({ id: messageId, state });
-    }
+    signals.publish({ shopId, visitorId: owner, what: 'tick', messageId, state });
   }
 
   /** Sends a line that was just stored (a reply) to every open tab. */
   publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
+    const { clock, signals } = this.#parts;
     const visitor = this.visitors.find(shopId, visitorId);
-    if (visitor === undefined) return;
-    if (line.from === 'agent') visitor.answeredAt = this.#parts.clock();
-    const event = toEvent(line);
-    for (const tab of visitor.tabs) tab.offer(event);
+    if (visitor !== undefined) {
+      if (line.from === 'agent') visitor.answeredAt = clock();
+      const event = toEvent(line);
+      for (const tab of visitor.tabs) tab.offer(event);
+    }
+    signals.publish({ shopId, visitorId, what: 'line', seq: line.seq });
   }
 
   /**
@@ -220,6 +228,7 @@ export class ChatServer {
   /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
   async stop(): Promise<void> {
     clearInterval(this.#unreadTimer);
+    this.#endSignals();
     await Promise.all([this.#inFlight.close(), this.#stopUploads()]);
     // Connections are closed rather than sockets: clients reconnect after a lost connection, but
     // not after a disconnect by the server. io.close() would also close the HTTP server, which has

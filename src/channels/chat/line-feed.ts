@@ -21,6 +21,8 @@ export class LineFeed {
   readonly #parts: LineFeedParts;
   #sent: number;
   #wanted = 0;
+  /** No line up to this one is left to be sent: what the journal does not have was swept. */
+  #missing = 0;
   #reading = false;
   #asked = 0;
   #closed = false;
@@ -43,7 +45,13 @@ export class LineFeed {
       this.#parts.emit(line);
       return;
     }
-    this.#wanted = Math.max(this.#wanted, line.seq);
+    this.announce(line.seq);
+  }
+
+  /** A line with this number was stored; it is read from the journal. */
+  announce(seq: number): void {
+    if (this.#closed || seq <= this.#sent || seq <= this.#missing) return;
+    this.#wanted = Math.max(this.#wanted, seq);
     this.#start();
   }
 
@@ -79,7 +87,8 @@ export class LineFeed {
           this.#parts.emit(toEvent(line), line.state);
         }
         // A line that was announced before this read but is not in it no longer exists.
-        const found = lines.length === 0 ? Math.max(this.#sent, announced) : this.#sent;
+        if (lines.length === 0) this.#missing = announced;
+        const found = Math.max(this.#sent, this.#missing);
         const isMore = lines.length > 0 || this.#wanted > found || asked !== this.#asked;
         // There is no await between this check and the end, so no offer can occur in between.
         if (!isMore) return;

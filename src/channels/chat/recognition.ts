@@ -1,10 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
-import { asVisitorId, type VisitorId } from '../../domain/ids.ts';
+import { asVisitorId, type ShopId, type VisitorId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
+import type { Signals } from '../../spool/signals.ts';
 import { cleanName } from './receive.ts';
 import type { ChatShop } from './shop.ts';
 import type { Visitors } from './visitors.ts';
@@ -170,6 +171,7 @@ async function claimsOf(
 export interface RecognitionParts {
   readonly store: ChatStore;
   readonly visitors: Visitors;
+  readonly signals: Signals;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -221,7 +223,7 @@ export class Recognition {
     identity: Identity,
     bearer: TokenBearer | undefined,
   ): Promise<Recognised> {
-    const { store, visitors, clock, logger } = this.#parts;
+    const { store, visitors, signals, clock, logger } = this.#parts;
     const guestId = bearer?.verified === false ? bearer.visitorId : undefined;
     const { visitor, superseded, joinedLines } = await store.identifyVisitor({
       ...{ ...identity, shopId: shop.shopId, newId: newVisitorId(), at: clock() },
@@ -229,10 +231,15 @@ export class Recognition {
     });
     visitors.remember(visitor);
     if (superseded !== undefined) {
-      this.#supersede(shop, superseded);
+      this.supersede(shop.shopId, superseded);
       logger.info('chat.identified', { visitor: visitor.id, guest: superseded, joinedLines });
     }
     if (joinedLines > 0) visitors.catchUp(shop.shopId, visitor.id);
+    if (superseded !== undefined) {
+      const { shopId } = shop;
+      signals.publish({ shopId, visitorId: superseded, what: 'identified' });
+      signals.publish({ shopId, visitorId: visitor.id, what: 'line', seq: visitor.lastSeq });
+    }
     return { visitorId: visitor.id, record: visitor };
   }
 
@@ -242,14 +249,15 @@ export class Recognition {
     return until !== undefined && until > this.#parts.clock();
   }
 
-  #supersede(shop: ChatShop, guestId: VisitorId): void {
+  /** A guest was identified, here or at another gateway. */
+  supersede(shopId: ShopId, guestId: VisitorId): void {
     const now = this.#parts.clock();
     for (const [key, until] of this.#supersededUntil) {
       if (until > now) break;
       this.#supersededUntil.delete(key);
     }
-    this.#supersededUntil.set(`${shop.shopId}/${guestId}`, now + SUPERSEDED_MS);
-    this.#parts.visitors.closeTabs(shop.shopId, guestId);
+    this.#supersededUntil.set(`${shopId}/${guestId}`, now + SUPERSEDED_MS);
+    this.#parts.visitors.closeTabs(shopId, guestId);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import type { Signals } from '../../spool/signals.ts';
 import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
 import {
   type ErrorWord,
@@ -46,6 +47,7 @@ export type ChatSocket = Socket<Anything, ServerToClientEvents, Record<string, n
 
 export interface SessionParts {
   readonly store: ChatStore;
+  readonly signals: Signals;
   readonly intake: Pick<Intake, 'acceptChat'>;
   readonly visitors: Visitors;
   readonly tokens: VisitorTokens;
@@ -111,6 +113,10 @@ export class ChatSession implements Tab {
 
   offer(line: MessageEvent): void {
     this.#feed.offer(line);
+  }
+
+  announce(seq: number): void {
+    this.#feed.announce(seq);
   }
 
   status(status: StatusEvent): void {
@@ -239,11 +245,12 @@ export class ChatSession implements Tab {
 
   /** Sends the line to every tab, including the sender's own. */
   #publish(line: MessageEvent): void {
-    const { visitors } = this.#parts;
+    const { visitors, signals } = this.#parts;
     const { shopId, visitorId } = this.#visitor;
     visitors.active(shopId, visitorId, line.at);
     // Looked up again, because tabs may have closed or opened during the write.
     for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(line);
+    signals.publish({ shopId, visitorId, what: 'line', seq: line.seq });
   }
 
   async #history(payload: unknown): Promise<HistoryAck> {

@@ -8,6 +8,8 @@ import type { ChatLimits, Limited } from './limits.ts';
 /** One open tab of a visitor. */
 export interface Tab {
   offer(line: MessageEvent): void;
+  /** A line with this number was stored, perhaps by another gateway. */
+  announce(seq: number): void;
   status(status: StatusEvent): void;
   /** Several lines were stored at once. */
   catchUp(): void;

@@ -91,6 +91,18 @@ export class Database {
     }
   }
 
+  /** A connection to the primary outside the pool. The caller listens to its errors and ends it. */
+  async connectAlone(config: pg.ClientConfig): Promise<pg.Client> {
+    if (this.#closed) throw new SpoolUnavailable('the spool is closed');
+    const { connectionString } = (await this.#connectedPool()).options;
+    const client = new pg.Client({
+      ...{ keepAlive: true, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...config },
+      ...{ connectionString, application_name: 'sluice' },
+    });
+    await client.connect();
+    return client;
+  }
+
   /** Several callers share one search for the primary. */
   #connectedPool(): Promise<pg.Pool> {
     if (this.#pool !== undefined) return this.#pool;

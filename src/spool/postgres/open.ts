@@ -7,6 +7,7 @@ import type { Retention, Spool, Swept } from '../spool.ts';
 import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { BLOB_FUNCTIONS, PostgresBlobs } from './blobs.ts';
+import type { Signals } from '../signals.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
@@ -30,6 +31,7 @@ import { methodsOf } from '../methods.ts';
 import { makeSchema } from './schema.ts';
 import { SummaryTable } from './summaries.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
+import { PostgresSignals } from './signals.ts';
 import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
 import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 
@@ -65,6 +67,7 @@ export interface PostgresSpoolOptions {
 export interface PostgresStore {
   readonly spool: Spool;
   readonly chat: ChatStore;
+  readonly signals: Signals;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
@@ -99,6 +102,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const moves = new OperatorMoves(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
+  const signals = new PostgresSignals(database);
   return {
     spool: {
       ...methodsOf(new PostgresIntake(database)),
@@ -125,9 +129,11 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       onFatal: () => undefined,
       close: async () => {
         await blobs.close();
+        await signals.stop();
         await database.close();
       },
     },
+    signals,
     chat: {
       ...methodsOf(new VisitorTable(database)),
       ...methodsOf(new VisitorIdentities(database)),

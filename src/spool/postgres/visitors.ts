@@ -92,6 +92,14 @@ export class VisitorTable {
     return row && toVisitor(row);
   }
 
+  async visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): Promise<VisitorRecord[]> {
+    const rows = await this.#database.query<VisitorRow>(
+      'SELECT * FROM visitor WHERE shop = $1 AND id = ANY ($2::text[])',
+      [shopId, ids.map(storable)],
+    );
+    return rows.map(toVisitor);
+  }
+
   async visitorBySubject(shopId: ShopId, subject: string): Promise<VisitorRecord | undefined> {
     const [row] = await this.#database.query<VisitorRow>(
       'SELECT * FROM visitor WHERE shop = $1 AND subject = $2',

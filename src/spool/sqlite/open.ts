@@ -9,6 +9,7 @@ import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { Store } from '../store.ts';
 import { soleLeases } from '../../runtime/leases.ts';
+import { LocalSignals } from '../signals.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../errors.ts';
 import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts';
@@ -69,6 +70,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, lock }),
       operator: createOperatorStore(remote),
       chat: remote,
+      signals: new LocalSignals(),
       optOuts: remote,
       leases: soleLeases,
       renewSummaries: (forms, signal) => renewSummaries(remote, { blobs, forms }, signal),

@@ -23,6 +23,10 @@ export class VisitorTable {
     return row && toVisitor(row);
   }
 
+  visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): VisitorRecord[] {
+    return ids.flatMap((id) => this.visitor(shopId, id) ?? []);
+  }
+
   visitorBySubject(shopId: ShopId, subject: string): VisitorRecord | undefined {
     const row = this.#sql.visitorBySubject.get(shopId, subject);
     return row && toVisitor(row);

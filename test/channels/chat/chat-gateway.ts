@@ -58,6 +58,8 @@ export const ROOMY = {
 export interface GatewayOptions extends Partial<ChatServerOptions> {
   /** The data of an earlier gateway. */
   readonly dir?: string;
+  /** A store of the caller, who closes it. */
+  readonly store?: ChatGateway['store'];
   readonly source?: ReplySource;
   readonly clock?: Clock;
   readonly logger?: Logger;
@@ -72,7 +74,7 @@ export interface GatewayOptions extends Partial<ChatServerOptions> {
 /** The chat channel over a real store and a real HTTP server. */
 export class ChatGateway {
   readonly url: string;
-  readonly store: Store;
+  readonly store: Pick<Store, 'spool' | 'chat' | 'signals'>;
   readonly server: ChatServer;
   readonly metrics: Metrics;
   readonly clients: ChatClient[] = [];
@@ -98,7 +100,7 @@ export class ChatGateway {
   static async start(options: GatewayOptions = {}): Promise<ChatGateway> {
     const temp = options.dir === undefined ? tempDir() : undefined;
     const dir = temp?.path ?? options.dir ?? '';
-    const store = await openStore(dir);
+    const store = options.store ?? (await openStore(dir));
     const metrics = createMetrics();
     const logger = options.logger ?? silentLogger;
     const clock = options.clock ?? Date.now;
@@ -110,7 +112,7 @@ export class ChatGateway {
     const server = new ChatServer(
       { shops: [aShop()], signingKeys: SIGNING_KEYS, ...options },
       {
-        ...{ store: store.chat, blobs, clock, logger, metrics },
+        ...{ store: store.chat, signals: store.signals, blobs, clock, logger, metrics },
         intake: options.intake?.(intake) ?? intake,
         clientIp: options.clientIp ?? ((request) => request.socket.remoteAddress ?? ''),
       },
@@ -135,7 +137,7 @@ export class ChatGateway {
       await server.stop();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
-      await store.spool.close();
+      if (options.store === undefined) await store.spool.close();
       temp?.remove();
     });
   }

@@ -84,11 +84,26 @@ test('a line that was announced and is gone is not looked for again and again', 
   expect(journal.answer()).toBe(true);
   await nextTurn();
   expect(journal.answer()).toBe(false);
+  // Another gateway's poll announces it each time.
+  feed.announce(2);
+  expect(journal.answer()).toBe(false);
   expect(emitted).toEqual([]);
+});
+
+test('a line that another gateway stored is read, with those before it, and once', async () => {
+  const journal = new Journal();
+  const { feed, emitted } = feedOf(journal);
+  for (let nth = 0; nth < 3; nth += 1) journal.store();
+  feed.announce(2);
+  await settle(journal);
+  expect(emitted).toEqual([1, 2, 3]);
+  feed.announce(3);
+  expect(journal.answer()).toBe(false);
 });
 
 const STEPS = [
   ...['store', 'offer', 'offer the newest', 'answer', 'catch up', 'turn'],
+  'announce the newest',
   // Twice as likely: a reading that ends takes some of them.
   ...['microtask', 'microtask'],
 ];
@@ -108,6 +123,7 @@ test('however storing, announcing and reading overlap, each line goes out once a
           if (step === 'store') unannounced.push(journal.store());
           else if (step === 'answer') journal.answer();
           else if (step === 'catch up') feed.catchUp();
+          else if (step === 'announce the newest') feed.announce(journal.lines.length);
           else if (step === 'turn') await nextTurn();
           else if (step === 'microtask') await Promise.resolve();
           else {

@@ -379,7 +379,7 @@ describe('replies', () => {
       },
     });
     const { one } = await talking(chat);
-    await waitFor('the question', () => asked.length === 1);
+    await waitFor('the question', () => asked.length > 0);
     expect(await one.send('still there?')).toEqual({ ok: true, seq: 2 });
     await chat.stop();
     gateway = undefined;

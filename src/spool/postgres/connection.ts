@@ -13,8 +13,11 @@ const CONNECT_TIMEOUT_MS = 5000;
 const ANSWER_TIMEOUT_MS = 20_000;
 /** Try once more (PostgreSQL, appendix A): deadlock_detected, serialization_failure. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001']);
-/** The server became a standby: read_only_sql_transaction. */
-const READ_ONLY = '25006';
+/**
+ * The connection is over: the server became a standby (read_only_sql_transaction), or it ended the
+ * connection (admin_shutdown and those like it), whose socket closes a moment after the answer.
+ */
+const ENDS_CONNECTION = /^(25006|57P)/;
 const DISK_FULL = '53100';
 /** The class of warnings. */
 const WARNING = '01';
@@ -80,7 +83,7 @@ export class Database {
         throw new SpoolUnavailable('the database could not confirm a commit');
       return rows;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) {
+      if (!(error instanceof pg.DatabaseError) || ENDS_CONNECTION.test(error.code ?? '')) {
         broken = error instanceof Error ? error : new Error('unknown');
         this.#drop(pool);
       }

@@ -268,6 +268,8 @@ describe('a commit that takes long', () => {
     ).rows.map((row) => row.pid);
     await client.query('SELECT pg_terminate_backend($1)', [pid]);
     await lost;
+    // The gateway's next call has another connection.
+    expect(await one.chat.visitor(SHOP, KNOWN)).toMatchObject({ id: KNOWN });
     expect(await next).toMatchObject({ seq: 1 });
     await resume();
     expect(await say(two, 'paused')).toMatchObject({ seq: 2, duplicate: false });

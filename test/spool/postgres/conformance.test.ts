@@ -12,6 +12,7 @@ import {
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeSpool } from '../conformance.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
+import { describeOptOuts } from '../opt-out-conformance.ts';
 
 let cluster: Cluster;
 let url: string;
@@ -62,3 +63,4 @@ describeSpool('PostgreSQL', async () => {
   return { ...store, reopen: async () => (await store.reopen()).spool };
 });
 describeOperatorStore('PostgreSQL', openStore);
+describeOptOuts('PostgreSQL', openStore);

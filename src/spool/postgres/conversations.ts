@@ -93,7 +93,7 @@ export class OptOutTable {
   async isOptedOut(shopId: ShopId, lane: string): Promise<boolean> {
     const [row] = await this.#database.query<{ opted_out: boolean }>(
       'SELECT opted_out FROM opt_out WHERE shop = $1 AND lane = $2',
-      [shopId, lane],
+      [shopId, storable(lane)],
     );
     return row?.opted_out === true;
   }
@@ -103,7 +103,7 @@ export class OptOutTable {
       `INSERT INTO opt_out (shop, lane, at, opted_out, changed_by) VALUES ($1, $2, ${NOW.name}(), true, $3)
        ON CONFLICT (shop, lane) DO UPDATE
          SET at = EXCLUDED.at, opted_out = true, changed_by = EXCLUDED.changed_by`,
-      [shopId, lane, messageSid],
+      [shopId, storable(lane), storable(messageSid)],
     );
   }
 
@@ -112,7 +112,7 @@ export class OptOutTable {
       `UPDATE opt_out SET opted_out = false, changed_by = $3,
          at = CASE WHEN opted_out THEN ${NOW.name}() ELSE at END
        WHERE shop = $1 AND lane = $2 AND (opted_out OR changed_by = $3) RETURNING 1`,
-      [shopId, lane, messageSid],
+      [shopId, storable(lane), storable(messageSid)],
     );
     return changed.length > 0;
   }

@@ -14,6 +14,7 @@ import { describeChatStore } from '../chat-conformance.ts';
 import { describeBlobs } from '../blob-conformance.ts';
 import { describeSpool } from '../conformance.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
+import { describeOptOuts } from '../opt-out-conformance.ts';
 
 let cluster: Cluster;
 let url: string;
@@ -83,3 +84,4 @@ describeChatStore('PostgreSQL', async () => ({
 }));
 
 describeOperatorStore('PostgreSQL', openStore);
+describeOptOuts('PostgreSQL', openStore);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { EntryId } from '../../../src/domain/ids.ts';
-import { BlobFiles } from '../../../src/spool/blobs.ts';
 import type { EntryIndex, EntrySearch } from '../../../src/spool/entry-index.ts';
 import type { NewEntry } from '../../../src/spool/entry.ts';
 import { CARD_FUNCTIONS, SPAN_BITS } from '../../../src/spool/postgres/cards.ts';
@@ -46,8 +45,8 @@ afterEach(async () => {
 });
 
 async function open(role: 'owner' | 'beside' = 'owner'): Promise<Gateway> {
-  const blobs = new BlobFiles({ dir: join(dir.path, 'blobs'), reserveBytes: 0 });
-  const store = await openPostgresStore({ url, instance: randomUUID(), blobs });
+  const scratchFolder = join(dir.path, 'scratch');
+  const store = await openPostgresStore({ url, instance: randomUUID(), scratchFolder });
   const gateway = { ...store, index: store.openIndex({ role }) };
   opened.push(gateway);
   return gateway;

@@ -5,7 +5,7 @@ import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
-import { withSpool } from './open-spool.ts';
+import { requireEmbeddedStore, withSpool } from './open-spool.ts';
 import { type Progress, progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,7 +36,13 @@ async function make(
   command: Command,
   { json, signal }: { json?: true; signal: AbortSignal },
 ): Promise<void> {
-  const { dataDir } = configuration(command, terminal).config;
+  const { config } = configuration(command, terminal);
+  requireEmbeddedStore(
+    config,
+    'back up the database with pg_dump, or with pgBackRest for a backup to any point in time, and copy ' +
+      'keys.json from the data folder (docs/scaling.md)',
+  );
+  const { dataDir } = config;
   const bar: Partial<Progress> = {};
   try {
     const note = await makeBackup({

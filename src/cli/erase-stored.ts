@@ -7,7 +7,7 @@ import { type Erased, type EraseFound, type EraseRequest, PersonEraser } from '.
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
-import { withSpool, type OpenSpool } from './open-spool.ts';
+import { requireEmbeddedStore, withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -35,6 +35,7 @@ async function eraseWith(
   terminal: Terminal,
   events: ProcessEvents,
 ): Promise<void> {
+  requireEmbeddedStore(open.config, 'this version erases from the embedded store only');
   const shopId = options.shop === undefined ? undefined : open.shopId(options.shop);
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
   const person = readPerson(options.address, countriesOf(numbers));

@@ -76,6 +76,12 @@ export async function withSpool<T>(
   }
 }
 
+/** @throws {CommandFailed} for a command that works on the files of the embedded store */
+export function requireEmbeddedStore({ spool }: Pick<CompleteConfig, 'spool'>, todo: string): void {
+  if (spool.url === 'sqlite') return;
+  throw new CommandFailed(`spool.url is a PostgreSQL database: ${todo}`);
+}
+
 /** @throws {CommandFailed} it does not exist or belongs to another user */
 function requireSpool(dataDir: string): void {
   try {

@@ -6,6 +6,7 @@ import { ends } from '../support/ends.ts';
 import { CHAT_KEY } from '../support/gateway-config.ts';
 import { gatewaySetting, type GatewaySetting, sendEmail } from '../support/gateway-setting.ts';
 import { type Cluster, startCluster, withClient } from '../support/postgres-cluster.ts';
+import { sluice } from '../support/sluice-command.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -79,6 +80,22 @@ describe('two gateways with one database', () => {
     ends(() => tab.close());
     await waitFor('the record', () => tab.messages.length === 3);
     expect(tab.texts).toEqual(['chat 1', 'chat 2', 'chat 3']);
+  });
+
+  test('have their commands beside them, which name what is not theirs', async () => {
+    const { one, env } = await fleet();
+    await one.start({ env });
+    expect(await sendEmail(await one.greeted(), 'first')).toMatch(/^250/);
+    const run = (...args: string[]) =>
+      sluice([...args, '--config', join(one.dataDir, 'gateway.json')], env);
+    await waitFor('the delivery', () => one.platform.messages.length === 1);
+    const list = await run('queue', 'list', '--state', 'delivered', '--json');
+    expect(list).toMatchObject({ code: 0, stdout: expect.stringContaining('"state": "delivered"') });
+    const backup = await run('backup', join(one.dataDir, 'copy'));
+    expect(backup).toMatchObject({ code: 1, stderr: expect.stringMatching(/pgBackRest/) });
+    const doctor = await run('doctor', '--only', 'database');
+    expect(doctor.stdout).toMatch(/PostgreSQL \d+.*\n[^]*synchronous_standby_names is empty/);
+    expect(list.stdout + list.stderr + backup.stderr + doctor.stdout).not.toContain('postgres://');
   });
 
   test('need a key in common', async () => {

@@ -90,7 +90,10 @@ describe('two gateways with one database', () => {
       sluice([...args, '--config', join(one.dataDir, 'gateway.json')], env);
     await waitFor('the delivery', () => one.platform.messages.length === 1);
     const list = await run('queue', 'list', '--state', 'delivered', '--json');
-    expect(list).toMatchObject({ code: 0, stdout: expect.stringContaining('"state": "delivered"') });
+    expect(list).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"state": "delivered"'),
+    });
     const backup = await run('backup', join(one.dataDir, 'copy'));
     expect(backup).toMatchObject({ code: 1, stderr: expect.stringMatching(/pgBackRest/) });
     const doctor = await run('doctor', '--only', 'database');

@@ -2,7 +2,7 @@
  * npm run bench -- replies [--count 5000] [--seed N] [--only SEED] [--show N]
  *
  * Does trimming a reply cut the person's own words, or leave the quoted ones? Generates replies as
- * some 70 programs write them in 26 languages (test/support/replies), of made-up words only. Exit
+ * some 70 programs write them in 26 languages (test/support/replies), around made-up words. Exit
  * status 1 when one new word is lost, or quoted words are left over in more than 3 % of the replies.
  * `--only` prints one reply and what comes of it; `--show` prints so many faulty ones.
  */

@@ -1,8 +1,9 @@
 import { HTML_CLIENTS } from './html-clients.ts';
 import { REPLY_LANGUAGES, type ReplyLanguage } from './languages.ts';
+import { OWN_SENTENCES } from './own-sentences.ts';
 import type { Answered, ReplyClient } from './shapes.ts';
 import { FORWARD_HEADS, TEXT_CLIENTS } from './text-clients.ts';
-import { WordMaker } from './words.ts';
+import { madeUpWords, WordMaker } from './words.ts';
 
 /** A reply whose new and quoted words are known, because all of them are made up. */
 export interface GeneratedReply {
@@ -40,7 +41,7 @@ export function generateReply(seed: number): GeneratedReply {
 /** A forward with a note above it: all of it is what the person sends. */
 function writeForward(make: WordMaker, language: ReplyLanguage): GeneratedReply {
   const to = answered(make, language);
-  const own = writeOwn(make);
+  const own = writeOwn(make, language);
   const old = writeOld(make);
   const head = make.pick(FORWARD_HEADS)(to);
   const quoted = head.some((line) => line.startsWith('> '));
@@ -60,7 +61,7 @@ function writeForward(make: WordMaker, language: ReplyLanguage): GeneratedReply 
 
 function write(make: WordMaker, language: ReplyLanguage, client: ReplyClient): GeneratedReply {
   const to = answered(make, language);
-  const own = writeOwn(make);
+  const own = writeOwn(make, language);
   const old = writeOld(make);
   const posting = client.marked
     ? make.pick(['top', 'top', 'top', 'bottom', 'inline'] as const)
@@ -131,23 +132,25 @@ const TEMPTING = [
   'Am Montag schrieb ich {w}.',
 ];
 
-function writeOwn(make: WordMaker): Written {
+function writeOwn(make: WordMaker, { code }: ReplyLanguage): Written {
+  const sentences = OWN_SENTENCES[code] ?? [];
   const lines: string[] = [];
   const paragraphs = 1 + make.below(3);
-  for (let count = 0; count < paragraphs; count += 1) {
-    if (count > 0) lines.push('');
-    const sentences = 1 + make.below(3);
-    for (let each = 0; each < sentences; each += 1) lines.push(make.sentence(2 + make.below(9)));
+  for (let paragraph = 0; paragraph < paragraphs; paragraph += 1) {
+    if (paragraph > 0) lines.push('');
+    const count = 1 + make.below(3);
+    for (let each = 0; each < count; each += 1) {
+      const said = sentences.length > 0 && make.chance(0.4) ? make.pick(sentences) : undefined;
+      lines.push(said === undefined ? make.sentence(2 + make.below(9)) : withNames(make, said));
+    }
     if (make.chance(0.25)) {
-      lines.splice(
-        make.below(lines.length),
-        0,
-        make.pick(TEMPTING).replace(/\{w\}/g, () => make.name()),
-      );
+      lines.splice(make.below(lines.length), 0, withNames(make, make.pick(TEMPTING)));
     }
   }
   return { lines, words: wordsOf(lines) };
 }
+
+const withNames = (make: WordMaker, said: string) => said.replace(/\{w\}/g, () => make.name());
 
 function writeOld(make: WordMaker): Written {
   const lines = Array.from({ length: 2 + make.below(5) }, () =>
@@ -160,7 +163,7 @@ function writeOld(make: WordMaker): Written {
 }
 
 function wordsOf(lines: readonly string[]): readonly string[] {
-  return lines.flatMap((line) => line.toLowerCase().match(/[a-z]{9,}/g) ?? []);
+  return lines.flatMap(madeUpWords);
 }
 
 function addedLines(

@@ -73,7 +73,9 @@ const FILL = sqlFunction(
          WHERE EXCLUDED.oldest < known.oldest OR EXCLUDED.newest > known.newest;
        DELETE FROM dirty WHERE no = ANY (done) AND (seq = ANY (alive)
          OR NOT EXISTS (SELECT FROM entry WHERE entry.seq = dirty.seq));
-       PERFORM gin_clean_pending_list('card_terms');
+       -- Searches read what is not in the index's tree yet from end to end. Only its owner may ask for it.
+       PERFORM gin_clean_pending_list(oid) FROM pg_class
+         WHERE oid = 'card_terms'::regclass AND pg_has_role(relowner, 'USAGE');
      END IF;
 
      IF own.terms_version < my_terms THEN

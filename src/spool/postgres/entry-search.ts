@@ -11,7 +11,7 @@ import { sqlFunction } from './schema.ts';
 
 /** With more entries that may match, one span after the other is searched. */
 const FEW = 5000;
-/** With more in a span, those that the text finds are fewer. */
+/** With more in a span, those of the text or the shop may be fewer. */
 const FEW_IN_A_SPAN = 200;
 /** Matches per statement. */
 const PAGE = 20_000;
@@ -25,18 +25,20 @@ const OPEN_ENTRIES = sqlFunction(
   `(states text[], codes text[], low bigint, high bigint, most int)
    RETURNS SETOF bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
    BEGIN
-     IF states IS NULL OR 'queued' = ANY (states) THEN
-       RETURN QUERY SELECT seq FROM job WHERE seq >= low AND seq < high
-         AND (codes IS NULL OR reason IS NOT NULL AND reason::jsonb ->> 'code' = ANY (codes)) LIMIT most;
-     ELSIF 'delivering' = ANY (states) THEN
-       RETURN QUERY SELECT head FROM lane WHERE owned AND head >= low AND head < high LIMIT most;
-     END IF;
      IF codes IS NULL THEN
+       IF 'queued' = ANY (states) THEN
+         RETURN QUERY SELECT seq FROM job WHERE seq >= low AND seq < high LIMIT most;
+       ELSIF 'delivering' = ANY (states) THEN
+         RETURN QUERY SELECT head FROM lane WHERE owned AND head >= low AND head < high LIMIT most;
+       END IF;
        RETURN QUERY SELECT seq FROM outcome WHERE state = ANY (states) AND state <> 'delivered'
          AND seq >= low AND seq < high LIMIT most;
      ELSE
        RETURN QUERY SELECT found.seq FROM unnest(codes) AS code CROSS JOIN LATERAL (
          SELECT seq FROM outcome WHERE reason IS NOT NULL AND reason::jsonb ->> 'code' = code
+           AND seq >= low AND seq < high LIMIT most) AS found;
+       RETURN QUERY SELECT found.seq FROM unnest(codes) AS code CROSS JOIN LATERAL (
+         SELECT seq FROM job WHERE reason IS NOT NULL AND reason::jsonb ->> 'code' = code
            AND seq >= low AND seq < high LIMIT most) AS found;
      END IF;
    END $$`,
@@ -64,7 +66,8 @@ const FIND = sqlFunction(
      may_match bigint[];
      is_few boolean := false;
      has_terms boolean;  -- of those that may match, the terms match
-     capped int := CASE WHEN in_states IS NULL AND since IS NULL AND till IS NULL THEN most END;
+     capped int := CASE WHEN in_states IS NULL AND codes IS NULL AND since IS NULL AND till IS NULL THEN most END;
+     narrows boolean := has_text OR in_shop IS NOT NULL;  -- something else may say more than the state
      matches int;
      left_over int := most;
    BEGIN
@@ -95,17 +98,19 @@ const FIND = sqlFunction(
        top := least(high, (each + 1) << ${SPAN_BITS});
        IF is_open AND NOT is_few THEN
          may_match := ARRAY(SELECT open FROM ${OPEN_ENTRIES.name}(in_states, codes, low, top,
-           CASE WHEN has_text THEN ${FEW_IN_A_SPAN} + 1 END) AS open);
+           CASE WHEN narrows THEN ${FEW_IN_A_SPAN} + 1 END) AS open);
        END IF;
-       IF has_text AND NOT is_few AND (NOT is_open OR cardinality(may_match) > ${FEW_IN_A_SPAN}) THEN
+       IF is_open AND (is_few OR NOT narrows OR cardinality(may_match) <= ${FEW_IN_A_SPAN}) THEN
+         NULL;  -- These few are compared.
+       ELSIF has_text THEN
          has_terms := true;
          -- "+ 0": by the index of the terms, not by that of seq.
          may_match := ARRAY(SELECT seq FROM card
            WHERE terms @@ replace(query, '"', ${spanPrefixOf('each')})::tsquery AND seq + 0 < top);
-       ELSIF NOT is_open AND in_shop IS NULL AND cardinality(in_channels) > 1 THEN
+       ELSIF in_shop IS NULL AND cardinality(in_channels) > 1 THEN
          may_match := ARRAY(SELECT seq FROM entry WHERE seq >= low AND seq < top
            ORDER BY seq DESC LIMIT capped);
-       ELSIF NOT is_open THEN
+       ELSE
          may_match := ARRAY(SELECT found.seq FROM unnest(shops) AS of_shop CROSS JOIN unnest(in_channels) AS of_channel
            CROSS JOIN LATERAL (
              SELECT seq FROM entry WHERE shop = of_shop AND channel = of_channel AND seq >= low AND seq < top

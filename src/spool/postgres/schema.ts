@@ -154,6 +154,7 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX entry_shop ON entry (shop, channel, seq);
   CREATE INDEX outcome_reason ON outcome ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
+  CREATE INDEX job_reason ON job ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
   `,
 ];
 

@@ -59,6 +59,10 @@ export class GatewayProcess {
     return gateway;
   }
 
+  get hasEnded(): boolean {
+    return this.#exit !== undefined;
+  }
+
   get pid(): number {
     const { pid } = this.#child;
     if (pid === undefined) throw new Error('the gateway was not started');

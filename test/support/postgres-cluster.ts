@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, chmod, chown, mkdir } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -22,9 +22,18 @@ export interface Cluster {
   readonly dataDir: string;
   /** Resolves with its URL. */
   createDatabase(): Promise<string>;
+  /** Starts a copy that follows it; from then on, each commit of this one waits for it. */
+  startStandby(): Promise<Standby>;
   /** Ends the server at once, as a crash would. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Standby {
+  readonly port: number;
+  /** Makes it the primary. */
+  promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -61,20 +70,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   ];
   await appendFile(join(dataDir, 'postgresql.conf'), `${lines.join('\n')}\n`);
 
-  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  const urlOf = (database: string) => localUrl(port, database);
+  const startServer = () => startProcess({ programs, dataDir, port });
   let server = await startServer();
 
-  async function startServer() {
-    const started = spawn(join(programs, 'postgres'), ['-D', dataDir], {
-      ...user,
-      stdio: 'ignore',
-    });
-    const ended = once(started, 'exit');
-    for (;;) {
-      if (started.exitCode !== null) throw new Error('PostgreSQL did not start');
-      if (await answers(urlOf('postgres'))) return { started, ended };
-    }
-  }
   const end = async (signal: NodeJS.Signals) => {
     server.started.kill(signal);
     await server.ended;
@@ -90,6 +89,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await withClient(urlOf('postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
       return urlOf(name);
     },
+    startStandby: () => startStandby({ programs, dataDir, port }),
     kill: () => end('SIGQUIT'),
     start: async () => {
       server = await startServer();
@@ -102,6 +102,64 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** Runs `work` with a connection that does not belong to a store. */
+export interface Server {
+  readonly programs: string;
+  readonly dataDir: string;
+  readonly port: number;
+}
+
+const localUrl = (port: number, database: string): string =>
+  `postgres://postgres@127.0.0.1:${port}/${database}`;
+
+async function startProcess({ programs, dataDir, port }: Server) {
+  const user: Partial<typeof NOBODY> = process.getuid?.() === 0 ? NOBODY : {};
+  const started = spawn(join(programs, 'postgres'), ['-D', dataDir], { ...user, stdio: 'ignore' });
+  const ended = once(started, 'exit');
+  for (;;) {
+    if (started.exitCode !== null) throw new Error('PostgreSQL did not start');
+    if (await answers(localUrl(port, 'postgres'))) return { started, ended };
+  }
+}
+
+/** A copy of the files of the running server: the package has no pg_basebackup. */
+async function startStandby({ programs, dataDir, port }: Server): Promise<Standby> {
+  const folder = tempDir();
+  await chmod(folder.path, 0o755);
+  const copy = join(folder.path, 'data');
+  await withClient(localUrl(port, 'postgres'), async (client) => {
+    await client.query(`SELECT pg_backup_start('standby', fast => true)`);
+    await run('cp', ['-a', dataDir, copy]);
+    const { rows } = await client.query<{ labelfile: string }>('SELECT * FROM pg_backup_stop()');
+    await writeFile(join(copy, 'backup_label'), rows[0]?.labelfile ?? '');
+  });
+  await rm(join(copy, 'postmaster.pid'));
+  await writeFile(join(copy, 'standby.signal'), '');
+  const own = await freePort();
+  const primary = `host=127.0.0.1 port=${port} user=postgres application_name=standby`;
+  await appendFile(
+    join(copy, 'postgresql.conf'),
+    `port = ${own}\nprimary_conninfo = '${primary}'\n`,
+  );
+  if (process.getuid?.() === 0) await run('chown', ['-R', `${NOBODY.uid}:${NOBODY.gid}`, copy]);
+  const { started, ended } = await startProcess({ programs, dataDir: copy, port: own });
+  await withClient(localUrl(port, 'postgres'), async (client) => {
+    await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
+    await client.query('SELECT pg_reload_conf()');
+  });
+  return {
+    port: own,
+    promote: () =>
+      withClient(localUrl(own, 'postgres'), async (client) => {
+        await client.query('SELECT pg_promote()');
+      }),
+    stop: async () => {
+      started.kill('SIGINT');
+      await ended;
+      folder.remove();
+    },
+  };
+}
+
 export async function withClient<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,

@@ -112,7 +112,9 @@ export class Database {
     const found = this.#findPrimary();
     this.#pool = found;
     // The next call searches again.
-    found.catch(() => (this.#pool = this.#pool === found ? undefined : this.#pool));
+    found.catch(() => {
+      if (this.#pool === found) this.#pool = undefined;
+    });
     return found;
   }
 

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { EntryId } from '../../../src/domain/ids.ts';
+import { SpoolUnavailable } from '../../../src/spool/errors.ts';
+import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
+import { ends } from '../../support/ends.ts';
+import { anEntry } from '../../support/entries.ts';
+import { startCluster } from '../../support/postgres-cluster.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+/** Senders that try again until each of their messages is accepted. */
+const SENDERS = 8;
+
+test('a primary that is killed under load loses nothing that was acknowledged', async () => {
+  const unhandled: unknown[] = [];
+  const onUnhandled = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', onUnhandled);
+  ends(() => process.off('unhandledRejection', onUnhandled));
+  const cluster = await startCluster();
+  const url = await cluster.createDatabase();
+  const standby = await cluster.startStandby();
+  ends(() => standby.stop());
+  const both = url.replace(/127\.0\.0\.1:\d+/, `$&,127.0.0.1:${standby.port}`);
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const open = async (name: string) => {
+    const scratchFolder = join(dir.path, name);
+    const store = await openPostgresStore({ url: both, instance: randomUUID(), scratchFolder });
+    ends(() => store.spool.close());
+    return store.spool;
+  };
+  const spools = [await open('one'), await open('other')];
+
+  const acknowledged: EntryId[] = [];
+  const failures: unknown[] = [];
+  let isOver = false;
+  const send = async (sender: number) => {
+    for (let n = sender; !isOver; n += 1) {
+      const entry = anEntry();
+      for (let isAccepted = false; !isAccepted;) {
+        const spool = spools[n % spools.length];
+        isAccepted = await (spool?.accept([entry]) ?? Promise.reject(new Error('none'))).then(
+          () => true,
+          (error: unknown) => {
+            failures.push(error);
+            return false;
+          },
+        );
+      }
+      acknowledged.push(entry.id);
+    }
+  };
+  const sending = Array.from({ length: SENDERS }, (_, sender) => send(sender));
+  await waitFor('some', () => acknowledged.length > 100);
+  await cluster.kill();
+  const before = acknowledged.length;
+  await waitFor('refusals', () => failures.length > 0);
+  await standby.promote();
+  await waitFor('some more', () => acknowledged.length > before + 100);
+  isOver = true;
+  await Promise.all(sending);
+
+  const [spool] = spools;
+  for (const id of acknowledged) expect(await spool?.get(id)).toMatchObject({ id });
+  expect(failures.filter((error) => !(error instanceof SpoolUnavailable))).toEqual([]);
+  expect(unhandled).toEqual([]);
+});

@@ -17,7 +17,7 @@ import { ACCEPT, storedForms } from './intake.ts';
 import { REFRESH } from './lanes.ts';
 import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
 import { type EntryRow, jsonOf } from './rows.ts';
-import { NOW, sqlFunction } from './schema.ts';
+import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /**
  * Claims heads of due lanes for the requests of `ClaimRequest`, in rounds: in each round every open request
@@ -88,11 +88,12 @@ const CLAIM = sqlFunction(
      END LOOP;
      IF cardinality(keys) = 0 THEN RETURN; END IF;
 
-     UPDATE lane SET head = first.seq, after = first.seq - 1, due_at = now + lease, owned = true,
-       owner = instance, generation = nextval('lease_generation')
+     UPDATE lane SET head = first.seq, after = first.seq - 1, due_at = now + lease,
+       waits = first.waits, failures = first.failures,
+       owned = true, owner = instance, generation = nextval('lease_generation')
      FROM (
-       SELECT lane.key, first.seq FROM lane CROSS JOIN LATERAL (
-         SELECT seq FROM job WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY seq LIMIT 1
+       SELECT lane.key, first.* FROM lane CROSS JOIN LATERAL (
+         SELECT seq, waits, failures FROM job WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY seq LIMIT 1
        ) AS first WHERE lane.key = ANY (keys)
      ) AS first
      WHERE lane.key = first.key;
@@ -127,30 +128,41 @@ const RENEW = sqlFunction(
 
 /**
  * Writes the outcomes of attempts. Each counts only if its lease is still held: the lane has the
- * generation of the claim. Returns the generations that counted.
- * @param blobs the raw forms of follow-ups and the deflated records, one after the other
+ * generation of the claim; of several for one lease the first counts. Returns the numbers of those that
+ * counted. All lanes are locked before the first is changed: those of the attempts, of their
+ * follow-ups, and the lane of its own that a detached entry gets.
+ * @param bytes the raw forms of follow-ups and the deflated records, one after the other
  */
 const SETTLE = sqlFunction(
   'settle',
-  `(items json, bytes bytea) RETURNS SETOF bigint LANGUAGE plpgsql
+  `(items json, bytes bytea) RETURNS SETOF int LANGUAGE plpgsql
    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
    DECLARE
      now bigint := ${NOW.name}();
      each record;
      keys bigint[] := '{}';
    BEGIN
+     INSERT INTO lane AS old (key, shop, due_at, waits, failures, after)
+       SELECT DISTINCT -entry.seq, shop, ${NEVER}, 0, 0, entry.seq - 1
+       FROM json_to_recordset(items) AS item (id uuid, detach boolean)
+       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
+       WHERE detach ORDER BY 1
+       ON CONFLICT (key) DO UPDATE SET after = least(old.after, EXCLUDED.after);
      PERFORM 1 FROM lane WHERE key IN (
        SELECT job.lane FROM json_to_recordset(items) AS item (id uuid)
-       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq) ORDER BY key FOR UPDATE;
+       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
+       UNION ALL SELECT follow_up.lane_key
+       FROM json_to_recordset(items) AS item (follow_ups json)
+       CROSS JOIN json_to_recordset(follow_ups) AS follow_up (lane_key bigint)) ORDER BY key FOR UPDATE;
      FOR each IN
-       SELECT item.*, job.seq, job.lane AS lane, entry.lane_key FROM json_to_recordset(items) AS item (
-         id uuid, generation bigint, state text, retry_in bigint, waits int, reason text, failed int, counts int,
+       SELECT DISTINCT ON (job.lane) item.*, job.seq, job.lane AS lane FROM json_to_recordset(items) AS item (
+         number int, id uuid, generation bigint, state text, retry_in bigint, waits int, reason text, failed int, counts int,
          failing_ms bigint, detach boolean, steps text, notes text, message_id text, conversation_id text,
          record text, record_from int, record_length int, follow_ups json, raws_from int, raws_length int)
        JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
        JOIN lane ON lane.key = job.lane AND lane.head = job.seq AND lane.owned
          AND lane.generation = item.generation
-       ORDER BY lane.key
+       ORDER BY job.lane, number
      LOOP
        keys := keys || each.lane;
        IF each.steps IS NOT NULL THEN
@@ -169,11 +181,7 @@ const SETTLE = sqlFunction(
            notes = coalesce(each.notes, notes), last_attempt_at = now,
            lane = CASE WHEN each.detach THEN -seq ELSE lane END
            WHERE seq = each.seq;
-         IF each.detach AND each.lane >= 0 THEN
-           INSERT INTO lane (key, shop, due_at, waits, failures, after)
-             SELECT -seq, shop, 0, 0, 0, seq - 1 FROM entry WHERE seq = each.seq ON CONFLICT DO NOTHING;
-           keys := keys || -each.seq;
-         END IF;
+         IF each.detach THEN keys := keys || -each.seq; END IF;
        ELSE
          WITH gone AS (DELETE FROM job WHERE seq = each.seq RETURNING *)
          INSERT INTO outcome (seq, state, settled_at, next_at, waits, attempts, failures, failing_ms,
@@ -190,29 +198,31 @@ const SETTLE = sqlFunction(
        IF each.follow_ups IS NOT NULL THEN
          PERFORM ${ACCEPT.name}(each.follow_ups, substr(bytes, each.raws_from + 1, each.raws_length));
        END IF;
-       RETURN NEXT each.generation;
+       RETURN NEXT each.number;
      END LOOP;
      PERFORM ${REFRESH.name}(keys, true);
    END $$`,
 );
 
+/** Stores uploads whose lease is still held, and returns their numbers. */
 const SAVE_MEDIA = sqlFunction(
   'save_media',
   `(items json) RETURNS SETOF int LANGUAGE sql
    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
-     WITH saved AS (
-       SELECT DISTINCT ON (entry.seq, part) number, entry.seq, part, media_id, url
+     WITH held AS MATERIALIZED (
+       SELECT number, entry.seq, part, media_id, url
        FROM json_to_recordset(items) AS item (
          number int, id uuid, generation bigint, part text, media_id text, url text)
        JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
        JOIN lane ON lane.key = job.lane AND lane.head = job.seq AND lane.owned
          AND lane.generation = item.generation
-       ORDER BY entry.seq, part, number DESC
+       ORDER BY lane.key FOR UPDATE OF lane
      ), stored AS (
-       INSERT INTO media (seq, part, media_id, url) SELECT seq, part, media_id, url FROM saved
+       INSERT INTO media (seq, part, media_id, url)
+       SELECT DISTINCT ON (seq, part) seq, part, media_id, url FROM held ORDER BY seq, part, number DESC
        ON CONFLICT (seq, part) DO UPDATE SET media_id = EXCLUDED.media_id, url = EXCLUDED.url
      )
-     SELECT number FROM saved $$`,
+     SELECT number FROM held $$`,
 );
 
 export const DELIVERY_FUNCTIONS = [CLAIM, RENEW, SETTLE, SAVE_MEDIA];
@@ -333,13 +343,13 @@ export class PostgresDeliveries {
       from += bytes.byteLength;
       return { from: from - bytes.byteLength, length: bytes.byteLength };
     };
-    const items = attempts.map((attempt) => attemptItem(attempt, add));
-    const settled = await this.#database.query<{ generation: number }>(
-      `SELECT generation FROM ${SETTLE.name}($1, $2) AS generation`,
+    const items = attempts.map((attempt, number) => ({ number, ...attemptItem(attempt, add) }));
+    const settled = await this.#database.query<{ number: number }>(
+      `SELECT number FROM ${SETTLE.name}($1, $2) AS number`,
       [jsonOf(items), Buffer.concat(parts, from)],
     );
-    const generations = new Set(settled.map(({ generation }) => generation));
-    return attempts.map(({ lease }) => generations.has(lease.generation));
+    const numbers = new Set(settled.map(({ number }) => number));
+    return attempts.map((_, number) => numbers.has(number));
   }
 
   saveMedia(lease: Lease, part: string, media: SavedMedia): Promise<boolean> {

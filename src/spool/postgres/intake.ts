@@ -10,10 +10,11 @@ import { NOW, sqlFunction } from './schema.ts';
 
 /**
  * Stores a list of entries. `raws` are the raw bytes of all of them, one after the other: a list of
- * bytea would travel as hexadecimal text. Returns the ids of those that were stored, and for each duplicate the
- * id of the first.
+ * bytea would travel as hexadecimal text. Returns the id of the entry that is stored for each: for a
+ * duplicate, that of the first. Those that are new come first.
  *
  * An email's row in `remote` decides between two gateways that give two emails the same Message-ID.
+ * `lanes` waits for `taken`, because locks of lanes come last.
  *
  * The server may have lost a blob in a crash since it was written (`blobs.ts`); then nothing is stored.
  *
@@ -23,14 +24,13 @@ import { NOW, sqlFunction } from './schema.ts';
 export const ACCEPT = sqlFunction(
   'accept',
   `(items json, raws bytea) RETURNS TABLE (dedup uuid, id uuid, is_new boolean)
-   LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   LANGUAGE plpgsql SET enable_seqscan = off AS $$
    #variable_conflict use_column
    DECLARE
      now bigint := ${NOW.name}();
-     stored uuid[];
-     has_lost_blob boolean;
+     stored int;
    BEGIN
-     WITH item AS MATERIALIZED (
+     RETURN QUERY WITH item AS MATERIALIZED (
        SELECT nextval('entry_seq') AS seq, * FROM json_to_recordset(items) AS (
          id uuid, kind text, shop uuid, channel text, lane text, lane_key bigint, dedup uuid,
          remote_id text, remote uuid, remote_id_if_taken text, remote_if_taken uuid,
@@ -51,11 +51,11 @@ export const ACCEPT = sqlFunction(
          CASE WHEN is_taken THEN remote_id_if_taken ELSE remote_id END,
          CASE WHEN is_taken THEN remote_if_taken ELSE remote END,
          received_at, meta, raw_size, blob, raw_checksum, summary_version, "from", "to", subject, more
-       FROM identified ORDER BY dedup ON CONFLICT DO NOTHING RETURNING seq, id, remote
+       FROM identified ORDER BY dedup ON CONFLICT DO NOTHING RETURNING seq, dedup, id, remote
      ), taken AS (
        INSERT INTO remote (hash, seq)
        SELECT DISTINCT ON (remote) new.remote, seq FROM new JOIN identified USING (seq) WHERE is_taken
-       ORDER BY remote, seq ON CONFLICT DO NOTHING
+       ORDER BY remote, seq ON CONFLICT DO NOTHING RETURNING seq
      ), searched AS (
        INSERT INTO dirty (seq, is_new, at) SELECT seq, true, now FROM new
      ), kept AS (
@@ -73,7 +73,8 @@ export const ACCEPT = sqlFunction(
        FROM new JOIN item USING (seq) WHERE hold IS NOT NULL
      ), lanes AS (
        INSERT INTO lane AS old (key, shop, head, due_at, waits, failures, after)
-       SELECT DISTINCT ON (lane) lane, shop, seq, next_at, 0, 0, seq - 1 FROM queued ORDER BY lane, seq
+       SELECT DISTINCT ON (lane) lane, shop, seq, next_at, 0, 0, seq - 1 FROM queued
+       WHERE (SELECT count(*) FROM taken) >= 0 ORDER BY lane, seq
        ON CONFLICT (key) DO UPDATE SET
          after = least(old.after, EXCLUDED.after),
          (head, due_at, waits, failures) = (
@@ -83,18 +84,26 @@ export const ACCEPT = sqlFunction(
            SELECT EXCLUDED.head, EXCLUDED.due_at, EXCLUDED.waits, EXCLUDED.failures
            WHERE NOT old.owned AND (old.head IS NULL OR old.head > EXCLUDED.head))
      )
-     SELECT coalesce(array_agg(new.id), '{}'), EXISTS (
-       SELECT FROM item WHERE blob IS NOT NULL
-         AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0))
-     INTO stored, has_lost_blob FROM new;
-     IF has_lost_blob THEN RAISE EXCEPTION 'a blob of an entry is not in the database'; END IF;
+     SELECT dedup, id, true FROM new;
+     GET DIAGNOSTICS stored = ROW_COUNT;
+     IF items::text LIKE '%"blob":%' AND EXISTS (
+       SELECT FROM json_to_recordset(items) AS item (blob text) WHERE blob IS NOT NULL
+         AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0)) THEN
+       RAISE EXCEPTION 'a blob of an entry is not in the database';
+     END IF;
+     IF stored = json_array_length(items) THEN RETURN; END IF;
 
-     RETURN QUERY SELECT entry.dedup, entry.id, true FROM entry WHERE entry.id = ANY (stored);
-     IF cardinality(stored) = json_array_length(items) THEN RETURN; END IF;
      -- A new statement: it sees what another gateway committed while this one waited for it.
-     RETURN QUERY SELECT entry.dedup, entry.id, false
-       FROM json_to_recordset(items) AS item (dedup uuid) JOIN entry ON entry.dedup = item.dedup
-       WHERE entry.id <> ALL (stored);
+     RETURN QUERY SELECT entry.dedup, entry.id, false FROM entry
+       WHERE entry.dedup = ANY (ARRAY(SELECT dedup FROM json_to_recordset(items) AS item (dedup uuid)));
+     -- The first was swept meanwhile: once more, and this one is stored.
+     IF EXISTS (SELECT FROM json_to_recordset(items) AS item (dedup uuid)
+       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.dedup = item.dedup)) THEN
+       RAISE serialization_failure;
+     END IF;
+     -- A duplicate gives no Message-ID to an entry.
+     DELETE FROM remote WHERE hash IN (SELECT remote FROM json_to_recordset(items) AS item (remote uuid))
+       AND NOT EXISTS (SELECT FROM entry WHERE entry.seq = remote.seq);
      PERFORM pg_logical_emit_message(true, 'sluice', '');
    END $$`,
 );
@@ -102,7 +111,6 @@ export const ACCEPT = sqlFunction(
 interface AcceptedRow {
   readonly dedup: string;
   readonly id: EntryId;
-  readonly is_new: boolean;
 }
 
 /** Accepts entries; all that arrive during one commit share the next. */

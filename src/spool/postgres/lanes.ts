@@ -1,11 +1,11 @@
 import type { ShopId } from '../../domain/ids.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Repaired, RepairRequest } from '../spool.ts';
-import type { Database } from './connection.ts';
+import type { Database, Param } from './connection.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
-/** Lanes per call. */
-const LANES_PER_LOOK = 1000;
+/** Lanes per call: accepts into these lanes wait until it has committed. */
+const LANES_PER_CALL = 1000;
 
 /**
  * Computes these lanes anew from their jobs. The caller has locked them. Lanes that an attempt owns
@@ -28,22 +28,26 @@ export const REFRESH = sqlFunction(
      WHERE lane.key = now.key AND (settled OR NOT lane.owned) $$`,
 );
 
-/** Makes heads that wait for their time due within `spread` milliseconds. */
+/** Makes some of the heads that wait for their time due within `spread` milliseconds. */
 const HASTEN = sqlFunction(
   'hasten',
   `(in_shop uuid, spread bigint, failed_since bigint) RETURNS int LANGUAGE plpgsql AS $$
    DECLARE
      now bigint := ${NOW.name}();
+     keys bigint[];
      hastened int;
    BEGIN
-     PERFORM 1 FROM lane
-       WHERE shop = in_shop AND waits = 0 AND due_at > now + spread AND NOT owned AND head IS NOT NULL
-       ORDER BY key FOR UPDATE;
+     keys := ARRAY(SELECT key FROM lane JOIN job ON job.seq = lane.head
+       WHERE shop = in_shop AND lane.waits = 0 AND due_at > now + spread AND NOT owned
+         AND (failed_since IS NULL OR (
+           key >= 0 AND job.failures > 0 AND last_attempt_at >= failed_since))
+       LIMIT ${LANES_PER_CALL});
+     keys := ARRAY(SELECT key FROM lane
+       WHERE key = ANY (keys) AND waits = 0 AND due_at > now + spread AND NOT owned AND head IS NOT NULL
+       ORDER BY key FOR UPDATE);
      WITH soon AS (
        UPDATE job SET next_at = now + (job.seq * 7919) % spread FROM lane
-       WHERE lane.shop = in_shop AND lane.waits = 0 AND lane.due_at > now + spread AND NOT lane.owned
-         AND job.seq = lane.head AND (failed_since IS NULL OR (
-           lane.key >= 0 AND job.failures > 0 AND job.last_attempt_at >= failed_since))
+       WHERE lane.key = ANY (keys) AND job.seq = lane.head
        RETURNING job.lane, job.next_at
      )
      UPDATE lane SET due_at = soon.next_at FROM soon WHERE lane.key = soon.lane;
@@ -52,7 +56,10 @@ const HASTEN = sqlFunction(
    END $$`,
 );
 
-/** Makes heads that wait for a refusal wait for their shop; without a number, for any refusal but these. */
+/**
+ * Makes some of the heads that wait for a refusal wait for their shop; without a number, for any refusal
+ * but these.
+ */
 const WAIT_FOR_SHOP = sqlFunction(
   'wait_for_shop',
   `(in_shop uuid, refusal int, but_not int[]) RETURNS int LANGUAGE plpgsql AS $$
@@ -64,6 +71,11 @@ const WAIT_FOR_SHOP = sqlFunction(
        WHERE shop = in_shop AND NOT owned AND waits > 0
          AND CASE WHEN refusal IS NULL
            THEN waits >= ${FIRST_REFUSAL_NUMBER} AND waits <> ALL (but_not) ELSE waits = refusal END
+       LIMIT ${LANES_PER_CALL});
+     keys := ARRAY(SELECT key FROM lane
+       WHERE key = ANY (keys) AND NOT owned AND waits > 0
+         AND CASE WHEN refusal IS NULL
+           THEN waits >= ${FIRST_REFUSAL_NUMBER} AND waits <> ALL (but_not) ELSE waits = refusal END
        ORDER BY key FOR UPDATE);
      UPDATE job SET waits = ${WAITS_FOR.shop} FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
      UPDATE lane SET waits = ${WAITS_FOR.shop} WHERE key = ANY (keys);
@@ -71,6 +83,15 @@ const WAIT_FOR_SHOP = sqlFunction(
      RETURN released;
    END $$`,
 );
+
+/** Lanes that do not say what their jobs do. */
+const WRONG_LANES = `
+  SELECT key FROM lane LEFT JOIN LATERAL (
+    SELECT seq, next_at, waits, failures FROM job WHERE job.lane = lane.key ORDER BY seq LIMIT 1
+  ) AS first ON true
+  WHERE coalesce(first.seq <= lane.after, false) OR NOT owned AND
+    (head, due_at, lane.waits, lane.failures) IS DISTINCT FROM (
+      first.seq, coalesce(next_at, ${NEVER}), coalesce(first.waits, 0), coalesce(first.failures, 0))`;
 
 /**
  * Repairs one portion of lanes that do not say what their jobs do, which must not occur. Returns the
@@ -83,24 +104,23 @@ const REPAIR = sqlFunction(
      keys bigint[];
      wrong bigint[];
    BEGIN
-     keys := ARRAY(SELECT key FROM lane WHERE key > behind ORDER BY key LIMIT ${LANES_PER_LOOK});
-     -- Jobs whose lane has no row at all.
-     INSERT INTO lane (key, shop, due_at, waits, failures, after)
-       SELECT DISTINCT job.lane, entry.shop, ${NEVER}, 0, 0, 0 FROM job JOIN entry USING (seq)
-       WHERE behind < 0 AND NOT EXISTS (SELECT FROM lane WHERE lane.key = job.lane)
-       ON CONFLICT DO NOTHING;
-     wrong := ARRAY(
-       SELECT key FROM lane LEFT JOIN LATERAL (
-         SELECT seq, next_at, waits, failures FROM job WHERE job.lane = lane.key ORDER BY seq LIMIT 1
-       ) AS first ON true
-       WHERE key = ANY (keys) AND (coalesce(first.seq <= lane.after, false) OR NOT owned AND
-         (head, due_at, lane.waits, lane.failures) IS DISTINCT FROM (
-           first.seq, coalesce(next_at, ${NEVER}), coalesce(first.waits, 0), coalesce(first.failures, 0)))
-       ORDER BY key FOR UPDATE OF lane SKIP LOCKED);
+     IF behind < 0 THEN
+       -- Jobs whose lane has no row at all.
+       INSERT INTO lane (key, shop, due_at, waits, failures, after)
+         SELECT DISTINCT job.lane, entry.shop, ${NEVER}, 0, 0, 0 FROM job JOIN entry USING (seq)
+         WHERE NOT EXISTS (SELECT FROM lane WHERE lane.key = job.lane)
+         ORDER BY 1 ON CONFLICT DO NOTHING;
+     END IF;
+     keys := ARRAY(SELECT key FROM lane WHERE key > behind ORDER BY key LIMIT ${LANES_PER_CALL});
+     wrong := ARRAY(SELECT key FROM (${WRONG_LANES}) AS wrong WHERE key = ANY (keys));
+     IF cardinality(wrong) > 0 THEN
+       PERFORM 1 FROM lane WHERE key = ANY (wrong) ORDER BY key FOR UPDATE;
+       wrong := ARRAY(SELECT key FROM (${WRONG_LANES}) AS wrong WHERE key = ANY (wrong));
+     END IF;
      UPDATE lane SET after = 0 WHERE key = ANY (wrong);
      PERFORM ${REFRESH.name}(wrong, false);
      repaired := cardinality(wrong);
-     up_to := CASE WHEN cardinality(keys) = ${LANES_PER_LOOK} THEN keys[${LANES_PER_LOOK}] END;
+     up_to := CASE WHEN cardinality(keys) = ${LANES_PER_CALL} THEN keys[${LANES_PER_CALL}] END;
    END $$`,
 );
 
@@ -116,11 +136,11 @@ export class WaitingEntries {
 
   async hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number> {
     const values = [shopId, Math.max(1, spreadMs), failedSince ?? null];
-    return this.#number(`SELECT ${HASTEN.name}($1, $2, $3) AS n`, values);
+    return this.#untilNone(`SELECT ${HASTEN.name}($1, $2, $3) AS n`, values);
   }
 
   waitForShopInstead(shopId: ShopId, waitsFor: number): Promise<number> {
-    return this.#number(`SELECT ${WAIT_FOR_SHOP.name}($1, $2, NULL) AS n`, [shopId, waitsFor]);
+    return this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, $2, NULL) AS n`, [shopId, waitsFor]);
   }
 
   async repair({ shops, lanesAfter }: RepairRequest): Promise<Repaired> {
@@ -136,7 +156,7 @@ export class WaitingEntries {
     );
     let released = 0;
     for (const { shopId, refusals } of shops) {
-      released += await this.#number(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL, $2::int[]) AS n`, [
+      released += await this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL, $2::int[]) AS n`, [
         shopId,
         refusals.map(String),
       ]);
@@ -148,8 +168,12 @@ export class WaitingEntries {
     };
   }
 
-  async #number(text: string, values: Parameters<Database['query']>[1]): Promise<number> {
-    const [row] = await this.#database.query<{ n: number }>(text, values);
-    return row?.n ?? 0;
+  /** Calls a function that changes some lanes until none is left. Resolves with their number. */
+  async #untilNone(text: string, values: readonly Param[]): Promise<number> {
+    for (let total = 0; ;) {
+      const [row] = await this.#database.query<{ n: number }>(text, values);
+      if (row === undefined || row.n === 0) return total;
+      total += row.n;
+    }
   }
 }

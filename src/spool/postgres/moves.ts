@@ -27,29 +27,41 @@ const MOVE = sqlFunction(
    BEGIN
      SELECT seq, shop, lane_key, received_at INTO own FROM entry WHERE id = of_id;
      IF NOT FOUND THEN RETURN false; END IF;
-     -- Whoever changes the entry holds the lock of its lane; it may have no row any more.
-     INSERT INTO lane (key, shop, due_at, waits, failures, after)
-       VALUES (own.lane_key, own.shop, ${NEVER}, 0, 0, own.seq - 1) ON CONFLICT DO NOTHING;
-     PERFORM 1 FROM lane WHERE key IN (own.lane_key, -own.seq) ORDER BY key FOR UPDATE;
+     -- Whoever changes the entry holds the locks of its lanes. A sweep may delete their rows until then,
+     -- so this makes or locks each in one step. The lock of the outcome keeps a sweep from the entry.
+     INSERT INTO lane AS old (key, shop, due_at, waits, failures, after)
+       SELECT key, own.shop, ${NEVER}, 0, 0, own.seq - 1
+       FROM unnest(ARRAY[-own.seq, own.lane_key]) AS key ORDER BY key
+       ON CONFLICT (key) DO UPDATE SET after = least(old.after, EXCLUDED.after);
+     PERFORM 1 FROM outcome WHERE seq = own.seq FOR UPDATE;
 
      SELECT * INTO was FROM (
        SELECT CASE WHEN lane.key IS NULL THEN 'queued' ELSE 'delivering' END AS state,
          NULL::bigint AS settled_at, next_at, attempts, job.failures, failing_ms, last_attempt_at,
          job.lane < 0 AS detached, released, reason
-       FROM job LEFT JOIN lane ON lane.key = job.lane AND head = job.seq AND owned WHERE seq = own.seq
+       FROM job LEFT JOIN lane ON lane.key = job.lane AND head = job.seq AND owned
+         -- The entry of a lease that ended is queued, but an attempt may have been made.
+         AND (due_at > now OR step = 'taken_back')
+       WHERE seq = own.seq
        UNION ALL
        SELECT state, settled_at, next_at, attempts, failures, failing_ms, last_attempt_at, detached,
          released, reason
        FROM outcome WHERE seq = own.seq AND has_raw
      ) AS now;
-     IF NOT FOUND OR was.state <> ALL (allowed) THEN RETURN false; END IF;
+     IF NOT FOUND OR was.state <> ALL (allowed) THEN
+       DELETE FROM lane WHERE key = -own.seq AND head IS NULL;
+       RETURN false;
+     END IF;
 
      IF step IN ('restored', 'taken_back') THEN
        SELECT * INTO next FROM move WHERE seq = own.seq
          AND move = CASE step WHEN 'restored' THEN 'discarded' ELSE 'requeued' END
          -- An attempt since then has changed this time.
          AND (step = 'restored' OR state = back_to AND last_attempt_at = was.last_attempt_at);
-       IF NOT FOUND THEN RETURN false; END IF;
+       IF NOT FOUND THEN
+         DELETE FROM lane WHERE key = -own.seq AND head IS NULL;
+         RETURN false;
+       END IF;
        DELETE FROM move WHERE seq = own.seq;
        next.reason := coalesce(new_reason, next.reason);
      ELSE
@@ -83,18 +95,16 @@ const MOVE = sqlFunction(
        INSERT INTO job (seq, lane, next_at, attempts, failures, failing_ms, last_attempt_at, released, reason)
          VALUES (own.seq, CASE WHEN next.detached THEN -own.seq ELSE own.lane_key END, next.next_at,
            next.attempts, was.failures, next.failing_ms, next.last_attempt_at, next.released, next.reason);
-       IF next.detached THEN
-         INSERT INTO lane (key, shop, due_at, waits, failures, after)
-           VALUES (-own.seq, own.shop, ${NEVER}, 0, 0, own.seq - 1) ON CONFLICT DO NOTHING;
-       END IF;
      ELSE
        INSERT INTO outcome (seq, state, settled_at, next_at, attempts, failures, failing_ms,
            last_attempt_at, detached, released, reason)
          VALUES (own.seq, next.state, next.settled_at, next.next_at, next.attempts, was.failures,
            next.failing_ms, next.last_attempt_at, next.detached, next.released, next.reason);
      END IF;
-     UPDATE lane SET after = least(after, own.seq - 1) WHERE key IN (own.lane_key, -own.seq);
-     PERFORM ${REFRESH.name}(ARRAY[own.lane_key, -own.seq], false);
+     -- A lease of this entry has ended; another entry of the lane may be in an attempt.
+     UPDATE lane SET owned = false WHERE key IN (-own.seq, own.lane_key) AND head = own.seq;
+     PERFORM ${REFRESH.name}(ARRAY[-own.seq, own.lane_key], false);
+     DELETE FROM lane WHERE key = -own.seq AND head IS NULL;
      INSERT INTO timeline (seq, no, at, steps) SELECT own.seq, coalesce(max(no), 0) + 1, now,
        json_build_array(json_build_object('at', now, 'step', step)) FROM timeline WHERE seq = own.seq;
      RETURN true;

@@ -100,10 +100,10 @@ const RECOVER = sqlFunction(
      keys bigint[];
      requeued int;
    BEGIN
-     keys := ARRAY(SELECT key FROM lane WHERE owned AND owner = instance ORDER BY key FOR UPDATE);
-     requeued := cardinality(keys);
-     keys := keys || ARRAY(SELECT key FROM lane WHERE NOT owned AND head IS NOT NULL
-       AND (due_at > now + hour OR waits >= ${FIRST_REFUSAL_NUMBER}) ORDER BY key FOR UPDATE);
+     keys := ARRAY(SELECT key FROM lane WHERE owned AND owner = instance
+       OR NOT owned AND head IS NOT NULL AND (due_at > now + hour OR waits >= ${FIRST_REFUSAL_NUMBER})
+       ORDER BY key FOR UPDATE);
+     requeued := (SELECT count(*) FROM lane WHERE key = ANY (keys) AND owned);
      UPDATE job SET next_at = least(next_at, now + hour),
        waits = CASE WHEN job.waits >= ${FIRST_REFUSAL_NUMBER} THEN ${WAITS_FOR.shop} ELSE job.waits END
        FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import type { Claimed, NewEntry } from '../../../src/spool/entry.ts';
+import { SpoolUnavailable } from '../../../src/spool/errors.ts';
+import { Database } from '../../../src/spool/postgres/connection.ts';
+import { ACCEPT, storedForms } from '../../../src/spool/postgres/intake.ts';
+import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
+import { jsonOf } from '../../../src/spool/postgres/rows.ts';
+import type { Spool } from '../../../src/spool/spool.ts';
+import { anEntry, because, claimFrom, SHOP } from '../../support/entries.ts';
+import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const LEASE = 60_000;
+
+let cluster: Cluster;
+let url: string;
+let dir: ReturnType<typeof tempDir>;
+/** Two gateways on one database. */
+let one: Spool;
+let other: Spool;
+/** A third one, whose transactions the test commits. */
+let third: pg.Client;
+
+beforeAll(async () => {
+  cluster = await startCluster({ settings: ['fsync = off'] });
+  url = await cluster.createDatabase();
+});
+afterAll(() => cluster.stop());
+
+beforeEach(async () => {
+  dir = tempDir();
+  one = await openSpool();
+  other = await openSpool();
+  third = new pg.Client(url);
+  await third.connect();
+});
+afterEach(async () => {
+  await third.end();
+  await one.close();
+  await other.close();
+  await emptyStore(url);
+  dir.remove();
+});
+
+async function openSpool(): Promise<Spool> {
+  const scratchFolder = join(dir.path, 'scratch');
+  return (await openPostgresStore({ url, instance: randomUUID(), scratchFolder })).spool;
+}
+
+/** Accepts in a transaction that the test ends. */
+async function acceptUncommitted(...entries: readonly NewEntry[]): Promise<void> {
+  const { items, raws } = storedForms(entries);
+  await third.query('BEGIN');
+  await third.query(`SELECT * FROM ${ACCEPT.name}($1, $2)`, [jsonOf(items), raws]);
+}
+
+/** The processes of the server that wait for `event`; resolves once there are `count`. */
+async function waiting(event: string, count = 1): Promise<readonly number[]> {
+  for (;;) {
+    const { rows } = await third.query<{ pid: number }>(
+      // Within a transaction this view would be read once only.
+      `SELECT pid FROM pg_stat_clear_snapshot(), pg_stat_activity
+       WHERE datname = current_database() AND $1 IN (wait_event_type, wait_event)`,
+      [event],
+    );
+    if (rows.length >= count) return rows.map(({ pid }) => pid);
+  }
+}
+
+async function numberOf(table: string): Promise<number> {
+  const { rows } = await third.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table}`);
+  return rows[0]?.n ?? 0;
+}
+
+const endLeases = () => third.query('UPDATE lane SET due_at = 0 WHERE owned');
+
+async function claimOne(spool: Spool): Promise<Claimed> {
+  const [claimed] = await claimFrom(spool, SHOP, 1, LEASE);
+  if (claimed === undefined) throw new Error('nothing to claim');
+  return claimed;
+}
+
+const deliver = (spool: Spool, { lease }: Claimed) =>
+  spool.settle(lease, { state: 'delivered' }, { steps: [] });
+
+/** The ids of all that is queued, in the order in which they are claimed. */
+async function deliverAll(spool: Spool): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const claimed = await claimFrom(spool, SHOP, 100, LEASE);
+    if (claimed.length === 0) return ids;
+    for (const each of claimed) {
+      ids.push(each.entry.id);
+      expect(await deliver(spool, each)).toBe(true);
+    }
+  }
+}
+
+test('an entry whose accept waits for a duplicate is claimed after a later one of its lane', async () => {
+  const first = anEntry({ lane: 'elsewhere' });
+  const early = anEntry({ lane: 'lane' });
+  const late = anEntry({ lane: 'lane' });
+  await acceptUncommitted(first);
+  const accepted = one.accept([{ ...first, id: anEntry().id }, early]);
+  await waiting('Lock');
+  await other.accept([late]);
+  expect(await deliverAll(other)).toEqual([late.id]);
+  await third.query('COMMIT');
+  expect(await accepted).toEqual([
+    { id: first.id, duplicate: true },
+    { id: early.id, duplicate: false },
+  ]);
+  expect((await deliverAll(other)).sort()).toEqual([first.id, early.id].sort());
+});
+
+test('an entry that is requeued beside a later one in flight is claimed after it', async () => {
+  const [early, late] = [anEntry({ lane: 'lane' }), anEntry({ lane: 'lane' })];
+  await one.accept([early, late]);
+  const { lease } = await claimOne(one);
+  await one.settle(lease, { state: 'dead', reason: because('no') }, { steps: [] });
+  const inFlight = await claimOne(one);
+  expect(inFlight.entry.id).toBe(late.id);
+  expect(await other.requeue(early.id)).toBe(true);
+  expect(await claimFrom(other, SHOP, 100, LEASE)).toEqual([]);
+  expect(await deliver(one, inFlight)).toBe(true);
+  expect(await deliverAll(other)).toEqual([early.id]);
+});
+
+const mail = () =>
+  anEntry({ channel: 'email', remoteId: '<a@b>', remoteIdIfTaken: `<a@b>#${randomUUID()}` });
+const remoteIds = (entries: readonly NewEntry[]) =>
+  Promise.all(entries.map(async ({ id }) => (await one.get(id))?.remoteId));
+
+test('of two emails with one Message-ID in one batch, one gets another id', async () => {
+  const mails = [mail(), mail()] as const;
+  await one.accept(mails);
+  expect(await remoteIds(mails)).toEqual(['<a@b>', mails[1].remoteIdIfTaken]);
+});
+
+test('of two emails with one Message-ID at two gateways, one gets another id', async () => {
+  const mails = [mail(), mail()] as const;
+  await acceptUncommitted(mails[0]);
+  const accepted = other.accept([mails[1]]);
+  await waiting('Lock');
+  await third.query('COMMIT');
+  await accepted;
+  expect(await remoteIds(mails)).toEqual(['<a@b>', mails[1].remoteIdIfTaken]);
+});
+
+test('a duplicate that loses the race gives no Message-ID to an entry', async () => {
+  const first = anEntry({ channel: 'email', remoteId: '<first@b>' });
+  await one.accept([first]);
+  await one.accept([{ ...first, id: anEntry().id, remoteId: '<second@b>' }]);
+  expect(await numberOf('remote')).toBe(1);
+});
+
+test('in one batch an old lease changes nothing, and the present one counts once', async () => {
+  const entry = anEntry();
+  await one.accept([entry]);
+  const old = await claimOne(one);
+  await endLeases();
+  const present = await claimOne(other);
+  const dead = { state: 'dead', reason: because('late') } as const;
+  const settled = await Promise.all([
+    one.settle(old.lease, dead, { steps: [] }),
+    one.settle(present.lease, { state: 'delivered' }, { steps: [] }),
+    one.settle(present.lease, dead, { steps: [] }),
+    one.settle(old.lease, dead, { steps: [] }),
+  ]);
+  expect(settled).toEqual([false, true, false, false]);
+  expect((await one.get(entry.id))?.state).toBe('delivered');
+});
+
+test('an outcome that is sent again, because its answer was lost, counts once', async () => {
+  const entries = [anEntry({ lane: 'lane' }), anEntry({ lane: 'lane' })] as const;
+  await one.accept(entries);
+  const claimed = await claimOne(one);
+  expect(await deliver(one, claimed)).toBe(true);
+  expect(await deliver(one, claimed)).toBe(false);
+  expect(await numberOf('outcome')).toBe(1);
+  expect(await deliverAll(other)).toEqual([entries[1].id]);
+});
+
+test('an operator discards what a dead gateway had in flight; its late outcome does not count', async () => {
+  const entries = [anEntry({ lane: 'lane' }), anEntry({ lane: 'lane' })] as const;
+  await one.accept(entries);
+  const claimed = await claimOne(one);
+  expect(await other.discard(entries[0].id)).toBe(false);
+  await endLeases();
+  expect(await other.discard(entries[0].id)).toBe(true);
+  expect(await deliver(one, claimed)).toBe(false);
+  expect((await one.get(entries[0].id))?.state).toBe('discarded');
+  expect(await deliverAll(other)).toEqual([entries[1].id]);
+});
+
+test('a duplicate is acknowledged only once the first is committed', async () => {
+  const first = anEntry();
+  await acceptUncommitted(first);
+  let isAnswered = false;
+  const accepted = other.accept([{ ...first, id: anEntry().id }]).finally(() => {
+    isAnswered = true;
+  });
+  await waiting('Lock');
+  expect(isAnswered).toBe(false);
+  await third.query('COMMIT');
+  expect(await accepted).toEqual([{ id: first.id, duplicate: true }]);
+});
+
+test('an accept whose connection is lost is refused, and the sender may send it again', async () => {
+  const first = anEntry();
+  const entry = anEntry();
+  await acceptUncommitted(first);
+  const refused = expect(one.accept([entry, first])).rejects.toThrow(SpoolUnavailable);
+  const pids = await waiting('Lock');
+  await third.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [pids]);
+  await refused;
+  await third.query('ROLLBACK');
+  expect(await numberOf('entry')).toBe(0);
+  await one.accept([entry, first]);
+  await one.accept([entry, first]);
+  expect(await deliverAll(one)).toHaveLength(2);
+});
+
+test('a deadlock is tried once more, and not twice', async () => {
+  const database = new Database(url);
+  await third.query('CREATE SEQUENCE tries');
+  const failUpTo = (tries: number) =>
+    database.query(`DO $$ BEGIN
+      IF nextval('tries') <= ${tries} THEN RAISE deadlock_detected; END IF; END $$`);
+  try {
+    await failUpTo(1);
+    await third.query('ALTER SEQUENCE tries RESTART');
+    await expect(failUpTo(2)).rejects.toThrow(SpoolUnavailable);
+  } finally {
+    await third.query('DROP SEQUENCE tries');
+    await database.close();
+  }
+});

@@ -164,7 +164,7 @@ export const ABOVE_THIS_LINE = [
  * written by Outlook, Outlook on the web, Samsung, GMX, Thunderbird's forwards and the webmails.
  */
 const HEADER_LABELS = {
-  en: 'from|sender ; subject ; sent|date|to|cc|bcc|reply-to|sent at|sent on',
+  en: 'from|sender ; subject ; sent|date|to|cc|bcc|reply-to|sent at|sent on|sent time',
   de: 'von|absender ; betreff|thema ; gesendet|datum|an|cc|kopie|kopie (cc)|antwort an|gesendet am|empfänger',
   fr: "de|expéditeur ; objet|sujet ; envoyé|envoyé le|date|date d'envoi|message du|à|a|pour|cc|copie à|copie|répondre à",
   es: 'de|remitente ; asunto ; enviado|enviado el|fecha|para|a|cc|cco|responder a|enviados',
@@ -204,7 +204,7 @@ const HEADER_LABELS = {
   id: 'dari|pengirim ; subjek|perihal|judul ; terkirim|dikirim|tanggal|kepada|ke|untuk',
   ms: 'daripada ; subjek|perkara ; dihantar|tarikh|kepada',
   ja: '差出人|送信者|送信元 ; 件名|題名 ; 送信日時|日付|日時|宛先|送信先|送信日|受信者|cc',
-  zh: '发件人|发件者|发送人 ; 主题|标题 ; 发送时间|发送日期|日期|时间|收件人|抄送|已发送',
+  zh: '发件人|发件者|发送人 ; 主题|标题 ; 发送时间|发件时间|发送日期|日期|时间|收件人|抄送|已发送',
   zhTW: '寄件者|寄件人|發件人 ; 主旨|主題|標題 ; 寄件日期|傳送時間|發送時間|日期|收件者|收件人|副本|已傳送',
   ko: '보낸 사람|보낸사람|보낸이|발신|발신인 ; 제목 ; 보낸 날짜|보낸날짜|날짜|일시|받는 사람|받는사람|받는이|수신|참조',
 };

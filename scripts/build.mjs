@@ -2,7 +2,16 @@
 // stay in place while they are compiled anew, so that a program that runs from dist/ goes on.
 import { cpSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DIST, filesBelow, installWhenNeeded, modifiedAt, ROOT, run, SRC } from './workspace.mjs';
+import {
+  BUNDLED_THREADS,
+  DIST,
+  filesBelow,
+  installWhenNeeded,
+  modifiedAt,
+  ROOT,
+  run,
+  SRC,
+} from './workspace.mjs';
 
 const BUILD_INFO = join(DIST, '.tsbuildinfo');
 const STAMP = join(DIST, '.built');
@@ -17,7 +26,8 @@ function outputsOf(source) {
   if (source.endsWith('.d.ts') || isBundled(source)) return [];
   if (!source.endsWith('.ts')) return [source];
   const base = source.slice(0, -'.ts'.length);
-  return [`${base}.js`, `${base}.js.map`];
+  const compiled = [`${base}.js`, `${base}.js.map`];
+  return BUNDLED_THREADS.includes(base) ? [...compiled, `${base}.licenses.md`] : compiled;
 }
 
 const compiledFiles = () =>
@@ -57,6 +67,7 @@ export function build() {
   const code =
     compile('tsconfig.json') ||
     compile('tsconfig.package.json') ||
+    run(process.execPath, ['scripts/build-threads.mjs']) ||
     run(process.execPath, ['scripts/build-widget.mjs']) ||
     run(process.execPath, ['scripts/build-console.mjs']);
   const assets = sources.filter((source) => !source.endsWith('.ts') && !isBundled(source));

@@ -9,6 +9,13 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const SRC = join(ROOT, 'src');
 export const DIST = join(ROOT, 'dist');
 
+/** Threads that are bundled with their packages, below src/ and dist/. */
+export const BUNDLED_THREADS = [
+  'channels/email/authentication/authentication-worker',
+  'channels/email/normalize/threads/worker',
+  'channels/email/view/worker',
+];
+
 /** Runs a program in the checkout with its output shown; returns its exit code. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });

@@ -1,0 +1,33 @@
+// Bundles each thread that reads email into one file of dist/, with the packages that it uses; see
+// docs/decisions/0033-bundled-threads.md.
+import { basename, dirname, join } from 'node:path';
+import { build } from 'vite';
+import { BUNDLED_THREADS, DIST, ROOT, SRC } from './workspace.mjs';
+
+async function bundle(thread) {
+  await build({
+    root: ROOT,
+    configFile: false,
+    publicDir: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true },
+    build: {
+      ssr: join(SRC, `${thread}.ts`),
+      outDir: dirname(join(DIST, thread)),
+      emptyOutDir: false,
+      target: 'es2023',
+      sourcemap: true,
+      // The file contains the packages, whose licences ask to be passed on with them.
+      license: { fileName: `${basename(thread)}.licenses.md` },
+      rolldownOptions: {
+        output: {
+          entryFileNames: '[name].js',
+          codeSplitting: false,
+          sourcemapExcludeSources: true,
+        },
+      },
+    },
+  });
+}
+
+await Promise.all(BUNDLED_THREADS.map(bundle));

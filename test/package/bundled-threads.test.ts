@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+
+const DIST = new URL('../../dist/', import.meta.url);
+
+/** Each thread with a package that it cannot do without. */
+const THREADS = [
+  ['channels/email/authentication/authentication-worker', 'mailauth'],
+  ['channels/email/normalize/threads/worker', 'mailparser'],
+  ['channels/email/view/worker', 'mailparser'],
+] as const;
+
+/** What is imported by a statement, a call of `import` or of the bundler's `require`. */
+const IMPORTS = /^import [^"'\n]*["']([^"'\n]+)["']|\b(?:import|__require)\(["']([^"'\n]+)["']\)/gm;
+/** Types in comments are written as imports. */
+const COMMENT = /^\s*(?:\/?\*|\/\/).*$/gm;
+
+describe.each(THREADS)('the bundle of %s', (thread, needed) => {
+  const file = new URL(`${thread}.js`, DIST);
+  const code = readFileSync(file, 'utf8');
+
+  test("imports nothing but Node's own modules", () => {
+    const imported = [...code.replace(COMMENT, '').matchAll(IMPORTS)].map(
+      ([, name, called]) => name ?? called ?? '',
+    );
+    expect(imported).toContain('node:worker_threads');
+    expect(imported.filter((name) => !isBuiltin(name))).toEqual([]);
+  });
+
+  test('has the licences of the packages in it beside it', () => {
+    const licences = readFileSync(new URL(`${thread}.licenses.md`, DIST), 'utf8');
+    const named = new Set([...licences.matchAll(/^## (\S+) - /gm)].map(([, name]) => name));
+    expect(named).toContain(needed);
+    const packages = [...sourcesOf(file)].flatMap(
+      (source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [],
+    );
+    expect(packages).toContain(needed);
+    expect([...new Set(packages)].filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  test('has a source map that leads to src/', () => {
+    expect(code).toMatch(/\n\/\/# sourceMappingURL=\S+\.map\s*$/);
+    const ours = sourcesOf(file).filter((source) => !source.includes('/node_modules/'));
+    expect(ours).toContain(fileURLToPath(new URL(`../src/${thread}.ts`, DIST)));
+    expect(ours.filter((source) => !existsSync(source))).toEqual([]);
+  });
+});
+
+/** The files that a bundle was made of, as its source map names them. */
+function sourcesOf(file: URL): readonly string[] {
+  // The bundler's output, in the format of source maps.
+  const { sources } = JSON.parse(readFileSync(new URL(`${file.href}.map`), 'utf8')) as {
+    sources: readonly string[];
+  };
+  return sources
+    .filter((source) => !source.startsWith('\0'))
+    .map((source) => fileURLToPath(new URL(source, file)));
+}

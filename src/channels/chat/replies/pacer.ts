@@ -33,12 +33,19 @@ export class Pacer {
     signal.removeEventListener('abort', leave);
     const place = waiting.indexOf(passed);
     if (place !== -1) waiting.splice(place, 1);
+    if (!this.#isAnyoneWaiting) this.#rest();
     signal.throwIfAborted();
   }
 
   #schedule(): void {
     if (this.#timer !== undefined || !this.#isAnyoneWaiting) return;
     this.#timer = setTimeout(() => this.#letOneThrough(), this.#nextAt - performance.now());
+  }
+
+  /** A timer would keep the process alive for nobody. */
+  #rest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #letOneThrough(): void {

@@ -40,3 +40,16 @@ test('who gives up waits no more, and takes nobody’s turn', async () => {
   await stays;
   await expect(pacer.turn(leaving.signal)).rejects.toThrow('gone');
 });
+
+test('nothing is left running when the last one has given up', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const pacer = new Pacer(0.01);
+  await pacer.turn(never);
+  const before = timers();
+  const leaving = new AbortController();
+  const gone = pacer.turn(leaving.signal);
+  expect(timers()).toBe(before + 1);
+  leaving.abort(new Error('gone'));
+  await expect(gone).rejects.toThrow('gone');
+  expect(timers()).toBe(before);
+});

@@ -161,7 +161,9 @@ export class CardFiller {
       if (!(error instanceof StatementRefused) || portion.numbers.length === 0) throw error;
       const { generation, numbers, entries } = portion;
       this.#portion = 1;
-      if (numbers.length > 1) return this.#call({ ...NOTHING, generation }, 1, minAgeMs);
+      if (numbers.length > 1) {
+        return this.#call({ ...NOTHING, generation }, Math.min(1, most), minAgeMs);
+      }
       return this.#call({ generation, numbers, entries }, most, minAgeMs, () => []);
     }
   }

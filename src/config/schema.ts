@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { canonicalAddress } from '../domain/email-addresses.ts';
 import { field } from './field.ts';
 import {
+  blobsUrl,
   httpUrl,
   dnsServer,
   domain,
@@ -225,6 +226,7 @@ export const configSchema = z.strictObject({
   }),
   spool: z.strictObject({
     url: spoolUrl(),
+    blobs: z.exactOptional(blobsUrl()),
     retain: z.strictObject({
       raw: duration('7d'),
       dead: duration('30d'),

@@ -115,6 +115,7 @@ export async function openStore(
 ): Promise<OpenedStore> {
   const store = await open({
     url: storeUrl(config),
+    blobs: config.spool.blobs,
     keys: config.chatTokenKeys.map(({ secret }) => hash('sha256', secret.reveal())),
     dir: config.dataDir,
     role: 'owner',

@@ -12,6 +12,7 @@ import {
   WRITE_BUFFER_BYTES,
 } from './blob-writer.ts';
 import type { RawForm } from './entry.ts';
+import { codeOf } from '../runtime/error-code.ts';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import type { Ballast } from './ballast.ts';
 import { SpoolFull, SpoolUnavailable, StoreFailure } from './errors.ts';
@@ -104,10 +105,13 @@ export class BlobFiles implements BlobStore {
   }
 
   async exists(blob: BlobName): Promise<boolean> {
-    return access(this.path(blob)).then(
-      () => true,
-      () => false,
-    );
+    try {
+      await access(this.path(blob));
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw storageError(error);
+    }
   }
 
   path(blob: BlobName): string {

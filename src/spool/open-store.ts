@@ -13,6 +13,8 @@ import type { Store } from './store.ts';
 export interface StoreOptions extends SqliteSpoolOptions {
   /** `sqlite`, or the URL of a PostgreSQL database. */
   readonly url: string;
+  /** Where blobs of a shared store are: `postgres`, or an `s3://` URL. */
+  readonly blobs?: string | undefined;
   /** Fingerprints of the keys that all gateways with one database need; none for a command. */
   readonly keys?: readonly string[];
 }
@@ -29,8 +31,8 @@ export interface OpenedStore extends Store {
  * Opens the configured store.
  * @throws {SpoolUnusable} locked, damaged, of a newer version, or a database that cannot be reached
  */
-export function openStore({ url, keys, ...options }: StoreOptions): Promise<OpenedStore> {
-  return url === 'sqlite' ? openEmbedded(options) : openShared(url, options, keys);
+export function openStore(options: StoreOptions): Promise<OpenedStore> {
+  return options.url === 'sqlite' ? openEmbedded(options) : openShared(options);
 }
 
 async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
@@ -46,11 +48,8 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
  * The data folder of a gateway with a shared store has its keys, its name and scratch files. It is
  * locked: two processes of one name would return each other's leases to the queue.
  */
-async function openShared(
-  url: string,
-  { dir, role, reserveBytes }: SqliteSpoolOptions,
-  keys: StoreOptions['keys'],
-): Promise<OpenedStore> {
+async function openShared(options: StoreOptions): Promise<OpenedStore> {
+  const { url, dir, role, reserveBytes, keys, blobs } = options;
   makeFolder(dir);
   const isOwner = role === 'owner';
   const lock = isOwner ? DataFolderLock.take(dir) : undefined;
@@ -62,6 +61,7 @@ async function openShared(
       instance: isOwner ? nameOf(dir) : randomUUID(),
       scratchFolder: isOwner ? join(dir, 'tmp', 'blobs') : mkdtempSync(join(tmpdir(), 'sluice-')),
       ...(keys !== undefined && { keys }),
+      ...(blobs !== 'postgres' && { s3: blobs }),
     });
     const close = async () => {
       await store.spool.close();

@@ -205,6 +205,8 @@ ${second}`;
       'localPlatform: {replies: {relay: "smtps://mx.example", relayTls: off}}',
       'localPlatform.replies.relayTls',
     ],
+    ['spool: {url: sqlite, blobs: "s3://mail"}', 'spool.blobs'],
+    ['spool: {url: "postgres://db/sluice", blobs: "s3://UPPER"}', 'spool.blobs'],
     ['admin: {port: 8080}', 'admin.port'],
     ['platform: {url: "https://api.example"}', 'shops'],
     ['shops: [{name: a, shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40, apiKey: k}]', 'shops[0]'],

@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { asBlobName, type BlobName } from '../../domain/ids.ts';
 import {
   type BlobContent,
@@ -13,6 +9,7 @@ import {
 } from '../blob-writer.ts';
 import { BlobMissing, type BlobStore, type ScratchCopy } from '../blobs.ts';
 import { SpoolUnavailable } from '../errors.ts';
+import type { ScratchFiles } from '../scratch.ts';
 import type { Database } from './connection.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
@@ -42,10 +39,10 @@ const ADD_CHUNK = sqlFunction(
  */
 const COMPLETE_BLOB = sqlFunction(
   'complete_blob',
-  `(blob_name text, count int, size bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+  `(blob_name text, all_chunks int, all_bytes bigint) RETURNS boolean LANGUAGE plpgsql AS $$
    BEGIN
      ${UNFLUSHED}
-     UPDATE blob SET chunks = count WHERE name = blob_name AND (count, size) =
+     UPDATE blob SET chunks = all_chunks WHERE name = blob_name AND (all_chunks, all_bytes) =
        (SELECT count(*), sum(octet_length(bytes)) FROM blob_chunk WHERE blob_chunk.blob = blob_name);
      RETURN FOUND;
    END $$`,
@@ -58,7 +55,7 @@ const SWEEP_BLOBS = sqlFunction(
    DECLARE deleted int;
    BEGIN
      DELETE FROM blob WHERE name = ANY (ARRAY(
-       SELECT name FROM blob WHERE at < ${NOW.name}() - ${ORPHAN_AFTER_MS}
+       SELECT name FROM blob WHERE key IS NULL AND at < ${NOW.name}() - ${ORPHAN_AFTER_MS}
          AND NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
          AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name)
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
@@ -69,17 +66,20 @@ const SWEEP_BLOBS = sqlFunction(
 
 export const BLOB_FUNCTIONS = [ADD_CHUNK, COMPLETE_BLOB, SWEEP_BLOBS];
 
-/** Blobs in the database, in chunks of about 256 KiB, each in a row of its own. */
-export class PostgresBlobs implements BlobStore {
-  readonly #database: Database;
-  readonly #scratchFolder: string;
+/** A store of blobs that several gateways share. */
+export interface SharedBlobs extends BlobStore {
+  /** Deletes what writers left that were killed, and finishes deletions; resolves with the number of blobs. */
+  sweep(): Promise<number>;
+}
 
-  /** @param scratchFolder of this process alone; it is emptied */
-  constructor(database: Database, scratchFolder: string) {
+/** Blobs in the database, in chunks of about 256 KiB, each in a row of its own. */
+export class PostgresBlobs implements SharedBlobs {
+  readonly #database: Database;
+  readonly #scratch: ScratchFiles;
+
+  constructor(database: Database, scratch: ScratchFiles) {
     this.#database = database;
-    this.#scratchFolder = scratchFolder;
-    rmSync(scratchFolder, { recursive: true, force: true });
-    mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
+    this.#scratch = scratch;
   }
 
   writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
@@ -107,16 +107,8 @@ export class PostgresBlobs implements BlobStore {
     }
   }
 
-  async scratch(blob: BlobName): Promise<ScratchCopy> {
-    const path = join(this.#scratchFolder, randomUUID());
-    const dispose = () => rm(path, { force: true }).catch(() => undefined);
-    try {
-      await pipeline(this.read(blob), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-    } catch (error) {
-      await dispose();
-      throw error;
-    }
-    return { path, dispose };
+  scratch(blob: BlobName): Promise<ScratchCopy> {
+    return this.#scratch.copy(this.read(blob));
   }
 
   async exists(blob: BlobName): Promise<boolean> {
@@ -135,7 +127,6 @@ export class PostgresBlobs implements BlobStore {
     return Promise.resolve();
   }
 
-  /** Deletes what writers left that were killed; resolves with the number of blobs. */
   async sweep(): Promise<number> {
     let total = 0;
     for (;;) {
@@ -143,11 +134,6 @@ export class PostgresBlobs implements BlobStore {
       total += row?.n ?? 0;
       if (row === undefined || row.n < ROWS_PER_CALL) return total;
     }
-  }
-
-  /** Deletes the scratch folder. */
-  async close(): Promise<void> {
-    await rm(this.#scratchFolder, { recursive: true, force: true });
   }
 }
 

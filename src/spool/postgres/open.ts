@@ -6,7 +6,8 @@ import type { OptOutStore } from '../opt-out-store.ts';
 import type { Retention, Spool, Swept } from '../spool.ts';
 import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
-import { BLOB_FUNCTIONS, PostgresBlobs } from './blobs.ts';
+import { ScratchFiles } from '../scratch.ts';
+import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
 import type { Signals } from '../signals.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { CHAT_FUNCTIONS } from './chat-writes.ts';
@@ -61,6 +62,8 @@ export interface PostgresSpoolOptions {
   readonly instance: string;
   /** Fingerprints of the gateway's keys; none of a command, which uses no key. */
   readonly keys?: readonly string[];
+  /** Where large raw forms are: an `s3://` URL; in the database without one. */
+  readonly s3?: string | undefined;
   /** For copies of blobs; of this process alone, and emptied. */
   readonly scratchFolder: string;
 }
@@ -84,7 +87,7 @@ export interface PostgresStore {
  * @throws {SpoolUnavailable} the database cannot be reached
  */
 export async function openPostgresStore(options: PostgresSpoolOptions): Promise<PostgresStore> {
-  const { url, instance, keys, scratchFolder } = options;
+  const { url, instance, keys, s3 } = options;
   const database = new Database(url);
   const records = new Records(database);
   try {
@@ -99,7 +102,11 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     await database.close();
     throw error;
   }
-  const blobs = new PostgresBlobs(database, scratchFolder);
+  const scratch = new ScratchFiles(options.scratchFolder);
+  const blobs =
+    s3 === undefined
+      ? new PostgresBlobs(database, scratch)
+      : await (await import('./s3-blobs.ts')).openS3Blobs({ url: s3, database, scratch });
   const moves = new OperatorMoves(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
@@ -122,14 +129,15 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       }),
       sweep: async (kept) => {
         while (await rates.sweepSenderRates()) continue;
+        const swept = await sweep(retention, blobs, kept);
         await blobs.sweep();
-        return sweep(retention, blobs, kept);
+        return swept;
       },
       probe: () => records.setMark('probe', Date.now()),
       assertSound: () => undefined,
       onFatal: () => undefined,
       close: async () => {
-        await blobs.close();
+        await scratch.close();
         await signals.stop();
         await database.close();
       },
@@ -166,7 +174,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
 
 async function sweep(
   retention: RetentionTable,
-  blobs: PostgresBlobs,
+  blobs: SharedBlobs,
   kept: Retention,
 ): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };

@@ -152,7 +152,7 @@ export class RetentionTable {
       `SELECT id FROM (
          SELECT blob, id FROM entry WHERE blob IS NOT NULL
          UNION ALL SELECT blob, entry FROM upload WHERE entry IS NOT NULL
-       ) AS named WHERE NOT EXISTS (SELECT FROM blob WHERE name = named.blob)`,
+       ) AS named WHERE NOT EXISTS (SELECT FROM blob WHERE name = named.blob AND chunks > 0)`,
     );
     return rows.map(({ id }) => id);
   }

@@ -34,8 +34,12 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX entry_blob ON entry (blob) WHERE blob IS NOT NULL;
 
-  -- chunks: 0 while the blob is written.
-  CREATE TABLE blob (name text PRIMARY KEY, at bigint NOT NULL, chunks int NOT NULL DEFAULT 0);
+  -- chunks: 0 while the blob is written. key: of an object in S3, which has no chunks here and counts as
+  -- one; delete_at: when it is deleted.
+  CREATE TABLE blob (
+    name text PRIMARY KEY, at bigint NOT NULL, chunks int NOT NULL DEFAULT 0,
+    key text, size bigint, delete_at bigint
+  );
   CREATE INDEX blob_at ON blob (at);
   CREATE TABLE blob_chunk (
     blob text REFERENCES blob (name) ON DELETE CASCADE, no int, bytes bytea NOT NULL, PRIMARY KEY (blob, no)

@@ -1,0 +1,286 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type * as Sdk from '@aws-sdk/client-s3';
+import { asBlobName, type BlobName } from '../../domain/ids.ts';
+import { isDiskFull } from '../../runtime/durable-files.ts';
+import {
+  type BlobContent,
+  type BlobTarget,
+  type BlobWriter,
+  WritableBlob,
+} from '../blob-writer.ts';
+import { BlobMissing, type ScratchCopy } from '../blobs.ts';
+import { SpoolFull, SpoolUnavailable } from '../errors.ts';
+import type { ScratchFiles } from '../scratch.ts';
+import type { SharedBlobs } from './blobs.ts';
+import type { Database } from './connection.ts';
+import { NOW } from './schema.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** A PUT that was not answered may still arrive: its object is deleted only then. */
+const ABANDONED_AFTER_MS = 48 * HOUR_MS;
+/** Another gateway takes over deletions that were not finished in this time. */
+const DELETING_MS = HOUR_MS;
+const DELETIONS_PER_CALL = 100;
+const CONNECT_TIMEOUT_MS = 5000;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** The SDK would write to the console; its errors are thrown, too. */
+const SILENT = {
+  ...{ trace: () => undefined, debug: () => undefined, info: () => undefined },
+  ...{ warn: () => undefined, error: () => undefined },
+};
+
+interface Bucket {
+  readonly sdk: typeof Sdk;
+  readonly client: Sdk.S3Client;
+  readonly name: string;
+}
+
+export interface S3BlobsOptions {
+  /** `s3://bucket?endpoint=…&region=…`; the credentials come from the SDK's usual chain. */
+  readonly url: string;
+  /** The store's own: its tables are those of `openPostgresStore`. */
+  readonly database: Database;
+  /** For copies and uploads. */
+  readonly scratch: ScratchFiles;
+  /** What is incomplete, or has no row, is removed after this time. */
+  readonly abandonedAfterMs?: number;
+}
+
+/** Loads the SDK, which nobody else needs. */
+export async function openS3Blobs(options: S3BlobsOptions): Promise<SharedBlobs> {
+  const sdk = await import('@aws-sdk/client-s3');
+  const { hostname, searchParams } = new URL(options.url);
+  const endpoint = searchParams.get('endpoint');
+  const region = searchParams.get('region') ?? (endpoint === null ? undefined : 'us-east-1');
+  const client = new sdk.S3Client({
+    ...(endpoint !== null && { endpoint, forcePathStyle: true }),
+    ...(region !== undefined && { region }),
+    // By default the SDK adds checksums as trailers, which some servers store as content.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    logger: SILENT,
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
+  });
+  return new S3Blobs({ sdk, client, name: hostname }, options);
+}
+
+interface ObjectRow {
+  readonly name: string;
+  readonly key: string;
+  readonly size: number;
+}
+
+/**
+ * Stores each large raw form as an object in S3. Each has a row in the database, without a size until
+ * the object's bytes are known to be those that were sent. Objects are never overwritten.
+ */
+class S3Blobs implements SharedBlobs {
+  readonly #bucket: Bucket;
+  readonly #database: Database;
+  readonly #scratch: ScratchFiles;
+  readonly #abandonedAfterMs: number;
+
+  constructor(bucket: Bucket, { database, scratch, abandonedAfterMs }: S3BlobsOptions) {
+    this.#bucket = bucket;
+    this.#database = database;
+    this.#scratch = scratch;
+    this.#abandonedAfterMs = abandonedAfterMs ?? ABANDONED_AFTER_MS;
+  }
+
+  writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
+    const upload = new Upload(this.#bucket, this.#database, this.#scratch);
+    return new WritableBlob(upload, options.inlineMaxBytes);
+  }
+
+  read(blob: BlobName, atMost = Infinity): Readable {
+    return Readable.from(this.#bytesOf(blob, atMost), { objectMode: false });
+  }
+
+  async *#bytesOf(blob: BlobName, atMost: number): AsyncGenerator<Uint8Array> {
+    const row = await this.#row(blob);
+    if (row === undefined) throw new BlobMissing('the blob has been deleted');
+    if (row.size > 0) yield* bytesOfObject(this.#bucket, row.key, Math.min(row.size, atMost));
+  }
+
+  scratch(blob: BlobName): Promise<ScratchCopy> {
+    return this.#scratch.copy(this.read(blob));
+  }
+
+  async exists(blob: BlobName): Promise<boolean> {
+    const row = await this.#row(blob);
+    if (row === undefined) return false;
+    const { sdk, client, name } = this.#bucket;
+    try {
+      await client.send(new sdk.HeadObjectCommand({ Bucket: name, Key: row.key }));
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw unavailable(error);
+    }
+  }
+
+  /** The object itself is deleted by `sweep`. */
+  async remove(blob: BlobName): Promise<void> {
+    await this.#database.query('UPDATE blob SET delete_at = 0, chunks = 0 WHERE name = $1', [blob]);
+  }
+
+  assertSpace(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /**
+   * Puts what is pending or named by no row for long in the queue, and works through it. Each row is taken by one
+   * gateway. Deleting an object twice is no error.
+   */
+  async sweep(): Promise<number> {
+    const { sdk, client, name: Bucket } = this.#bucket;
+    await this.#database.query(
+      `UPDATE blob SET delete_at = 0, chunks = 0 WHERE key IS NOT NULL AND delete_at IS NULL
+         AND at <= ${NOW.name}() - $1::bigint
+         AND NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
+         AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name)`,
+      [this.#abandonedAfterMs],
+    );
+    let total = 0;
+    for (;;) {
+      const rows = await this.#database.query<ObjectRow>(
+        `UPDATE blob SET delete_at = ${NOW.name}() + ${DELETING_MS} WHERE name = ANY (ARRAY(
+           SELECT name FROM blob WHERE delete_at <= ${NOW.name}()
+           LIMIT ${DELETIONS_PER_CALL} FOR UPDATE SKIP LOCKED)) RETURNING name, key`,
+      );
+      for (const { name, key } of rows) {
+        try {
+          await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }));
+        } catch (error) {
+          throw unavailable(error);
+        }
+        await this.#database.query('DELETE FROM blob WHERE name = $1', [name]);
+      }
+      total += rows.length;
+      if (rows.length < DELETIONS_PER_CALL) return total;
+    }
+  }
+
+  async #row(blob: BlobName): Promise<ObjectRow | undefined> {
+    const [row] = await this.#database.query<ObjectRow>(
+      'SELECT key, size FROM blob WHERE name = $1 AND key IS NOT NULL AND chunks > 0',
+      [blob],
+    );
+    return row;
+  }
+}
+
+async function* bytesOfObject(
+  { sdk, client, name }: Bucket,
+  key: string,
+  atMost?: number,
+): AsyncGenerator<Uint8Array> {
+  const range = atMost === undefined ? {} : { Range: `bytes=0-${atMost - 1}` };
+  try {
+    const { Body } = await client.send(
+      new sdk.GetObjectCommand({ Bucket: name, Key: key, ...range }),
+    );
+    if (!(Body instanceof Readable)) throw new SpoolUnavailable('S3 has sent no bytes');
+    const bytes: AsyncIterable<Uint8Array> = Body;
+    let missing = atMost ?? Infinity;
+    // A server may ignore the range.
+    for await (const chunk of bytes) {
+      yield chunk.subarray(0, missing);
+      missing -= chunk.byteLength;
+      if (missing <= 0) return;
+    }
+  } catch (error) {
+    if (isMissing(error)) throw new BlobMissing('the object has been deleted', { cause: error });
+    throw unavailable(error);
+  }
+}
+
+/** A blob that is written: a scratch file, which becomes an object when it is complete. */
+class Upload implements BlobTarget {
+  readonly name = asBlobName(randomUUID());
+  readonly errorOf = unavailable;
+  readonly #bucket: Bucket;
+  readonly #database: Database;
+  readonly #scratch: ScratchFiles;
+  readonly #hash = createHash('md5');
+  #file: { readonly path: string; readonly handle: FileHandle } | undefined;
+
+  constructor(bucket: Bucket, database: Database, scratch: ScratchFiles) {
+    this.#bucket = bucket;
+    this.#database = database;
+    this.#scratch = scratch;
+  }
+
+  async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {
+    this.#file ??= await this.#scratch.create();
+    if (bytes === 0) return;
+    for (const chunk of chunks) this.#hash.update(chunk);
+    const { bytesWritten } = await this.#file.handle.writev(chunks);
+    if (bytesWritten < bytes) throw new SpoolFull('short write');
+  }
+
+  async publish({ size }: BlobContent): Promise<void> {
+    if (this.#file === undefined) throw new SpoolUnavailable('nothing was written');
+    const key = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/${this.name}`;
+    // First: an object that no row names would never be found.
+    await this.#database.query(`INSERT INTO blob (name, key, at) VALUES ($1, $2, ${NOW.name}())`, [
+      this.name,
+      key,
+    ]);
+    const { sdk, client, name: Bucket } = this.#bucket;
+    const Body = createReadStream(this.#file.path);
+    await client.send(new sdk.PutObjectCommand({ Bucket, Key: key, Body, ContentLength: size }));
+    await this.#assertStored(key, size);
+    const done = await this.#database.query(
+      `UPDATE blob SET size = $2, chunks = 1, at = ${NOW.name}()
+       WHERE name = $1 AND delete_at IS NULL RETURNING name`,
+      [this.name, size],
+    );
+    if (done.length !== 1) throw new SpoolUnavailable('the blob has been removed');
+    await this.#removeFile();
+  }
+
+  /**
+   * A server may answer 200 and have stored other bytes.
+   * @throws {SpoolUnavailable} what is stored is not what was sent
+   */
+  async #assertStored(key: string, size: number): Promise<void> {
+    const { sdk, client, name: Bucket } = this.#bucket;
+    const { ETag, ContentLength } = await client.send(
+      new sdk.HeadObjectCommand({ Bucket, Key: key }),
+    );
+    const sent = this.#hash.digest('hex');
+    if (ContentLength === size && ETag === `"${sent}"`) return;
+    // The ETag of an encrypted object is no MD5, although it looks like one: read the bytes.
+    const stored = createHash('md5');
+    if (ContentLength === size) {
+      for await (const chunk of bytesOfObject(this.#bucket, key)) stored.update(chunk);
+      if (stored.digest('hex') === sent) return;
+    }
+    throw new SpoolUnavailable('S3 has stored other bytes than it was sent');
+  }
+
+  /** The object, if there is one, stays pending until it is deleted. */
+  discard(): Promise<void> {
+    return this.#removeFile();
+  }
+
+  async #removeFile(): Promise<void> {
+    if (this.#file === undefined) return;
+    await this.#file.handle.close().catch(() => undefined);
+    await this.#scratch.remove(this.#file.path);
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+
+function unavailable(error: unknown): Error {
+  if (error instanceof SpoolFull || error instanceof SpoolUnavailable) return error;
+  if (isDiskFull(error)) return new SpoolFull('the disk is full', { cause: error });
+  return new SpoolUnavailable('S3 cannot be reached, or refuses', { cause: error });
+}

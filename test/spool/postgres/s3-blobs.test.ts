@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import S3rver from 's3rver';
+import { assertIntact, type BlobStore } from '../../../src/spool/blobs.ts';
+import { SpoolUnavailable } from '../../../src/spool/errors.ts';
+import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
+import { type Cluster, column, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
+import { anEntry, because } from '../../support/entries.ts';
+import { ends } from '../../support/ends.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { describeBlobs } from '../blob-conformance.ts';
+
+/** What the proxy before S3 does: `tamper` stores other bytes, `no-md5` answers other ETags. */
+let behaviour: 'pass' | 'tamper' | 'no-md5' | 'cut' | 'lose-answer' = 'pass';
+const NEVER = { rawMs: 1e12, deadMs: 1e12, entriesMs: 1e12 };
+let cluster: Cluster;
+let url: string;
+let s3Url: string;
+const folder = tempDir();
+const server = new S3rver({
+  ...{ address: '127.0.0.1', port: 0, silent: true, directory: join(folder.path, 's3') },
+  configureBuckets: [{ name: 'mail' }],
+});
+let serverPort = 0;
+const proxy = createServer((incoming, outgoing) => {
+  forward(incoming, outgoing).catch(() => outgoing.destroy());
+});
+
+async function forward(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  if (behaviour === 'cut') return void incoming.socket.destroy();
+  const { method, url: path, headers } = incoming;
+  const body = await buffer(incoming);
+  if (method === 'PUT' && behaviour === 'tamper') body.writeUInt8(body.readUInt8(7) ^ 1, 7);
+  const sent = request({
+    ...{ host: '127.0.0.1', port: serverPort, agent: false },
+    ...{ method, path, headers },
+  });
+  sent.end(body);
+  // Of an emitter: its only argument is the response.
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const bytes = await buffer(answer);
+  if (method === 'PUT' && behaviour === 'lose-answer') return void incoming.socket.destroy();
+  const etag = behaviour === 'no-md5' && { etag: `"${'0'.repeat(32)}"` };
+  outgoing.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...etag });
+  outgoing.end(bytes);
+}
+
+beforeAll(async () => {
+  process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
+  cluster = await startCluster({ settings: ['fsync = off'] });
+  url = await cluster.createDatabase();
+  ({ port: serverPort } = await server.run());
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = proxy.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  s3Url = `s3://mail?endpoint=${encodeURIComponent(`http://127.0.0.1:${address.port}`)}`;
+});
+afterAll(async () => {
+  proxy.closeAllConnections();
+  proxy.close();
+  await server.close();
+  await cluster.stop();
+  folder.remove();
+});
+
+beforeEach(() => {
+  behaviour = 'pass';
+});
+
+async function open() {
+  const temp = tempDir();
+  const scratchFolder = join(temp.path, 'scratch');
+  const { spool } = await openPostgresStore({ url, instance: temp.path, s3: s3Url, scratchFolder });
+  return {
+    ...{ blobs: spool.blobs, spool },
+    scratchFiles: () => readdirSync(scratchFolder),
+    count: async () => (await column(url, 'SELECT name FROM blob WHERE delete_at IS NULL')).length,
+    remove: async () => {
+      await spool.close();
+      await emptyStore(url);
+      temp.remove();
+    },
+  };
+}
+
+describeBlobs('S3', open);
+
+async function put(blobs: BlobStore) {
+  const writer = blobs.writer();
+  writer.end(Buffer.alloc(300_000, 'received '));
+  await once(writer, 'finish');
+  return writer.commit();
+}
+const age = () => column(url, 'UPDATE blob SET at = at - 49 * 3600000 RETURNING name');
+
+const objects = (): number => {
+  const names = readdirSync(join(folder.path, 's3', 'mail'), { recursive: true });
+  return names.filter((name) => String(name).endsWith('._S3rver_object')).length;
+};
+
+test('other bytes under a 200 are found before the message is acknowledged', async () => {
+  const at = await open();
+  ends(() => at.remove());
+  behaviour = 'tamper';
+  await expect(put(at.blobs)).rejects.toThrow(SpoolUnavailable);
+  await expect(put(at.blobs)).rejects.toThrow('other bytes');
+  expect(at.scratchFiles()).toEqual([]);
+  // What is pending goes by the queue; two gateways may work through it.
+  await age();
+  await Promise.all([at.spool.sweep(NEVER), at.spool.sweep(NEVER)]);
+  expect(await column(url, 'SELECT name FROM blob')).toEqual([]);
+});
+
+test('where the ETag is no MD5, the stored bytes are read', async () => {
+  const at = await open();
+  ends(() => at.remove());
+  behaviour = 'no-md5';
+  const raw = await put(at.blobs);
+  if (raw.kind !== 'file') throw new Error('it is kept in its row');
+  expect(await at.blobs.exists(raw.blob)).toBe(true);
+});
+
+test('a PUT whose answer is lost stays pending until it is old; a removed object is deleted', async () => {
+  const at = await open();
+  ends(() => at.remove());
+  const before = objects();
+  behaviour = 'lose-answer';
+  await expect(put(at.blobs)).rejects.toThrow(SpoolUnavailable);
+  behaviour = 'pass';
+  const raw = await put(at.blobs);
+  const named = await put(at.blobs);
+  await at.spool.accept([anEntry({ raw: named })]);
+  await at.spool.sweep(NEVER);
+  expect(objects()).toBe(before + 3);
+  if (raw.kind === 'file') await at.blobs.remove(raw.blob);
+  await age();
+  behaviour = 'cut';
+  await expect(at.spool.sweep(NEVER)).rejects.toThrow(SpoolUnavailable);
+  behaviour = 'pass';
+  // Another gateway takes over what one has not finished.
+  await column(url, 'UPDATE blob SET delete_at = 0 WHERE delete_at > 0 RETURNING name');
+  await at.spool.sweep(NEVER);
+  expect(objects()).toBe(before + 1);
+  await assertIntact(named, at.blobs);
+});
+
+test('an entry that is swept takes its object along', async () => {
+  const at = await open();
+  ends(() => at.remove());
+  const before = objects();
+  const entry = anEntry({ raw: await put(at.blobs), hold: because('h') });
+  await at.spool.accept([entry]);
+  await at.spool.discard(entry.id);
+  await at.spool.sweep({ ...NEVER, rawMs: -1 });
+  expect(objects()).toBe(before);
+});

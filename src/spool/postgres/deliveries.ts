@@ -200,14 +200,17 @@ const SAVE_MEDIA = sqlFunction(
   'save_media',
   `(items json) RETURNS SETOF int LANGUAGE sql
    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
-     WITH saved AS (
-       SELECT DISTINCT ON (entry.seq, part) number, entry.seq, part, media_id, url
+     WITH held AS MATERIALIZED (
+       -- The lock: an erasure of the entry that has to delete the media waits for this.
+       SELECT number, entry.seq, part, media_id, url
        FROM json_to_recordset(items) AS item (
          number int, id uuid, generation bigint, part text, media_id text, url text)
        JOIN entry ON entry.id = item.id JOIN job ON job.seq = entry.seq
        JOIN lane ON lane.key = job.lane AND lane.head = job.seq AND lane.owned
          AND lane.generation = item.generation
-       ORDER BY entry.seq, part, number DESC
+       ORDER BY entry.seq FOR KEY SHARE OF entry
+     ), saved AS (
+       SELECT DISTINCT ON (seq, part) * FROM held ORDER BY seq, part, number DESC
      ), stored AS (
        INSERT INTO media (seq, part, media_id, url) SELECT seq, part, media_id, url FROM saved
        ON CONFLICT (seq, part) DO UPDATE SET media_id = EXCLUDED.media_id, url = EXCLUDED.url

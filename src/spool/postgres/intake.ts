@@ -5,6 +5,7 @@ import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
+import { keyHash, WITHOUT_ERASED } from './erased-keys.ts';
 import { jsonOf } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
@@ -19,6 +20,9 @@ import { NOW, sqlFunction } from './schema.ts';
  *
  * A duplicate is acknowledged like the first, whose commit may still wait for its standby.
  * The empty message makes this a transaction that writes, so its commit waits for the same standby.
+ *
+ * A message of an erased person is a duplicate. What is erased while this runs is looked for again after
+ * the entries are stored; then the whole call is tried once more.
  */
 export const ACCEPT = sqlFunction(
   'accept',
@@ -30,6 +34,13 @@ export const ACCEPT = sqlFunction(
      stored uuid[];
      has_lost_blob boolean;
    BEGIN
+     IF EXISTS (SELECT FROM erased_key) THEN
+       RETURN QUERY SELECT item.dedup, erased_key.entry, false
+         FROM json_to_recordset(items) AS item (dedup uuid)
+         JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')};
+       IF FOUND THEN PERFORM pg_logical_emit_message(true, 'sluice', ''); END IF;
+       items := ${WITHOUT_ERASED.name}(items);
+     END IF;
      WITH item AS MATERIALIZED (
        SELECT nextval('entry_seq') AS seq, * FROM json_to_recordset(items) AS (
          id uuid, kind text, shop uuid, channel text, lane text, lane_key bigint, dedup uuid,
@@ -88,6 +99,13 @@ export const ACCEPT = sqlFunction(
          AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0))
      INTO stored, has_lost_blob FROM new;
      IF has_lost_blob THEN RAISE EXCEPTION 'a blob of an entry is not in the database'; END IF;
+     IF EXISTS (SELECT FROM erased_key) AND EXISTS (
+       SELECT FROM json_to_recordset(items) AS item (id uuid, remote uuid, remote_if_taken uuid)
+       JOIN entry ON entry.id = item.id AND entry.id = ANY (stored)
+       JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'entry.dedup')}
+         OR item.remote_if_taken IS NOT NULL AND entry.remote = item.remote
+           AND erased_key.hash = ${keyHash('remote', 'entry.remote')}
+     ) THEN RAISE serialization_failure USING MESSAGE = 'a person was erased meanwhile'; END IF;
 
      RETURN QUERY SELECT entry.dedup, entry.id, true FROM entry WHERE entry.id = ANY (stored);
      IF cardinality(stored) = json_array_length(items) THEN RETURN; END IF;
@@ -95,6 +113,10 @@ export const ACCEPT = sqlFunction(
      RETURN QUERY SELECT entry.dedup, entry.id, false
        FROM json_to_recordset(items) AS item (dedup uuid) JOIN entry ON entry.dedup = item.dedup
        WHERE entry.id <> ALL (stored);
+     RETURN QUERY SELECT item.dedup, erased_key.entry, false
+       FROM json_to_recordset(items) AS item (dedup uuid)
+       JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')}
+       WHERE EXISTS (SELECT FROM erased_key);
      PERFORM pg_logical_emit_message(true, 'sluice', '');
    END $$`,
 );

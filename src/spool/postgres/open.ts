@@ -14,6 +14,10 @@ import { Database } from './connection.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
 import { DELIVERY_FUNCTIONS, PostgresDeliveries } from './deliveries.ts';
 import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
+import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
+import { ERASURE_FUNCTIONS } from './erasure-rows.ts';
+import { PostgresEraser } from './erasure.ts';
+import type { Eraser } from '../erasure.ts';
 import type { EntryIndex } from '../entry-index.ts';
 import { CARD_FUNCTIONS } from './cards.ts';
 import type { StoredFormReaders } from '../stored-form.ts';
@@ -39,6 +43,7 @@ import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 const FUNCTIONS = [
   ...BLOB_FUNCTIONS,
   ...LANE_FUNCTIONS,
+  ...ERASED_KEY_FUNCTIONS,
   ACCEPT,
   ...DELIVERY_FUNCTIONS,
   ...MOVE_FUNCTIONS,
@@ -52,6 +57,7 @@ const FUNCTIONS = [
   ...CHAT_FUNCTIONS,
   ...CARD_FUNCTIONS,
   ...SEARCH_FUNCTIONS,
+  ...ERASURE_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -75,6 +81,7 @@ export interface PostgresStore {
   renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
   /** Close it before the store. */
   readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
+  readonly openEraser: () => Eraser;
 }
 
 /**
@@ -145,6 +152,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     renewSummaries: (forms, signal) =>
       new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),
+    openEraser: () => new PostgresEraser(database, blobs),
     operator: {
       restore: (id) => moves.restore(id),
       takeBack: (id, to, reason) => moves.takeBack(id, to, reason),

@@ -171,6 +171,11 @@ function reportEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal:
       `Not reached: the platform of ${elsewhere.join(', ')}. Have the person erased there too.\n`,
     );
   }
+  if (bytes['database'] === 'not_vacuumed') {
+    terminal.err(
+      "Everything is erased, but this user of the database may not run VACUUM: have the tables' owner run it.\n",
+    );
+  }
   const postponed = Object.keys(bytes).filter((file) => bytes[file] === 'postponed');
   if (postponed.length > 0) {
     throw new CommandFailed(

@@ -7,7 +7,7 @@ import { type Erased, type EraseFound, type EraseRequest, PersonEraser } from '.
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
-import { requireEmbeddedStore, withSpool, type OpenSpool } from './open-spool.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -35,13 +35,12 @@ async function eraseWith(
   terminal: Terminal,
   events: ProcessEvents,
 ): Promise<void> {
-  requireEmbeddedStore(open.config, 'this version erases from the embedded store only');
   const shopId = options.shop === undefined ? undefined : open.shopId(options.shop);
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
   const person = readPerson(options.address, countriesOf(numbers));
   const request: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
   rejectOwnAddress(open, request, options.address);
-  const eraser = PersonEraser.open(open.config);
+  const eraser = PersonEraser.open(open.config, open.openEraser());
   try {
     const found = await interruptible(events, (signal) =>
       search(eraser, request, terminal, signal),
@@ -100,7 +99,7 @@ async function search(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<EraseFound> {
-  const total = eraser.count();
+  const total = await eraser.count();
   const bar = progressOf(terminal, { name: 'looking', total, unit: 'entries' });
   try {
     const found = await eraser.find(request, (entries) => {
@@ -130,7 +129,7 @@ async function eraseIfConfirmed(
   ) {
     throw new CommandFailed('nothing was erased');
   }
-  const target = `person ${eraser.hashOf(identityOf(request.person))}`;
+  const target = `person ${await eraser.hashOf(identityOf(request.person))}`;
   await audit('erase', target, 'begun');
   try {
     const erased = await interruptible(events, (signal) => eraser.erase(request, found, signal));
@@ -170,6 +169,11 @@ function reportEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal:
   if (elsewhere.length > 0) {
     terminal.err(
       `Not reached: the platform of ${elsewhere.join(', ')}. Have the person erased there too.\n`,
+    );
+  }
+  if (bytes['database'] === 'not_vacuumed') {
+    terminal.err(
+      "Everything is erased, but this user of the database may not run VACUUM: have the tables' owner run it.\n",
     );
   }
   const postponed = Object.keys(bytes).filter((file) => bytes[file] === 'postponed');

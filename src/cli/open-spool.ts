@@ -5,6 +5,7 @@ import { completeFromExisting, type CompleteConfig, storeUrl } from '../config/c
 import { nearest } from '../config/field.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
+import type { Eraser } from '../spool/erasure.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import { type Reason, shownReason } from '../domain/reasons.ts';
@@ -23,6 +24,8 @@ export interface OpenSpool {
   readonly operator: OperatorStore;
   readonly index: EntryIndex;
   readonly chat: ChatStore;
+  /** Opens what erases people; the caller closes it. */
+  readonly openEraser: () => Eraser;
   readonly shops: CompleteConfig['shops'];
   /** The configured name of a shop, or its id if it is no longer configured. */
   readonly shopName: (id: ShopId) => string;
@@ -48,7 +51,7 @@ export async function withSpool<T>(
   if (config.spool.url === 'sqlite') requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
-  const { spool, operator, chat, openIndex } = await openStore({
+  const { spool, operator, chat, openIndex, openEraser } = await openStore({
     url: storeUrl(config),
     blobs: config.spool.blobs,
     dir: config.dataDir,
@@ -65,6 +68,7 @@ export async function withSpool<T>(
       operator,
       index,
       chat,
+      openEraser,
       shops,
       shopName: (id) => names.get(id) ?? id,
       shown: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),

@@ -2,10 +2,16 @@ import { join } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
 import { PlatformEraser, type PlatformPlan } from '../local-platform/erase.ts';
 import type { ErasedPerson } from '../local-platform/store/erase-rows.ts';
-import type { LineMention, Mention, TracedEntry, Traces } from '../spool/erasure.ts';
-import { eraseFromIndex } from '../spool/search/open-search.ts';
-import { SpoolEraser } from '../spool/sqlite/erasure.ts';
-import type { Purged } from '../spool/sqlite/erasure-bytes.ts';
+import type {
+  Eraser,
+  LineMention,
+  Mention,
+  Purged,
+  RestKind,
+  TracedEntry,
+  Traces,
+} from '../spool/erasure.ts';
+import { purgeBeside } from '../spool/sqlite/erasure.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { NamedPerson } from './erase-person.ts';
 
@@ -40,13 +46,13 @@ export interface EraseRequest {
 /** The stores that are searched for a person: the spool, its files, and the embedded platform. */
 export class PersonEraser {
   readonly #dataDir: string;
-  readonly #spool: SpoolEraser;
+  readonly #spool: Eraser;
   readonly #platform: PlatformEraser | undefined;
   readonly #shops: readonly ShopId[];
 
   private constructor(
     dataDir: string,
-    spool: SpoolEraser,
+    spool: Eraser,
     platform: PlatformEraser | undefined,
     shops: readonly ShopId[],
   ) {
@@ -56,9 +62,11 @@ export class PersonEraser {
     this.#shops = shops;
   }
 
-  /** @throws {SpoolUnusable} {LocalPlatformUnusable} */
-  static open({ dataDir, shops }: CompleteConfig): PersonEraser {
-    const spool = SpoolEraser.open(dataDir);
+  /**
+   * @param spool the opened store's; it is closed with this
+   * @throws {LocalPlatformUnusable}
+   */
+  static open({ dataDir, shops }: CompleteConfig, spool: Eraser): PersonEraser {
     try {
       const platform = PlatformEraser.open(join(dataDir, 'platform'));
       return new PersonEraser(
@@ -78,12 +86,12 @@ export class PersonEraser {
     this.#spool.close();
   }
 
-  count(): number {
+  count(): Promise<number> {
     return this.#spool.count();
   }
 
   /** @param identity the same text for the same person, however the address was typed */
-  hashOf(identity: string): string {
+  hashOf(identity: string): Promise<string> {
     return this.#spool.hashOf(identity);
   }
 
@@ -94,24 +102,31 @@ export class PersonEraser {
       ...(shopId !== undefined && { shopId }),
       ...(onProgress && { onProgress }),
     });
-    const isUnfinished = (['blob', 'media', 'message', 'visitor'] as const).some(
-      (kind) => this.#spool.rest(kind).length > 0,
-    );
+    const rest = await this.#rest(['blob', 'media', 'message', 'visitor']);
+    const isUnfinished = rest.some(([, names]) => names.length > 0);
     return { ...found, isUnfinished, platform: await this.#findOnPlatform(request, found.traces) };
   }
 
   async #findOnPlatform(request: EraseRequest, traces?: Traces): Promise<PlatformPlan | undefined> {
     const visitors = traces?.visitors.map(({ id }) => id) ?? [];
-    const person = this.#erasedPerson(request, visitors);
-    return this.#platform?.find(person, this.#spool.rest('media'));
+    const person = await this.#erasedPerson(request, visitors);
+    const media = await this.#spool.rest('media');
+    return this.#platform?.find(person, media);
   }
 
-  #erasedPerson({ person, shopId }: EraseRequest, visitors: readonly string[]): ErasedPerson {
+  async #rest(kinds: readonly RestKind[]): Promise<(readonly [RestKind, readonly string[]])[]> {
+    return Promise.all(kinds.map(async (kind) => [kind, await this.#spool.rest(kind)] as const));
+  }
+
+  async #erasedPerson(
+    { person, shopId }: EraseRequest,
+    visitors: readonly string[],
+  ): Promise<ErasedPerson> {
     return {
       is: person.is,
       isNamedIn: person.isNamedIn,
-      messageIds: new Set(this.#spool.rest('message')),
-      visitorIds: new Set([...visitors, ...this.#spool.rest('visitor')]),
+      messageIds: new Set(await this.#spool.rest('message')),
+      visitorIds: new Set([...visitors, ...(await this.#spool.rest('visitor'))]),
       ...(shopId !== undefined && { shopId }),
     };
   }
@@ -141,25 +156,21 @@ export class PersonEraser {
     }
     await this.#spool.sweepTemporary();
     signal.throwIfAborted();
-    const bytes: Record<string, Purged> = { 'spool.db': await this.#spool.purge(person) };
-    signal.throwIfAborted();
-    const index = await eraseFromIndex(this.#dataDir);
-    if (index !== undefined) bytes['search.db'] = index;
+    const bytes: Record<string, Purged> = { ...(await this.#spool.purge(person, signal)) };
     signal.throwIfAborted();
     if (this.#platform !== undefined) {
-      bytes['platform.sqlite'] = await this.#spool.purgeOther(this.#platform.db, person);
+      bytes['platform.sqlite'] = await purgeBeside(this.#platform.db, this.#dataDir, person);
     }
     return { files, senderRates, inFlight, bytes };
   }
 
   /** References that only the person's messages lead to are deleted last, after everything else. */
   async #eraseOnPlatform(request: EraseRequest): Promise<number> {
-    const rest = (['media', 'message', 'visitor'] as const).map(
-      (kind) => [kind, this.#spool.rest(kind)] as const,
-    );
+    const rest = await this.#rest(['media', 'message', 'visitor']);
     const plan = await this.#findOnPlatform(request);
-    if (plan !== undefined) await this.#platform?.erase(plan, this.#erasedPerson(request, []));
-    for (const [kind, names] of rest) this.#spool.forgetRest(kind, names);
+    if (plan !== undefined)
+      await this.#platform?.erase(plan, await this.#erasedPerson(request, []));
+    for (const [kind, names] of rest) await this.#spool.forgetRest(kind, names);
     return plan === undefined ? 0 : plan.media.length + plan.emails.length;
   }
 

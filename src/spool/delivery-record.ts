@@ -10,6 +10,8 @@ const PLAIN_UP_TO_CHARS = 4 * 1024;
 /** Longer JSON is not deflated: it would not fit. */
 const MAX_JSON_CHARS = 16 * 1024 * 1024;
 const MAX_STORED_BYTES = 1024 * 1024;
+/** `MAX_JSON_CHARS` in UTF-8 at most. */
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 /** How much of a message that is too large is kept. */
 const EXCERPT_CHARS = 16 * 1024;
 
@@ -36,9 +38,14 @@ function shortened({ request, attachments }: DeliveryRecord, chars: number): Del
   };
 }
 
+/** The JSON of what `encodeRecord` returned. */
+export function recordText(stored: StoredRecord): string {
+  if (typeof stored === 'string') return stored;
+  return inflateRawSync(stored, { maxOutputLength: MAX_RECORD_BYTES }).toString('utf8');
+}
+
 /** Decodes what `encodeRecord` returned. */
 export function decodeRecord(stored: StoredRecord): DeliveryRecord {
-  const json = typeof stored === 'string' ? stored : inflateRawSync(stored).toString('utf8');
   // Written by JSON.stringify of a DeliveryRecord above.
-  return JSON.parse(json) as DeliveryRecord;
+  return JSON.parse(recordText(stored)) as DeliveryRecord;
 }

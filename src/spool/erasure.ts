@@ -102,3 +102,77 @@ export function blackened(step: TimelineStep, person: Person): TimelineStep {
   );
   return { ...step, detail: Object.fromEntries(clean) };
 }
+
+export interface FindOptions {
+  readonly person: Person;
+  /** Searches this shop only. */
+  readonly shopId?: ShopId;
+  /** Also search other people's messages, which requires reading all of them. */
+  readonly others: boolean;
+  /** Called after each portion with the number of entries read. */
+  readonly onProgress?: (entries: number) => void;
+}
+
+export interface Found {
+  readonly traces: Traces;
+  readonly mentions: readonly Mention[];
+  readonly lines: readonly LineMention[];
+}
+
+export interface ErasedRows {
+  readonly senderRates: number;
+  /** Entries that were still being delivered when they were erased. */
+  readonly inFlight: readonly TracedEntry[];
+}
+
+export interface EraseRowsOptions {
+  readonly person: Person;
+  readonly shops: readonly ShopId[];
+  /** How long to wait for deliveries in flight. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What has to be deleted after the rows: blobs, and on the embedded platform media, messages, and
+ * visitors that it knows only by their messages.
+ */
+export type RestKind = 'blob' | 'media' | 'message' | 'visitor';
+
+/**
+ * What became of deleted bytes in a file or a database. `postponed`: the file has to be rewritten,
+ * which takes too long beside a running gateway. `vacuumed`: the server was asked to free the space
+ * of deleted rows, which it overwrites when it uses the space again; `not_vacuumed`: it refused.
+ */
+export type Purged = 'clean' | 'rewritten' | 'postponed' | 'vacuumed' | 'not_vacuumed';
+
+/**
+ * Erases people from a store, with or without running gateways, in short transactions. Every step
+ * can be repeated, after a kill or for data that has arrived since.
+ */
+export interface Eraser {
+  /** The number of entries, all of which `find` reads. */
+  count(): Promise<number>;
+  /** A hash of the person that is always the same, and useless without the key. */
+  hashOf(identity: string): Promise<string>;
+  /** Searches the whole store for a person. Changes nothing. */
+  find(options: FindOptions): Promise<Found>;
+  /**
+   * Deletes the rows of what was found. Waits for deliveries in flight; when `waitMs` is over their
+   * entries are erased anyway, and the outcome of the attempt changes nothing. Keyed hashes of
+   * dedup keys, of emails' remote ids and of opt-outs remain.
+   * @throws the signal's reason, between two transactions
+   */
+  eraseRows(traces: Traces, options: EraseRowsOptions): Promise<ErasedRows>;
+  /** Deletes the blobs whose rows were deleted. Resolves with their number. */
+  eraseBlobs(): Promise<number>;
+  /** What has still to be deleted outside the rows, from this run or one that was killed. */
+  rest(kind: RestKind): Promise<readonly string[]>;
+  /** Removes the records of what has been deleted. */
+  forgetRest(kind: RestKind, names: readonly string[]): Promise<void>;
+  /** Deletes files of this data folder and blobs that nothing names and nobody is writing. */
+  sweepTemporary(): Promise<void>;
+  /** Removes deleted bytes as far as the store can, and answers for each of its databases. */
+  purge(person: Person, signal?: AbortSignal): Promise<Readonly<Record<string, Purged>>>;
+  close(): void;
+}

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DurableFiles, makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
 import type { EntryIndex } from './entry-index.ts';
+import type { Eraser } from './erasure.ts';
 import { SpoolUnavailable, SpoolUnusable } from './errors.ts';
 import { DataFolderLock } from './locks.ts';
+import { methodsOf } from './methods.ts';
+import { eraseFromIndex } from './search/open-search.ts';
 import { SearchThreads } from './search/search-threads.ts';
+import { SpoolEraser } from './sqlite/erasure.ts';
 import { openSqliteStore, type SqliteSpoolOptions } from './sqlite/open.ts';
 import type { Store } from './store.ts';
 
@@ -25,6 +29,8 @@ export interface OpenedStore extends Store {
    * @param onFailure the index cannot be updated, for this reason (a code or the error's name)
    */
   readonly openIndex: (onFailure?: (reason: string) => void) => EntryIndex;
+  /** Opens what erases people; the caller closes it before the spool. */
+  readonly openEraser: () => Eraser;
 }
 
 /**
@@ -41,6 +47,21 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
   return {
     ...store,
     openIndex: (onFailure) => new SearchThreads({ dir, role, ...(onFailure && { onFailure }) }),
+    openEraser: () => embeddedEraser(dir),
+  };
+}
+
+/** The index is a file of its own, which follows the store's. */
+function embeddedEraser(dir: string): Eraser {
+  const eraser = SpoolEraser.open(dir);
+  return {
+    ...methodsOf(eraser),
+    purge: async (person, signal) => {
+      const store = await eraser.purge(person);
+      signal?.throwIfAborted();
+      const index = await eraseFromIndex(dir);
+      return { ...store, ...(index !== undefined && { 'search.db': index }) };
+    },
   };
 }
 

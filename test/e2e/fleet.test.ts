@@ -96,6 +96,11 @@ describe('two gateways with one database', () => {
     });
     const backup = await run('backup', join(one.dataDir, 'copy'));
     expect(backup).toMatchObject({ code: 1, stderr: expect.stringMatching(/pgBackRest/) });
+    const erase = await run('erase', '--address', 'ann@example.com', '--yes', '--json');
+    expect(await run('queue', 'list', '--state', 'delivered', '--json')).toMatchObject({
+      stdout: expect.not.stringContaining('"state"'),
+    });
+    expect(erase).toMatchObject({ code: 0, stdout: expect.stringContaining('"vacuumed"') });
     const doctor = await run('doctor', '--only', 'database');
     expect(doctor.stdout).toMatch(/PostgreSQL \d+.*\n[^]*synchronous_standby_names is empty/);
     expect(list.stdout + list.stderr + backup.stderr + doctor.stdout).not.toContain('postgres://');

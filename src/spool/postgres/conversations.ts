@@ -2,12 +2,17 @@ import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { LaneKey, RememberedConversation } from '../spool.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
+import { optOutHash } from './erased-keys.ts';
 import { jsonOf, storable } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
 type Remembered = LaneKey & { readonly id?: EntryId; readonly conversationId: string };
 
-/** Stores the conversations of lanes, unless another lane has the conversation. Returns their numbers. */
+/**
+ * Stores the conversations of lanes, unless another lane has the conversation. Returns their numbers. Nothing
+ * is stored for an entry that was erased during delivery: its lane names the person. An erasure
+ * waits for the lock of the entry, and finds the conversation afterwards.
+ */
 const REMEMBER = sqlFunction(
   'remember_conversations',
   `(items json) RETURNS SETOF int LANGUAGE plpgsql AS $$
@@ -15,9 +20,13 @@ const REMEMBER = sqlFunction(
    BEGIN
      FOR each IN
        SELECT * FROM json_to_recordset(items) AS item (
-         number int, shop uuid, channel text, lane text, conversation_id text)
+         number int, id uuid, shop uuid, channel text, lane text, conversation_id text)
        ORDER BY shop, conversation_id
      LOOP
+       IF each.id IS NOT NULL AND EXISTS (SELECT FROM erasure_key) THEN
+         PERFORM 1 FROM entry WHERE id = each.id FOR KEY SHARE;
+         CONTINUE WHEN NOT FOUND;
+       END IF;
        BEGIN
          INSERT INTO conversation AS old (shop, channel, lane, conversation_id, used_at)
            VALUES (each.shop, each.channel, each.lane, each.conversation_id, ${NOW.name}())
@@ -63,8 +72,8 @@ export class ConversationTable {
   }
 
   async #remember(lanes: readonly Remembered[]): Promise<boolean[]> {
-    const items = lanes.map(({ shopId, channel, lane, conversationId }, number) => ({
-      ...{ number, shop: shopId, channel, lane, conversation_id: conversationId },
+    const items = lanes.map(({ id, shopId, channel, lane, conversationId }, number) => ({
+      ...{ number, id, shop: shopId, channel, lane, conversation_id: conversationId },
     }));
     const kept = await this.#database.query<{ number: number }>(
       `SELECT number FROM ${REMEMBER.name}($1) AS number`,
@@ -82,7 +91,9 @@ export class ConversationTable {
   }
 }
 
-/** Opt-outs from text messages. `OptOutStore` documents the methods. */
+const OWN_HASH = optOutHash('$1::uuid', '$2');
+
+/** Opt-outs from text messages. Of an erased person a keyed hash is stored, until they opt in or out again. `OptOutStore` documents the methods. */
 export class OptOutTable {
   readonly #database: Database;
 
@@ -92,7 +103,9 @@ export class OptOutTable {
 
   async isOptedOut(shopId: ShopId, lane: string): Promise<boolean> {
     const [row] = await this.#database.query<{ opted_out: boolean }>(
-      'SELECT opted_out FROM opt_out WHERE shop = $1 AND lane = $2',
+      `SELECT coalesce(
+         (SELECT opted_out FROM opt_out WHERE shop = $1::uuid AND lane = $2),
+         EXISTS (SELECT FROM erased_opt_out WHERE hash = ${OWN_HASH})) AS opted_out`,
       [shopId, storable(lane)],
     );
     return row?.opted_out === true;
@@ -109,9 +122,13 @@ export class OptOutTable {
 
   async optIn(shopId: ShopId, lane: string, messageSid: string): Promise<boolean> {
     const changed = await this.#database.query(
-      `UPDATE opt_out SET opted_out = false, changed_by = $3,
-         at = CASE WHEN opted_out THEN ${NOW.name}() ELSE at END
-       WHERE shop = $1 AND lane = $2 AND (opted_out OR changed_by = $3) RETURNING 1`,
+      `INSERT INTO opt_out AS old (shop, lane, at, opted_out, changed_by)
+       SELECT $1::uuid, $2, ${NOW.name}(), false, $3
+       WHERE EXISTS (SELECT FROM opt_out WHERE shop = $1::uuid AND lane = $2)
+         OR EXISTS (SELECT FROM erased_opt_out WHERE hash = ${OWN_HASH})
+       ON CONFLICT (shop, lane) DO UPDATE SET opted_out = false, changed_by = EXCLUDED.changed_by,
+         at = CASE WHEN old.opted_out THEN EXCLUDED.at ELSE old.at END
+       WHERE old.opted_out OR old.changed_by = EXCLUDED.changed_by RETURNING 1`,
       [shopId, storable(lane), storable(messageSid)],
     );
     return changed.length > 0;

@@ -5,6 +5,7 @@ import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
+import { keyHash, WITHOUT_ERASED } from './erased-keys.ts';
 import { jsonOf } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
@@ -20,6 +21,9 @@ import { NOW, sqlFunction } from './schema.ts';
  *
  * A duplicate is acknowledged like the first, whose commit may still wait for its standby.
  * The empty message makes this a transaction that writes, so its commit waits for the same standby.
+ *
+ * A message of an erased person is a duplicate. What is erased while this runs is looked for again after
+ * the entries are stored; then the whole call is tried once more.
  */
 export const ACCEPT = sqlFunction(
   'accept',
@@ -30,6 +34,13 @@ export const ACCEPT = sqlFunction(
      now bigint := ${NOW.name}();
      stored int;
    BEGIN
+     IF EXISTS (SELECT FROM erased_key) THEN
+       RETURN QUERY SELECT item.dedup, erased_key.entry, false
+         FROM json_to_recordset(items) AS item (dedup uuid)
+         JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')};
+       IF FOUND THEN PERFORM pg_logical_emit_message(true, 'sluice', ''); END IF;
+       items := ${WITHOUT_ERASED.name}(items);
+     END IF;
      RETURN QUERY WITH item AS MATERIALIZED (
        SELECT nextval('entry_seq') AS seq, * FROM json_to_recordset(items) AS (
          id uuid, kind text, shop uuid, channel text, lane text, lane_key bigint, dedup uuid,
@@ -91,14 +102,27 @@ export const ACCEPT = sqlFunction(
          AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0)) THEN
        RAISE EXCEPTION 'a blob of an entry is not in the database';
      END IF;
+     IF EXISTS (SELECT FROM erased_key) AND EXISTS (
+       SELECT FROM json_to_recordset(items) AS item (id uuid, remote uuid, remote_if_taken uuid)
+       JOIN entry ON entry.id = item.id
+       JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'entry.dedup')}
+         OR item.remote_if_taken IS NOT NULL AND entry.remote = item.remote
+           AND erased_key.hash = ${keyHash('remote', 'entry.remote')}
+     ) THEN RAISE serialization_failure USING MESSAGE = 'a person was erased meanwhile'; END IF;
      IF stored = json_array_length(items) THEN RETURN; END IF;
 
      -- A new statement: it sees what another gateway committed while this one waited for it.
      RETURN QUERY SELECT entry.dedup, entry.id, false FROM entry
        WHERE entry.dedup = ANY (ARRAY(SELECT dedup FROM json_to_recordset(items) AS item (dedup uuid)));
+     IF EXISTS (SELECT FROM erased_key) THEN
+       RETURN QUERY SELECT item.dedup, erased_key.entry, false
+         FROM json_to_recordset(items) AS item (dedup uuid)
+         JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')};
+     END IF;
      -- The first was swept meanwhile: once more, and this one is stored.
      IF EXISTS (SELECT FROM json_to_recordset(items) AS item (dedup uuid)
-       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.dedup = item.dedup)) THEN
+       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.dedup = item.dedup)
+         AND NOT EXISTS (SELECT FROM erased_key WHERE hash = ${keyHash('dedup', 'item.dedup')})) THEN
        RAISE serialization_failure;
      END IF;
      -- A duplicate gives no Message-ID to an entry.

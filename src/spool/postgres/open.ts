@@ -16,6 +16,10 @@ import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conver
 import { PostgresDeliveries } from './deliveries.ts';
 import { DELIVERY_FUNCTIONS } from './delivery-functions.ts';
 import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
+import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
+import { ERASURE_FUNCTIONS } from './erasure-rows.ts';
+import { PostgresEraser } from './erasure.ts';
+import type { Eraser } from '../erasure.ts';
 import type { EntryIndex } from '../entry-index.ts';
 import { CARD_FUNCTIONS } from './cards.ts';
 import type { StoredFormReaders } from '../stored-form.ts';
@@ -41,6 +45,7 @@ import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
 const FUNCTIONS = [
   ...BLOB_FUNCTIONS,
   ...LANE_FUNCTIONS,
+  ...ERASED_KEY_FUNCTIONS,
   ACCEPT,
   ...DELIVERY_FUNCTIONS,
   ...MOVE_FUNCTIONS,
@@ -54,6 +59,7 @@ const FUNCTIONS = [
   ...CHAT_FUNCTIONS,
   ...CARD_FUNCTIONS,
   ...SEARCH_FUNCTIONS,
+  ...ERASURE_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -79,6 +85,7 @@ export interface PostgresStore {
   renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
   /** Close it before the store. */
   readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
+  readonly openEraser: () => Eraser;
 }
 
 /**
@@ -154,6 +161,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     renewSummaries: (forms, signal) =>
       new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),
+    openEraser: () => new PostgresEraser(database, blobs),
     operator: {
       restore: (id) => moves.restore(id),
       takeBack: (id, to, reason) => moves.takeBack(id, to, reason),

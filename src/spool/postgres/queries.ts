@@ -4,6 +4,7 @@ import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import { dedupHash, remoteKey } from '../hashes.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
+import { keyHash } from './erased-keys.ts';
 import { uuidOf } from './intake.ts';
 import { toEntry, toRawForm } from '../entry-row.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid } from './rows.ts';
@@ -119,7 +120,7 @@ export class EntryQueries {
 
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#known(
-      'SELECT hash FROM remote WHERE hash = ANY ($1::uuid[])',
+      `SELECT hash FROM remote WHERE hash = ANY ($1::uuid[]) UNION ALL ${erasedAmong('remote')}`,
       new Map(ids.map((id) => [uuidOf(remoteKey(shopId, id)), id])),
     );
   }
@@ -130,7 +131,8 @@ export class EntryQueries {
     dedupKeys: readonly string[],
   ): Promise<ReadonlySet<string>> {
     return this.#known(
-      'SELECT dedup AS hash FROM entry WHERE dedup = ANY ($1::uuid[])',
+      `SELECT dedup AS hash FROM entry WHERE dedup = ANY ($1::uuid[])
+       UNION ALL ${erasedAmong('dedup')}`,
       new Map(
         dedupKeys.map((dedupKey) => [uuidOf(dedupHash({ shopId, channel, dedupKey })), dedupKey]),
       ),
@@ -163,3 +165,9 @@ export class EntryQueries {
     return new Set(rows.map(({ id }) => id));
   }
 }
+
+/** The hashes of `$1` that an erased entry had. */
+const erasedAmong = (kind: 'dedup' | 'remote'): string =>
+  `SELECT asked AS hash FROM unnest($1::uuid[]) AS asked
+   WHERE EXISTS (SELECT FROM erased_key)
+     AND EXISTS (SELECT FROM erased_key WHERE hash = ${keyHash(kind, 'asked')})`;

@@ -156,6 +156,12 @@ const STEPS: readonly string[] = [
     one boolean PRIMARY KEY DEFAULT true CHECK (one), generation bigint NOT NULL DEFAULT 0,
     until bigint NOT NULL DEFAULT 0, terms_version int NOT NULL
   );
+
+  -- Erased people: keyed hashes of what they had sent and of their opt-outs, and what is still to be deleted.
+  CREATE TABLE erasure_key (one boolean PRIMARY KEY DEFAULT true CHECK (one), key bytea NOT NULL);
+  CREATE TABLE erased_key (hash uuid PRIMARY KEY, entry uuid NOT NULL);
+  CREATE TABLE erased_opt_out (hash uuid PRIMARY KEY, at bigint NOT NULL);
+  CREATE TABLE erasure_rest (kind text, name text, PRIMARY KEY (kind, name));
   CREATE INDEX entry_shop ON entry (shop, channel, seq);
   CREATE INDEX outcome_reason ON outcome ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
   CREATE INDEX job_reason ON job ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;

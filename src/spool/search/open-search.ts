@@ -2,7 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Follow } from './follow.ts';
-import { type Purged, truncateLog } from '../sqlite/erasure-bytes.ts';
+import type { Purged } from '../erasure.ts';
+import { truncateLog } from '../sqlite/erasure-bytes.ts';
 import { IndexDatabase, indexFileOf, isDamage, removeIndex } from './index-database.ts';
 import { SearchIndex } from './search-index.ts';
 

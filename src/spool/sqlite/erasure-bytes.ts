@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Purged } from '../erasure.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import type { Db } from './database.ts';
 import { codeOf } from '../../runtime/error-code.ts';
@@ -11,9 +12,6 @@ const REWRITE_BESIDE_GATEWAY_BYTES = 256 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
 const EMPTIED_WITHIN_MS = 60_000;
 const CHECKPOINT_AGAIN_AFTER_MS = 100;
-
-/** `postponed`: the file has to be rewritten, which takes too long beside a running gateway. */
-export type Purged = 'clean' | 'rewritten' | 'postponed';
 
 interface PurgeOptions {
   readonly occursIn: (text: string) => boolean;

@@ -1,62 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inflateRawSync } from 'node:zlib';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import type { EntryMeta, TimelineStep } from '../entry.ts';
-import { blackened } from '../erasure.ts';
-import { bodyTexts, readableTexts, textOfJson } from '../erasure-text.ts';
+import { recordText } from '../delivery-record.ts';
+import {
+  isTheirs,
+  mentionedIn,
+  notesOf,
+  type SearchedEntry,
+  theirLanes,
+  toTraced,
+} from '../erasure-search.ts';
 import type {
+  FindOptions,
+  Found,
   LineMention,
   Mention,
   Note,
   Person,
   TracedEntry,
   TracedLane,
-  Traces,
   Where,
 } from '../erasure.ts';
 import type { Db } from './database.ts';
-import { readReason } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
-import { sentence } from '../../domain/reasons.ts';
 import { findVisitors } from './erasure-visitors.ts';
 
 /** Rows per query. Short reads do not keep a running gateway from resetting its WAL. */
 const ROWS_AT_ONCE = 500;
-const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-type Row = Pick<
-  EntryRow,
-  | 'seq'
-  | 'id'
-  | 'kind'
-  | 'shop'
-  | 'channel'
-  | 'lane'
-  | 'meta'
-  | 'state'
-  | 'blob'
-  | 'has_raw'
-  | 'reason'
->;
-
-export interface FinderOptions {
-  readonly person: Person;
-  /** Searches this shop only. */
-  readonly shopId?: ShopId;
-  /** Also search other people's messages, which requires reading all of them. */
-  readonly others: boolean;
-  /** Called after each portion with the number of entries read. */
-  readonly onProgress?: (entries: number) => void;
-}
-
-export interface Found {
-  readonly traces: Traces;
-  readonly mentions: readonly Mention[];
-  readonly lines: readonly LineMention[];
-}
+type Row = SearchedEntry & Pick<EntryRow, 'has_raw'>;
 
 /** Searches the whole store for a person. Changes nothing. */
 export class TraceFinder {
@@ -75,7 +49,7 @@ export class TraceFinder {
     return this.#sql.count.get()?.n ?? 0;
   }
 
-  async find(options: FinderOptions): Promise<Found> {
+  async find(options: FindOptions): Promise<Found> {
     const { person, shopId, others, onProgress } = options;
     const visitors = findVisitors(this.#db, person, shopId);
     const ids = new Set(visitors.map((visitor) => `${visitor.shopId}/${visitor.id}`));
@@ -88,11 +62,8 @@ export class TraceFinder {
       if (rows.length === 0) break;
       for (const row of rows) {
         if (shopId !== undefined && row.shop !== shopId) continue;
-        // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
-        const meta = JSON.parse(row.meta) as EntryMeta;
-        if (this.#isTheirs(row, meta, person, ids)) {
-          const { seq, id, shop, channel, state } = row;
-          entries.push({ seq, id, shopId: shop, channel, state });
+        if (isTheirs(row, person, ids, () => this.#raw(row))) {
+          entries.push(toTraced(row));
           continue;
         }
         notes.push(...this.#notes(row, person));
@@ -117,13 +88,6 @@ export class TraceFinder {
     };
   }
 
-  #isTheirs(row: Row, meta: EntryMeta, person: Person, visitors: ReadonlySet<string>): boolean {
-    if (row.channel === 'web_chat' && visitors.has(`${row.shop}/${String(meta['visitorId'])}`)) {
-      return true;
-    }
-    return person.wrote({ ...row, meta }, () => this.#raw(row));
-  }
-
   #raw({ seq, blob, has_raw: hasRaw }: Row): Uint8Array | undefined {
     if (hasRaw === 0) return undefined;
     if (blob === null) return this.#sql.raw.get(seq)?.bytes;
@@ -136,31 +100,16 @@ export class TraceFinder {
     }
   }
 
-  #notes(row: Row, person: Person): Note[] {
-    const { seq } = row;
-    const reasons = [row.reason, this.#sql.move.get(seq)?.reason].some(
-      (reason) => typeof reason === 'string' && person.isNamedIn(sentence(readReason(reason))),
-    );
-    const steps = this.#sql.steps.all(seq).filter((part) => namesIn(part.steps, person));
-    return [...(reasons ? [{ seq, no: undefined }] : []), ...steps.map(({ no }) => ({ seq, no }))];
+  #notes({ seq, reason }: Row, person: Person): Note[] {
+    const reasons = [reason, this.#sql.move.get(seq)?.reason];
+    return notesOf(seq, { reasons, parts: this.#sql.steps.all(seq) }, person);
   }
 
   #mentioned(row: Row, person: Person): Where[] {
-    const where = new Set<Where>();
-    if ([textOfJson(row.meta), row.lane].some((text) => person.isNamedIn(text))) {
-      where.add('header');
-    }
-    const raw = this.#raw(row);
-    if (raw !== undefined) {
-      for (const part of row.channel === 'email' && row.kind === 'message'
-        ? readableTexts(raw)
-        : plain(raw)) {
-        if (!where.has(part.where) && person.isNamedIn(part.text)) where.add(part.where);
-      }
-    }
-    const record = where.size > 0 ? undefined : this.#sql.record.get(row.seq)?.body;
-    if (record !== undefined && person.isNamedIn(textOfJson(recordText(record)))) where.add('body');
-    return [...where];
+    return mentionedIn(row, person, this.#raw(row), () => {
+      const record = this.#sql.record.get(row.seq)?.body;
+      return record === undefined ? undefined : recordText(record);
+    });
   }
 
   #lanes(
@@ -169,12 +118,7 @@ export class TraceFinder {
     visitors: ReadonlySet<string>,
     only: ShopId | undefined,
   ): TracedLane[] {
-    return this.#sql[table].all().flatMap(({ shop, channel, lane }) => {
-      if (only !== undefined && shop !== only) return [];
-      const visitor = `${shop}/${lane.slice(0, lane.lastIndexOf('/'))}`;
-      const isTheirs = channel === 'sms' ? person.hasSmsLane(lane) : visitors.has(visitor);
-      return isTheirs ? [{ shopId: shop, channel, lane }] : [];
-    });
+    return theirLanes(this.#sql[table].all(), person, visitors, only);
   }
 
   /** Searches other people's chat histories, which are kept longer than raw messages. */
@@ -191,24 +135,6 @@ export class TraceFinder {
     }
     return found;
   }
-}
-
-/** The texts of raw forms that are stored as JSON: text messages, chats and events. */
-function* plain(raw: Uint8Array): Generator<{ where: Where; text: string }> {
-  const json = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8');
-  for (const text of bodyTexts(textOfJson(json))) yield { where: 'body', text };
-}
-
-/** Whether `ErasureRows.notes` will find anything to redact. */
-function namesIn(steps: string, person: Person): boolean {
-  if (!person.occursIn(textOfJson(steps))) return false;
-  // Written by JSON.stringify of TimelineSteps in `EntryTable`.
-  return (JSON.parse(steps) as TimelineStep[]).some((step) => blackened(step, person) !== step);
-}
-
-function recordText(body: string | Uint8Array): string {
-  if (typeof body === 'string') return body;
-  return inflateRawSync(body, { maxOutputLength: MAX_RECORD_BYTES }).toString('utf8');
 }
 
 type LaneRow = Pick<EntryRow, 'shop' | 'channel' | 'lane'>;

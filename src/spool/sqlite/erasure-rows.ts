@@ -1,28 +1,11 @@
 import type { BlobName, ShopId } from '../../domain/ids.ts';
-import {
-  BLACKENED,
-  blackened,
-  type Note,
-  type Person,
-  type TracedEntry,
-  type TracedLane,
-  type TracedVisitor,
-} from '../erasure.ts';
+import type { Note, Person, RestKind, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
+import { blackenedHealth, blackenedSteps, ERASED_REASON } from '../erasure-search.ts';
 import type { ErasureKey } from './erased-keys.ts';
-import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
-import { storedReason } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
 import { rateHash } from '../hashes.ts';
 import { LaneHeads } from './lanes.ts';
-
-const ERASED_REASON = storedReason({ code: 'other', params: { text: BLACKENED } });
-
-/**
- * What has to be deleted after the rows: files of the blob folder, and on the embedded platform
- * media, messages, and visitors that it knows only by their messages.
- */
-export type RestKind = 'blob' | 'media' | 'message' | 'visitor';
 
 /**
  * Deletes what `TraceFinder` found. Each call is one transaction, short enough for a gateway whose
@@ -138,24 +121,16 @@ export class ErasureRows {
         }
         const row = this.#sql.steps.get(seq, no);
         if (row === undefined) continue;
-        // Written by JSON.stringify of TimelineSteps in `EntryTable`.
-        const steps = JSON.parse(row.steps) as TimelineStep[];
-        this.#sql.setSteps.run(
-          JSON.stringify(steps.map((step) => blackened(step, person))),
-          seq,
-          no,
-        );
+        this.#sql.setSteps.run(blackenedSteps(row.steps, person), seq, no);
       }
     });
   }
 
   /** Redacts the same in the stored shop health, which is kept for commands beside the gateway. */
   shopHealth(person: Person): void {
-    const withoutName = (_key: string, value: unknown) =>
-      typeof value === 'string' && person.isNamedIn(value) ? BLACKENED : value;
     this.#transact(() => {
       for (const { shop, health } of this.#sql.health.all()) {
-        const clean = JSON.stringify(JSON.parse(health), withoutName);
+        const clean = blackenedHealth(health, person);
         if (clean !== health) this.#sql.setHealth.run(clean, shop);
       }
     });

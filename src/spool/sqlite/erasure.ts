@@ -3,15 +3,26 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { durableFiles } from '../../runtime/durable-files.ts';
-import { asBlobName, type ShopId } from '../../domain/ids.ts';
-import type { Person, TracedEntry, Traces } from '../erasure.ts';
+import { asBlobName } from '../../domain/ids.ts';
+import type {
+  Eraser,
+  EraseRowsOptions,
+  ErasedRows,
+  FindOptions,
+  Found,
+  Person,
+  Purged,
+  RestKind,
+  TracedEntry,
+  Traces,
+} from '../erasure.ts';
 import { ErasureKey } from './erased-keys.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { type Db, openDatabase } from './database.ts';
-import { purge, type Purged } from './erasure-bytes.ts';
-import { type FinderOptions, type Found, TraceFinder } from './erasure-finder.ts';
-import { ErasureRows, type RestKind } from './erasure-rows.ts';
+import { purge } from './erasure-bytes.ts';
+import { TraceFinder } from './erasure-finder.ts';
+import { ErasureRows } from './erasure-rows.ts';
 
 /** Transactions of other processes are short. */
 const BUSY_MS = 30_000;
@@ -19,25 +30,8 @@ const BUSY_MS = 30_000;
 const ENTRIES_AT_ONCE = 20;
 const LOOK_EVERY_MS = 200;
 
-export interface ErasedRows {
-  readonly senderRates: number;
-  /** Entries that were still being delivered when they were erased. */
-  readonly inFlight: readonly TracedEntry[];
-}
-
-export interface EraseRowsOptions {
-  readonly person: Person;
-  readonly shops: readonly ShopId[];
-  /** How long to wait for deliveries in flight. */
-  readonly waitMs: number;
-  readonly signal?: AbortSignal;
-}
-
-/**
- * Erases a person from the store, with or without a running gateway: on its own connection, in
- * short transactions. Every step can be repeated, after a kill or for data that has arrived since.
- */
-export class SpoolEraser {
+/** `Eraser` documents the methods. It has its own connection, beside a gateway or without one. */
+export class SpoolEraser implements Eraser {
   readonly #dir: string;
   readonly #db: Db;
   readonly #finder: TraceFinder;
@@ -64,25 +58,19 @@ export class SpoolEraser {
     this.#db.close();
   }
 
-  /** The number of entries, all of which `find` reads. */
-  count(): number {
-    return this.#finder.count();
+  async count(): Promise<number> {
+    return Promise.resolve(this.#finder.count());
   }
 
-  find(options: FinderOptions): Promise<Found> {
+  find(options: FindOptions): Promise<Found> {
     return this.#finder.find(options);
   }
 
-  /** A hash of the person that is always the same, and useless without the key file. */
-  hashOf(identity: string): string {
-    return Buffer.from(ErasureKey.readOrMake(this.#dir).hash('person', identity)).toString('hex');
+  async hashOf(identity: string): Promise<string> {
+    const key = ErasureKey.readOrMake(this.#dir);
+    return Promise.resolve(Buffer.from(key.hash('person', identity)).toString('hex'));
   }
 
-  /**
-   * Deletes the rows of what was found. Waits for deliveries in flight; when `waitMs` is over their
-   * entries are erased anyway, and the outcome of the attempt changes nothing.
-   * @throws the signal's reason, between two transactions
-   */
   async eraseRows(
     { entries, visitors, conversations, optOuts, notes }: Traces,
     { person, shops, waitMs, signal }: EraseRowsOptions,
@@ -118,7 +106,6 @@ export class SpoolEraser {
     return left;
   }
 
-  /** Deletes the files whose rows were deleted. Resolves with their number. */
   async eraseBlobs(): Promise<number> {
     const rows = this.#rows;
     const names = rows.rest('blob');
@@ -131,13 +118,13 @@ export class SpoolEraser {
     return unnamed.length;
   }
 
-  /** What has still to be deleted on the embedded platform. */
-  rest(kind: RestKind): string[] {
-    return this.#rows.rest(kind);
+  async rest(kind: RestKind): Promise<readonly string[]> {
+    return Promise.resolve(this.#rows.rest(kind));
   }
 
-  forgetRest(kind: RestKind, names: readonly string[]): void {
+  async forgetRest(kind: RestKind, names: readonly string[]): Promise<void> {
     this.#rows.forgetRest(kind, names);
+    return Promise.resolve();
   }
 
   /**
@@ -146,7 +133,7 @@ export class SpoolEraser {
    * accepts messages may be about to reference them.
    */
   async sweepTemporary(): Promise<void> {
-    await this.whileAlone(async (isAlone) => {
+    await whileAlone(this.#dir, async (isAlone) => {
       const started = statSync(join(this.#dir, 'spool.pid'), { throwIfNoEntry: false });
       const before = isAlone ? Infinity : (started?.mtimeMs ?? 0);
       const folders = await namesIn(join(this.#dir, 'tmp'));
@@ -167,30 +154,28 @@ export class SpoolEraser {
     }
   }
 
-  /** Removes deleted bytes from the store's files. */
-  purge(person: Person): Promise<Purged> {
-    return this.purgeOther(this.#db, person);
+  async purge(person: Person): Promise<Readonly<Record<string, Purged>>> {
+    return { 'spool.db': await purgeBeside(this.#db, this.#dir, person) };
   }
+}
 
-  /** The same for another database of the data folder, the embedded platform's. */
-  purgeOther(db: Db, person: Person): Promise<Purged> {
-    const { occursIn } = person;
-    return this.whileAlone((isAlone) => purge(db, { occursIn, isServed: !isAlone }));
+/** Removes deleted bytes from a database of this data folder, with or without a running gateway. */
+export function purgeBeside(db: Db, dir: string, { occursIn }: Person): Promise<Purged> {
+  return whileAlone(dir, (isAlone) => purge(db, { occursIn, isServed: !isAlone }));
+}
+
+/** Runs `work` while no gateway can start; `isAlone` is false if one is running. */
+async function whileAlone<T>(dir: string, work: (isAlone: boolean) => Promise<T>): Promise<T> {
+  let lock: DataFolderLock | undefined;
+  try {
+    lock = DataFolderLock.take(dir);
+  } catch (error) {
+    if (!(error instanceof SpoolUnusable)) throw error;
   }
-
-  /** Runs `work` while no gateway can start; `isAlone` is false if one is running. */
-  async whileAlone<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
-    let lock: DataFolderLock | undefined;
-    try {
-      lock = DataFolderLock.take(this.#dir);
-    } catch (error) {
-      if (!(error instanceof SpoolUnusable)) throw error;
-    }
-    try {
-      return await work(lock !== undefined);
-    } finally {
-      lock?.release();
-    }
+  try {
+    return await work(lock !== undefined);
+  } finally {
+    lock?.release();
   }
 }
 

@@ -13,6 +13,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { describeChatStore } from '../chat-conformance.ts';
 import { describeBlobs } from '../blob-conformance.ts';
 import { describeSpool } from '../conformance.ts';
+import { describeErasure } from '../erasure-conformance.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
 import { describeOptOuts } from '../opt-out-conformance.ts';
 
@@ -85,3 +86,7 @@ describeChatStore('PostgreSQL', async () => ({
 
 describeOperatorStore('PostgreSQL', openStore);
 describeOptOuts('PostgreSQL', openStore);
+describeErasure('PostgreSQL', async () => {
+  const store = await openStore();
+  return { ...store, eraser: store.openEraser() };
+});

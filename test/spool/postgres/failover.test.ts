@@ -6,12 +6,43 @@ import { SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry } from '../../support/entries.ts';
-import { startCluster } from '../../support/postgres-cluster.ts';
+import { startCluster, withClient } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** Senders that try again until each of their messages is accepted. */
 const SENDERS = 8;
+
+test('a commit that is cancelled while it waits for the standby is not acknowledged', async () => {
+  const cluster = await startCluster();
+  ends(() => cluster.stop());
+  const url = await cluster.createDatabase();
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const scratchFolder = join(dir.path, 'scratch');
+  const { spool } = await openPostgresStore({ url, instance: randomUUID(), scratchFolder });
+  ends(() => spool.close());
+  const standby = await cluster.startStandby();
+  ends(() => standby.stop());
+  const entry = anEntry();
+  await spool.accept([anEntry()]);
+  await standby.stop();
+  const accepted = spool.accept([entry]).then(
+    () => 'acknowledged',
+    (error: unknown) => error,
+  );
+  // Reads do not wait for the standby.
+  await withClient(url, async (client) => {
+    const cancel = () =>
+      client.query(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+      );
+    await waitFor('the commit to wait', async () => ((await cancel()).rowCount ?? 0) > 0);
+  });
+  expect(await accepted).toBeInstanceOf(SpoolUnavailable);
+  // It is committed on the primary alone; the sender tries again and is acknowledged when both have it.
+  expect(await spool.get(entry.id)).toMatchObject({ id: entry.id });
+});
 
 test('a primary that is killed under load loses nothing that was acknowledged', async () => {
   const unhandled: unknown[] = [];

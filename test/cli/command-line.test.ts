@@ -151,7 +151,7 @@ describe('the built program', () => {
     writeFileSync(file, 'spool: {url: "postgres://db"}\n');
     const { code, stderr } = await sluice('--config', file);
     expect(code).toBe(2);
-    expect(stderr).toContain('PostgreSQL is not supported');
+    expect(stderr).toContain('with a host and the name of a database');
   });
 
   test('a command that cannot be done ends in 1, and says what to do', async () => {

@@ -13,7 +13,10 @@ export class SpoolFull extends Error {
   override name = 'SpoolFull';
 }
 
-/** The data folder cannot be used: locked by another process, damaged, or of a newer version. */
+/**
+ * The data folder or the database cannot be used: locked by another process, damaged, of a newer
+ * version, or not to be reached.
+ */
 export class SpoolUnusable extends SetUpUnusable {
   override name = 'SpoolUnusable';
 }

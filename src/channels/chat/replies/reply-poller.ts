@@ -44,12 +44,10 @@ const BACK_READ_EVERY = 30;
 const QUEUES = ['waiting', 'others'] as const;
 
 /**
- * Reads the platform for visitors with open tabs. There is one poller per store: the embedded store
- * admits a single process (`spool/locks.ts`), so this is the only one. With a store shared by
- * several gateways, each loop would need a lease per shop from the spool, taken in `tell` and
- * released in `stop`; even without one, `appendReply` stores each reply only once. There is one
- * loop per shop, so that a slow platform does not delay other shops. It runs while the shop has a
- * visitor with an open tab.
+ * Reads the platform for visitors with open tabs at this gateway. Several gateways with one store may
+ * read the same conversation; `appendReply` stores each reply only once. There is one loop per shop,
+ * so that a slow platform does not delay other shops. It runs while the shop has a visitor with an
+ * open tab.
  */
 export function createReplyPoller(
   options: ReplyPollerOptions,

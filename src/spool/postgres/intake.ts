@@ -32,14 +32,16 @@ export const ACCEPT = sqlFunction(
    #variable_conflict use_column
    DECLARE
      now bigint := ${NOW.name}();
+     sent json := items;
      stored int;
    BEGIN
      IF EXISTS (SELECT FROM erased_key) THEN
+       -- Removed first and answered then: each that is removed has an answer, whatever commits between.
+       items := ${WITHOUT_ERASED.name}(items);
        RETURN QUERY SELECT item.dedup, erased_key.entry, false
-         FROM json_to_recordset(items) AS item (dedup uuid)
+         FROM json_to_recordset(sent) AS item (dedup uuid)
          JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')};
        IF FOUND THEN PERFORM pg_logical_emit_message(true, 'sluice', ''); END IF;
-       items := ${WITHOUT_ERASED.name}(items);
      END IF;
      RETURN QUERY WITH item AS MATERIALIZED (
        SELECT nextval('entry_seq') AS seq, * FROM json_to_recordset(items) AS (

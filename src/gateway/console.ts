@@ -201,7 +201,7 @@ async function openSignIn(
     equals(admin.metricsToken?.reveal()),
   );
   const signIn = new SignIn({
-    ...{ operators, sessions, audit, clock },
+    ...{ operators, sessions, audit, clock, openBudget: store.openBudget },
     devices: new Devices({ key: deviceKeyOf(config), operators, clock }),
     isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),

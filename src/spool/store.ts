@@ -1,3 +1,4 @@
+import type { OpenBudget } from '../runtime/budgets.ts';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Leases } from '../runtime/leases.ts';
@@ -15,6 +16,7 @@ export interface Store {
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
+  readonly openBudget: OpenBudget;
   /** For other files of the data folder: an fsync that fails here fails the store, too. */
   readonly files: DurableFiles;
   /**

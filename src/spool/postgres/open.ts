@@ -7,6 +7,8 @@ import type { Retention, Spool, Swept } from '../spool.ts';
 import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { ScratchFiles } from '../scratch.ts';
+import type { OpenBudget } from '../../runtime/budgets.ts';
+import { BUDGET_FUNCTIONS, BudgetRows } from './budgets.ts';
 import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
 import type { Signals } from '../signals.ts';
 import { ChatJournal } from './chat-journal.ts';
@@ -60,6 +62,7 @@ const FUNCTIONS = [
   ...CARD_FUNCTIONS,
   ...SEARCH_FUNCTIONS,
   ...ERASURE_FUNCTIONS,
+  ...BUDGET_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -81,6 +84,7 @@ export interface PostgresStore {
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
+  readonly openBudget: OpenBudget;
   /** Computes summaries that are missing or from an earlier version; resolves with their number. */
   renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
   /** Close it before the store. */
@@ -158,6 +162,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     },
     optOuts: new OptOutTable(database),
     leases: new LeaseTable(database),
+    openBudget: (name, size) => new BudgetRows(database, name, size),
     renewSummaries: (forms, signal) =>
       new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),

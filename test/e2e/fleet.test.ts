@@ -1,6 +1,8 @@
 import { copyFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Overview } from '../../src/console/contract.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
 import { CHAT_KEY } from '../support/gateway-config.ts';
@@ -34,6 +36,14 @@ const endLeases = (url: string) =>
   withClient(url, (client) => client.query('UPDATE lane SET due_at = 0 WHERE owned'));
 const shareKeys = ({ one, other }: Fleet): void =>
   copyFileSync(join(one.dataDir, 'keys.json'), join(other.dataDir, 'keys.json'));
+
+async function overviewOf({ host, ports }: GatewaySetting): Promise<Overview> {
+  const response = await fetch(`http://${host}:${ports.admin}/api/overview`, {
+    headers: { authorization: 'Bearer of-the-console' },
+  });
+  // The console's own type of its answer.
+  return (await response.json()) as Overview;
+}
 
 describe('two gateways with one database', () => {
   test('deliver what either accepts, once and in order, also when one is killed', async () => {
@@ -104,6 +114,23 @@ describe('two gateways with one database', () => {
     const doctor = await run('doctor', '--only', 'database');
     expect(doctor.stdout).toMatch(/PostgreSQL \d+.*\n[^]*synchronous_standby_names is empty/);
     expect(list.stdout + list.stderr + backup.stderr + doctor.stdout).not.toContain('postgres://');
+  });
+
+  test('list each other on the console, and one that stops is no longer there', async () => {
+    const both = await fleet();
+    const { one, other, env } = both;
+    await one.start({ env });
+    shareKeys(both);
+    const second = await other.start({ env });
+    const listed = async () => (await overviewOf(one)).instances ?? [];
+    await waitFor('both', async () => (await listed()).length === 2, 250);
+    expect(await listed()).toMatchObject([
+      { host: hostname(), version: expect.any(String), seenAgoMs: expect.any(Number) },
+      { host: hostname(), sockets: { chat: 0, smtp: 0 } },
+    ]);
+    expect((await listed()).map(({ isOwn }) => isOwn).toSorted()).toEqual([false, true]);
+    await second.terminate();
+    await waitFor('one', async () => (await listed()).length === 1, 250);
   });
 
   test('need a key in common', async () => {

@@ -102,6 +102,7 @@ const STEPS: readonly string[] = [
   CREATE TABLE lease (name text PRIMARY KEY, owner uuid NOT NULL, until bigint NOT NULL);
   -- What clients may use, at all gateways together. Not logged: a crash fills every budget.
   CREATE UNLOGGED TABLE budget (key text PRIMARY KEY, spent float8 NOT NULL, at bigint NOT NULL);
+  CREATE UNLOGGED TABLE instance (name text PRIMARY KEY, report text NOT NULL, seen_at bigint NOT NULL);
   CREATE TABLE shop_health (shop uuid PRIMARY KEY, health text NOT NULL);
   CREATE TABLE probe_request (shop uuid PRIMARY KEY);
   CREATE TABLE audit (

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import pg from 'pg';
 import { assertIntact } from '../../../src/spool/blobs.ts';
 import { SpoolUnusable } from '../../../src/spool/errors.ts';
-import { inspectDatabase } from '../../../src/spool/postgres/inspect.ts';
+import { inspectDatabase } from '../../../src/spool/postgres/fleet.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { describeBudgets } from '../../runtime/budgets-cases.ts';
 import { anEntry } from '../../support/entries.ts';

@@ -7,6 +7,7 @@ import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
 import { CHAT_KEY } from '../support/gateway-config.ts';
 import { gatewaySetting, type GatewaySetting, sendEmail } from '../support/gateway-setting.ts';
+import { startFleetNginx, whyNoNginx } from '../support/nginx-proxy.ts';
 import { type Cluster, startCluster, withClient } from '../support/postgres-cluster.ts';
 import { sluice } from '../support/sluice-command.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
@@ -17,6 +18,12 @@ beforeAll(async () => {
   cluster = await startCluster();
 });
 afterAll(() => cluster.stop());
+
+const withoutNginx = whyNoNginx();
+if (withoutNginx !== undefined) {
+  process.stderr.write(`\n!! SKIPPED: two gateways behind a real nginx, since ${withoutNginx}\n`);
+}
+const testWithNginx = withoutNginx === undefined ? test : test.skip;
 
 interface Fleet {
   readonly one: GatewaySetting;
@@ -131,6 +138,28 @@ describe('two gateways with one database', () => {
     expect((await listed()).map(({ isOwn }) => isOwn).toSorted()).toEqual([false, true]);
     await second.terminate();
     await waitFor('one', async () => (await listed()).length === 1, 250);
+  });
+
+  testWithNginx('behind nginx refuse no webhook while one of them is killed', async () => {
+    const both = await fleet();
+    const { one, other, env } = both;
+    const first = await one.start({ env });
+    shareKeys(both);
+    await other.start({ env });
+    const nginx = await startFleetNginx(
+      [one, other].map(({ host, ports }) => `${host}:${ports.http}`),
+    );
+    ends(() => nginx.stop());
+    const answers: number[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      if (n === 10) await first.kill();
+      const sent = { MessageSid: sidOf(`text ${n}`), Body: `text ${n}` };
+      answers.push((await sendSms(nginx.url, sent)).status);
+    }
+    expect(answers).toEqual(Array(30).fill(200));
+    await endLeases(env.SLUICE_SPOOL_URL);
+    await waitFor('all of them', () => one.platform.messages.length >= 30, 20);
+    expect(new Set(one.platform.messages.map(({ content }) => content)).size).toBe(30);
   });
 
   test('need a key in common', async () => {

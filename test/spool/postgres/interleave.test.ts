@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CallName } from '../../support/interleaving/calls.ts';
 import { withStops } from '../../support/interleaving/interleaver.ts';
+import { MUTATIONS } from '../../support/interleaving/mutations.ts';
 import { atRandom, interrupted } from '../../support/interleaving/schedules.ts';
 import { openInterleaved } from '../../support/interleaving/store.ts';
 import { runCount } from '../../support/run-count.ts';
@@ -50,6 +51,21 @@ test('the store is right after three calls in any order', async () => {
   for (let seed = 1; seed <= runCount(50); seed += 1) {
     const { run, violations } = await atRandom(opened.store, seed);
     expect([run, violations]).toEqual([run, []]);
+  }
+});
+
+test('a claim in one statement would return what was settled meanwhile', async () => {
+  const { store } = opened;
+  const mutation = MUTATIONS.find(({ name }) => name === 'claim is one statement');
+  await store.interleaver.mutate(mutation);
+  try {
+    const found: string[] = [];
+    for await (const { violations } of interrupted(store, ['claim', 'settle late'])) {
+      found.push(...violations);
+    }
+    expect(found).not.toEqual([]);
+  } finally {
+    await store.interleaver.mutate();
   }
 });
 

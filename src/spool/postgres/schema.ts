@@ -161,7 +161,10 @@ const STEPS: readonly string[] = [
   );
 
   -- Erased people: keyed hashes of what they had sent and of their opt-outs, and what is still to be deleted.
-  CREATE TABLE erasure_key (one boolean PRIMARY KEY DEFAULT true CHECK (one), key bytea NOT NULL);
+  CREATE TABLE erasure_key (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    key bytea NOT NULL, inner_pad bytea NOT NULL, outer_pad bytea NOT NULL
+  );
   CREATE TABLE erased_key (hash uuid PRIMARY KEY, entry uuid NOT NULL);
   CREATE TABLE erased_opt_out (hash uuid PRIMARY KEY, at bigint NOT NULL);
   CREATE TABLE erasure_rest (kind text, name text, PRIMARY KEY (kind, name));

@@ -86,7 +86,7 @@ export const ACCEPT = sqlFunction(
        FROM new JOIN item USING (seq) WHERE hold IS NOT NULL
      ), lanes AS (
        INSERT INTO lane AS old (key, shop, head, due_at, waits, failures, after)
-       SELECT DISTINCT ON (lane) lane, shop, seq, next_at, 0, 0, seq - 1 FROM queued
+       SELECT DISTINCT ON (lane) lane, shop, seq, now, 0, 0, seq - 1 FROM queued
        WHERE (SELECT count(*) FROM taken) >= 0 ORDER BY lane, seq
        ON CONFLICT (key) DO UPDATE SET
          after = least(old.after, EXCLUDED.after),

@@ -99,7 +99,7 @@ export const ACCEPT = sqlFunction(
      )
      SELECT dedup, id, true FROM new;
      GET DIAGNOSTICS stored = ROW_COUNT;
-     IF items::text LIKE '%"blob":%' AND EXISTS (
+     IF position('"blob":' IN items::text) > 0 AND EXISTS (
        SELECT FROM json_to_recordset(items) AS item (blob text) WHERE blob IS NOT NULL
          AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0)) THEN
        RAISE EXCEPTION 'a blob of an entry is not in the database';

@@ -144,6 +144,12 @@ export function openIndex({ logger, stack }: Base, store: OpenedStore): EntryInd
   return index;
 }
 
+/**
+ * A gateway with a database asks it for due entries and operators' requests this often: twice within the
+ * time that a command waits for an effect, and few enough statements while there is nothing to do.
+ */
+const SHARED_LOOK_EVERY_MS = 550;
+
 export function startDelivery(
   base: Base,
   store: Store,
@@ -154,6 +160,8 @@ export function startDelivery(
   const { live, logger, metrics, clock, tracing, stack, grace } = base;
   const normalizers = createNormalizers({ ...base, store });
   if (live.value.delivery.paused) logger.warn('delivery.paused');
+  const isShared = storeUrl(base.config) !== 'sqlite';
+  const looks = isShared ? { lookEveryMs: SHARED_LOOK_EVERY_MS } : {};
   const dispatcher = new Dispatcher(
     shops.value,
     {
@@ -172,14 +180,14 @@ export function startDelivery(
       },
       onSettled,
     },
-    live.value.delivery,
+    { ...live.value.delivery, ...looks },
   );
   live.add({
     name: 'delivery',
     reads: ['shops', 'platform', 'delivery'],
     prepare: ({ delivery }, running) => ({
       commit: () => {
-        dispatcher.serve(shops.value, delivery);
+        dispatcher.serve(shops.value, { ...delivery, ...looks });
         if (delivery.paused !== running.delivery.paused) {
           logger.warn(delivery.paused ? 'delivery.paused' : 'delivery.resumed');
         }

@@ -86,7 +86,7 @@ export const ACCEPT = sqlFunction(
        FROM new JOIN item USING (seq) WHERE hold IS NOT NULL
      ), lanes AS (
        INSERT INTO lane AS old (key, shop, head, due_at, waits, failures, after)
-       SELECT DISTINCT ON (lane) lane, shop, seq, next_at, 0, 0, seq - 1 FROM queued
+       SELECT DISTINCT ON (lane) lane, shop, seq, now, 0, 0, seq - 1 FROM queued
        WHERE (SELECT count(*) FROM taken) >= 0 ORDER BY lane, seq
        ON CONFLICT (key) DO UPDATE SET
          after = least(old.after, EXCLUDED.after),
@@ -99,7 +99,7 @@ export const ACCEPT = sqlFunction(
      )
      SELECT dedup, id, true FROM new;
      GET DIAGNOSTICS stored = ROW_COUNT;
-     IF items::text LIKE '%"blob":%' AND EXISTS (
+     IF position('"blob":' IN items::text) > 0 AND EXISTS (
        SELECT FROM json_to_recordset(items) AS item (blob text) WHERE blob IS NOT NULL
          AND NOT EXISTS (SELECT FROM blob WHERE name = item.blob AND chunks > 0)) THEN
        RAISE EXCEPTION 'a blob of an entry is not in the database';

@@ -6,9 +6,11 @@ import type { Claimed, NewEntry } from '../../../src/spool/entry.ts';
 import { SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { Database } from '../../../src/spool/postgres/connection.ts';
 import { CLAIM } from '../../../src/spool/postgres/delivery-functions.ts';
+import { PostgresDeliveries } from '../../../src/spool/postgres/deliveries.ts';
 import { ACCEPT, storedForms } from '../../../src/spool/postgres/intake.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { jsonOf } from '../../../src/spool/postgres/rows.ts';
+import { NOW } from '../../../src/spool/postgres/schema.ts';
 import type { Spool } from '../../../src/spool/spool.ts';
 import { anEntry, because, claimFrom, SHOP } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
@@ -76,7 +78,8 @@ async function numberOf(table: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-const endLeases = () => third.query('UPDATE lane SET due_at = 0 WHERE owned');
+/** As if their time were over. */
+const endLeases = () => third.query(`UPDATE lane SET due_at = ${NOW.name}() - 1 WHERE owned`);
 
 async function claimOne(spool: Spool): Promise<Claimed> {
   const [claimed] = await claimFrom(spool, SHOP, 1, LEASE);
@@ -128,6 +131,31 @@ test('an entry that is requeued beside a later one in flight is claimed after it
   expect(await claimFrom(other, SHOP, 100, LEASE)).toEqual([]);
   expect(await deliver(one, inFlight)).toBe(true);
   expect(await deliverAll(other)).toEqual([early.id]);
+});
+
+test('a lane that is committed late, below the floor of claims, is claimed within seconds', async () => {
+  let now = 0;
+  const database = new Database(url);
+  const queue = new PostgresDeliveries(database, 'gateway', () => now);
+  const claim = () => claimFrom(queue, SHOP, 100, LEASE);
+  await one.accept([anEntry()]);
+  expect(await claim()).toHaveLength(1);
+  await one.accept([anEntry()]);
+  await third.query('UPDATE lane SET due_at = 1 WHERE NOT owned');
+  expect(await claim()).toEqual([]);
+  now += 5000;
+  expect(await claim()).toHaveLength(1);
+  await database.close();
+});
+
+test('an entry that waited long for its turn is due at once, and its lane is not repaired', async () => {
+  const receivedAt = Date.now() - 60_000;
+  const entries = [1, 2, 3].map(() => anEntry({ lane: 'lane', receivedAt }));
+  await one.accept(entries);
+  expect(await deliverAll(one)).toEqual(entries.map(({ id }) => id));
+  await one.accept([1, 2].map(() => anEntry({ lane: 'lane', receivedAt })));
+  await deliver(one, await claimOne(one));
+  expect(await one.repair({ shops: [], lanesAfter: -1 })).toMatchObject({ lanes: 0 });
 });
 
 const mail = () =>

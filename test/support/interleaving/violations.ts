@@ -1,6 +1,6 @@
 import type { EntryId } from '../../../src/domain/ids.ts';
 import { CLAIM, SETTLE } from '../../../src/spool/postgres/delivery-functions.ts';
-import { keyHash } from '../../../src/spool/postgres/erased-keys.ts';
+import { dedupKeyHash } from '../../../src/spool/postgres/erased-keys.ts';
 import { NEVER } from '../../../src/spool/postgres/schema.ts';
 import { SHOP } from '../entries.ts';
 import { type Answer, DAY } from './calls.ts';
@@ -29,7 +29,7 @@ const WRONG_ROWS = `
   UNION ALL SELECT 'two emails have one id' FROM entry WHERE remote IS NOT NULL
     GROUP BY remote HAVING count(*) > 1
   UNION ALL SELECT 'an erased message is stored' FROM entry JOIN erased_key
-    ON hash = ${keyHash('dedup', 'dedup')}
+    ON hash = ${dedupKeyHash('dedup')}
   UNION ALL ${['job', 'outcome', 'raw', 'remote', 'timeline', 'record', 'media', 'move']
     .map(
       (table) => `SELECT 'a row of ${table} has no entry' FROM ${table}

@@ -1,7 +1,7 @@
 import type { EntryId } from '../../../src/domain/ids.ts';
 import { CLAIM, SETTLE } from '../../../src/spool/postgres/delivery-functions.ts';
 import { dedupKeyHash } from '../../../src/spool/postgres/erased-keys.ts';
-import { NEVER } from '../../../src/spool/postgres/schema.ts';
+import { NEVER, NOW } from '../../../src/spool/postgres/schema.ts';
 import { SHOP } from '../entries.ts';
 import { type Answer, DAY } from './calls.ts';
 
@@ -10,9 +10,10 @@ const WRONG_ROWS = `
   WITH first AS (SELECT DISTINCT ON (lane) * FROM job ORDER BY lane, seq)
   SELECT 'a lane does not say what its first job does' AS what
     FROM lane LEFT JOIN first ON first.lane = lane.key
-    WHERE NOT owned AND (head, due_at, lane.waits, lane.failures) IS DISTINCT FROM (
-      first.seq, coalesce(first.next_at, ${NEVER}), coalesce(first.waits, 0),
-      coalesce(first.failures, 0))
+    WHERE NOT owned AND ((head, lane.waits, lane.failures) IS DISTINCT FROM (
+        first.seq, coalesce(first.waits, 0), coalesce(first.failures, 0))
+      OR due_at < coalesce(first.next_at, ${NEVER})
+      OR due_at > greatest(coalesce(first.next_at, ${NEVER}), ${NOW.name}()))
   UNION ALL SELECT 'a lane is owned without its job' FROM lane
     WHERE owned AND NOT EXISTS (SELECT FROM job WHERE job.seq = lane.head AND job.lane = lane.key)
   UNION ALL SELECT 'a job is not above the lowest seq of its lane' FROM job JOIN lane ON lane.key = job.lane
@@ -77,11 +78,11 @@ export const END_FUNCTION = `
       WHERE generation <> ALL (settled));
     UPDATE job SET next_at = 0, waits = 0;
     UPDATE lane SET due_at = 0, waits = 0 WHERE head IS NOT NULL;
-    LOOP
+    FOR round IN 1..100 LOOP
       items := (SELECT json_agg(json_build_object('number', generation, 'id', id, 'generation', generation,
         'state', 'delivered', 'counts', 1)) FROM ${CLAIM.name}(
-          '[{"number": 0, "shop": "${SHOP}", "limit": 100, "from": [{"waits": 0, "failed": true}]}]',
-          100, ${DAY}, 0, 'end'));
+          '[{"number": 0, "shop": "${SHOP}", "limit": 100, "from": [{"name": "all", "waits": 0, "failed": true, "floor": 0}]}]',
+          100, ${DAY}, 0, 'end') WHERE request IS NOT NULL);
       EXIT WHEN items IS NULL;
       delivered := delivered || (SELECT jsonb_agg(jsonb_build_object('id', id, 'seq', job.seq,
         'lane', job.lane, 'generation', generation)) FROM json_to_recordset(items) AS item (id uuid, generation bigint)

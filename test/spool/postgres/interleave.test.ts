@@ -54,13 +54,15 @@ test('the store is right after three calls in any order', async () => {
   }
 });
 
-test('a claim in one statement would return what was settled meanwhile', async () => {
+test('a safeguard that is taken away is noticed', async () => {
   const { store } = opened;
-  const mutation = MUTATIONS.find(({ name }) => name === 'claim is one statement');
+  const mutation = MUTATIONS.find(
+    ({ name }) => name === 'accept does not look for people erased meanwhile',
+  );
   await store.interleaver.mutate(mutation);
   try {
     const found: string[] = [];
-    for await (const { violations } of interrupted(store, ['claim', 'settle late'])) {
+    for await (const { violations } of interrupted(store, ['accept', 'erase'])) {
       found.push(...violations);
     }
     expect(found).not.toEqual([]);

@@ -11,7 +11,7 @@ export interface NamedMutation extends Mutation {
 const CLAIM_IN_ONE_STATEMENT = `BEGIN
   RETURN QUERY WITH due AS (
     SELECT key, (SELECT min(job.seq) FROM job WHERE job.lane = lane.key) AS first FROM lane
-    WHERE shop = (requests->0->>'shop')::uuid AND waits = 0 AND due_at <= now + 1000 AND NOT (owned AND due_at > now)
+    WHERE shop = (requests->0->>'shop')::uuid AND waits = 0 AND due_at <= now AND NOT (owned AND due_at > now)
     ORDER BY due_at, head LIMIT at_most FOR UPDATE SKIP LOCKED
   ), taken AS (
     UPDATE lane SET head = first, after = first - 1, due_at = now + lease, owned = true, owner = instance,

@@ -13,7 +13,7 @@ import type {
   SessionEvent,
   StatusEvent,
 } from '../../src/channels/chat/events.ts';
-import { waitFor } from './wait-for.ts';
+import { DEADLINE_MS, waitFor } from './wait-for.ts';
 
 export interface ChatClientOptions {
   /** `http://127.0.0.1:<port>` */
@@ -24,7 +24,7 @@ export interface ChatClientOptions {
   readonly transports?: ('websocket' | 'polling')[];
   /** Connects again by itself, with the newest token and the last line it has. */
   readonly reconnect?: boolean;
-  /** For a connection; that of socket.io by default. */
+  /** Until there is a session. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -49,11 +49,13 @@ export class ChatClient {
   readonly statuses: StatusEvent[] = [];
   readonly disconnects: string[] = [];
   readonly #origin: string | undefined;
+  readonly #connectTimeoutMs: number;
   #auth: Record<string, unknown>;
 
   constructor(options: ChatClientOptions) {
     this.url = options.url;
     this.#origin = options.origin;
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? DEADLINE_MS;
     this.#auth = { ...options.auth };
     this.socket = io(options.url, {
       path: '/chat',
@@ -64,7 +66,6 @@ export class ChatClient {
       reconnectionDelayMax: 200,
       forceNew: true,
       autoConnect: false,
-      ...(options.connectTimeoutMs !== undefined && { timeout: options.connectTimeoutMs }),
       ...(options.origin !== undefined && { extraHeaders: { origin: options.origin } }),
     });
     this.socket.on('session', (session) => {
@@ -102,7 +103,11 @@ export class ChatClient {
     this.socket.on('connect_error', onError);
     this.socket.connect();
     try {
-      await waitFor('a session', () => refused !== undefined || this.sessions.length > before);
+      const isOver = () => refused !== undefined || this.sessions.length > before;
+      await waitFor('a session', isOver, 0, this.#connectTimeoutMs);
+    } catch (error) {
+      this.close();
+      throw error;
     } finally {
       this.socket.off('connect_error', onError);
     }

@@ -13,7 +13,7 @@ import type {
   SessionEvent,
   StatusEvent,
 } from '../../src/channels/chat/events.ts';
-import { DEADLINE_MS, waitFor } from './wait-for.ts';
+import { DEADLINE_MS } from './wait-for.ts';
 
 export interface ChatClientOptions {
   /** `http://127.0.0.1:<port>` */
@@ -95,25 +95,25 @@ export class ChatClient {
   }
 
   async open(): Promise<SessionEvent> {
-    const before = this.sessions.length;
-    let refused: ConnectRefused | undefined;
-    const onError = (error: Error & { data?: ConnectRefused['data'] }): void => {
-      refused = new ConnectRefused(error.message, error.data);
-    };
-    this.socket.on('connect_error', onError);
+    const opened = new Promise<void>((resolve, reject) => {
+      this.socket.once('session', () => resolve());
+      this.socket.once('connect_error', (error: Error & { data?: ConnectRefused['data'] }) =>
+        reject(new ConnectRefused(error.message, error.data)),
+      );
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error('waited in vain for a session');
+      timer = setTimeout(() => reject(error), this.#connectTimeoutMs);
+    });
     this.socket.connect();
     try {
-      const isOver = () => refused !== undefined || this.sessions.length > before;
-      await waitFor('a session', isOver, 0, this.#connectTimeoutMs);
+      await Promise.race([opened, late]);
     } catch (error) {
       this.close();
       throw error;
     } finally {
-      this.socket.off('connect_error', onError);
-    }
-    if (this.sessions.length === before && refused !== undefined) {
-      this.close();
-      throw refused;
+      clearTimeout(timer);
     }
     return this.session;
   }

@@ -12,11 +12,16 @@ import type {
 } from '../entry.ts';
 import type { DeliveryRecord } from '../operator-store.ts';
 import { Batches } from './batches.ts';
-import type { Database } from './connection.ts';
+import type { Database, Param } from './connection.ts';
 import { CLAIM, RENEW, SAVE_MEDIA, SETTLE } from './delivery-functions.ts';
 import { storedForms } from './intake.ts';
 import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
 import { type EntryRow, jsonOf } from './rows.ts';
+
+/** How often a claim reads all due lanes, however many deleted rows are among them. */
+const READS_ALL_EVERY_MS = 5000;
+/** While a transaction of another program keeps deleted rows, it takes at most this part of the time. */
+const SHARE_THAT_READS_ALL = 50;
 
 /** What no claimed entry has to be read for. */
 const DELIVERING = {
@@ -37,6 +42,12 @@ interface ClaimedRow extends Omit<EntryRow, keyof typeof DELIVERING | 'next_atte
   readonly media: readonly { part: string; media_id: string; url: string | null }[] | null;
 }
 
+/** The last row of a claim. */
+interface FloorsRow {
+  readonly request: null;
+  readonly notes: string;
+}
+
 interface Attempt {
   readonly lease: Lease;
   readonly outcome: Outcome;
@@ -55,6 +66,9 @@ export class PostgresDeliveries {
   readonly #database: Database;
   readonly #instance: string;
   readonly #clock: Clock;
+  /** Below these times no lane is due, by the name of the source of claims. */
+  #floors = new Map<string, number>();
+  #readsAllAt = 0;
   readonly #settles = new Batches<Attempt, boolean>((attempts) => this.#settle(attempts));
   readonly #uploads = new Batches<Upload, boolean>((uploads) => this.#saveMedia(uploads));
 
@@ -74,15 +88,43 @@ export class PostgresDeliveries {
     const answers = requests.map((): Claimed[] => []);
     if (requests.length === 0 || atMost <= 0) return answers;
     const stale = expiredBefore === undefined ? 0 : Math.max(0, this.#clock() - expiredBefore);
-    const rows = await this.#database.query<ClaimedRow>(
-      `SELECT * FROM ${CLAIM.name}($1, $2, $3, $4, $5)`,
-      [JSON.stringify(requests.map(asked)), atMost, leaseMs, stale, this.#instance],
-    );
+    const rows = await this.#claimRows(requests, [atMost, leaseMs, stale, this.#instance]);
     for (const row of rows) {
       const claimed = await this.#toClaimed(row);
       if (claimed !== undefined) answers[row.request]?.push(claimed);
     }
     return answers;
+  }
+
+  /** From time to time without floors: a lane whose commit took long may be below them. */
+  async #claimRows(
+    requests: readonly ClaimRequest[],
+    values: readonly Param[],
+  ): Promise<readonly ClaimedRow[]> {
+    const begunAt = this.#clock();
+    const before = this.#floors;
+    const readsAll = begunAt >= this.#readsAllAt;
+    if (readsAll) this.#floors = new Map();
+    const floors = this.#floors;
+    try {
+      const sources = requests.map((request, number) => asked(request, number, floors));
+      const rows = await this.#database.query<ClaimedRow | FloorsRow>(
+        `SELECT * FROM ${CLAIM.name}($1, $2, $3, $4, $5)`,
+        [JSON.stringify(sources), ...values],
+      );
+      return rows.filter((row): row is ClaimedRow => {
+        if (row.request !== null) return true;
+        for (const [name, floor] of floorsIn(row)) floors.set(name, floor);
+        return false;
+      });
+    } catch (error) {
+      this.#floors = before;
+      throw error;
+    } finally {
+      const now = this.#clock();
+      const pause = Math.max(READS_ALL_EVERY_MS, (now - begunAt) * SHARE_THAT_READS_ALL);
+      if (readsAll) this.#readsAllAt = now + pause;
+    }
   }
 
   async #toClaimed(row: ClaimedRow): Promise<Claimed | undefined> {
@@ -161,12 +203,26 @@ export class PostgresDeliveries {
 }
 
 /** A request as `CLAIM` takes it. */
-function asked({ shopId, limit, from, retries = 0 }: ClaimRequest, number: number): object {
+function asked(
+  { shopId, limit, from, retries = 0 }: ClaimRequest,
+  number: number,
+  floors: ReadonlyMap<string, number>,
+): object {
+  const due = (failed: boolean) => {
+    const name = `${shopId} ${failed ? 'due' : 'untried'}`;
+    return { waits: 0, failed, name, floor: floors.get(name) ?? 0 };
+  };
   const sources = from.map((source) =>
-    typeof source === 'number' ? { waits: source } : { waits: 0, failed: source === 'due' },
+    typeof source === 'number' ? { waits: source } : due(source === 'due'),
   );
-  const again = retries > 0 ? [{ waits: 0, failed: true, retries }] : [];
+  const again = retries > 0 ? [{ ...due(true), retries }] : [];
   return { number, shop: shopId, limit, from: [...sources, ...again] };
+}
+
+/** The floors by the names of their sources. */
+function floorsIn({ notes }: FloorsRow): [string, number][] {
+  // Made by `CLAIM`.
+  return Object.entries(JSON.parse(notes) as Record<string, number>);
 }
 
 type AddBytes = (bytes: Uint8Array) => { readonly from: number; readonly length: number };

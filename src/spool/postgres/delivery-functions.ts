@@ -2,12 +2,20 @@ import { ACCEPT } from './intake.ts';
 import { REFRESH } from './lanes.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
+/** A lane that became due this long ago is found by every claim: its commit may have taken some time. */
+const FLOOR_BEHIND_MS = 500;
+
 /**
  * Claims heads of due lanes for the requests of `ClaimRequest`, in rounds: in each round every open request
  * gets an equal share of what is left.
  *
  * The lanes are locked by one statement, and their heads are read by a later one, which sees all that was
  * committed before the lanes were locked. As one statement it returned an entry that had been settled.
+ * A locked row keeps its place, by which it is found without an index.
+ *
+ * A source that waits only for its time may have a `floor`: the claim reads no lane that was due before, so it
+ * does not read what is deleted and not vacuumed yet. The last row, which has no request, has the
+ * floors for the next claim in `notes`, by the sources' `name`.
  *
  * @param stale how long ago a lease must have ended to count as expired
  */
@@ -23,8 +31,10 @@ export const CLAIM = sqlFunction(
    #variable_conflict use_column
    DECLARE
      now bigint := ${NOW.name}();
-     keys bigint[] := '{}';  -- of the claimed lanes
-     whose int[] := '{}';    -- the number of the request that claimed each
+     places tid[] := '{}';  -- of the claimed lanes
+     whose int[] := '{}';  -- the number of the request that claimed each
+     again boolean[] := '{}';  -- whether its head failed before
+     floors jsonb := '{}';
      open json[] := ARRAY(SELECT each FROM json_array_elements(requests) AS each);
      still json[];
      each json;
@@ -33,62 +43,75 @@ export const CLAIM = sqlFunction(
      share int;
      most int;
      before int;
-     found bigint[];
+     room int;
+     found tid[];
+     failed boolean[];
+     lowest bigint;
    BEGIN
      WHILE left_over > 0 AND cardinality(open) > 0 LOOP
        share := greatest(1, left_over / cardinality(open));
        still := '{}';
        FOREACH each IN ARRAY open LOOP
-         before := cardinality(keys);
-         most := least(share, left_over,
-           (each->>'limit')::int - (SELECT count(*) FROM unnest(whose) AS n WHERE n = (each->>'number')::int));
+         before := cardinality(places);
+         most := least(share, left_over, (each->>'limit')::int
+           - cardinality(array_positions(whose, (each->>'number')::int)));
          FOR wanted IN SELECT * FROM json_array_elements(each->'from') LOOP
-           EXIT WHEN cardinality(keys) - before >= most;
+           room := least(most - (cardinality(places) - before), (wanted->>'retries')::int - (
+             SELECT count(*) FROM unnest(whose, again) AS mine (number, again)
+             WHERE number = (each->>'number')::int AND mine.again));
+           CONTINUE WHEN room <= 0;
            IF (wanted->>'waits')::int = 0 THEN
-             found := ARRAY(SELECT key FROM lane
-               WHERE shop = (each->>'shop')::uuid AND waits = 0 AND due_at <= now
-                 AND (NOT owned OR due_at < now - stale) AND key <> ALL (keys)
+             SELECT array_agg(ctid), array_agg(failures > 0), min(due_at) INTO found, failed, lowest FROM (
+               SELECT ctid, failures, due_at FROM lane
+               WHERE shop = (each->>'shop')::uuid AND waits = 0
+                 AND due_at <= now AND due_at >= (wanted->>'floor')::bigint
+                 AND (NOT owned OR due_at < now - stale) AND ctid <> ALL (places)
                  AND ((wanted->>'failed')::boolean OR failures = 0)
-               ORDER BY due_at, head
-               LIMIT greatest(0, least(most - (cardinality(keys) - before), (wanted->>'retries')::int - (
-                 SELECT count(*) FROM unnest(keys, whose) AS mine (key, number) JOIN lane USING (key)
-                 WHERE number = (each->>'number')::int AND failures > 0)))
-               FOR UPDATE SKIP LOCKED);
+               ORDER BY due_at, head LIMIT room FOR UPDATE SKIP LOCKED) AS due;
+             IF NOT floors ? (wanted->>'name') THEN
+               floors := floors || jsonb_build_object(wanted->>'name', least(lowest, now - ${FLOOR_BEHIND_MS}));
+             END IF;
            ELSE
-             found := ARRAY(SELECT key FROM lane
+             SELECT array_agg(ctid), array_agg(failures > 0) INTO found, failed FROM (
+               SELECT ctid, failures FROM lane
                WHERE shop = (each->>'shop')::uuid AND waits > 0 AND waits = (wanted->>'waits')::int
-                 AND due_at <= now AND (NOT owned OR due_at < now - stale) AND key <> ALL (keys)
-               ORDER BY failures, head LIMIT most - (cardinality(keys) - before)
-               FOR UPDATE SKIP LOCKED);
+                 AND due_at <= now AND (NOT owned OR due_at < now - stale) AND ctid <> ALL (places)
+               ORDER BY failures, head LIMIT room FOR UPDATE SKIP LOCKED) AS waiting;
            END IF;
-           keys := keys || found;
+           CONTINUE WHEN found IS NULL;
+           places := places || found;
+           again := again || failed;
            whose := whose || array_fill((each->>'number')::int, ARRAY[cardinality(found)]);
          END LOOP;
-         left_over := left_over - (cardinality(keys) - before);
-         IF most > 0 AND cardinality(keys) - before = most THEN still := still || each; END IF;
+         left_over := left_over - (cardinality(places) - before);
+         IF most > 0 AND cardinality(places) - before = most THEN still := still || each; END IF;
        END LOOP;
        open := still;
      END LOOP;
-     IF cardinality(keys) = 0 THEN RETURN; END IF;
 
-     UPDATE lane SET head = first.seq, after = first.seq - 1, due_at = now + lease,
-       waits = first.waits, failures = first.failures,
-       owned = true, owner = instance, generation = nextval('lease_generation')
-     FROM (
-       SELECT lane.key, first.* FROM lane CROSS JOIN LATERAL (
-         SELECT seq, waits, failures FROM job WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY seq LIMIT 1
-       ) AS first WHERE lane.key = ANY (keys)
-     ) AS first
-     WHERE lane.key = first.key;
-     RETURN QUERY
-       SELECT claimed.request, lane.generation, seq, id, kind, entry.shop, channel, entry.lane,
-         remote_id, received_at, meta, raw_size, blob, raw_checksum, next_at, job.waits, attempts,
-         job.failures, failing_ms, last_attempt_at, lane.key < 0, reason, released, notes, bytes,
-         (SELECT json_agg(media) FROM media WHERE media.seq = lane.head)
-       FROM unnest(keys, whose) WITH ORDINALITY AS claimed (key, request, place)
-       JOIN lane ON lane.key = claimed.key AND lane.owned JOIN job ON job.seq = lane.head
-       JOIN entry USING (seq) LEFT JOIN raw USING (seq)
-       ORDER BY place;
+     IF cardinality(places) > 0 THEN
+       RETURN QUERY WITH first AS MATERIALIZED (
+         SELECT claimed.*, job.* FROM unnest(places, whose) WITH ORDINALITY AS claimed (place, request, no)
+         JOIN lane ON lane.ctid = claimed.place CROSS JOIN LATERAL (
+           SELECT * FROM job WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY job.seq LIMIT 1
+         ) AS job
+       ), taken AS (
+         UPDATE lane SET head = first.seq, after = first.seq - 1, due_at = now + lease,
+           waits = first.waits, failures = first.failures,
+           owned = true, owner = instance, generation = nextval('lease_generation')
+         FROM first WHERE lane.ctid = first.place
+         RETURNING lane.generation, first.*
+       )
+       SELECT taken.request, taken.generation, seq, id, kind, entry.shop, channel, entry.lane,
+         remote_id, received_at, meta, raw_size, blob, raw_checksum, next_at, taken.waits, attempts,
+         taken.failures, failing_ms, last_attempt_at, taken.lane < 0, reason, released, notes, bytes,
+         (SELECT json_agg(media) FROM media WHERE media.seq = taken.seq)
+       FROM taken JOIN entry USING (seq) LEFT JOIN raw USING (seq)
+       ORDER BY taken.no;
+     END IF;
+     request := NULL;
+     notes := floors;
+     RETURN NEXT;
    END $$`,
 );
 

@@ -9,7 +9,7 @@ import { EntrySearches } from './entry-search.ts';
 
 /** A gateway that stops sooner, as in a test, does not fill cards by itself. */
 const FOLLOW_AFTER_MS = 1000;
-const LOOK_EVERY_MS = 1000;
+const LOOK_EVERY_MS = 2000;
 /** By then most entries are delivered, and are indexed once, with the ids that the platform assigned. */
 const MIN_AGE_MS = 1000;
 /** How long it works at a stretch, and the pause after it, in which other work has the database. */

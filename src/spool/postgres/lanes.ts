@@ -15,7 +15,7 @@ export const REFRESH = sqlFunction(
   'refresh_lanes',
   `(keys bigint[], settled boolean) RETURNS void LANGUAGE sql
    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
-     UPDATE lane SET head = now.seq, due_at = coalesce(now.next_at, ${NEVER}),
+     UPDATE lane SET head = now.seq, due_at = greatest(coalesce(now.next_at, ${NEVER}), ${NOW.name}()),
        waits = coalesce(now.waits, 0), failures = coalesce(now.failures, 0),
        owned = false, owner = NULL
      FROM (
@@ -84,14 +84,15 @@ const WAIT_FOR_SHOP = sqlFunction(
    END $$`,
 );
 
-/** Lanes that do not say what their jobs do. */
+/** Lanes that do not say what their jobs do. A head that waited for its turn is due from then on. */
 const WRONG_LANES = `
   SELECT key FROM lane LEFT JOIN LATERAL (
     SELECT seq, next_at, waits, failures FROM job WHERE job.lane = lane.key ORDER BY seq LIMIT 1
   ) AS first ON true
-  WHERE coalesce(first.seq <= lane.after, false) OR NOT owned AND
-    (head, due_at, lane.waits, lane.failures) IS DISTINCT FROM (
-      first.seq, coalesce(next_at, ${NEVER}), coalesce(first.waits, 0), coalesce(first.failures, 0))`;
+  WHERE coalesce(first.seq <= lane.after, false) OR NOT owned AND (
+    (head, lane.waits, lane.failures) IS DISTINCT FROM (
+      first.seq, coalesce(first.waits, 0), coalesce(first.failures, 0))
+    OR due_at < coalesce(next_at, ${NEVER}) OR due_at > greatest(coalesce(next_at, ${NEVER}), ${NOW.name}()))`;
 
 /**
  * Repairs one portion of lanes that do not say what their jobs do, which must not occur. Returns the

@@ -1,14 +1,18 @@
 // npm run bench -- fleet [--messages 50000] [--minutes 10] [--seed N]: three gateways with one database, while
 // they are killed, frozen and cut off. Is an acknowledged message lost, delivered twice or out of order?
+// With --rolling [--messages 6000] [--minutes 2]: they are restarted one after the other behind a load balancer.
+// Does any sender notice?
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { chaos } from './fleet/chaos.ts';
+import { rolling } from './fleet/rolling.ts';
 import { withWorkbench } from './support/workbench.ts';
 
 const { values } = parseArgs({
   options: {
-    messages: { type: 'string', default: '50000' },
-    minutes: { type: 'string', default: '10' },
+    rolling: { type: 'boolean', default: false },
+    messages: { type: 'string' },
+    minutes: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(1, 1_000_000)) },
   },
 });
@@ -16,8 +20,11 @@ const { values } = parseArgs({
 await withWorkbench(async (bench) => {
   const seed = Number(values.seed);
   console.log(`seed ${seed} (the same again: --seed ${seed})`);
-  const isPassed = await chaos(bench, {
-    ...{ messages: Number(values.messages), minutes: Number(values.minutes), seed },
+  const [messages, minutes] = values.rolling ? [6000, 2] : [50_000, 10];
+  const isPassed = await (values.rolling ? rolling : chaos)(bench, {
+    messages: Number(values.messages ?? messages),
+    minutes: Number(values.minutes ?? minutes),
+    seed,
   });
   console.log(isPassed ? 'PASS' : 'FAIL');
   if (!isPassed) process.exitCode = 1;

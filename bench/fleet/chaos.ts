@@ -1,11 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CHANNELS } from '../../src/domain/channel.ts';
-import { ACME } from '../../test/support/gateway-config.ts';
-import { verify } from '../crash/verify.ts';
 import type { Workbench } from '../support/workbench.ts';
-import { countExpiredLeases, drained, type Rest } from './drain.ts';
+import { countExpiredLeases, drained } from './drain.ts';
 import { type FaultCounts, inflictFaults } from './faults.ts';
 import { type Fleet, startFleet } from './gateways.ts';
 import { Load } from './load.ts';
+import { lossesOf, print, printTries, sorted } from './report.ts';
 
 const GATEWAYS = 3;
 const DRAIN_WITHIN_MS = 900_000;
@@ -17,7 +17,7 @@ export interface ChaosOptions {
 }
 
 /**
- * Three gateways lose their processes and their network again and again while messages arrive, some of them at
+ * Three gateways lose their processes and their network again and again as long as messages arrive, some of them at
  * two gateways. Is an acknowledged message lost, delivered twice, or out of order? Resolves with whether none is.
  */
 export async function chaos(bench: Workbench, options: ChaosOptions): Promise<boolean> {
@@ -28,6 +28,10 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<bo
   const [faultsOver, over] = [new AbortController(), new AbortController()];
   bench.onEnd('faults', () => faultsOver.abort());
   const leases = countExpiredLeases(url, over.signal);
+  bench.onEnd('leases', async () => {
+    over.abort();
+    await leases;
+  });
 
   const load = new Load({
     ...{ doors: gateways, messages, seed, copies: true },
@@ -37,22 +41,26 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<bo
   const faulting = inflictFaults(fleet, { seed, over: faultsOver.signal });
   const progress = setInterval(() => printProgress(load, fleet), 30_000);
   bench.onEnd('progress', () => clearInterval(progress));
-  setTimeout(() => faultsOver.abort(), minutes * 60_000).unref();
+  const begunAt = performance.now();
+  await Promise.all([sending, delay(minutes * 60_000)]);
+  faultsOver.abort();
   const faults = await faulting;
-  console.log('the faults are over');
-  await sending;
-  console.log('every message and every copy is acknowledged');
+  const lasted = ((performance.now() - begunAt) / 60_000).toFixed(1);
+  console.log(
+    `every message and every copy is acknowledged, and the faults are over after ${lasted} minutes`,
+  );
   const rest = await drained(url, DRAIN_WITHIN_MS);
   over.abort();
   clearInterval(progress);
   for (const gateway of gateways) await gateway.ready();
-  let records = 0;
-  for (const [n, visitor] of load.visitors.entries()) {
-    const door = gateways[n % gateways.length];
-    if (door === undefined || !(await visitor.hasAll(door))) records += 1;
-    visitor.close();
-  }
-  return judge(load, fleet, faults, { ...rest, records, expired: await leases });
+  const losses = await lossesOf(load, fleet, rest);
+  printTries(load);
+  printFaults(fleet, faults);
+  const [expired, again] = [await leases, submittedAgain(fleet)];
+  console.log(`leases that ran out: ${expired}; messages submitted more than once: ${again}`);
+  const isIdle = expired === 0 || again === 0;
+  if (isIdle) console.log('nothing was claimed twice, so this run shows nothing');
+  return print(losses) && !isIdle;
 }
 
 function printProgress({ counts }: Load, { platform }: Fleet): void {
@@ -61,78 +69,22 @@ function printProgress({ counts }: Load, { platform }: Fleet): void {
   console.log(`${sum} acknowledged, ${platform.calls.length} calls of the platform`);
 }
 
-interface Findings extends Rest {
-  /** Visitors whose record or tab was not what they wrote. */
-  readonly records: number;
-  readonly expired: number;
-}
-
-async function judge(
-  load: Load,
-  { gateways, platform }: Fleet,
-  faults: FaultCounts,
-  found: Findings,
-): Promise<boolean> {
-  const { all } = load.ledger;
-  const verdict = await verify(all, platform.inspect, ACME.shopId);
-  const posts = new Map<string, number>();
-  for (const { message } of platform.payloads) {
-    const id = message.remote_id ?? '';
-    posts.set(id, (posts.get(id) ?? 0) + 1);
-  }
-  const again = [...posts.values()].filter((times) => times > 1).length;
-  const ended = gateways.flatMap(({ endedByItself }) => endedByItself);
-
-  console.log(
-    '\n          acknowledged  at another gateway too  slowest  tries that were not acknowledged',
-  );
-  for (const channel of CHANNELS) {
-    const { acknowledged, copies, slowestMs, refused } = load.counts[channel];
-    const tries = sorted(refused);
-    const slowest = `${(slowestMs / 1000).toFixed(1)} s`.padStart(7);
-    console.log(
-      `${channel.padEnd(8)}  ${String(acknowledged).padStart(12)}  ${String(copies).padStart(22)}  ${slowest}  ${tries}`,
-    );
-  }
-  console.log(
-    `faults    ${sorted(faults.counts)}; without effect: ${sorted(faults.idle) || 'none'}`,
-  );
-  console.log(`leases that ran out: ${found.expired}; messages submitted more than once: ${again}`);
+function printFaults({ gateways }: Fleet, { counts, idle }: FaultCounts): void {
+  console.log(`faults    ${sorted(counts)}; without effect: ${sorted(idle) || 'none'}`);
+  const failedStarts = gateways.reduce((sum, each) => sum + each.failedStarts, 0);
+  console.log(`starts that failed without a database, and were repeated: ${failedStarts}`);
   const events = new Map<string, number>();
   for (const { message } of gateways.flatMap(({ troubles }) => troubles)) {
     events.set(message, (events.get(message) ?? 0) + 1);
   }
   console.log(`logged    ${sorted(events)}`);
-  for (const tail of ended) console.log(`a gateway ended by itself:\n${tail}`);
-  const stored = all.length;
-  const checks: readonly (readonly [string, readonly string[] | number])[] = [
-    ['lost', verdict.lost],
-    ['twice on the platform', verdict.twice],
-    ['twice in the database', found.entries - stored],
-    ['out of order in a lane', verdict.outOfOrder],
-    ['with other attachments', verdict.damaged],
-    ['unknown on the platform', verdict.unknown],
-    ['neither queued nor delivered', found.others],
-    ['jobs left behind', found.jobs],
-    ['lanes left behind', found.lanes],
-    ['visitors with a wrong record', found.records],
-    ['gateways that ended by themselves', ended.length],
-  ];
-  let isPassed = true;
-  for (const [what, counted] of checks) {
-    const number = typeof counted === 'number' ? counted : counted.length;
-    const some = typeof counted === 'number' ? [] : counted.slice(0, 10);
-    if (number !== 0) isPassed = false;
-    console.log(
-      `${String(number).padStart(8)} ${what}${some.length > 0 ? `: ${some.join(', ')}` : ''}`,
-    );
-  }
-  if (found.expired + again === 0) console.log('nothing was claimed twice: this run shows nothing');
-  return isPassed && found.expired + again > 0;
 }
 
-const sorted = (counts: ReadonlyMap<string, number>): string =>
-  [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([what, count]) => `${count} ${what}`)
-    .join(', ');
+function submittedAgain({ platform }: Fleet): number {
+  const posts = new Map<string, number>();
+  for (const { message } of platform.payloads) {
+    const id = message.remote_id ?? '';
+    posts.set(id, (posts.get(id) ?? 0) + 1);
+  }
+  return [...posts.values()].filter((times) => times > 1).length;
+}

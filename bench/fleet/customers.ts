@@ -101,6 +101,8 @@ export class Visitor implements Customer {
   readonly isConnected = true;
   /** What its tab was shown, by number, across all connections. */
   readonly lines = new Map<number, string>();
+  /** When a gateway ended its connection, by this process's clock. */
+  readonly disconnectedAt: number[] = [];
   readonly lane: string;
   readonly #ledger: Ledger;
   #id = '';
@@ -183,6 +185,9 @@ export class Visitor implements Customer {
     const client = await this.#newClient(door, this.lines.size);
     for (const line of client.messages) this.#take(line);
     client.socket.on('message', (line) => this.#take(line));
+    client.socket.on('disconnect', (reason) => {
+      if (reason === 'transport close') this.disconnectedAt.push(performance.now());
+    });
     this.#token = client.session.token;
     this.#tab = { client, door };
     return client;

@@ -8,7 +8,7 @@ const KILLED_PERCENT = 60;
 const DATABASE_PERCENT = 50;
 const SILENT_PERCENT = 70;
 /** In seconds: from and up to. */
-const CALM = [5, 30] as const;
+const CALM = [10, 90] as const;
 const FROZEN = [5, 90] as const;
 const CUT = [5, 45] as const;
 const MAX_DOWN_MS = 3000;

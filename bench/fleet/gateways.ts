@@ -34,11 +34,14 @@ export class FleetGateway implements Door {
   readonly lines: Lines;
   /** What it wrote last when it ended by itself. */
   readonly endedByItself: string[] = [];
+  /** Starts that failed because its line to the database was cut. */
+  failedStarts = 0;
   /** Of the lives that are over. */
   readonly #log: LogLine[] = [];
   readonly #choices: ConstructorParameters<typeof GatewayProcess>[0];
   #process: GatewayProcess;
   #isWanted = true;
+  #isOver = false;
 
   constructor(choices: ConstructorParameters<typeof GatewayProcess>[0], lines: Lines) {
     this.#choices = choices;
@@ -65,7 +68,7 @@ export class FleetGateway implements Door {
     const { signal } = await this.#process.exited;
     await delay(forMs);
     this.#isWanted = true;
-    this.#process = this.#launch();
+    this.#startIfWanted();
     return signal === 'SIGKILL';
   }
 
@@ -98,20 +101,22 @@ export class FleetGateway implements Door {
   }
 
   async end(): Promise<void> {
-    this.#isWanted = false;
+    this.#isOver = true;
     await this.#process.kill();
   }
 
   #startIfWanted(): void {
-    if (this.#isWanted) this.#process = this.#launch();
+    if (this.#isWanted && !this.#isOver) this.#process = this.#launch();
   }
 
   #launch(): GatewayProcess {
     const launched = new GatewayProcess(this.#choices);
     void launched.exited.then(async () => {
       this.#log.push(...launched.log.filter(isTrouble));
-      if (!this.#isWanted) return;
-      this.endedByItself.push(launched.tail());
+      if (!this.#isWanted || this.#isOver) return;
+      const tail = launched.tail();
+      if (tail.startsWith('The database of spool.url cannot be used')) this.failedStarts += 1;
+      else this.endedByItself.push(tail);
       await delay(START_AGAIN_MS);
       this.#startIfWanted();
     });

@@ -6,7 +6,8 @@ import { Ledger } from '../crash/ledger.ts';
 import { type Customer, mailServer, type Message, phone, Visitor } from './customers.ts';
 import type { Door } from './gateways.ts';
 
-const LANES = 60;
+/** Of each channel. Many, because most of them wait for a gateway that does not answer. */
+const LANES = 400;
 const COPY_PERCENT = 20;
 /** Of the copies: sent while the first is still on its way. */
 const AT_ONCE_PERCENT = 50;
@@ -56,7 +57,6 @@ export class Load {
     const customers: [Customer, Dice][] = [];
     for (let n = 0; n < lanes; n += 1) {
       const visitor = new Visitor(`chat-${n}`, this.ledger);
-      await visitor.open(doorAt(doors, n));
       this.visitors.push(visitor);
       const random = seededRandom(seed * 1000 + n);
       customers.push(
@@ -65,6 +65,7 @@ export class Load {
         [visitor, Dice.of(seed * 1000 + 400 + n)],
       );
     }
+    await Promise.all(this.visitors.map((visitor, n) => visitor.open(doorAt(doors, n))));
     const count = customers.length;
     await Promise.all(
       customers.map(([customer, dice], n) =>

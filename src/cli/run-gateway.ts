@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isatty } from 'node:tty';
-import { completeConfig } from '../config/complete.ts';
+import { completeConfig, stopDelayMs } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
@@ -19,7 +19,7 @@ import { descriptorLimit, descriptorShortage } from '../runtime/set-up-trouble.t
 import { openFolderTrouble } from '../runtime/set-up-trouble.ts';
 import { dataFolderTrouble } from '../spool/folder-access.ts';
 
-/** A graceful stop that takes longer hangs; acknowledged messages are on the disk anyway. */
+/** A graceful stop that takes longer, after its delay, hangs; acknowledged messages are on the disk anyway. */
 const STOP_DEADLINE_MS = 30_000;
 /** The same after the store has failed, when a delivery or the disk itself may hang. */
 const FAILED_DEADLINE_MS = 1200;
@@ -50,6 +50,7 @@ export async function runGateway(
   };
   await serve(open, logger, events, {
     dataDir: config.dataDir,
+    stopDelayMs: stopDelayMs(config),
     onReady: (addresses) =>
       terminal.out(
         banner(complete, addresses, {
@@ -76,6 +77,8 @@ function terminalWatch(): () => boolean {
 export interface ServeHooks {
   /** Used in messages about files in it. */
   readonly dataDir?: string;
+  /** How long a stop waits before it closes the ports. */
+  readonly stopDelayMs?: number;
   readonly onReady: (addresses: Addresses) => void;
   /** Called when a reload found mistakes in the configuration. */
   readonly onRefused?: (mistakes: readonly string[]) => void;
@@ -93,7 +96,13 @@ export async function serve(
   open: () => Promise<Gateway>,
   logger: Logger,
   events: ProcessEvents,
-  { dataDir, onReady, onRefused, terminalHasGone = () => false }: ServeHooks,
+  {
+    dataDir,
+    stopDelayMs: delayMs = 0,
+    onReady,
+    onRefused,
+    terminalHasGone = () => false,
+  }: ServeHooks,
 ): Promise<void> {
   const hangUps: { take?: () => void; isOneDue: boolean } = { isOneDue: false };
   const end = watchProcess(
@@ -123,7 +132,7 @@ export async function serve(
     hangUps.take = () => reload(gateway, logger, onRefused);
     if (hangUps.isOneDue) hangUps.take();
     const failure = await ended(gateway, end, logger);
-    await stopped(gateway, logger);
+    await stopped(gateway, logger, delayMs);
     logger.info('gateway.stopped');
     if (failure !== undefined) throw new CommandFailed(failure);
   } finally {
@@ -175,8 +184,8 @@ async function ended(
   }
 }
 
-async function stopped(gateway: Gateway, logger: Logger): Promise<void> {
-  await withinMs(gateway.stop(), STOP_DEADLINE_MS, () => {
+async function stopped(gateway: Gateway, logger: Logger, delayMs: number): Promise<void> {
+  await withinMs(gateway.stop(), delayMs + STOP_DEADLINE_MS, () => {
     logger.error('gateway.stop_timed_out');
     throw new CommandFailed('the gateway did not stop in time');
   });

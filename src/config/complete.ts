@@ -30,6 +30,13 @@ export interface CompleteConfig extends Config {
 export const storeUrl = ({ spool: { url } }: Pick<Config, 'spool'>): string =>
   url === 'sqlite' ? url : url.reveal();
 
+/** Of gateways that share a store: another one can take what comes meanwhile. */
+const FLEET_STOP_DELAY_MS = 10_000;
+
+/** How long the ports stay open when a stop has begun. */
+export const stopDelayMs = ({ stopDelay, spool }: Pick<Config, 'stopDelay' | 'spool'>): number =>
+  stopDelay ?? (spool.url === 'sqlite' ? 0 : FLEET_STOP_DELAY_MS);
+
 const keysSchema = z.strictObject({
   adminPassword: z.string().min(8),
   chatTokenKeys: z

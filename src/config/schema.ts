@@ -175,6 +175,7 @@ const alertSchema = z.strictObject({
  */
 export const configSchema = z.strictObject({
   dataDir: path('./data'),
+  stopDelay: z.exactOptional(duration('10s')),
   log: z.strictObject({
     level: choice('info', 'debug', 'warn', 'error'),
     format: choice('pretty', 'json'),

@@ -32,7 +32,7 @@ export interface ChatParts {
 }
 
 /** The chat channel of a gateway: its door and the reader of the platform's replies. */
-export interface RunningChat extends Pick<ChatServer, 'attach' | 'stop'> {
+export interface RunningChat extends Pick<ChatServer, 'attach' | 'leave' | 'stop'> {
   /** Uploads, the widget's files and its configuration. */
   readonly routers: readonly RequestHandler[];
   /** Shows the visitor the final state of their message. */
@@ -87,6 +87,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     attach: (server) => chat.attach(server),
     routers: [chat.router, replaceableRoute(widget)],
     onSettled: (entry, outcome) => reportToVisitor(chat, entry, outcome, logger),
+    leave: (overMs) => chat.leave(overMs),
     stop: () => chat.stop(),
     stopReplies: () => poller.stop(),
   };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createEmailServer } from '../channels/email/door-smtp.ts';
 import { createInboundRoute } from '../channels/email/door-http.ts';
 import { openTls, type TlsMaterial } from '../channels/email/tls.ts';
@@ -19,13 +20,20 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** The public HTTP port. */
+export interface PublicDoor {
+  readonly address: ListenAddress;
+  /** From now on, each response ends its connection. */
+  readonly endKeepAlive: () => void;
+}
+
 export async function openHttp(
   { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
   store: Store,
   intake: Intake,
   chat: RunningChat | undefined,
   readiness: Readiness,
-): Promise<ListenAddress | undefined> {
+): Promise<PublicDoor | undefined> {
   const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
   const sms = live.derive('sms webhook', ['shops', 'http.publicUrl'], (current) =>
@@ -59,7 +67,23 @@ export async function openHttp(
   const bound = await listener.listen(host, port);
   stack.pushDoor('http', () => listener.stop(grace.ms));
   if (chat !== undefined) stack.pushDoor('chat', () => chat.stop());
-  return { host, port: bound };
+  return { address: { host, port: bound }, endKeepAlive: () => listener.endKeepAlive() };
+}
+
+/**
+ * Lets clients find another gateway before the doors close. Load balancers have half of the time to notice that
+ * this one is not ready. In the other half, chat visitors are disconnected one by one, so that they do not all
+ * reconnect in one instant.
+ */
+export async function leave(
+  overMs: number,
+  http: PublicDoor | undefined,
+  chat: RunningChat | undefined,
+): Promise<void> {
+  if (overMs === 0) return;
+  http?.endKeepAlive();
+  await delay(overMs / 2);
+  await (chat === undefined ? delay(overMs / 2) : chat.leave(overMs / 2));
 }
 
 /** Opens the certificate before the doors, so that alerts can report one that expires. */

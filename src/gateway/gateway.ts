@@ -1,4 +1,4 @@
-import type { CompleteConfig } from '../config/complete.ts';
+import { type CompleteConfig, stopDelayMs } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
 import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
@@ -11,7 +11,7 @@ import { Backlog, createIntake } from '../intake/intake.ts';
 import { createReadiness } from '../observability/readiness.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
-import { type ListenAddress, openCertificate, openHttp, openSmtp } from './doors.ts';
+import { leave, type ListenAddress, openCertificate, openHttp, openSmtp } from './doors.ts';
 import {
   type Base,
   createBase,
@@ -36,7 +36,10 @@ export interface Addresses {
 export interface Gateway {
   /** Resolves when all listeners are open. A start that fails undoes what it has started. */
   start(): Promise<Addresses>;
-  /** Closes the doors, finishes the work in flight, then stops everything else. */
+  /**
+   * Says that it is not ready, closes the doors after `stopDelay`, finishes the work in flight, then stops
+   * everything else.
+   */
   stop(): Promise<void>;
   /** Resolves when the store has failed and the gateway cannot continue. */
   readonly failed: Promise<Error>;
@@ -179,7 +182,10 @@ async function start(
   const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
     ...{ ...base, store, index, readiness, status, configuration, wake: () => wake() },
-    doors: () => ({ ...(opened.smtp && { smtp: opened.smtp }), ...(http && { http }) }),
+    doors: () => ({
+      ...(opened.smtp && { smtp: opened.smtp }),
+      ...(http && { http: http.address }),
+    }),
     platformUrl: () => local.value?.url,
     shops: () => shops.value,
     alerts: () => alerting.current,
@@ -191,13 +197,17 @@ async function start(
   const missed = startSmsReconciliation(live, { ...base, ...store, intake });
   stack.pushDoor('sms reconciliation', () => missed.stop());
   readiness.add('doors', () => undefined);
-  stack.push('readiness', () => readiness.add('doors', () => notReady('stopping')));
+  stack.push('readiness', async () => {
+    readiness.add('doors', () => notReady('stopping'));
+    // After a failure of the store nothing can be acknowledged any more.
+    if (grace.ms === GRACE_MS) await leave(stopDelayMs(config), http, chat);
+  });
   stack.push('reload', () => configuration.stop());
   return {
     reload: (who) => configuration.reload(who),
     addresses: {
       ...(opened.smtp && { smtp: opened.smtp }),
-      ...(http && { http }),
+      ...(http && { http: http.address }),
       admin: { host: config.admin.host, port: console.port },
       ...(local.value && { platform: { url: local.value.url } }),
     },

@@ -66,6 +66,8 @@ const RETRY_AFTER_SECONDS = 10;
 export interface HttpListener {
   readonly server: Server;
   listen(host: string, port: number): Promise<number>;
+  /** From now on, each response ends its connection: the client's next request goes to another server. */
+  endKeepAlive(): void;
   /**
    * Accepts no new connections. Requests in flight get `graceMs`; idle connections are closed at
    * once.
@@ -148,6 +150,11 @@ export function createHttpListener(
           resolve((server.address() as AddressInfo).port);
         });
       }),
+    endKeepAlive: () => {
+      server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) =>
+        response.setHeader('connection', 'close'),
+      );
+    },
     stop: async (graceMs) => {
       if (!server.listening) return;
       await closeWithin(graceMs, server, finalAnswers);

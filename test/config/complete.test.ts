@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import {
   completeConfig,
   completeFromExisting,
+  stopDelayMs,
   type CompleteConfig,
 } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -123,4 +124,10 @@ test('a command beside a gateway makes nothing', async () => {
   await expect(completeFromExisting(config())).rejects.toBeInstanceOf(UninitializedDataFolder);
   await expect(completeFromExisting(config(SHOP))).rejects.toBeInstanceOf(UninitializedDataFolder);
   expect(readdirSync(dir.path)).toEqual(['sluice.yaml']);
+});
+
+test('only gateways with a shared store keep their ports open at a stop, unless told otherwise', () => {
+  expect(stopDelayMs(config())).toBe(0);
+  expect(stopDelayMs(config('spool: {url: postgres://db/sluice}'))).toBe(10_000);
+  expect(stopDelayMs(config('stopDelay: 3s'))).toBe(3_000);
 });

@@ -126,3 +126,29 @@ test('SIGTERM: what is in flight is finished on every side, and nothing is sent 
   expect(platform.messages[1]?.content).toContain('the second half');
   await waitFor('the tab to be back', () => visitor.socket.connected, 20);
 });
+
+test('SIGTERM with a delay: it says at once that it is not ready, and takes messages meanwhile', async () => {
+  const { start, greeted, chat, httpUrl } = await gatewaySetting({ stopDelay: '10m' });
+  const gateway = await start();
+  const visitor = await chat();
+  gateway.signal('SIGTERM');
+  await waitFor('the end of its readiness', async () => !(await fetch(`${httpUrl}/readyz`)).ok, 20);
+
+  expect(await sendEmail(await greeted(), 'late')).toMatch(/^250/);
+  const { status, headers } = await sendSms(httpUrl, { MessageSid: sidOf('late') });
+  expect(status).toBe(200);
+  // The next request of this client goes to another gateway.
+  expect(headers.connection).toBe('close');
+  expect(await visitor.send('late')).toMatchObject({ ok: true });
+  expect(visitor.disconnects).toEqual([]);
+});
+
+test('when the delay is over, the visitors are gone and the process ends', async () => {
+  const { start, chat } = await gatewaySetting({ stopDelay: '200ms' });
+  const gateway = await start();
+  const visitor = await chat();
+  expect(await gateway.terminate()).toEqual({ code: 0, signal: null });
+  await waitFor('the end of the connection', () => visitor.disconnects.length > 0);
+  // It may have come back once, because there is no other gateway.
+  expect(new Set(visitor.disconnects)).toEqual(new Set(['transport close']));
+});

@@ -13,7 +13,7 @@ import type {
   SessionEvent,
   StatusEvent,
 } from '../../src/channels/chat/events.ts';
-import { waitFor } from './wait-for.ts';
+import { DEADLINE_MS } from './wait-for.ts';
 
 export interface ChatClientOptions {
   /** `http://127.0.0.1:<port>` */
@@ -24,7 +24,7 @@ export interface ChatClientOptions {
   readonly transports?: ('websocket' | 'polling')[];
   /** Connects again by itself, with the newest token and the last line it has. */
   readonly reconnect?: boolean;
-  /** For a connection; that of socket.io by default. */
+  /** Until there is a session. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -49,11 +49,13 @@ export class ChatClient {
   readonly statuses: StatusEvent[] = [];
   readonly disconnects: string[] = [];
   readonly #origin: string | undefined;
+  readonly #connectTimeoutMs: number;
   #auth: Record<string, unknown>;
 
   constructor(options: ChatClientOptions) {
     this.url = options.url;
     this.#origin = options.origin;
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? DEADLINE_MS;
     this.#auth = { ...options.auth };
     this.socket = io(options.url, {
       path: '/chat',
@@ -64,7 +66,6 @@ export class ChatClient {
       reconnectionDelayMax: 200,
       forceNew: true,
       autoConnect: false,
-      ...(options.connectTimeoutMs !== undefined && { timeout: options.connectTimeoutMs }),
       ...(options.origin !== undefined && { extraHeaders: { origin: options.origin } }),
     });
     this.socket.on('session', (session) => {
@@ -94,21 +95,25 @@ export class ChatClient {
   }
 
   async open(): Promise<SessionEvent> {
-    const before = this.sessions.length;
-    let refused: ConnectRefused | undefined;
-    const onError = (error: Error & { data?: ConnectRefused['data'] }): void => {
-      refused = new ConnectRefused(error.message, error.data);
-    };
-    this.socket.on('connect_error', onError);
+    const opened = new Promise<void>((resolve, reject) => {
+      this.socket.once('session', () => resolve());
+      this.socket.once('connect_error', (error: Error & { data?: ConnectRefused['data'] }) =>
+        reject(new ConnectRefused(error.message, error.data)),
+      );
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error('waited in vain for a session');
+      timer = setTimeout(() => reject(error), this.#connectTimeoutMs);
+    });
     this.socket.connect();
     try {
-      await waitFor('a session', () => refused !== undefined || this.sessions.length > before);
-    } finally {
-      this.socket.off('connect_error', onError);
-    }
-    if (this.sessions.length === before && refused !== undefined) {
+      await Promise.race([opened, late]);
+    } catch (error) {
       this.close();
-      throw refused;
+      throw error;
+    } finally {
+      clearTimeout(timer);
     }
     return this.session;
   }

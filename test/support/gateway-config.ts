@@ -83,6 +83,7 @@ export interface ConfigChoices {
   /** More of the HTTP port's own keys: how the world reaches it, its limits. */
   readonly http?: Readonly<Record<string, unknown>>;
   readonly requestTimeout?: string;
+  readonly stopDelay?: string;
   /** The largest email; the default otherwise. */
   readonly maxMessageBytes?: number;
   /** Takes everything in and delivers nothing. */
@@ -109,6 +110,7 @@ export function gatewayConfig(choices: ConfigChoices) {
   const { host = '127.0.0.1', ports = { smtp: 0, http: 0, admin: 0 } } = choices;
   return {
     dataDir: choices.dataDir,
+    ...(choices.stopDelay !== undefined && { stopDelay: choices.stopDelay }),
     log: { level: 'info', format: 'json' },
     smtp: {
       ...{ host, port: ports.smtp, hostname: 'mx.acme.example' },

@@ -17,7 +17,7 @@ import {
   ReconnectDelays,
 } from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
-import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
+import { attachBeside, closeConnections, closeOneByOne, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
 import { type ChatLimits, ShopLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
@@ -225,6 +225,11 @@ export class ChatServer {
     this.#maxPerNetwork = maxConnectionsPerNetwork(next);
     this.#maxPackets = maxPackets(next);
     for (const shopId of gone) this.visitors.closeShop(shopId);
+  }
+
+  /** Closes the connections that are open now, one by one within this time. */
+  async leave(overMs: number): Promise<void> {
+    if (this.#isAttached) await closeOneByOne(this.#io.engine, overMs);
   }
 
   /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */

@@ -101,16 +101,39 @@ const LOOK_EVERY_MS = 20;
  * for the closing frame.
  */
 export async function closeConnections(engine: Server['engine'], graceMs: number): Promise<void> {
-  // A test covers a client that never responds.
-  const connections = Object.values(
-    (engine as unknown as { readonly clients: Readonly<Record<string, EngineSocket>> }).clients,
-  );
+  const connections = connectionsOf(engine);
   const sockets = connections.flatMap((each) => inside(each).transport.socket ?? []);
   for (const connection of connections) connection.close(isBetweenPolls(connection));
   const deadline = performance.now() + graceMs;
   while (sockets.some(isOpen) && performance.now() < deadline) await delay(LOOK_EVERY_MS);
   for (const socket of sockets.filter(isOpen)) socket.terminate?.();
   engine.close();
+}
+
+/**
+ * Closes the connections that are open now, at equal intervals until `overMs` have passed: clients that are
+ * disconnected together reconnect together.
+ */
+export async function closeOneByOne(engine: Server['engine'], overMs: number): Promise<void> {
+  const connections = connectionsOf(engine);
+  const startedAt = performance.now();
+  let closed = 0;
+  for (let share = 0; share < 1;) {
+    await delay(LOOK_EVERY_MS);
+    share = (performance.now() - startedAt) / overMs;
+    const due = Math.min(connections.length, Math.ceil(connections.length * share));
+    for (; closed < due; closed += 1) {
+      const connection = connections[closed];
+      connection?.close(isBetweenPolls(connection));
+    }
+  }
+}
+
+function connectionsOf(engine: Server['engine']): readonly EngineSocket[] {
+  // A test covers a client that never responds.
+  return Object.values(
+    (engine as unknown as { readonly clients: Readonly<Record<string, EngineSocket>> }).clients,
+  );
 }
 
 /** engine.io would keep such a connection for 30 s, in case the client polls again. */

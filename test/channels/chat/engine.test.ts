@@ -4,8 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { Server, type Socket } from 'socket.io';
 import { io } from 'socket.io-client';
-import { closeConnections, writeTogether } from '../../../src/channels/chat/engine.ts';
+import {
+  closeConnections,
+  closeOneByOne,
+  writeTogether,
+} from '../../../src/channels/chat/engine.ts';
 import { ends } from '../../support/ends.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { silentClient } from '../../support/raw-web-socket.ts';
 import { aShop, ChatGateway } from './chat-gateway.ts';
 
@@ -105,4 +110,31 @@ test('a client that is between two polls keeps nothing open', async () => {
   await closeConnections(io.engine, 1_000);
   // engine.io alone would wait for 30 s.
   expect(io.engine.clientsCount).toBe(0);
+});
+
+test('clients that have to leave do so at equal intervals', async () => {
+  const http = createServer();
+  const server = new Server(http, { transports: ['websocket'] });
+  ends(() => server.close());
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  // A listening TCP server's address is never a string.
+  const { port } = http.address() as AddressInfo;
+  const left: number[] = [];
+  const clients = Array.from({ length: 20 }, () =>
+    io(`http://127.0.0.1:${port}`, {
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+    }),
+  );
+  ends(() => clients.forEach((client) => client.disconnect()));
+  await Promise.all(clients.map((client) => once(client as never, 'connect')));
+  for (const client of clients) client.once('disconnect', () => left.push(performance.now()));
+
+  const startedAt = performance.now();
+  await closeOneByOne(server.engine, 400);
+  await waitFor('all to leave', () => left.length === clients.length);
+  // None leaves before its turn.
+  expect(left.filter((at, n) => at - startedAt < (400 * (n - 1)) / clients.length)).toEqual([]);
+  expect((left.at(-1) ?? 0) - (left[0] ?? 0)).toBeGreaterThan(200);
 });

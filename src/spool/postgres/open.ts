@@ -118,11 +118,12 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
   const signals = new PostgresSignals(database);
+  const leases = new LeaseTable(database);
   return {
     spool: {
       ...methodsOf(new PostgresIntake(database)),
       ...methodsOf(new PostgresDeliveries(database, instance, createMonotonicClock())),
-      ...methodsOf(new WaitingEntries(database)),
+      ...methodsOf(new WaitingEntries(database, leases)),
       ...methodsOf(new EntryQueries(database)),
       ...methodsOf(new ConversationTable(database)),
       ...methodsOf(rates),
@@ -157,7 +158,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(new UploadTable(database)),
     },
     optOuts: new OptOutTable(database),
-    leases: new LeaseTable(database),
+    leases,
     renewSummaries: (forms, signal) =>
       new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),

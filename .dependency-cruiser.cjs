@@ -73,7 +73,10 @@ module.exports = {
       '^src/domain/(channel|reasons|reason-explanations|entry-state)[.]ts$',
       '^src/widget/look/',
     ]),
-    layer('alerts', '^src/operations/alerts/', LEAVES),
+    layer('alerts', '^src/operations/alerts/', [
+      ...LEAVES,
+      '^src/operations/doctor/database[.]ts$',
+    ]),
     layer('demo', '^src/demo/', LEAVES),
     layer('widget', '^src/widget/', ['^src/channels/chat/events[.]ts$']),
     {

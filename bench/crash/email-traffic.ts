@@ -39,10 +39,14 @@ export async function sendEmails(
   }
 }
 
-function compose(lane: string, nth: number, traffic: Traffic): { sent: Sent; bytes: string } {
+export function compose(
+  lane: string,
+  nth: number,
+  traffic: Pick<Traffic, 'random' | 'ledger' | 'largeShare'>,
+): { sent: Sent; bytes: string } {
   const marker = markerOf(lane, nth);
   const id = `<${lane}.${nth}@sender.example>`;
-  const large = traffic.random() < LARGE.share;
+  const large = traffic.random() < (traffic.largeShare ?? LARGE.share);
   const file = large
     ? randomBytes(LARGE.minBytes + Math.floor(traffic.random() * LARGE.moreBytes))
     : undefined;

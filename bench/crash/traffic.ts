@@ -12,6 +12,8 @@ export interface Traffic {
   readonly gaveUp: AbortSignal;
   /** The share of mail connections that are encrypted; default 0.3. */
   readonly encryptedShare?: number;
+  /** The share of emails that are larger than an inline raw form; default 0.2. */
+  readonly largeShare?: number;
   /** The mean time between two messages of a lane in milliseconds. */
   readonly meanPauseMs: number;
 }

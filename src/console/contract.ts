@@ -9,7 +9,7 @@
  */
 
 import type { WordedReading } from '../domain/email-reading.ts';
-import type { GatewayStatus, ShopStatus } from '../observability/status.ts';
+import type { GatewayStatus, InstanceStatus, ShopStatus } from '../observability/status.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 import type { Reason, ReasonCode } from '../domain/reasons.ts';
@@ -70,6 +70,8 @@ export interface Overview extends Pick<
     readonly suppressed: number;
   };
   readonly shops: readonly ShopFigures[];
+  /** The gateways with a common store; absent while the store admits one. */
+  readonly instances?: readonly InstanceStatus[];
   /** Firing alerts, the most severe first. */
   readonly alerts: readonly Alert[];
 }

@@ -57,7 +57,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     },
     {
       ...{ store: store.chat, signals: store.signals, blobs: store.spool.blobs },
-      ...{ intake, clock, logger, metrics },
+      ...{ intake, clock, logger, metrics, openBudget: store.openBudget },
       clientIp: (request) => clientIp.value(request),
     },
   );

@@ -19,7 +19,7 @@ import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
 import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
-import type { CollectStatus } from '../observability/status.ts';
+import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -41,7 +41,7 @@ import { doctorTargets } from './doctor-targets.ts';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import { ipNetwork } from '../runtime/ip-addresses.ts';
-import type { Channel } from '../domain/channel.ts';
+import { type Channel, CHANNELS } from '../domain/channel.ts';
 
 /** Where the build puts the page; the same path from src/gateway/ and from dist/gateway/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
@@ -76,6 +76,8 @@ export interface RunningConsole {
   /** Reports a new or changed entry to the open pages. */
   entryChanged(id: EntryId): void;
   onSettled(entry: Entry, outcome: Outcome): void;
+  /** What the gateway does now, for the other gateways. */
+  figures(): Promise<Pick<InstanceReport, 'acceptedPerMinute' | 'deliveredPerMinute' | 'sockets'>>;
   stop(): Promise<void>;
 }
 
@@ -149,6 +151,17 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       stream.entryChanged(entry.id);
       if (outcome.state === 'delivered') figures.delivered(clock() - entry.receivedAt);
     },
+    figures: async () => {
+      const [{ accepted, delivered }, { sockets }] = await Promise.all([
+        figures.rates(),
+        parts.status(),
+      ]);
+      return {
+        acceptedPerMinute: totalOf(accepted),
+        deliveredPerMinute: totalOf(delivered),
+        sockets,
+      };
+    },
     stop: async () => {
       await actions.stop();
       stream.stop();
@@ -157,6 +170,9 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     },
   };
 }
+
+const totalOf = (perChannel: Readonly<Record<Channel, number>>): number =>
+  CHANNELS.reduce((total, channel) => total + perChannel[channel], 0);
 
 function countedAudit({ store, metrics, logger }: ConsoleParts): Audit {
   return createAudit(
@@ -201,7 +217,7 @@ async function openSignIn(
     equals(admin.metricsToken?.reveal()),
   );
   const signIn = new SignIn({
-    ...{ operators, sessions, audit, clock },
+    ...{ operators, sessions, audit, clock, openBudget: store.openBudget },
     devices: new Devices({ key: deviceKeyOf(config), operators, clock }),
     isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),

@@ -34,7 +34,7 @@ export function doctorTargets(
   const { smtp, http, admin, alerts, dataDir } = config;
   const certFile = smtp.tls?.cert;
   const password = admin.password ?? adminPassword;
-  const { url } = config.spool;
+  const { url, blobs = '' } = config.spool;
   const { url: webhookUrl } = alerts.webhook;
   return {
     publicUrl: http.publicUrl,
@@ -53,6 +53,8 @@ export function doctorTargets(
     descriptors: { needed: neededDescriptors(config), why: NEEDED_FOR },
     dataFolder,
     ...(url !== 'sqlite' && { database: () => inspect(url.reveal()) }),
+    ...(url !== 'sqlite' &&
+      blobs.startsWith('s3:') && { s3: () => tryBucket({ url: url.reveal(), s3: blobs }) }),
     paused: config.delivery.paused,
     doors: doorsOf(config),
     // A hashed password cannot be used to sign in, because its plain text is not known.
@@ -89,8 +91,14 @@ function textOf(file: string): string {
 
 /** The driver is loaded only where it is used. */
 async function inspect(url: string): Promise<DatabaseStatus> {
-  const { inspectDatabase } = await import('../spool/postgres/inspect.ts');
+  const { inspectDatabase } = await import('../spool/postgres/fleet.ts');
   return inspectDatabase(url);
+}
+
+/** As is the SDK. */
+async function tryBucket(names: { url: string; s3: string }): Promise<void> {
+  const { tryS3 } = await import('../spool/postgres/s3-blobs.ts');
+  return tryS3(names);
 }
 
 function inspectOnce(dir: string): () => DataFolderStatus {

@@ -2,6 +2,7 @@ import type { CompleteConfig } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
 import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
+import type { FleetWatch } from './fleet-watch.ts';
 import type { ConfigSource } from './config-source.ts';
 import { createConfigurationService } from './configuration-service.ts';
 import { connectPlatforms } from './platforms.ts';
@@ -21,6 +22,7 @@ import {
   startHousekeeping,
   startMonitoring,
   takesMessages,
+  watchFleet,
 } from './parts.ts';
 
 /** The addresses on which a started gateway listens; a disabled listener is absent. */
@@ -128,7 +130,11 @@ async function start(
   // Intake wakes the dispatcher, which is created after it.
   let wake: () => void = () => undefined;
   // Set later, when the parts behind them exist.
-  const opened: { console?: RunningConsole; smtp?: ListenAddress | undefined } = {};
+  const opened: {
+    console?: RunningConsole;
+    smtp?: ListenAddress | undefined;
+    fleet?: FleetWatch | undefined;
+  } = {};
   const backlog = new Backlog();
   const intake = createIntake({
     ...{ ...store, backlog, metrics, clock },
@@ -150,7 +156,14 @@ async function start(
 
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
-  const { status, alerting } = await startMonitoring(base, store, index, shops, tls);
+  const { status, alerting } = await startMonitoring(
+    base,
+    store,
+    index,
+    shops,
+    tls,
+    () => opened.fleet?.latest,
+  );
 
   const configuration = createConfigurationService(options, {
     ...base,
@@ -173,6 +186,7 @@ async function start(
   });
   opened.console = console;
   stack.pushDoor('admin', () => console.stop());
+  opened.fleet = watchFleet(base, store, () => console.figures());
   opened.smtp = await openSmtp(base, store, intake, tls);
   const missed = startSmsReconciliation(live, { ...base, ...store, intake });
   stack.pushDoor('sms reconciliation', () => missed.stop());

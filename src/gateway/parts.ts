@@ -7,6 +7,7 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { Conversations } from '../delivery/conversations.ts';
 import { Dispatcher } from '../delivery/dispatcher.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
+import { FleetWatch, type FleetWatchParts } from './fleet-watch.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './alerts.ts';
 import { authenticatorOptions } from './email-options.ts';
@@ -16,7 +17,7 @@ import { createNormalizers } from './normalizers.ts';
 import { storedFormReaderOf } from './stored-forms.ts';
 import { version } from './version.ts';
 import type { Backlog, Intake } from '../intake/intake.ts';
-import type { CollectStatus } from '../observability/status.ts';
+import type { CollectStatus, FleetStatus } from '../observability/status.ts';
 import { NotReady } from '../observability/readiness.ts';
 import { type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -228,6 +229,7 @@ export async function startMonitoring(
   index: EntryIndex,
   shops: Current<readonly ShopPlatform[]>,
   tls: TlsMaterial | undefined,
+  fleet: () => FleetStatus | undefined,
 ): Promise<{ readonly status: CollectStatus; readonly alerting: Pick<Alerting, 'current'> }> {
   const status = createStatusCollector({
     spool: store.spool,
@@ -235,6 +237,7 @@ export async function startMonitoring(
     reserveBytes: store.neededBytes,
     shops: () => shops.value,
     certificate: () => tls?.current().cert,
+    fleet,
     metrics,
     clock,
   });
@@ -244,4 +247,17 @@ export async function startMonitoring(
   });
   stack.push('alerts', () => alerting.stop());
   return { status, alerting };
+}
+
+/** Reports the gateway to the others with its store; undefined when the store admits one gateway. */
+export function watchFleet(
+  { logger, stack }: Base,
+  { fleet }: Store,
+  figures: FleetWatchParts['figures'],
+): FleetWatch | undefined {
+  if (fleet === undefined) return undefined;
+  const watch = new FleetWatch({ fleet, figures, logger });
+  watch.start();
+  stack.push('fleet', () => watch.stop());
+  return watch;
 }

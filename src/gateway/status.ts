@@ -1,7 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import { sentence } from '../domain/reasons.ts';
-import type { CollectStatus, GatewayStatus, ShopStatus } from '../observability/status.ts';
+import type {
+  CollectStatus,
+  FleetStatus,
+  GatewayStatus,
+  ShopStatus,
+} from '../observability/status.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type EndpointHealth, ENDPOINTS } from '../spool/shop-health.ts';
@@ -22,6 +27,8 @@ export interface StatusParts {
   readonly shops: () => readonly ShopPlatform[];
   /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
   readonly certificate: () => string | undefined;
+  /** Undefined while the store admits one gateway. */
+  readonly fleet: () => FleetStatus | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
@@ -37,6 +44,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
     const { dataDir, reserveBytes, metrics } = parts;
     const shops = parts.shops();
     const pem = parts.certificate();
+    const fleet = parts.fleet();
     const [counted, disk, badSignatures, chat, smtp] = await Promise.all([
       counts(),
       statfs(dataDir),
@@ -63,6 +71,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
       ...(pem !== undefined && { certificate: certificateOf(pem) }),
       badSignatures,
       sockets: { chat, smtp },
+      ...(fleet && { fleet }),
     };
   };
 

@@ -34,6 +34,38 @@ export interface GatewayStatus {
   /** Webhooks with an invalid signature since the start. */
   readonly badSignatures: number;
   readonly sockets: { readonly chat: number; readonly smtp: number };
+  /** Absent while the store admits one gateway. */
+  readonly fleet?: FleetStatus;
+}
+
+/** The gateways with a common store, and what they share, as last seen. */
+export interface FleetStatus {
+  /** Those that were seen in the last day, by host. */
+  readonly instances: readonly InstanceStatus[];
+  /** Absent while it cannot be reached. */
+  readonly database?: DatabaseStatus;
+  /** Whether the place of large messages can be used. */
+  readonly blobs: 'reachable' | 'unreachable';
+}
+
+/** What a gateway says of itself. */
+export interface InstanceReport {
+  /** The name of its machine. */
+  readonly host: string;
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly acceptedPerMinute: number;
+  readonly deliveredPerMinute: number;
+  readonly sockets: { readonly chat: number; readonly smtp: number };
+}
+
+export interface InstanceStatus extends InstanceReport {
+  /** Identifies it, also after a restart. */
+  readonly name: string;
+  /** Whether it is the gateway that shows this. */
+  readonly isOwn: boolean;
+  /** How long ago it reported, by the store's clock. */
+  readonly seenAgoMs: number;
 }
 
 /** Shown on the console, with counts of the queue. */
@@ -92,6 +124,12 @@ export interface DatabaseStatus {
   readonly synchronousCommit: string;
   /** `synchronous_standby_names`; empty without a synchronous standby. */
   readonly synchronousStandbys: string;
+  /** The number of standbys and other receivers that are connected. */
+  readonly receivers: number;
+  /** The number of hosts that the URL names. */
+  readonly hosts: number;
+  /** How much log is kept for the receiver that is furthest behind. */
+  readonly keptLogBytes: number;
   /** How far the server's clock is ahead of this machine's. */
   readonly clockAheadMs: number;
   /** The age of the oldest transaction of any program, which keeps deleted rows from being removed. */

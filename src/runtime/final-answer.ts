@@ -71,6 +71,14 @@ export function drainRequest(request: IncomingMessage, maxBytes: number): void {
     if (bytes > maxBytes) request.destroy();
   });
   request.on('error', () => undefined);
-  request.on('close', () => clearTimeout(timer));
+  const { socket } = request;
+  const over = () => {
+    clearTimeout(timer);
+    socket.off('close', over);
+  };
+  request.on('end', over);
+  request.on('close', over);
+  // Node does not close a request whose response has been sent when its connection ends.
+  socket.on('close', over);
   request.resume();
 }

@@ -1,5 +1,7 @@
+import type { OpenBudget } from '../runtime/budgets.ts';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import type { ChatStore } from './chat-store.ts';
+import type { Fleet } from './fleet.ts';
 import type { Leases } from '../runtime/leases.ts';
 import type { OperatorStore } from './operator-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
@@ -15,6 +17,9 @@ export interface Store {
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
+  /** Only of a store that admits several gateways. */
+  readonly fleet?: Fleet;
+  readonly openBudget: OpenBudget;
   /** For other files of the data folder: an fsync that fails here fails the store, too. */
   readonly files: DurableFiles;
   /**

@@ -9,17 +9,23 @@ const DOCKERFILE = readFileSync('Dockerfile', 'utf8');
 const [build = '', image = ''] = DOCKERFILE.split(/^# Run: .*$/m);
 
 const portSchema = z.string().regex(/^(?:[\d.]+:)?\d+:\d+$/);
+const gatewaySchema = z.looseObject({
+  volumes: z.array(z.string()),
+  ports: z.array(portSchema),
+  stop_grace_period: z.string().regex(/^\d+s$/),
+  environment: z.record(z.string(), z.string()).optional(),
+});
 const composeSchema = z.strictObject({
   services: z.strictObject({
-    sluice: z.looseObject({
-      volumes: z.array(z.string()),
-      ports: z.array(portSchema),
-      stop_grace_period: z.string().regex(/^\d+s$/),
-    }),
+    sluice: gatewaySchema,
+    'gateway-1': gatewaySchema,
+    'gateway-2': gatewaySchema,
+    database: z.looseObject({ volumes: z.array(z.string()) }),
+    nginx: z.looseObject({ volumes: z.array(z.string()), ports: z.array(portSchema) }),
   }),
   volumes: z.record(z.string(), z.unknown()),
 });
-const compose = composeSchema.parse(parse(readFileSync('compose.yaml', 'utf8')));
+const compose = composeSchema.parse(parse(readFileSync('compose.yaml', 'utf8'), { merge: true }));
 
 const loaded = loadConfig({ env: {} });
 if (!loaded.ok) throw new Error('the defaults have mistakes');
@@ -57,7 +63,36 @@ test('ports are the same in the configuration, the image and compose', () => {
 test('compose keeps the data, publishes the console to loopback only, and waits for a stop', () => {
   const { volumes, ports, stop_grace_period: grace } = compose.services.sluice;
   expect(volumes).toContain('data:/data');
-  expect(Object.keys(compose.volumes)).toEqual(['data']);
   expect(ports.find((port) => port.endsWith(`:${admin.port}`))).toMatch(/^127\.0\.0\.1:/);
   expect(Number.parseInt(grace, 10)).toBeGreaterThan(30);
+});
+
+test("the profile of several gateways has what the configuration and nginx's name", () => {
+  const { nginx, database, ...gateways } = compose.services;
+  const [, one, other] = Object.values(gateways);
+  const mounted = [nginx, database, ...Object.values(gateways)].flatMap(({ volumes }) => volumes);
+  for (const volume of mounted) {
+    const [from = ''] = volume.split(':');
+    expect([from, from.startsWith('.') ? existsSync(from) : from in compose.volumes]).toEqual([
+      from,
+      true,
+    ]);
+  }
+  for (const name of ['gateway-1', 'gateway-2']) {
+    expect(readFileSync('config/deploy/fleet/nginx.conf', 'utf8')).toContain(
+      `server ${name}:${http.port}`,
+    );
+  }
+  const values = {
+    ...one?.environment,
+    ...{ SLUICE_ADMIN_PASSWORD: 'a-long-password', PLATFORM_API_KEY: 'a-key-of-the-platform' },
+    ...{ PLATFORM_URL: 'https://api.platform.example' },
+    PLATFORM_SHOP_ID: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+    SLUICE_SPOOL_URL: 'postgres://sluice:sluice@database/sluice',
+  };
+  expect(other?.environment).toEqual(one?.environment);
+  const file = 'config/deploy/fleet/sluice.yaml';
+  expect(loadConfig({ file, env: { ...values, SLUICE_CONFIG: file } })).toMatchObject({ ok: true });
+  const published = [one, other].flatMap((gateway) => gateway?.ports ?? []);
+  expect(new Set([...published, ...nginx.ports]).size).toBe(5);
 });

@@ -1,10 +1,13 @@
 import { copyFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Overview } from '../../src/console/contract.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
 import { CHAT_KEY } from '../support/gateway-config.ts';
 import { gatewaySetting, type GatewaySetting, sendEmail } from '../support/gateway-setting.ts';
+import { startFleetNginx, whyNoNginx } from '../support/nginx-proxy.ts';
 import { type Cluster, startCluster, withClient } from '../support/postgres-cluster.ts';
 import { sluice } from '../support/sluice-command.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
@@ -15,6 +18,12 @@ beforeAll(async () => {
   cluster = await startCluster();
 });
 afterAll(() => cluster.stop());
+
+const withoutNginx = whyNoNginx();
+if (withoutNginx !== undefined) {
+  process.stderr.write(`\n!! SKIPPED: two gateways behind a real nginx, since ${withoutNginx}\n`);
+}
+const testWithNginx = withoutNginx === undefined ? test : test.skip;
 
 interface Fleet {
   readonly one: GatewaySetting;
@@ -34,6 +43,14 @@ const endLeases = (url: string) =>
   withClient(url, (client) => client.query('UPDATE lane SET due_at = 0 WHERE owned'));
 const shareKeys = ({ one, other }: Fleet): void =>
   copyFileSync(join(one.dataDir, 'keys.json'), join(other.dataDir, 'keys.json'));
+
+async function overviewOf({ host, ports }: GatewaySetting): Promise<Overview> {
+  const response = await fetch(`http://${host}:${ports.admin}/api/overview`, {
+    headers: { authorization: 'Bearer of-the-console' },
+  });
+  // The console's own type of its answer.
+  return (await response.json()) as Overview;
+}
 
 describe('two gateways with one database', () => {
   test('deliver what either accepts, once and in order, also when one is killed', async () => {
@@ -104,6 +121,45 @@ describe('two gateways with one database', () => {
     const doctor = await run('doctor', '--only', 'database');
     expect(doctor.stdout).toMatch(/PostgreSQL \d+.*\n[^]*synchronous_standby_names is empty/);
     expect(list.stdout + list.stderr + backup.stderr + doctor.stdout).not.toContain('postgres://');
+  });
+
+  test('list each other on the console, and one that stops is no longer there', async () => {
+    const both = await fleet();
+    const { one, other, env } = both;
+    await one.start({ env });
+    shareKeys(both);
+    const second = await other.start({ env });
+    const listed = async () => (await overviewOf(one)).instances ?? [];
+    await waitFor('both', async () => (await listed()).length === 2, 250);
+    expect(await listed()).toMatchObject([
+      { host: hostname(), version: expect.any(String), seenAgoMs: expect.any(Number) },
+      { host: hostname(), sockets: { chat: 0, smtp: 0 } },
+    ]);
+    expect((await listed()).map(({ isOwn }) => isOwn).toSorted()).toEqual([false, true]);
+    await second.terminate();
+    await waitFor('one', async () => (await listed()).length === 1, 250);
+  });
+
+  testWithNginx('behind nginx refuse no webhook while one of them is killed', async () => {
+    const both = await fleet();
+    const { one, other, env } = both;
+    const first = await one.start({ env });
+    shareKeys(both);
+    await other.start({ env });
+    const nginx = await startFleetNginx(
+      [one, other].map(({ host, ports }) => `${host}:${ports.http}`),
+    );
+    ends(() => nginx.stop());
+    const answers: number[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      if (n === 10) await first.kill();
+      const sent = { MessageSid: sidOf(`text ${n}`), Body: `text ${n}` };
+      answers.push((await sendSms(nginx.url, sent)).status);
+    }
+    expect(answers).toEqual(Array(30).fill(200));
+    await endLeases(env.SLUICE_SPOOL_URL);
+    await waitFor('all of them', () => one.platform.messages.length >= 30, 20);
+    expect(new Set(one.platform.messages.map(({ content }) => content)).size).toBe(30);
   });
 
   test('need a key in common', async () => {

@@ -48,6 +48,7 @@ function setting() {
     ...{ dataDir: dir.path, reserveBytes: () => 55, metrics, clock },
     shops: () => [shop],
     certificate: () => undefined,
+    fleet: () => undefined,
   });
   return { status, shop, metrics, time, counted: () => counted };
 }

@@ -24,6 +24,8 @@ export interface ChatClientOptions {
   readonly transports?: ('websocket' | 'polling')[];
   /** Connects again by itself, with the newest token and the last line it has. */
   readonly reconnect?: boolean;
+  /** For a connection; that of socket.io by default. */
+  readonly connectTimeoutMs?: number;
 }
 
 /** The server's `connect_error`. */
@@ -62,6 +64,7 @@ export class ChatClient {
       reconnectionDelayMax: 200,
       forceNew: true,
       autoConnect: false,
+      ...(options.connectTimeoutMs !== undefined && { timeout: options.connectTimeoutMs }),
       ...(options.origin !== undefined && { extraHeaders: { origin: options.origin } }),
     });
     this.socket.on('session', (session) => {

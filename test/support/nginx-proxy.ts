@@ -87,26 +87,75 @@ export async function startNginxProxy(upstream: string, hostname: string): Promi
   };
 }
 
+/**
+ * A real nginx with the configuration that compose.yaml gives it, in front of these gateways.
+ * @param upstreams where they listen, in the file's order
+ * @returns its URL, and what ends it
+ */
+export async function startFleetNginx(
+  upstreams: readonly string[],
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const dir = tempDir();
+  const folder = dir.path;
+  const host = ownLoopbackAddress();
+  const { http: port } = await freePorts(host);
+  let text = await readFile('config/deploy/fleet/nginx.conf', 'utf8');
+  for (const [index, upstream] of upstreams.entries()) {
+    text = text.replace(`gateway-${index + 1}:8080`, upstream);
+  }
+  text = text.replace('listen 8080', `listen ${host}:${port}`);
+  text = alone(folder) + text.replace('http {', `http {\naccess_log off;${temporary(folder)}`);
+  await mkdir(join(folder, 'tmp'));
+  await writeFile(join(folder, 'nginx.conf'), text);
+  const log = join(folder, 'error.log');
+  const child = spawn(NGINX, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', log], {
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  const stop = () => end(child, exited).then(() => dir.remove());
+  const url = `http://${host}:${port}`;
+  const isThere = async () => {
+    if (child.exitCode !== null) throw new Error(await readFile(log, 'utf8'));
+    return fetch(url, { headers: { connection: 'close' } }).then(
+      () => true,
+      () => false,
+    );
+  };
+  await waitFor('nginx', isThere, 20).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { url, stop };
+}
+
 async function end(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
   await exited;
 }
 
 /** Without a master process this one is all of nginx: it ends with its id. */
-const configuration = (folder: string, listen: string, upstream: string): string => `
+const alone = (folder: string): string => `
 daemon off;
 master_process off;
 pid ${folder}/nginx.pid;
 error_log ${folder}/error.log info;
-events { worker_connections 64; }
-http {
-  log_format seen '$request_uri | $http_host | $upstream_status';
-  access_log ${folder}/access.log seen;
+`;
+
+const temporary = (folder: string): string => `
   client_body_temp_path ${folder}/tmp/body;
   proxy_temp_path ${folder}/tmp/proxy;
   fastcgi_temp_path ${folder}/tmp/fastcgi;
   uwsgi_temp_path ${folder}/tmp/uwsgi;
   scgi_temp_path ${folder}/tmp/scgi;
+`;
+
+const configuration = (folder: string, listen: string, upstream: string): string => `
+${alone(folder)}
+events { worker_connections 64; }
+http {
+  log_format seen '$request_uri | $http_host | $upstream_status';
+  access_log ${folder}/access.log seen;
+  ${temporary(folder)}
   server {
     listen ${listen} ssl;
     ssl_certificate ${folder}/cert.pem;

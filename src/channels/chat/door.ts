@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import { Server } from 'socket.io';
 import { errorFields } from '../../observability/logger.ts';
 import { ipNetwork } from '../../runtime/ip-addresses.ts';
+import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
@@ -59,6 +60,7 @@ export interface ChatServerParts extends Pick<
   'store' | 'signals' | 'intake' | 'clock' | 'logger' | 'metrics'
 > {
   readonly blobs: BlobStore;
+  readonly openBudget: OpenBudget;
   /** The client's address, from trusted proxies' headers if there are any. */
   readonly clientIp: (request: IncomingMessage) => string;
 }
@@ -121,7 +123,7 @@ export class ChatServer {
     this.#maxPackets = maxPackets(shops);
     this.#shops = new Map(shops.map((shop) => [shop.key, shop]));
     this.#origins = new Origins(shops);
-    this.#limits = new ShopLimits(shops);
+    this.#limits = new ShopLimits(shops, parts.openBudget);
     const limits = (shop: ChatShop): ChatLimits => this.#limits.of(shop);
     const tokens = new VisitorTokens(options.signingKeys, clock);
     const visitors = new Visitors({ store, clock, limits });

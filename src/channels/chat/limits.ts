@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import type { Budget, OpenBudget } from '../../runtime/budgets.ts';
 import type { ChatLimitOptions, ChatShop } from './shop.ts';
 
 /** A limit was exceeded: try again after this many seconds. */
@@ -13,76 +14,67 @@ const CALLS_PER_10S = 60;
 const UPLOADS_PER_10_MIN = 60;
 /** Enough for a long record with many pictures that is displayed at once. */
 const DOWNLOADS_PER_MIN = 300;
-const UPLOAD_WINDOW_SECONDS = 3600;
-/** The clock is read twice: when a window begins and when it is queried. */
-const CLOCK_SLACK_MS = 100;
 /** Page reloads and unstable connections cause many more handshakes than sockets. */
 const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
 
 /** Counts one; returns undefined if the rate is not exceeded. */
 type Rate<Key> = (key: Key) => Promise<Limited | undefined>;
 
-/** The rates of one shop. */
+/**
+ * The limits of one shop. Those of a network in an hour are budgets, which all gateways share; the
+ * others are rates of this gateway.
+ */
 export class ChatLimits {
   readonly message: Rate<VisitorId>;
   readonly call: Rate<VisitorId>;
   readonly upload: Rate<VisitorId>;
   readonly download: Rate<VisitorId>;
-  readonly newVisitor: Rate<string>;
   readonly handshake: Rate<string>;
-  readonly #uploadBytes;
+  readonly #newVisitors: Budget;
+  readonly #uploadBytes: Budget;
 
-  constructor(options: ChatLimitOptions) {
+  constructor({ shopId, limits: options }: ChatShop, open: OpenBudget) {
     this.message = rate(options.messagesPer10s, 10);
     this.call = rate(CALLS_PER_10S, 10);
     this.upload = rate(UPLOADS_PER_10_MIN, 600);
     this.download = rate(DOWNLOADS_PER_MIN, 60);
-    this.newVisitor = rate(options.newVisitorsPerHourPerIp, 3600);
     this.handshake = rate(options.socketsPerIp * HANDSHAKES_PER_SOCKET_PER_MIN, 60);
-    this.#uploadBytes = new RateLimiterMemory({
-      points: options.uploadBytesPerHourPerIp,
-      duration: UPLOAD_WINDOW_SECONDS,
-    });
+    this.#newVisitors = open(`visitors of ${shopId}`, hourly(options.newVisitorsPerHourPerIp));
+    this.#uploadBytes = open(`uploads of ${shopId}`, hourly(options.uploadBytesPerHourPerIp));
+  }
+
+  newVisitor(network: string): Promise<Limited | undefined> {
+    return spend(this.#newVisitors, network, 1);
   }
 
   /** Counts the maximum size of an upload; `giveBack` returns the rest. */
-  async uploadBytes(network: string, bytes: number): Promise<Limited | undefined> {
-    const limited = await take(this.#uploadBytes, network, bytes);
-    // The library also counts refused bytes, which would block smaller files for an hour.
-    if (limited !== undefined) await this.giveBack(network, bytes);
-    return limited;
+  uploadBytes(network: string, bytes: number): Promise<Limited | undefined> {
+    return spend(this.#uploadBytes, network, bytes);
   }
 
-  /**
-   * Returns counted bytes, unless their hour has passed: the current hour never counted them.
-   * @param takenAt when `uploadBytes` counted them, in milliseconds since the epoch
-   */
-  async giveBack(network: string, bytes: number, takenAt = Date.now()): Promise<void> {
-    const window = await this.#uploadBytes.get(network);
-    if (window === null || window.msBeforeNext <= 0) return;
-    const beganAt = Date.now() + window.msBeforeNext - UPLOAD_WINDOW_SECONDS * 1000;
-    if (takenAt + CLOCK_SLACK_MS < beganAt) return;
-    await this.#uploadBytes.reward(network, bytes);
+  giveBack(network: string, bytes: number): Promise<void> {
+    return this.#uploadBytes.refund(network, bytes);
   }
+}
+
+const hourly = (most: number) => ({ burst: most, perHour: most });
+
+async function spend(budget: Budget, key: string, amount: number): Promise<Limited | undefined> {
+  const waitMs = await budget.spend(key, amount);
+  return waitMs === 0 ? undefined : { retryAfter: Math.ceil(waitMs / 1000) };
 }
 
 function rate(points: number, duration: number): Rate<string> {
   const limiter = new RateLimiterMemory({ points, duration });
-  return (key) => take(limiter, key);
-}
-
-async function take(
-  limiter: RateLimiterMemory,
-  key: string,
-  points = 1,
-): Promise<Limited | undefined> {
-  try {
-    await limiter.consume(key, points);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof RateLimiterRes)) throw error;
-    return { retryAfter: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) };
-  }
+  return async (key) => {
+    try {
+      await limiter.consume(key);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      return { retryAfter: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) };
+    }
+  };
 }
 
 interface Kept {
@@ -95,17 +87,20 @@ interface Kept {
  * changed. Those of a removed shop are kept too, because its last requests still use them.
  */
 export class ShopLimits {
+  readonly #open: OpenBudget;
   readonly #byShop = new Map<ShopId, Kept>();
 
-  constructor(shops: readonly ChatShop[]) {
+  constructor(shops: readonly ChatShop[], open: OpenBudget) {
+    this.#open = open;
     this.serve(shops);
   }
 
   serve(shops: readonly ChatShop[]): void {
-    for (const { shopId, limits: options } of shops) {
+    for (const shop of shops) {
+      const { shopId, limits: options } = shop;
       const kept = this.#byShop.get(shopId);
       if (isDeepStrictEqual(kept?.options, options)) continue;
-      this.#byShop.set(shopId, { options, limits: new ChatLimits(options) });
+      this.#byShop.set(shopId, { options, limits: new ChatLimits(shop, this.#open) });
     }
   }
 

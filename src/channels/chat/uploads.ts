@@ -295,7 +295,6 @@ export class UploadSpace {
   async take(bytes: number, network: string, limits: ChatLimits): Promise<ReservedSpace> {
     const limited = await limits.uploadBytes(network, bytes);
     if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
-    const takenAt = Date.now();
     let toCome = bytes;
     this.#underWay += bytes;
     const wrote = (count: number): void => {
@@ -305,7 +304,7 @@ export class UploadSpace {
     };
     const leave = async (kept: number): Promise<void> => {
       wrote(toCome);
-      await limits.giveBack(network, bytes - kept, takenAt);
+      await limits.giveBack(network, bytes - kept);
     };
     try {
       await this.#assertSpace(SPARE_BYTES + this.#underWay);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Budget, OpenBudget } from '../../runtime/budgets.ts';
 
 /** Where a password is given: on the sign-in page, or with each request of a program. */
 export type LoginSource = 'page' | 'program';
@@ -34,7 +34,7 @@ type LoginResult =
   | { readonly kind: 'too_many'; readonly retryAfter: number };
 
 /** A budget and a key in it. */
-type BudgetKey = readonly [budget: GuessBudget, key: string];
+type BudgetKey = readonly [budget: Budget, key: string];
 
 /**
  * Limits guessing of passwords (docs/decisions/0026-password-rate-limits.md). Above a
@@ -46,19 +46,20 @@ type BudgetKey = readonly [budget: GuessBudget, key: string];
  * outdated password is not guessing.
  */
 export class LoginLimits {
-  readonly #clock: Clock;
-  readonly #perDevice = new GuessBudget(PER_DEVICE);
-  readonly #perAddress = new GuessBudget(PER_ADDRESS);
-  readonly #total = {
-    page: new GuessBudget(TOTAL.page),
-    program: new GuessBudget(TOTAL.program),
-  };
+  readonly #perDevice: Budget;
+  readonly #perAddress: Budget;
+  readonly #total: Readonly<Record<LoginSource, Budget>>;
   readonly #known = new Set<string>();
   readonly #wrong = new Set<string>();
   readonly #queues = new Map<string, Promise<unknown>>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(open: OpenBudget) {
+    this.#perDevice = open('passwords of a device', PER_DEVICE);
+    this.#perAddress = open('passwords of an address', PER_ADDRESS);
+    this.#total = {
+      page: open('passwords on the page', TOTAL.page),
+      program: open('passwords of programs', TOTAL.program),
+    };
   }
 
   /**
@@ -79,16 +80,23 @@ export class LoginLimits {
   }
 
   async #check(attempt: LoginAttempt, isRight: () => Promise<boolean>): Promise<LoginResult> {
-    const now = this.#clock();
-    const budgets = this.#budgetsOf(attempt);
-    const waitMs = Math.max(...budgets.map(([budget, key]) => budget.waitMs(key, now)));
-    if (waitMs > 0) return { kind: 'too_many', retryAfter: Math.ceil(waitMs / 1000) };
     const wrong = `${attempt.address} ${attempt.fingerprint}`;
     if (this.#wrong.has(wrong)) return { kind: 'wrong' };
     // Spent before the check, since other addresses are checked concurrently.
-    for (const [budget, key] of budgets) budget.spend(key, now);
+    const spent: BudgetKey[] = [];
+    const refund = async () => {
+      for (const [budget, key] of spent) await budget.refund(key);
+    };
+    for (const [budget, key] of this.#budgetsOf(attempt)) {
+      const waitMs = await budget.spend(key);
+      if (waitMs > 0) {
+        await refund();
+        return { kind: 'too_many', retryAfter: Math.ceil(waitMs / 1000) };
+      }
+      spent.push([budget, key]);
+    }
     if (await isRight()) {
-      for (const [budget, key] of budgets) budget.refund(key, this.#clock());
+      await refund();
       addBounded(this.#known, attempt.address, MAX_KNOWN);
       return { kind: 'right' };
     }
@@ -110,57 +118,5 @@ function addBounded(set: Set<string>, value: string, most: number): void {
   for (const oldest of set) {
     if (set.size <= most) break;
     set.delete(oldest);
-  }
-}
-
-const HOUR_MS = 3_600_000;
-/** Limit of keys; the one unused for the longest time is removed. */
-const MAX_KEYS = 10_000;
-
-interface BudgetSize {
-  /** Guesses allowed at once. */
-  readonly burst: number;
-  /** Guesses added per hour; an hour allows at most `burst + perHour`. */
-  readonly perHour: number;
-}
-
-/**
- * A token bucket for each key. An empty bucket allows one guess every few minutes, so a legitimate
- * user waits only minutes once the guessing ends.
- */
-export class GuessBudget {
-  readonly #size: BudgetSize;
-  readonly #spent = new Map<string, { readonly guesses: number; readonly at: number }>();
-
-  constructor(size: BudgetSize) {
-    this.#size = size;
-  }
-
-  /** Milliseconds until the key may be used for a guess; 0 for now. */
-  waitMs(key: string, now: number): number {
-    const over = this.#spentBy(key, now) + 1 - this.#size.burst;
-    return over <= 0 ? 0 : Math.ceil((over * HOUR_MS) / this.#size.perHour);
-  }
-
-  spend(key: string, now: number): void {
-    this.#addBounded(key, this.#spentBy(key, now) + 1, now);
-  }
-
-  refund(key: string, now: number): void {
-    this.#addBounded(key, Math.max(0, this.#spentBy(key, now) - 1), now);
-  }
-
-  #spentBy(key: string, now: number): number {
-    const { guesses, at } = this.#spent.get(key) ?? { guesses: 0, at: now };
-    return Math.max(0, guesses - ((now - at) * this.#size.perHour) / HOUR_MS);
-  }
-
-  #addBounded(key: string, guesses: number, now: number): void {
-    this.#spent.delete(key);
-    if (guesses > 0) this.#spent.set(key, { guesses, at: now });
-    for (const quietest of this.#spent.keys()) {
-      if (this.#spent.size <= MAX_KEYS) break;
-      this.#spent.delete(quietest);
-    }
   }
 }

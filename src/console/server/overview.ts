@@ -19,7 +19,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
   const [status, rates] = await Promise.all([parts.status(), parts.figures.rates()]);
   const enabled = parts.enabled();
   const latency = parts.figures.latency();
-  const { at, startedAt, disk, certificate, sockets } = status;
+  const { at, startedAt, disk, certificate, sockets, fleet } = status;
   return {
     at,
     startedAt,
@@ -40,6 +40,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
     disk,
     ...(certificate && { certificate }),
     sockets,
+    ...(fleet && { instances: fleet.instances }),
     alerts: parts.alerts(),
   };
 }

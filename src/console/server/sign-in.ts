@@ -1,5 +1,6 @@
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
+import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Session } from '../contract.ts';
 import type { Audit } from './audit.ts';
@@ -25,6 +26,7 @@ interface SignInParts {
   readonly devices: Devices;
   readonly audit: Audit;
   readonly clock: Clock;
+  readonly openBudget: OpenBudget;
   /** The client address for the login limits, from a trusted proxy's header where there is one. */
   readonly network: (req: Request) => string;
   /** Whether the browser's connection is encrypted. */
@@ -55,7 +57,7 @@ export class SignIn {
 
   constructor(parts: SignInParts) {
     this.#parts = parts;
-    this.#limits = new LoginLimits(parts.clock);
+    this.#limits = new LoginLimits(parts.openBudget);
     this.#failed = new FailedLogins(parts.audit, parts.clock);
   }
 

@@ -9,6 +9,9 @@ const ruleSchema = z.enum([
   'certificate',
   'disk',
   'bad-signatures',
+  'database',
+  'clock',
+  'blobs',
 ]);
 export type AlertRule = z.output<typeof ruleSchema>;
 

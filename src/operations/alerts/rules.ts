@@ -1,4 +1,10 @@
-import type { GatewayStatus, ShopStatus } from '../../observability/status.ts';
+import type {
+  DatabaseStatus,
+  FleetStatus,
+  GatewayStatus,
+  ShopStatus,
+} from '../../observability/status.ts';
+import { readDatabase } from '../doctor/database.ts';
 import { type AlertRule, type Reading, type Verdict, verdictOf } from './alert.ts';
 import {
   counted,
@@ -50,7 +56,10 @@ const RESOLVED_AGE = 0.8;
 const RESOLVED_SPACE = 1.1;
 
 /** Rules about what the store contains: every gateway with the same store reads the same. */
-export const RULES_OF_STORE: ReadonlySet<AlertRule> = new Set(['dead', 'held', 'oldest-queued']);
+export const RULES_OF_STORE: ReadonlySet<AlertRule> = new Set<AlertRule>([
+  ...(['dead', 'held', 'oldest-queued'] as const),
+  ...(['database', 'blobs'] as const),
+]);
 
 /** Evaluates all rules. Pure. */
 export function readAll(status: GatewayStatus, recent: Recent, options: RuleOptions): Reading[] {
@@ -68,8 +77,43 @@ export function readAll(status: GatewayStatus, recent: Recent, options: RuleOpti
     ...certificateReading(status, options),
     diskReading(status, options),
     signatureReading(recent, options),
+    ...(status.fleet === undefined ? [] : fleetReadings(status.fleet, options)),
   ];
 }
+
+/** What the doctor would say of the database, and whether large messages can be stored. */
+function fleetReadings({ database, blobs }: FleetStatus, { forMs }: RuleOptions): Reading[] {
+  // While the database cannot be reached, nothing of it is known, and readiness says so.
+  const checks = database === undefined ? [] : readDatabase(database);
+  return [
+    ...checks.map(({ check, status, found, todo = '' }): Reading => {
+      // One host alone is a decision; several are named so that another one can take over.
+      const isWanted =
+        check !== 'database.standby' || status === 'failed' || isReplicated(database);
+      return {
+        key: check,
+        // Each gateway has a clock of its own.
+        rule: check === 'database.clock' ? 'clock' : 'database',
+        verdict: status !== 'ok' && isWanted ? 'bad' : 'good',
+        forMs,
+        severity: status === 'failed' ? 'critical' : 'warning',
+        summary: `The database: ${found}`,
+        todo: `${todo.charAt(0).toUpperCase()}${todo.slice(1)}. See docs/scaling.md.`,
+      };
+    }),
+    {
+      key: 'blobs',
+      rule: 'blobs',
+      verdict: blobs === 'unreachable' ? 'bad' : 'good',
+      forMs,
+      severity: 'critical',
+      summary: 'S3 cannot be reached, so large messages and attachments are refused',
+      todo: 'Check the bucket, its endpoint and the credentials (spool.blobs; sluice doctor --only database).',
+    },
+  ];
+}
+
+const isReplicated = (database: DatabaseStatus | undefined): boolean => (database?.hosts ?? 1) > 1;
 
 function countReading(
   state: 'dead' | 'held',

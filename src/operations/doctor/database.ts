@@ -1,5 +1,5 @@
 import type { DatabaseStatus } from '../../observability/status.ts';
-import { durationInWords } from '../../runtime/amounts.ts';
+import { durationInWords, sizeInWords } from '../../runtime/amounts.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 
 const SUBJECT = 'spool.url';
@@ -7,6 +7,7 @@ const VERSIONS = { first: 15, last: 18 };
 /** Leases and schedules follow the database's clock, times of messages this machine's. */
 const MAX_CLOCK_MS = 5000;
 const MAX_TRANSACTION_MS = 10 * 60_000;
+const MAX_KEPT_LOG_BYTES = 1024 ** 3;
 /** The values of `synchronous_commit` with which a commit is on the primary's disk. */
 const DURABLE: ReadonlySet<string> = new Set(['on', 'local', 'remote_write', 'remote_apply']);
 
@@ -20,10 +21,16 @@ export async function checkDatabase(
   } catch (error) {
     return [unreachable(error)];
   }
+  return readDatabase(status);
+}
+
+/** The same checks of a status that is known. Pure. */
+export function readDatabase(status: DatabaseStatus): readonly CheckResult[] {
   return [
     checkServer(status),
     checkDurability(status),
     checkStandby(status),
+    checkReplication(status),
     checkDatabaseClock(status),
     checkTransactions(status),
   ];
@@ -31,9 +38,8 @@ export async function checkDatabase(
 
 function unreachable(error: unknown): CheckResult {
   const { failed } = resultsFor('database', SUBJECT, 'a database that can be reached');
-  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
   return failed(
-    cause instanceof Error ? cause.message : 'it cannot be reached',
+    error instanceof Error ? innermost(error).message : 'it cannot be reached',
     'check the host, the user and the password in spool.url, and that the server runs',
   );
 }
@@ -70,8 +76,9 @@ function checkDurability(status: DatabaseStatus): CheckResult {
       );
 }
 
-function checkStandby({ synchronousStandbys, synchronousCommit }: DatabaseStatus): CheckResult {
-  const { ok, warning } = resultsFor(
+function checkStandby(status: DatabaseStatus): CheckResult {
+  const { synchronousStandbys, synchronousCommit, receivers } = status;
+  const { ok, warning, failed } = resultsFor(
     'database.standby',
     SUBJECT,
     'a synchronous standby, so that acknowledged messages survive the loss of the primary',
@@ -82,12 +89,33 @@ function checkStandby({ synchronousStandbys, synchronousCommit }: DatabaseStatus
       'set it on the primary; a promoted standby begins with an empty one (docs/scaling.md)',
     );
   }
-  return synchronousCommit === 'local'
-    ? warning(
-        'synchronous_commit is local, so no commit waits for it',
-        'set synchronous_commit to on',
+  if (synchronousCommit === 'local') {
+    return warning(
+      'synchronous_commit is local, so no commit waits for it',
+      'set synchronous_commit to on',
+    );
+  }
+  return receivers === 0
+    ? failed(
+        `${synchronousStandbys} is required, and no standby is connected: no message can be acknowledged`,
+        'start the standby, or take it out of synchronous_standby_names and reload the server',
       )
     : ok(synchronousStandbys);
+}
+
+function checkReplication({ keptLogBytes }: DatabaseStatus): CheckResult {
+  const { ok, warning } = resultsFor(
+    'database.replication',
+    SUBJECT,
+    `at most ${sizeInWords(MAX_KEPT_LOG_BYTES)} of log kept for a standby`,
+  );
+  const found = `${sizeInWords(keptLogBytes)} kept`;
+  return keptLogBytes <= MAX_KEPT_LOG_BYTES
+    ? ok(found)
+    : warning(
+        `${found}: a standby is behind or gone, and its replication slot fills the server's disk`,
+        'start the standby, or drop its slot (pg_replication_slots, pg_drop_replication_slot)',
+      );
 }
 
 function checkDatabaseClock({ clockAheadMs }: DatabaseStatus): CheckResult {
@@ -116,3 +144,25 @@ function checkTransactions({ oldestTransactionMs }: DatabaseStatus): CheckResult
         'find it in pg_stat_activity and end it; set idle_in_transaction_session_timeout',
       );
 }
+
+/** @param tryS3 stores an object, reads it and removes it; its error's cause has the reason */
+export async function checkS3(tryS3: () => Promise<void>): Promise<CheckResult> {
+  const { ok, failed } = resultsFor(
+    'database.blobs',
+    'spool.blobs',
+    'an object that is stored, read back unchanged and removed',
+  );
+  try {
+    await tryS3();
+    return ok('stored, read and removed');
+  } catch (error) {
+    const { name, message } = error instanceof Error ? innermost(error) : new Error('unknown');
+    return failed(
+      name === 'Error' ? message : `${name}: ${message}`,
+      'check the bucket, its endpoint and region in spool.blobs, and the credentials (docs/scaling.md)',
+    );
+  }
+}
+
+const innermost = (error: Error): Error =>
+  error.cause instanceof Error ? innermost(error.cause) : error;

@@ -2,7 +2,7 @@ import type { DatabaseStatus, DataFolderStatus } from '../../observability/statu
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, resultsFor } from './check.ts';
-import { checkDatabase } from './database.ts';
+import { checkDatabase, checkS3 } from './database.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
 import {
   checkClock,
@@ -30,6 +30,8 @@ export interface DoctorTargets {
   readonly dataFolder: () => DataFolderStatus;
   /** Inspects the database of a shared store; absent for the embedded one. */
   readonly database?: () => Promise<DatabaseStatus>;
+  /** Stores an object in S3, reads it and removes it; absent if large messages are elsewhere. */
+  readonly s3?: () => Promise<void>;
   /** `delivery.paused`. */
   readonly paused: boolean;
   /** The gateway's listeners, except those on ephemeral ports. */
@@ -150,7 +152,10 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return checkBreakers({ shops: platforms, failing, stopped, now: clock() }, answer);
   },
 
-  database: ({ database }) => (database === undefined ? [] : checkDatabase(database)),
+  database: async ({ database, s3 }) => [
+    ...(database === undefined ? [] : await checkDatabase(database)),
+    ...(s3 === undefined ? [] : [await checkS3(s3)]),
+  ],
 
   'data-folder': ({ dataFolder, paused }, { clock }) =>
     checkDataFolder(dataFolder(), { now: clock(), uid: process.getuid?.(), paused }),

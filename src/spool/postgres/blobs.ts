@@ -70,6 +70,10 @@ export const BLOB_FUNCTIONS = [ADD_CHUNK, COMPLETE_BLOB, SWEEP_BLOBS];
 export interface SharedBlobs extends BlobStore {
   /** Deletes what writers left that were killed, and finishes deletions; resolves with the number of blobs. */
   sweep(): Promise<number>;
+  /** @throws {SpoolUnavailable} blobs can be neither written nor read */
+  check(): Promise<void>;
+  /** Ends connections other than the database's. */
+  close(): void;
 }
 
 /** Blobs in the database, in chunks of about 256 KiB, each in a row of its own. */
@@ -125,6 +129,15 @@ export class PostgresBlobs implements SharedBlobs {
   /** The server says that its disk is full when it is. */
   assertSpace(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** They are in the database itself. */
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): void {
+    // The store closes the database.
   }
 
   async sweep(): Promise<number> {

@@ -47,6 +47,11 @@ export class Database {
     this.#urls = hostsOf(url);
   }
 
+  /** The number of hosts that the URL names. */
+  get hosts(): number {
+    return this.#urls.length;
+  }
+
   /**
    * Runs one statement as a transaction of its own and resolves with its rows after the commit.
    * @throws {SpoolUnavailable} no connection, or no answer: it is unknown whether it was committed

@@ -4,7 +4,7 @@ import type { Note, Person, RestKind, TracedEntry, TracedLane, TracedVisitor } f
 import { blackenedHealth, blackenedSteps, ERASED_REASON } from '../erasure-search.ts';
 import { rateHash } from '../hashes.ts';
 import type { Database } from './connection.ts';
-import { keyHash, optOutHash } from './erased-keys.ts';
+import { dedupKeyHash, erasureKeyRow, optOutHash, remoteIdHash } from './erased-keys.ts';
 import { REFRESH } from './lanes.ts';
 import { jsonOf, storable } from './rows.ts';
 import { NEVER, sqlFunction } from './schema.ts';
@@ -51,7 +51,8 @@ const ERASE_ENTRIES = sqlFunction(
      PERFORM 1 FROM outcome WHERE seq = ANY (seqs) ORDER BY seq FOR UPDATE;
      INSERT INTO erased_key (hash, entry)
        SELECT hash, id FROM entry CROSS JOIN LATERAL (VALUES
-         (${keyHash('dedup', 'dedup')}), (${keyHash('remote', 'remote')})) AS known (hash)
+         (${dedupKeyHash('dedup')}),
+         (CASE WHEN remote IS NOT NULL THEN ${remoteIdHash('shop', 'remote_id')} END)) AS known (hash)
        WHERE seq = ANY (seqs) AND hash IS NOT NULL ORDER BY hash ON CONFLICT DO NOTHING;
      INSERT INTO erasure_rest (kind, name)
        SELECT 'blob', blob FROM entry WHERE seq = ANY (seqs) AND blob IS NOT NULL
@@ -117,9 +118,10 @@ export class ErasureRows {
 
   /** Makes the key of the hashes, unless the database has one. Before anything is erased. */
   async makeKey(): Promise<void> {
-    await this.#database.query('INSERT INTO erasure_key (key) VALUES ($1) ON CONFLICT DO NOTHING', [
-      randomBytes(32),
-    ]);
+    await this.#database.query(
+      `INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+      erasureKeyRow(randomBytes(32)),
+    );
   }
 
   /**

@@ -5,7 +5,7 @@ import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
-import { keyHash, WITHOUT_ERASED } from './erased-keys.ts';
+import { dedupKeyHash, remoteIdHash, WITHOUT_ERASED } from './erased-keys.ts';
 import { jsonOf } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
@@ -40,7 +40,7 @@ export const ACCEPT = sqlFunction(
        items := ${WITHOUT_ERASED.name}(items);
        RETURN QUERY SELECT item.dedup, erased_key.entry, false
          FROM json_to_recordset(sent) AS item (dedup uuid)
-         JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')};
+         JOIN erased_key ON erased_key.hash = ${dedupKeyHash('item.dedup')};
        IF FOUND THEN PERFORM pg_logical_emit_message(true, 'sluice', ''); END IF;
      END IF;
      RETURN QUERY WITH item AS MATERIALIZED (
@@ -107,9 +107,9 @@ export const ACCEPT = sqlFunction(
      IF EXISTS (SELECT FROM erased_key) AND EXISTS (
        SELECT FROM json_to_recordset(items) AS item (id uuid, remote uuid, remote_if_taken uuid)
        JOIN entry ON entry.id = item.id
-       JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'entry.dedup')}
+       JOIN erased_key ON erased_key.hash = ${dedupKeyHash('entry.dedup')}
          OR item.remote_if_taken IS NOT NULL AND entry.remote = item.remote
-           AND erased_key.hash = ${keyHash('remote', 'entry.remote')}
+           AND erased_key.hash = ${remoteIdHash('entry.shop', 'entry.remote_id')}
      ) THEN RAISE serialization_failure USING MESSAGE = 'a person was erased meanwhile'; END IF;
      IF stored = json_array_length(items) THEN RETURN; END IF;
 
@@ -119,12 +119,12 @@ export const ACCEPT = sqlFunction(
      IF EXISTS (SELECT FROM erased_key) THEN
        RETURN QUERY SELECT item.dedup, erased_key.entry, false
          FROM json_to_recordset(items) AS item (dedup uuid)
-         JOIN erased_key ON erased_key.hash = ${keyHash('dedup', 'item.dedup')};
+         JOIN erased_key ON erased_key.hash = ${dedupKeyHash('item.dedup')};
      END IF;
      -- The first was swept meanwhile: once more, and this one is stored.
      IF EXISTS (SELECT FROM json_to_recordset(items) AS item (dedup uuid)
        WHERE NOT EXISTS (SELECT FROM entry WHERE entry.dedup = item.dedup)
-         AND NOT EXISTS (SELECT FROM erased_key WHERE hash = ${keyHash('dedup', 'item.dedup')})) THEN
+         AND NOT EXISTS (SELECT FROM erased_key WHERE hash = ${dedupKeyHash('item.dedup')})) THEN
        RAISE serialization_failure;
      END IF;
      -- A duplicate gives no Message-ID to an entry.

@@ -3,10 +3,13 @@ import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
 import type { Leases } from '../../runtime/leases.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
+import type { Fleet } from '../fleet.ts';
 import type { Retention, Spool, Swept } from '../spool.ts';
 import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { ScratchFiles } from '../scratch.ts';
+import type { OpenBudget } from '../../runtime/budgets.ts';
+import { BUDGET_FUNCTIONS, BudgetRows } from './budgets.ts';
 import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
 import type { Signals } from '../signals.ts';
 import { ChatJournal } from './chat-journal.ts';
@@ -16,6 +19,7 @@ import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conver
 import { PostgresDeliveries } from './deliveries.ts';
 import { DELIVERY_FUNCTIONS } from './delivery-functions.ts';
 import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
+import { FleetTable } from './fleet.ts';
 import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
 import { ERASURE_FUNCTIONS } from './erasure-rows.ts';
 import { PostgresEraser } from './erasure.ts';
@@ -60,6 +64,7 @@ const FUNCTIONS = [
   ...CARD_FUNCTIONS,
   ...SEARCH_FUNCTIONS,
   ...ERASURE_FUNCTIONS,
+  ...BUDGET_FUNCTIONS,
 ];
 
 export interface PostgresSpoolOptions {
@@ -81,6 +86,8 @@ export interface PostgresStore {
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
   readonly leases: Leases;
+  readonly fleet: Fleet;
+  readonly openBudget: OpenBudget;
   /** Computes summaries that are missing or from an earlier version; resolves with their number. */
   renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
   /** Close it before the store. */
@@ -147,6 +154,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       close: async () => {
         await scratch.close();
         await signals.stop();
+        blobs.close();
         await database.close();
       },
     },
@@ -159,6 +167,8 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     },
     optOuts: new OptOutTable(database),
     leases,
+    fleet: new FleetTable({ database, blobs, instance }),
+    openBudget: (name, size) => new BudgetRows(database, name, size),
     renewSummaries: (forms, signal) =>
       new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),

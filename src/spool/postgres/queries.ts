@@ -4,10 +4,10 @@ import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import { dedupHash, remoteKey } from '../hashes.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
-import { keyHash } from './erased-keys.ts';
+import { dedupKeyHash, remoteIdHash } from './erased-keys.ts';
 import { uuidOf } from './intake.ts';
 import { toEntry, toRawForm } from '../entry-row.ts';
-import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid } from './rows.ts';
+import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, storable } from './rows.ts';
 
 /**
  * The state of a job's entry, its detachment and whether it was put off: a detached entry that waits
@@ -112,16 +112,24 @@ export class EntryQueries {
   }
 
   /** Which of these dedup keys or remote ids are known: both are looked up by their hashes. */
-  async #known(sql: string, hashes: ReadonlyMap<string, string>): Promise<ReadonlySet<string>> {
+  async #known(
+    sql: string,
+    hashes: ReadonlyMap<string, string>,
+    values: readonly Param[] = [],
+  ): Promise<ReadonlySet<string>> {
     if (hashes.size === 0) return new Set();
-    const rows = await this.#database.query<{ hash: string }>(sql, [[...hashes.keys()]]);
+    const rows = await this.#database.query<{ hash: string }>(sql, [[...hashes.keys()], ...values]);
     return new Set(rows.flatMap(({ hash }) => hashes.get(hash) ?? []));
   }
 
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#known(
-      `SELECT hash FROM remote WHERE hash = ANY ($1::uuid[]) UNION ALL ${erasedAmong('remote')}`,
+      `SELECT hash FROM remote WHERE hash = ANY ($1::uuid[])
+       UNION ALL SELECT hash FROM unnest($1::uuid[], $2::text[]) AS asked (hash, id)
+       WHERE EXISTS (SELECT FROM erased_key)
+         AND EXISTS (SELECT FROM erased_key WHERE hash = ${remoteIdHash('$3::uuid', 'asked.id')})`,
       new Map(ids.map((id) => [uuidOf(remoteKey(shopId, id)), id])),
+      [ids.map(storable), shopId],
     );
   }
 
@@ -132,7 +140,9 @@ export class EntryQueries {
   ): Promise<ReadonlySet<string>> {
     return this.#known(
       `SELECT dedup AS hash FROM entry WHERE dedup = ANY ($1::uuid[])
-       UNION ALL ${erasedAmong('dedup')}`,
+       UNION ALL SELECT asked FROM unnest($1::uuid[]) AS asked
+       WHERE EXISTS (SELECT FROM erased_key)
+         AND EXISTS (SELECT FROM erased_key WHERE hash = ${dedupKeyHash('asked')})`,
       new Map(
         dedupKeys.map((dedupKey) => [uuidOf(dedupHash({ shopId, channel, dedupKey })), dedupKey]),
       ),
@@ -165,9 +175,3 @@ export class EntryQueries {
     return new Set(rows.map(({ id }) => id));
   }
 }
-
-/** The hashes of `$1` that an erased entry had. */
-const erasedAmong = (kind: 'dedup' | 'remote'): string =>
-  `SELECT asked AS hash FROM unnest($1::uuid[]) AS asked
-   WHERE EXISTS (SELECT FROM erased_key)
-     AND EXISTS (SELECT FROM erased_key WHERE hash = ${keyHash(kind, 'asked')})`;

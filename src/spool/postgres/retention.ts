@@ -11,6 +11,9 @@ import { NEVER, NOW, sqlFunction } from './schema.ts';
 const ROWS_PER_CALL = 500;
 /** The audit log is kept for more than a year. */
 const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+const INSTANCE_KEPT_MS = 24 * 60 * 60 * 1000;
+/** Every budget is full again after an hour. */
+const BUDGET_KEPT_MS = 2 * 60 * 60 * 1000;
 
 /**
  * Deletes some of what is kept no longer. Rows that another gateway sweeps are skipped.
@@ -83,6 +86,8 @@ const SWEEP = sqlFunction(
      DELETE FROM audit WHERE no = ANY (ARRAY(
        SELECT no FROM audit ORDER BY no LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED))
        AND at < now - ${AUDIT_KEPT_MS};
+     DELETE FROM instance WHERE seen_at < now - ${INSTANCE_KEPT_MS};
+     DELETE FROM budget WHERE at < now - ${BUDGET_KEPT_MS};
      more := ${ROWS_PER_CALL} IN (raws, entries, lanes, lines, guests, uploads);
    END $$`,
 );

@@ -1,7 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { asBlobName, type BlobName } from '../../domain/ids.ts';
 import { isDiskFull } from '../../runtime/durable-files.ts';
@@ -13,9 +17,9 @@ import {
 } from '../blob-writer.ts';
 import { BlobMissing, type ScratchCopy } from '../blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../errors.ts';
-import type { ScratchFiles } from '../scratch.ts';
+import { ScratchFiles } from '../scratch.ts';
 import type { SharedBlobs } from './blobs.ts';
-import type { Database } from './connection.ts';
+import { Database } from './connection.ts';
 import { NOW } from './schema.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -66,6 +70,34 @@ export async function openS3Blobs(options: S3BlobsOptions): Promise<SharedBlobs>
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
   });
   return new S3Blobs({ sdk, client, name: hostname }, options);
+}
+
+const TRIAL_BYTES = 100_000;
+
+/**
+ * Stores an object as large messages are stored, reads it back, and removes it.
+ * @throws {SpoolUnavailable} it was refused, or other bytes came back
+ */
+export async function tryS3({ url, s3 }: { url: string; s3: string }): Promise<void> {
+  const database = new Database(url);
+  const scratch = new ScratchFiles(await mkdtemp(join(tmpdir(), 'sluice-')));
+  const blobs = await openS3Blobs({ url: s3, database, scratch });
+  try {
+    const sent = randomBytes(TRIAL_BYTES);
+    const writer = blobs.writer({ inlineMaxBytes: 0 });
+    await pipeline(Readable.from([sent], { objectMode: false }), writer);
+    const stored = await writer.commit();
+    if (stored.kind !== 'file') throw new Error('a writer without an inline part makes an object');
+    const read = await buffer(blobs.read(stored.blob));
+    await blobs.remove(stored.blob);
+    await blobs.sweep();
+    if (!sent.equals(read))
+      throw new SpoolUnavailable('S3 has returned other bytes than it was sent');
+  } finally {
+    blobs.close();
+    await scratch.close();
+    await database.close();
+  }
 }
 
 interface ObjectRow {
@@ -132,6 +164,15 @@ class S3Blobs implements SharedBlobs {
     return Promise.resolve();
   }
 
+  async check(): Promise<void> {
+    const { sdk, client, name } = this.#bucket;
+    try {
+      await client.send(new sdk.HeadBucketCommand({ Bucket: name }));
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
   /**
    * Puts what is pending or named by no row for long in the queue, and works through it. Each row is taken by one
    * gateway. Deleting an object twice is no error.
@@ -163,6 +204,10 @@ class S3Blobs implements SharedBlobs {
       total += rows.length;
       if (rows.length < DELETIONS_PER_CALL) return total;
     }
+  }
+
+  close(): void {
+    this.#bucket.client.destroy();
   }
 
   async #row(blob: BlobName): Promise<ObjectRow | undefined> {

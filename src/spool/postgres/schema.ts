@@ -101,6 +101,9 @@ const STEPS: readonly string[] = [
   CREATE TABLE mark (name text PRIMARY KEY, at bigint NOT NULL);
   CREATE TABLE known_key (fingerprint text PRIMARY KEY);
   CREATE TABLE lease (name text PRIMARY KEY, owner uuid NOT NULL, until bigint NOT NULL);
+  -- What clients may use, at all gateways together. Not logged: a crash fills every budget.
+  CREATE UNLOGGED TABLE budget (key text PRIMARY KEY, spent float8 NOT NULL, at bigint NOT NULL);
+  CREATE UNLOGGED TABLE instance (name text PRIMARY KEY, report text NOT NULL, seen_at bigint NOT NULL);
   CREATE TABLE shop_health (shop uuid PRIMARY KEY, health text NOT NULL);
   CREATE TABLE probe_request (shop uuid PRIMARY KEY);
   CREATE TABLE audit (
@@ -159,7 +162,10 @@ const STEPS: readonly string[] = [
   );
 
   -- Erased people: keyed hashes of what they had sent and of their opt-outs, and what is still to be deleted.
-  CREATE TABLE erasure_key (one boolean PRIMARY KEY DEFAULT true CHECK (one), key bytea NOT NULL);
+  CREATE TABLE erasure_key (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    key bytea NOT NULL, inner_pad bytea NOT NULL, outer_pad bytea NOT NULL
+  );
   CREATE TABLE erased_key (hash uuid PRIMARY KEY, entry uuid NOT NULL);
   CREATE TABLE erased_opt_out (hash uuid PRIMARY KEY, at bigint NOT NULL);
   CREATE TABLE erasure_rest (kind text, name text, PRIMARY KEY (kind, name));

@@ -8,6 +8,8 @@ import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { Store } from '../store.ts';
+import { createMonotonicClock } from '../../runtime/clock.ts';
+import { budgetsInMemory } from '../../runtime/budgets.ts';
 import { soleLeases } from '../../runtime/leases.ts';
 import { LocalSignals } from '../signals.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
@@ -73,6 +75,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       signals: new LocalSignals(),
       optOuts: remote,
       leases: soleLeases,
+      openBudget: budgetsInMemory(createMonotonicClock()),
       renewSummaries: (forms, signal) => renewSummaries(remote, { blobs, forms }, signal),
     };
   } catch (error) {

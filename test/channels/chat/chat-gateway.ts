@@ -74,7 +74,7 @@ export interface GatewayOptions extends Partial<ChatServerOptions> {
 /** The chat channel over a real store and a real HTTP server. */
 export class ChatGateway {
   readonly url: string;
-  readonly store: Pick<Store, 'spool' | 'chat' | 'signals'>;
+  readonly store: Pick<Store, 'spool' | 'chat' | 'signals' | 'openBudget'>;
   readonly server: ChatServer;
   readonly metrics: Metrics;
   readonly clients: ChatClient[] = [];
@@ -113,6 +113,7 @@ export class ChatGateway {
       { shops: [aShop()], signingKeys: SIGNING_KEYS, ...options },
       {
         ...{ store: store.chat, signals: store.signals, blobs, clock, logger, metrics },
+        openBudget: store.openBudget,
         intake: options.intake?.(intake) ?? intake,
         clientIp: options.clientIp ?? ((request) => request.socket.remoteAddress ?? ''),
       },

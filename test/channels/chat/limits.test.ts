@@ -1,8 +1,8 @@
-import { mock } from 'node:test';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ChatLimitOptions } from '../../../src/channels/chat/shop.ts';
 import { ChatLimits } from '../../../src/channels/chat/limits.ts';
 import { UploadSpace } from '../../../src/channels/chat/uploads.ts';
+import { budgetsInMemory } from '../../../src/runtime/budgets.ts';
 import { SpoolFull } from '../../../src/spool/errors.ts';
 import { ConnectRefused } from '../../support/chat-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -161,7 +161,7 @@ describe('files of one network', () => {
       spare > 300 * MIB ? Promise.reject(new SpoolFull('low')) : Promise.resolve();
     const lines: string[] = [];
     const room = new UploadSpace({ assertSpace }, { warn: (event) => void lines.push(event) });
-    const limits = new ChatLimits(ROOMY);
+    const limits = new ChatLimits(aShop({ limits: ROOMY }), budgetsInMemory(Date.now));
     const first = await room.take(25 * MIB, 'net', limits);
     await expect(room.take(25 * MIB, 'net', limits)).rejects.toThrow(SpoolFull);
     await expect(room.take(25 * MIB, 'net', limits)).rejects.toThrow(SpoolFull);
@@ -174,25 +174,6 @@ describe('files of one network', () => {
     await second.leave(0);
     await expect(room.take(44 * MIB, 'net', limits)).resolves.toBeDefined();
   });
-});
-
-test('bytes of the hour before are not given back in the next one', async () => {
-  const began = Date.now();
-  const limits = new ChatLimits({ ...ROOMY, uploadBytesPerHourPerIp: 100 });
-  expect(await limits.uploadBytes('net', 100)).toBeUndefined();
-  expect(await limits.uploadBytes('net', 1)).toBeDefined();
-  await limits.giveBack('net', 40, Date.now());
-  expect(await limits.uploadBytes('net', 40)).toBeUndefined();
-  const now = mock.method(Date, 'now', () => began + 3_700_000);
-  try {
-    // Neither before the next hour has begun nor in it.
-    await limits.giveBack('net', 100, began);
-    expect(await limits.uploadBytes('net', 100)).toBeUndefined();
-    await limits.giveBack('net', 100, began);
-    expect(await limits.uploadBytes('net', 1)).toBeDefined();
-  } finally {
-    now.mock.restore();
-  }
 });
 
 describe('sockets of one network', () => {

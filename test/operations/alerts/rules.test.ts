@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AlertRule, Reading } from '../../../src/operations/alerts/alert.ts';
 import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
 import { readAll, type Recent } from '../../../src/operations/alerts/rules.ts';
-import type { GatewayStatus } from '../../../src/observability/status.ts';
+import type { DatabaseStatus, GatewayStatus } from '../../../src/observability/status.ts';
 import {
   closedShop,
   counted,
@@ -114,6 +114,52 @@ test('what the platform said when it failed is in no alert: it may quote a messa
   const told = JSON.stringify(read({ shops: shops as unknown as GatewayStatus['shops'] }));
   expect(told).toContain('Deliveries of acme have been stopped');
   expect(told).not.toMatch(/Ann|answered 401/);
+});
+
+describe('a fleet', () => {
+  const SOUND: DatabaseStatus = {
+    ...{ version: '18.4', major: 18, isStandby: false, fsync: true, fullPageWrites: true },
+    ...{ synchronousCommit: 'on', synchronousStandbys: 'ANY 1 (two)', receivers: 1, hosts: 2 },
+    ...{ keptLogBytes: 0, clockAheadMs: 0, oldestTransactionMs: 0 },
+  };
+  const bad = (change: Partial<DatabaseStatus>, blobs: 'reachable' | 'unreachable' = 'reachable') =>
+    read({ fleet: { instances: [], database: { ...SOUND, ...change }, blobs } })
+      .filter(({ verdict }) => verdict === 'bad')
+      .map(({ key, rule, severity, summary }) => [key, rule, severity, summary]);
+
+  test('is well while its database and its blobs are', () => {
+    expect(bad({})).toEqual([]);
+    expect(
+      read({ fleet: { instances: [], blobs: 'reachable' } }).map(({ rule }) => rule),
+    ).toContain('blobs');
+  });
+
+  test.each<[Partial<DatabaseStatus>, AlertRule, string, string, RegExp]>([
+    [
+      { receivers: 0 },
+      'database',
+      'database.standby',
+      'critical',
+      /no message can be acknowledged/,
+    ],
+    [{ synchronousStandbys: '' }, 'database', 'database.standby', 'warning', /is empty/],
+    [{ keptLogBytes: 2e9 }, 'database', 'database.replication', 'warning', /2\.0 GB kept/],
+    [{ oldestTransactionMs: 3_600_000 }, 'database', 'database.transactions', 'warning', /1 hour/],
+    [{ fsync: false }, 'database', 'database.durability', 'critical', /fsync off/],
+    [{ clockAheadMs: 9000 }, 'clock', 'database.clock', 'warning', /9 s apart/],
+  ])('with %j', (change, rule, key, severity, summary) => {
+    expect(bad(change)).toEqual([[key, rule, severity, expect.stringMatching(summary)]]);
+  });
+
+  test('with one host may have no standby: that was decided', () => {
+    expect(bad({ synchronousStandbys: '', hosts: 1 })).toEqual([]);
+  });
+
+  test('whose bucket cannot be reached', () => {
+    expect(bad({}, 'unreachable')).toEqual([
+      ['blobs', 'blobs', 'critical', expect.stringMatching(/S3/)],
+    ]);
+  });
 });
 
 describe('a refusal that many got alike', () => {

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DatabaseStatus } from '../../../src/observability/status.ts';
-import { checkDatabase } from '../../../src/operations/doctor/database.ts';
+import { checkDatabase, checkS3 } from '../../../src/operations/doctor/database.ts';
 
 const SOUND: DatabaseStatus = {
   ...{ version: '18.4', major: 18, isStandby: false, fsync: true, fullPageWrites: true },
   ...{ synchronousCommit: 'on', synchronousStandbys: 'ANY 1 (two)' },
-  ...{ clockAheadMs: -300, oldestTransactionMs: 20 },
+  ...{ clockAheadMs: -300, oldestTransactionMs: 20, receivers: 1, hosts: 1, keptLogBytes: 0 },
 };
 const results = (change: Partial<DatabaseStatus> = {}) =>
   checkDatabase(() => Promise.resolve({ ...SOUND, ...change }));
 
 describe('the database of several gateways', () => {
   test('is sound', async () => {
-    expect((await results()).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+    expect((await results()).map(({ status }) => status)).toEqual(Array(6).fill('ok'));
   });
 
   test.each<[Partial<DatabaseStatus>, string, string, RegExp]>([
@@ -27,6 +27,8 @@ describe('the database of several gateways', () => {
     ],
     [{ synchronousStandbys: '' }, 'database.standby', 'warning', /a promoted standby/],
     [{ synchronousCommit: 'local' }, 'database.standby', 'warning', /set synchronous_commit to on/],
+    [{ receivers: 0 }, 'database.standby', 'failed', /start the standby/],
+    [{ keptLogBytes: 2 * 1024 ** 3 }, 'database.replication', 'warning', /drop its slot/],
     [{ clockAheadMs: -6000 }, 'database.clock', 'warning', /NTP/],
     [{ oldestTransactionMs: 3_600_000 }, 'database.transactions', 'warning', /pg_stat_activity/],
   ])('with %j: %s is %s', async (change, check, status, todo) => {
@@ -40,5 +42,20 @@ describe('the database of several gateways', () => {
     expect(await checkDatabase(failing)).toMatchObject([
       { check: 'database', status: 'failed', found: cause.message },
     ]);
+  });
+});
+
+describe('S3', () => {
+  test('is sound when an object comes back', async () => {
+    expect(await checkS3(() => Promise.resolve())).toMatchObject({ status: 'ok' });
+  });
+
+  test('is told with what the server said', async () => {
+    const cause = Object.assign(new Error('no such key id'), { name: 'InvalidAccessKeyId' });
+    const failing = () => Promise.reject(new Error('S3 cannot be reached, or refuses', { cause }));
+    expect(await checkS3(failing)).toMatchObject({
+      ...{ check: 'database.blobs', status: 'failed', found: 'InvalidAccessKeyId: no such key id' },
+      todo: expect.stringContaining('credentials'),
+    });
   });
 });

@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import pg from 'pg';
 import { assertIntact } from '../../../src/spool/blobs.ts';
 import { SpoolUnusable } from '../../../src/spool/errors.ts';
-import { inspectDatabase } from '../../../src/spool/postgres/inspect.ts';
+import { inspectDatabase } from '../../../src/spool/postgres/fleet.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
+import { describeBudgets } from '../../runtime/budgets-cases.ts';
 import { anEntry } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -76,6 +77,32 @@ describe('a lease', () => {
     expect(await other.take('work', 60_000)).toBe(true);
     expect(await one.take('work', 60_000)).toBe(false);
   });
+});
+
+describeBudgets('of two gateways', async () => {
+  const [one, other] = [await gateway(), await gateway()];
+  let turn = 0;
+  return {
+    open: (name, size) => {
+      const [mine, theirs] = [one.openBudget(name, size), other.openBudget(name, size)];
+      const next = () => ((turn += 1) % 2 === 0 ? mine : theirs);
+      return {
+        spend: (...spent) => next().spend(...spent),
+        refund: (...back) => next().refund(...back),
+      };
+    },
+    pass: async (ms) => void (await client.query('UPDATE budget SET at = at - $1', [ms])),
+  };
+});
+
+test('a budget that nobody uses is swept', async () => {
+  const { spool, openBudget } = await gateway();
+  const budget = openBudget('guesses', { burst: 1, perHour: 1 });
+  for (const key of ['long ago', 'lately']) await budget.spend(key);
+  await client.query(`UPDATE budget SET at = at - 7300000 WHERE key = 'guesses long ago'`);
+  await spool.sweep({ rawMs: 1, deadMs: 1, entriesMs: 1 });
+  const { rows } = await client.query('SELECT key FROM budget');
+  expect(rows).toEqual([{ key: 'guesses lately' }]);
 });
 
 describe('the keys', () => {

@@ -13,7 +13,7 @@ import { waitFor } from '../../support/wait-for.ts';
 /** Senders that try again until each of their messages is accepted. */
 const SENDERS = 8;
 
-test('a commit that is cancelled while it waits for the standby is not acknowledged', async () => {
+test('a commit that is cancelled while it waits for the standby is not acknowledged, nor a duplicate of it', async () => {
   const cluster = await startCluster();
   ends(() => cluster.stop());
   const url = await cluster.createDatabase();
@@ -40,8 +40,21 @@ test('a commit that is cancelled while it waits for the standby is not acknowled
     await waitFor('the commit to wait', async () => ((await cancel()).rowCount ?? 0) > 0);
   });
   expect(await accepted).toBeInstanceOf(SpoolUnavailable);
-  // It is committed on the primary alone; the sender tries again and is acknowledged when both have it.
   expect(await spool.get(entry.id)).toMatchObject({ id: entry.id });
+  // It is committed on the primary alone: what is sent again waits for the standby, too.
+  let isAnswered = false;
+  const again = spool.accept([entry, { ...entry, id: anEntry().id }]).finally(() => {
+    isAnswered = true;
+  });
+  await withClient(url, async (client) => {
+    const waits = () => client.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
+    const isWaiting = async () => ((await waits()).rowCount ?? 0) > 0;
+    await waitFor('the duplicates to wait', async () => isAnswered || (await isWaiting()));
+    expect(isAnswered).toBe(false);
+    await client.query(`ALTER SYSTEM RESET synchronous_standby_names`);
+    await client.query('SELECT pg_reload_conf()');
+  });
+  expect((await again).map(({ id }) => id)).toEqual([entry.id, entry.id]);
 });
 
 test('a primary that is killed under load loses nothing that was acknowledged', async () => {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Claimed, NewEntry } from '../../../src/spool/entry.ts';
 import { SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { Database } from '../../../src/spool/postgres/connection.ts';
+import { CLAIM } from '../../../src/spool/postgres/delivery-functions.ts';
 import { PostgresDeliveries } from '../../../src/spool/postgres/deliveries.ts';
 import { ACCEPT, storedForms } from '../../../src/spool/postgres/intake.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
@@ -256,6 +257,53 @@ test('an outcome that is sent again, because its answer was lost, counts once', 
   expect(await deliver(one, claimed)).toBe(false);
   expect(await numberOf('outcome')).toBe(1);
   expect(await deliverAll(other)).toEqual([entries[1].id]);
+});
+
+test.each(['accept', 'settle'])(
+  'an entry that is accepted while the last of its lane is settled is claimed, %s first',
+  async (first) => {
+    const entries = [anEntry({ lane: 'lane' }), anEntry({ lane: 'lane' })] as const;
+    await one.accept([entries[0]]);
+    const claimed = await claimOne(one);
+    await third.query('BEGIN; SELECT FROM lane FOR UPDATE');
+    const calls = [() => other.accept([entries[1]]), () => deliver(one, claimed)];
+    const inOrder = first === 'accept' ? calls : calls.toReversed();
+    const answers: Promise<unknown>[] = [];
+    for (const call of inOrder) {
+      answers.push(call());
+      await waiting('Lock', answers.length);
+    }
+    await third.query('COMMIT');
+    await Promise.all(answers);
+    expect(await deliverAll(other)).toEqual([entries[1].id]);
+  },
+);
+
+test('an outcome counts after the end of its lease, if no other gateway took the lane over', async () => {
+  await one.accept([anEntry()]);
+  const claimed = await claimOne(one);
+  await endLeases();
+  expect(await deliver(one, claimed)).toBe(true);
+  expect(await claimFrom(other, SHOP, 100, LEASE)).toEqual([]);
+});
+
+test('an outcome does not count that waited for another gateway to take the lane over', async () => {
+  const entry = anEntry();
+  await one.accept([entry]);
+  const late = await claimOne(one);
+  await endLeases();
+  const request = { number: 0, shop: SHOP, limit: 1, from: [{ waits: 0, failed: true }] };
+  await third.query('BEGIN');
+  const { rows } = await third.query<{ generation: string }>(
+    `SELECT * FROM ${CLAIM.name}($1, 1, ${LEASE}, 0, 'third')`,
+    [JSON.stringify([request])],
+  );
+  const settled = deliver(one, late);
+  await waiting('Lock');
+  await third.query('COMMIT');
+  expect(await settled).toBe(false);
+  const lease = { id: entry.id, generation: Number(rows[0]?.generation) };
+  expect(await one.settle(lease, { state: 'delivered' }, { steps: [] })).toBe(true);
 });
 
 test('an operator discards what a dead gateway had in flight; its late outcome does not count', async () => {

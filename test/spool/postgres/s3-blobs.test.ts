@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import S3rver from 's3rver';
 import { assertIntact, type BlobStore } from '../../../src/spool/blobs.ts';
 import { SpoolUnavailable } from '../../../src/spool/errors.ts';
+import { tryS3 } from '../../../src/spool/postgres/s3-blobs.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { type Cluster, column, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { anEntry, because } from '../../support/entries.ts';
@@ -76,9 +77,14 @@ beforeEach(() => {
 async function open() {
   const temp = tempDir();
   const scratchFolder = join(temp.path, 'scratch');
-  const { spool } = await openPostgresStore({ url, instance: temp.path, s3: s3Url, scratchFolder });
+  const { spool, fleet } = await openPostgresStore({
+    url,
+    instance: temp.path,
+    s3: s3Url,
+    scratchFolder,
+  });
   return {
-    ...{ blobs: spool.blobs, spool },
+    ...{ blobs: spool.blobs, spool, fleet },
     scratchFiles: () => readdirSync(scratchFolder),
     count: async () => (await column(url, 'SELECT name FROM blob WHERE delete_at IS NULL')).length,
     remove: async () => {
@@ -159,4 +165,20 @@ test('an entry that is swept takes its object along', async () => {
   await at.spool.discard(entry.id);
   await at.spool.sweep({ ...NEVER, rawMs: -1 });
   expect(objects()).toBe(before);
+});
+
+test('a trial stores, reads and removes an object; other bytes and a lost server are found', async () => {
+  const store = await open();
+  const before = objects();
+  await tryS3({ url, s3: s3Url });
+  expect(objects()).toBe(before);
+  expect(await store.count()).toBe(0);
+  behaviour = 'tamper';
+  await expect(tryS3({ url, s3: s3Url })).rejects.toThrow(/other bytes/);
+  behaviour = 'cut';
+  await expect(tryS3({ url, s3: s3Url })).rejects.toThrow(SpoolUnavailable);
+  await expect(store.fleet.checkBlobs()).rejects.toThrow(SpoolUnavailable);
+  behaviour = 'pass';
+  await store.fleet.checkBlobs();
+  await store.remove();
 });

@@ -8,6 +8,7 @@ import type { Channel, ConfigurationView, Overview } from '../../contract.ts';
 import { bytes, count, exact, span } from '../formats.ts';
 import { now } from '../now.ts';
 import { Channels, Latency, Queue } from './flow.tsx';
+import { Instances } from './instances.tsx';
 import { useLiveHistory } from './rates.ts';
 import './overview.css';
 import { Shops } from './shops.tsx';
@@ -36,6 +37,7 @@ export function OverviewPage() {
             <Latency overview={figures} {...liveHistory} />
           </div>
           <Shops shops={figures.shops} />
+          {figures.instances !== undefined && <Instances instances={figures.instances} />}
           <Machine overview={figures} />
         </div>
       )}

@@ -157,6 +157,16 @@ describe('complaint', () => {
     expect(verdict(lines)).toBe('suppressed complaint');
   });
 
+  const ses = part('text/plain', '{"notificationType":"Complaint","complaint":{}}');
+
+  test("Amazon SES's notification", () => {
+    expect(verdict('From: no-reply@sns.x.example', { parts: [ses] })).toBe('suppressed complaint');
+  });
+
+  test('not a person who pastes one', () => {
+    expect(verdict(from.trimEnd(), { parts: [ses] })).toBe('deliver');
+  });
+
   test('not a person with the same subject', () => {
     const lines = `${from}Subject: complaint about message from 192.0.2.7`;
     expect(verdict(lines)).toBe('deliver');

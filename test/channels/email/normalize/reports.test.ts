@@ -113,6 +113,16 @@ describe('a complaint', () => {
       'ann@x.example',
     ],
     [
+      "Amazon SES's notification",
+      [
+        part(
+          'text/plain',
+          '{"notificationType":"Complaint","complaint":{"complainedRecipients":[{"emailAddress":"bob@x.example"}]}}',
+        ),
+      ],
+      'bob@x.example',
+    ],
+    [
       'nobody',
       [part('message/feedback-report', 'Feedback-Type: auth-failure\n'), reported],
       undefined,

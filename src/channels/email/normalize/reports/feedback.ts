@@ -3,6 +3,7 @@ import { type HeaderBlock, parseHeaderBlock } from '../../header-block.ts';
 import { authorOf, isNoReply } from '../../sender.ts';
 import { messageIds } from '../head/header-values.ts';
 import type { ReportSigns } from './bounce-signs.ts';
+import { noticeText } from './notice-text.ts';
 import { type ReportPart, reportType, returnedHead } from './report-parts.ts';
 
 /** What a mail provider reports of a person who marked our mail as spam. */
@@ -21,22 +22,31 @@ const NO_COMPLAINT = /^(?:auth-failure|not-spam|dmarc)/i;
 const JMRP_SUBJECT = /^complaint about message from [\d.a-f:]{3,45}$/i;
 /** Amazon SES passes such complaints on. */
 const JMRP_SENDERS = ['staff@hotmail.com', 'complaints@email-abuse.amazonses.com'];
+/** Amazon SES, through SNS: https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html */
+const SES_START = '{"notificationType":"Complaint"';
+const SES_COMPLAINANT = /"complainedRecipients":\[\{"emailAddress":"([^"]{1,320})"/;
+const SES_KIND = /"complaintFeedbackType":"([\w-]{1,100})"/;
+const SES_ORIGINAL = /"messageId":"(<[^<>"]{1,255}>)"/;
 
 /**
- * RFC 5965: `multipart/report; report-type=feedback-report`, or Microsoft's form of it, which a
- * service may pass on under its own address.
+ * RFC 5965: `multipart/report; report-type=feedback-report`; Microsoft's form of it, which a
+ * service may pass on under its own address; or a notification of Amazon SES.
  * @param parts as far as they are known
  */
 export function isComplaint(head: HeaderBlock, parts: readonly ReportPart[] = []): boolean {
-  return reportType(head) === 'feedback-report' || isMicrosoftComplaint(head, parts);
-}
-
-function isMicrosoftComplaint(head: HeaderBlock, parts: readonly ReportPart[]): boolean {
-  if (!JMRP_SUBJECT.test(head.first('subject')?.slice(0, 200).trim() ?? '')) return false;
+  if (reportType(head) === 'feedback-report') return true;
   const author = authorOf(head);
   if (author === undefined || author === 'several') return false;
+  if (isNoReply(author.address) && sesComplaint(parts) !== undefined) return true;
+  if (!JMRP_SUBJECT.test(head.first('subject')?.slice(0, 200).trim() ?? '')) return false;
   if (JMRP_SENDERS.includes(author.address)) return true;
   return (returnedHead(parts)?.count('x-hmxmroriginalrecipient') ?? 0) > 0;
+}
+
+/** Its text. */
+function sesComplaint(parts: readonly ReportPart[]): string | undefined {
+  const text = noticeText(parts);
+  return text.startsWith(SES_START) ? text : undefined;
 }
 
 /**
@@ -46,9 +56,11 @@ function isMicrosoftComplaint(head: HeaderBlock, parts: readonly ReportPart[]): 
 export function readComplaint(parts: readonly ReportPart[], own: AddressMatcher): Complaint {
   const report = feedback(parts);
   const reported = returnedHead(parts);
-  const kind = report?.first('feedback-type')?.slice(0, 100) ?? 'abuse';
-  const [originalId] = messageIds(reported?.all('message-id') ?? []);
+  const ses = (pattern: RegExp) => pattern.exec(sesComplaint(parts) ?? '')?.[1];
+  const kind = report?.first('feedback-type')?.slice(0, 100) ?? ses(SES_KIND) ?? 'abuse';
+  const [originalId] = messageIds(reported?.all('message-id') ?? [ses(SES_ORIGINAL) ?? '']);
   const named = [
+    ses(SES_COMPLAINANT) ?? '',
     ...(report?.all('original-rcpt-to') ?? []),
     ...(report?.all('removal-recipient') ?? []),
     ...(reported?.all('x-hmxmroriginalrecipient') ?? []),

@@ -31,7 +31,7 @@ const DELAY_PHRASES = phrases(`this is a warning message only|this is a warning 
   is just a warning|this is an advisory-only email|delivery attempts will continue|
   will be retried until|will keep trying|will continue to try|we will continue to attempt|
   still being retried|noch nicht zugestellt|n'a pas encore été|aún no se ha entregado|
-  の配信が遅れています|`);
+  is delayed for more than|this is only a temporary failure report|の配信が遅れています|`);
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_LINES = 400;
@@ -49,7 +49,7 @@ const ANY_ADDRESS = new RegExp(ADDRESS, 'g');
 const RETURNED_HEADER = /^(?:return-path|received|delivered-to|message-id|dkim-signature): ?\S/i;
 /** A header field of the returned message in the text, which names other addresses. */
 const QUOTED_HEADER =
-  /^\s*(?:message-id|in-reply-to|references|from|sender|return-path|reply-to|mail from|subject): /i;
+  /^\s*(?:message-id|in-reply-to|references|from|(?:original )?sender|return-path|reply-to|mail from|subject): /i;
 /** Addresses of the mail system itself, in a notice's advice. */
 const SYSTEM = /^(?:postmaster|mailer-daemon|abuse|support)@/i;
 

@@ -1,0 +1,104 @@
+import type { DatabaseStatus, InstanceReport, InstanceStatus } from '../../observability/status.ts';
+import type { Fleet } from '../fleet.ts';
+import type { SharedBlobs } from './blobs.ts';
+import { Database } from './connection.ts';
+import { NOW } from './schema.ts';
+
+const SHOWN_MS = 24 * 60 * 60 * 1000;
+
+interface InstanceRow {
+  readonly name: string;
+  readonly report: InstanceReport;
+  readonly seen_ago: number;
+}
+
+interface FleetParts {
+  readonly database: Database;
+  readonly blobs: Pick<SharedBlobs, 'check'>;
+  /** The name of this gateway. */
+  readonly instance: string;
+}
+
+export class FleetTable implements Fleet {
+  readonly #parts: FleetParts;
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
+  }
+
+  async report(own: InstanceReport): Promise<readonly InstanceStatus[]> {
+    const { database, instance } = this.#parts;
+    const rows = await database.query<InstanceRow>(
+      `WITH own AS (
+         INSERT INTO instance (name, report, seen_at) VALUES ($1, $2, ${NOW.name}())
+         ON CONFLICT (name) DO UPDATE SET report = EXCLUDED.report, seen_at = EXCLUDED.seen_at
+         RETURNING name, report, 0::bigint AS seen_ago)
+       SELECT name, report::json, seen_ago FROM own
+       UNION ALL SELECT name, report::json, greatest(0, ${NOW.name}() - seen_at) FROM instance
+         WHERE name <> $1 AND seen_at > ${NOW.name}() - ${SHOWN_MS}
+       LIMIT 100`,
+      [instance, JSON.stringify(own)],
+    );
+    return rows
+      .map(({ name, report, seen_ago: seenAgoMs }) => ({
+        ...{ ...report, name, isOwn: name === instance, seenAgoMs },
+      }))
+      .toSorted((a, b) => a.host.localeCompare(b.host) || a.name.localeCompare(b.name));
+  }
+
+  async leave(): Promise<void> {
+    await this.#parts.database.query('DELETE FROM instance WHERE name = $1', [
+      this.#parts.instance,
+    ]);
+  }
+
+  inspectDatabase(): Promise<DatabaseStatus> {
+    return statusOf(this.#parts.database);
+  }
+
+  checkBlobs(): Promise<void> {
+    return this.#parts.blobs.check();
+  }
+}
+
+/**
+ * Reads the settings of a store's database.
+ * @throws {SpoolUnavailable} it cannot be reached; the cause has the reason
+ */
+export async function inspectDatabase(url: string): Promise<DatabaseStatus> {
+  const database = new Database(url);
+  try {
+    return await statusOf(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Reads only what any user may read. */
+async function statusOf(database: Database): Promise<DatabaseStatus> {
+  const begunAt = Date.now();
+  const [row] = await database.query<
+    Omit<DatabaseStatus, 'clockAheadMs' | 'hosts'> & { now: number }
+  >(
+    `SELECT current_setting('server_version') AS version,
+       current_setting('server_version_num')::int / 10000 AS major,
+       pg_is_in_recovery() AS "isStandby",
+       current_setting('fsync')::boolean AS fsync,
+       current_setting('full_page_writes')::boolean AS "fullPageWrites",
+       current_setting('synchronous_commit') AS "synchronousCommit",
+       current_setting('synchronous_standby_names') AS "synchronousStandbys",
+       (SELECT count(*) FROM pg_stat_replication) AS receivers,
+       coalesce((SELECT max(pg_wal_lsn_diff(
+           CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END,
+           restart_lsn)) FROM pg_replication_slots), 0)::bigint AS "keptLogBytes",
+       (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+       coalesce((SELECT extract(epoch FROM clock_timestamp() - min(xact_start)) * 1000
+         FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND xact_start IS NOT NULL), 0)::bigint
+         AS "oldestTransactionMs"`,
+  );
+  if (row === undefined) throw new Error('a SELECT without FROM has one row');
+  const { now, ...status } = row;
+  // Half of the round trip is the expected difference.
+  const clockAheadMs = Math.round(now - (begunAt + Date.now()) / 2);
+  return { ...status, clockAheadMs, hosts: database.hosts };
+}

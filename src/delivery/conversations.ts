@@ -28,9 +28,7 @@ export class Conversations {
    * @throws {Later} the platform cannot answer now
    */
   async find(work: Work): Promise<string | undefined> {
-    const { entry } = work.claimed;
-    if (entry.channel === 'email') return undefined;
-    const remembered = await this.#spool.conversation(entry);
+    const { entry, conversation: remembered } = work.claimed;
     if (remembered === undefined) return undefined;
     const continuityMs = entry.channel === 'sms' ? work.shop.settings.smsContinuityMs : undefined;
     // Only the sender's silence counts, not the time that the message waited for the platform.
@@ -61,7 +59,11 @@ export class Conversations {
     const { request, message, caveat } = submitted;
     // Replies here cannot reach the sender, so their next message starts another conversation.
     if (caveat !== undefined) return message?.conversation_id ?? undefined;
-    if (message?.conversation_id) return this.#remember(entry, message.conversation_id);
+    if (message?.conversation_id) {
+      // A conversation that was continued is remembered already; settling notes its use.
+      if (message.conversation_id === request.conversation.id) return message.conversation_id;
+      return this.#remember(entry, message.conversation_id);
+    }
     if (entry.channel === 'email') return undefined;
     try {
       const id =

@@ -139,6 +139,13 @@ export interface SavedMedia {
   readonly url?: string;
 }
 
+/** The platform conversation of a lane. */
+export interface RememberedConversation {
+  readonly id: string;
+  /** When the lane last delivered a message to it. */
+  readonly usedAt: number;
+}
+
 export interface Claimed {
   readonly entry: Entry;
   readonly lease: Lease;
@@ -149,6 +156,8 @@ export interface Claimed {
   readonly released: boolean;
   /** Notes of earlier attempts; opaque to the spool. */
   readonly notes: EntryMeta;
+  /** That of its lane. Emails have none. */
+  readonly conversation?: RememberedConversation;
 }
 
 /** One step of an entry's timeline. `detail` never holds bodies, subjects, addresses or secrets. */
@@ -163,6 +172,7 @@ export type Outcome =
   | {
       readonly state: 'delivered';
       readonly platformMessageId?: string;
+      /** Without a caveat: if it is its lane's conversation, that was used now. */
       readonly conversationId?: string;
       /** What operators should know although it was delivered. */
       readonly caveat?: Reason;

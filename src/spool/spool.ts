@@ -11,6 +11,7 @@ import type {
   NewEntry,
   Outcome,
   RawForm,
+  RememberedConversation,
   SavedMedia,
   Settlement,
   TimelineStep,
@@ -32,12 +33,6 @@ export interface KnownMessage {
   readonly channel: Channel;
   readonly dedupKey: string | undefined;
   readonly conversationId: string;
-}
-
-export interface RememberedConversation {
-  readonly id: string;
-  /** When the lane last delivered a message to it. */
-  readonly usedAt: number;
 }
 
 export interface EntryFilter {

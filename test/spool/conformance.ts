@@ -13,6 +13,7 @@ import {
   type Settlement,
   WAITS_FOR,
 } from '../../src/spool/entry.ts';
+import type { Reason } from '../../src/domain/reasons.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../src/spool/sender-rates.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { SHOP, OTHER_SHOP, anEntry, claimFrom, retryLater, because } from '../support/entries.ts';
@@ -873,6 +874,33 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.conversation(lane)).toMatchObject({ id: 'c1' });
         await spool.forgetConversation(lane);
         expect(await spool.conversation(lane)).toBeUndefined();
+      });
+
+      test('an entry comes with that of its lane, whose use a delivery notes', async () => {
+        await spool.rememberConversation(lane, 'c1');
+        const first = await spool.conversation(lane);
+        await spool.accept([1, 2, 3].map(() => anEntry(lane)));
+        await spool.accept([anEntry({ lane: 'y' }), anEntry({ ...lane, channel: 'email' })]);
+        const claimed = await claimAll();
+        const own = claimed.filter(({ entry }) => entry.lane === 'x' && entry.channel === 'sms');
+        expect(claimed.map(({ conversation }) => conversation)).toEqual(
+          claimed.map((each) => (own.includes(each) ? first : undefined)),
+        );
+        const settle = async (conversationId: string, caveat?: Reason) => {
+          const [next] = own.splice(0);
+          const { lease } = next ?? (await claimOne());
+          await spool.settle(
+            lease,
+            { state: 'delivered', conversationId, ...(caveat && { caveat }) },
+            { steps: [] },
+          );
+          return spool.conversation(lane);
+        };
+        const usedAt = first?.usedAt ?? Infinity;
+        while (Date.now() <= usedAt + 1) continue;
+        expect(await settle('c2')).toEqual(first);
+        expect(await settle('c1', because('no reply can reach them'))).toEqual(first);
+        expect((await settle('c1'))?.usedAt).toBeGreaterThan(usedAt);
       });
 
       test('a conversation belongs to one lane', async () => {

@@ -1,5 +1,6 @@
 import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { LaneKey, RememberedConversation } from '../spool.ts';
+import type { RememberedConversation } from '../entry.ts';
+import type { LaneKey } from '../spool.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { optOutHash } from './erased-keys.ts';
@@ -45,31 +46,23 @@ export const CONVERSATION_FUNCTIONS = [REMEMBER];
 /** The platform conversation of each lane. `Conversations` documents the methods. */
 export class ConversationTable {
   readonly #database: Database;
-  readonly #reads = new Batches<LaneKey, RememberedConversation | undefined>((lanes) =>
-    this.#read(lanes),
-  );
   readonly #remembers = new Batches<Remembered, boolean>((lanes) => this.#remember(lanes));
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  conversation(lane: LaneKey): Promise<RememberedConversation | undefined> {
-    return this.#reads.add(lane);
-  }
-
-  async #read(lanes: readonly LaneKey[]): Promise<(RememberedConversation | undefined)[]> {
-    const asked = lanes.map(({ shopId, channel, lane }, number) => ({
-      ...{ number, shop: shopId, channel, lane },
-    }));
-    const rows = await this.#database.query<{ number: number; id: string; used_at: number }>(
-      `SELECT number, conversation_id AS id, used_at
-       FROM json_to_recordset($1::json) AS asked (number int, shop uuid, channel text, lane text COLLATE "C")
-       JOIN conversation USING (shop, channel, lane)`,
-      [jsonOf(asked)],
+  async conversation({
+    shopId,
+    channel,
+    lane,
+  }: LaneKey): Promise<RememberedConversation | undefined> {
+    const [row] = await this.#database.query<RememberedConversation>(
+      `SELECT conversation_id AS id, used_at AS "usedAt" FROM conversation
+       WHERE shop = $1 AND channel = $2 AND lane = $3`,
+      [shopId, channel, storable(lane)],
     );
-    const found = new Map(rows.map(({ number, id, used_at }) => [number, { id, usedAt: used_at }]));
-    return lanes.map((_, number) => found.get(number));
+    return row;
   }
 
   rememberConversation(

@@ -7,6 +7,7 @@ import type {
   EntryMeta,
   Lease,
   Outcome,
+  RememberedConversation,
   SavedMedia,
   Settlement,
 } from '../entry.ts';
@@ -39,6 +40,7 @@ interface ClaimedRow extends Omit<EntryRow, keyof typeof DELIVERING | 'next_atte
   readonly bytes: Uint8Array | null;
   readonly released: boolean;
   readonly notes: string | null;
+  readonly conversation: RememberedConversation | null;
   readonly media: readonly { part: string; media_id: string; url: string | null }[] | null;
 }
 
@@ -145,6 +147,7 @@ export class PostgresDeliveries {
       ),
       // Written by JSON.stringify of an EntryMeta in `attemptItem`.
       notes: row.notes === null ? {} : (JSON.parse(row.notes) as EntryMeta),
+      ...(row.conversation && { conversation: row.conversation }),
     };
   }
 

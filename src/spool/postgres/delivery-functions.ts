@@ -26,7 +26,7 @@ export const CLAIM = sqlFunction(
      channel text, lane text, remote_id text, received_at bigint, meta text, raw_size bigint,
      blob text, raw_checksum bigint, next_at bigint, waits int, attempts int, failures int,
      failing_ms bigint, last_attempt_at bigint, detached boolean, reason text, released boolean,
-     notes text, bytes bytea, media json)
+     notes text, bytes bytea, media json, conversation json)
    LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
    #variable_conflict use_column
    DECLARE
@@ -105,7 +105,10 @@ export const CLAIM = sqlFunction(
        SELECT taken.request, taken.generation, seq, id, kind, entry.shop, channel, entry.lane,
          remote_id, received_at, meta, raw_size, blob, raw_checksum, next_at, taken.waits, attempts,
          taken.failures, failing_ms, last_attempt_at, taken.lane < 0, reason, released, notes, bytes,
-         (SELECT json_agg(media) FROM media WHERE media.seq = taken.seq)
+         (SELECT json_agg(media) FROM media WHERE media.seq = taken.seq),
+         CASE WHEN channel <> 'email' THEN (
+           SELECT json_build_object('id', conversation_id, 'usedAt', used_at) FROM conversation AS own
+           WHERE own.shop = entry.shop AND own.channel = entry.channel AND own.lane = entry.lane COLLATE "C") END
        FROM taken JOIN entry USING (seq) LEFT JOIN raw USING (seq)
        ORDER BY taken.no;
      END IF;
@@ -196,6 +199,11 @@ export const SETTLE = sqlFunction(
            attempts + each.counts, failures, failing_ms, now, lane < 0, released, each.reason,
            CASE WHEN each.state <> 'delivered' THEN notes END, each.message_id, each.conversation_id
          FROM gone;
+         IF each.state = 'delivered' AND each.conversation_id IS NOT NULL AND each.reason IS NULL THEN
+           UPDATE conversation AS own SET used_at = now FROM entry
+             WHERE entry.seq = each.seq AND own.shop = entry.shop AND own.channel = entry.channel
+               AND own.lane = entry.lane COLLATE "C" AND own.conversation_id = each.conversation_id;
+         END IF;
          -- The search finds it by these ids.
          IF each.message_id IS NOT NULL OR each.conversation_id IS NOT NULL THEN
            INSERT INTO dirty (seq, is_new, at) VALUES (each.seq, false, now);

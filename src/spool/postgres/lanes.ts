@@ -1,4 +1,5 @@
 import type { ShopId } from '../../domain/ids.ts';
+import type { Leases } from '../../runtime/leases.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Repaired, RepairRequest } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
@@ -84,12 +85,21 @@ const WAIT_FOR_SHOP = sqlFunction(
    END $$`,
 );
 
-/** Lanes that do not say what their jobs do. A head that waited for its turn is due from then on. */
+/** A gateway that has read some lanes reads the next ones before this is over (delivery/watchdog.ts). */
+const READS_LANES_FOR_MS = 60_000;
+/** No lease is longer than this, and no gateway means to wait longer for a lane that it owns. */
+const LONGEST_LEASE_MS = 60 * 60 * 1000;
+
+/**
+ * Lanes that do not say what their jobs do. A head that waited for its turn is due from then on. A lease that
+ * ends much later was made by a clock that was ahead.
+ */
 const WRONG_LANES = `
   SELECT key FROM lane LEFT JOIN LATERAL (
     SELECT seq, next_at, waits, failures FROM job WHERE job.lane = lane.key ORDER BY seq LIMIT 1
   ) AS first ON true
-  WHERE coalesce(first.seq <= lane.after, false) OR NOT owned AND (
+  WHERE coalesce(first.seq <= lane.after, false)
+    OR owned AND due_at > ${NOW.name}() + ${LONGEST_LEASE_MS} OR NOT owned AND (
     (head, lane.waits, lane.failures) IS DISTINCT FROM (
       first.seq, coalesce(first.waits, 0), coalesce(first.failures, 0))
     OR due_at < coalesce(next_at, ${NEVER}) OR due_at > greatest(coalesce(next_at, ${NEVER}), ${NOW.name}()))`;
@@ -113,12 +123,13 @@ const REPAIR = sqlFunction(
          ORDER BY 1 ON CONFLICT DO NOTHING;
      END IF;
      keys := ARRAY(SELECT key FROM lane WHERE key > behind ORDER BY key LIMIT ${LANES_PER_CALL});
-     wrong := ARRAY(SELECT key FROM (${WRONG_LANES}) AS wrong WHERE key = ANY (keys));
+     wrong := ARRAY(SELECT key FROM (${WRONG_LANES}) AS broken WHERE key = ANY (keys));
      IF cardinality(wrong) > 0 THEN
        PERFORM 1 FROM lane WHERE key = ANY (wrong) ORDER BY key FOR UPDATE;
-       wrong := ARRAY(SELECT key FROM (${WRONG_LANES}) AS wrong WHERE key = ANY (wrong));
+       wrong := ARRAY(SELECT key FROM (${WRONG_LANES}) AS broken WHERE key = ANY (wrong));
      END IF;
-     UPDATE lane SET after = 0 WHERE key = ANY (wrong);
+     UPDATE lane SET after = 0, owned = owned AND due_at <= ${NOW.name}() + ${LONGEST_LEASE_MS}
+       WHERE key = ANY (wrong);
      PERFORM ${REFRESH.name}(wrong, false);
      repaired := cardinality(wrong);
      up_to := CASE WHEN cardinality(keys) = ${LANES_PER_CALL} THEN keys[${LANES_PER_CALL}] END;
@@ -130,9 +141,11 @@ export const LANE_FUNCTIONS = [REFRESH, HASTEN, WAIT_FOR_SHOP, REPAIR];
 /** Entries that wait for a time or for their shop, and repairs of lanes. `WaitingQueue` documents the methods. */
 export class WaitingEntries {
   readonly #database: Database;
+  readonly #leases: Leases;
 
-  constructor(database: Database) {
+  constructor(database: Database, leases: Leases) {
     this.#database = database;
+    this.#leases = leases;
   }
 
   async hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number> {
@@ -144,11 +157,11 @@ export class WaitingEntries {
     return this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, $2, NULL) AS n`, [shopId, waitsFor]);
   }
 
+  /** One gateway at a time reads the lanes: they are the same for all. */
   async repair({ shops, lanesAfter }: RepairRequest): Promise<Repaired> {
-    const [lanes] = await this.#database.query<{ repaired: number; up_to: number | null }>(
-      `SELECT * FROM ${REPAIR.name}($1)`,
-      [lanesAfter],
-    );
+    const lanes = (await this.#leases.take('lanes', READS_LANES_FOR_MS))
+      ? await this.#repairLanes(lanesAfter)
+      : undefined;
     const due = await this.#database.query<{ shop: ShopId }>(
       `SELECT shop FROM json_array_elements_text($1::json) AS asked CROSS JOIN LATERAL (
          SELECT shop FROM lane WHERE lane.shop = asked::uuid AND lane.waits = 0
@@ -167,6 +180,14 @@ export class WaitingEntries {
       ...{ lanesUpTo: up_to ?? undefined, lanes: repaired, released },
       due: due.map(({ shop }) => shop),
     };
+  }
+
+  async #repairLanes(lanesAfter: number) {
+    const [portion] = await this.#database.query<{ repaired: number; up_to: number | null }>(
+      `SELECT * FROM ${REPAIR.name}($1)`,
+      [lanesAfter],
+    );
+    return portion;
   }
 
   /** Calls a function that changes some lanes until none is left. Resolves with their number. */

@@ -125,11 +125,12 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
   const signals = new PostgresSignals(database);
+  const leases = new LeaseTable(database);
   return {
     spool: {
       ...methodsOf(new PostgresIntake(database)),
       ...methodsOf(new PostgresDeliveries(database, instance, createMonotonicClock())),
-      ...methodsOf(new WaitingEntries(database)),
+      ...methodsOf(new WaitingEntries(database, leases)),
       ...methodsOf(new EntryQueries(database)),
       ...methodsOf(new ConversationTable(database)),
       ...methodsOf(rates),
@@ -165,7 +166,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(new UploadTable(database)),
     },
     optOuts: new OptOutTable(database),
-    leases: new LeaseTable(database),
+    leases,
     fleet: new FleetTable({ database, blobs, instance }),
     openBudget: (name, size) => new BudgetRows(database, name, size),
     renewSummaries: (forms, signal) =>

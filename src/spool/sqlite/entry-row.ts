@@ -24,6 +24,8 @@ export type FreshRow = Pick<
   EntryRow,
   'seq' | 'id' | 'shop' | 'channel' | 'lane_hash' | 'dedup_hash' | 'remote_id'
 >;
+/** What settling needs to know. */
+type LeasedRow = Pick<EntryRow, 'seq' | 'detached' | 'shop' | 'channel' | 'lane' | 'lane_hash'>;
 export interface MediaRow {
   readonly part: string;
   readonly media_id: string;
@@ -116,8 +118,8 @@ function prepareToClaim(db: Db) {
 
 function prepareToSettle(db: Db) {
   return {
-    ofLease: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
-      `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
+    ofLease: db.prepare<[string, number], LeasedRow>(
+      `SELECT seq, detached, shop, channel, lane, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),
     delivered: db.prepare(
       `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = @caveat,

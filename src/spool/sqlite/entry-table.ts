@@ -25,6 +25,7 @@ import {
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import type { StoredRecord } from '../delivery-record.ts';
+import type { ConversationTable } from './lane-tables.ts';
 import type { LaneHeads } from './lanes.ts';
 
 /** While nothing is claimed, `mostFresh` entries stay fresh; the rest is filed in portions. */
@@ -44,6 +45,7 @@ export interface EntryTableParts {
   readonly lanes: LaneHeads;
   readonly fresh: FreshEntries;
   readonly erased: ErasedKeys;
+  readonly conversations: ConversationTable;
 }
 
 /**
@@ -59,19 +61,21 @@ export class EntryTable {
   readonly #fresh: FreshEntries;
   readonly #erased: ErasedKeys;
   readonly #lanes: LaneHeads;
+  readonly #conversations: ConversationTable;
   readonly #backlog: BacklogLimits;
   readonly #sql;
 
   constructor(
     db: Db,
     clock: Clock,
-    { lanes, fresh, erased }: EntryTableParts,
+    { lanes, fresh, erased, conversations }: EntryTableParts,
     backlog: BacklogLimits,
   ) {
     this.#clock = clock;
     this.#fresh = fresh;
     this.#erased = erased;
     this.#lanes = lanes;
+    this.#conversations = conversations;
     this.#backlog = backlog;
     this.#sql = prepareEntryStatements(db);
   }
@@ -256,14 +260,18 @@ export class EntryTable {
     }
     // There is none before the first attempt.
     const media = row.generation === 1 ? [] : this.#sql.media.all(row.seq);
+    const entry = toEntry(row);
+    const conversation =
+      entry.channel === 'email' ? undefined : this.#conversations.conversation(entry);
     return {
-      entry: toEntry(row),
+      entry,
       lease: { id: row.id, generation: row.generation },
       raw,
       media: new Map(media.map(({ part, ...row }) => [part, toSavedMedia(row)])),
       released: row.released === 1,
       // Written by JSON.stringify of an EntryMeta in `settle`.
       notes: row.notes === null ? {} : (JSON.parse(row.notes) as EntryMeta),
+      ...(conversation && { conversation }),
     };
   }
 
@@ -296,6 +304,9 @@ export class EntryTable {
           conversationId: outcome.conversationId ?? null,
           caveat: storedReason(outcome.caveat),
         });
+        if (outcome.conversationId !== undefined && outcome.caveat === undefined) {
+          this.#conversations.useConversation({ shopId: row.shop, ...row }, outcome.conversationId);
+        }
         break;
       case 'queued':
         this.#sql.retryLater.run({

@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { LaneKey, RememberedConversation } from '../spool.ts';
+import type { RememberedConversation } from '../entry.ts';
+import type { LaneKey } from '../spool.ts';
 import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 
@@ -31,6 +32,10 @@ export class ConversationTable {
          DO UPDATE SET conversation_id = excluded.conversation_id, used_at = excluded.used_at`,
       ),
       entry: db.prepare<[string]>(`SELECT 1 FROM entries WHERE id = ?`),
+      use: db.prepare(
+        `UPDATE conversations SET used_at = ?
+         WHERE shop = ? AND channel = ? AND lane = ? AND conversation_id = ?`,
+      ),
       forget: db.prepare(`DELETE FROM conversations WHERE shop = ? AND channel = ? AND lane = ?`),
     };
   }
@@ -48,6 +53,11 @@ export class ConversationTable {
     if (owner !== undefined && (owner.channel !== channel || owner.lane !== lane)) return false;
     this.#sql.put.run(shopId, channel, lane, conversationId, this.#clock());
     return true;
+  }
+
+  /** Notes that a lane has used its conversation; no other lane's. */
+  useConversation({ shopId, channel, lane }: LaneKey, conversationId: string): void {
+    this.#sql.use.run(this.#clock(), shopId, channel, lane, conversationId);
   }
 
   forgetConversation({ shopId, channel, lane }: LaneKey): void {

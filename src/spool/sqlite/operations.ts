@@ -33,7 +33,8 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const fresh = new FreshEntries(db);
   const erased = new ErasedKeys(db);
   const lanes = new LaneHeads(db);
-  const entries = new EntryTable(db, clock, { lanes, fresh, erased }, backlog);
+  const conversations = new ConversationTable(db, clock, erased);
+  const entries = new EntryTable(db, clock, { lanes, fresh, erased, conversations }, backlog);
   const visitors = new VisitorTable(db);
   const queries = methodsOf(new EntryQueries(db, fresh, erased));
   const operations = {
@@ -41,7 +42,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new OperatorMoves(db, clock, lanes)),
     ...methodsOf(new WaitingEntries(db, clock, lanes)),
     ...queries,
-    ...methodsOf(new ConversationTable(db, clock, erased)),
+    ...methodsOf(conversations),
     ...methodsOf(visitors),
     ...methodsOf(new VisitorIdentities(db, visitors)),
     ...methodsOf(new ChatJournal(db, entries)),

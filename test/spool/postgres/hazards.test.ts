@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Claimed, NewEntry } from '../../../src/spool/entry.ts';
 import { SpoolUnavailable } from '../../../src/spool/errors.ts';
@@ -12,7 +12,7 @@ import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { jsonOf } from '../../../src/spool/postgres/rows.ts';
 import { NOW } from '../../../src/spool/postgres/schema.ts';
 import type { Spool } from '../../../src/spool/spool.ts';
-import { anEntry, because, claimFrom, SHOP } from '../../support/entries.ts';
+import { anEntry, because, claimFrom, retryLater, SHOP } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -156,6 +156,52 @@ test('an entry that waited long for its turn is due at once, and its lane is not
   await one.accept([1, 2].map(() => anEntry({ lane: 'lane', receivedAt })));
   await deliver(one, await claimOne(one));
   expect(await one.repair({ shops: [], lanesAfter: -1 })).toMatchObject({ lanes: 0 });
+});
+
+describe('the watchdog repairs', () => {
+  const repair = () =>
+    one.repair({ shops: [{ shopId: SHOP, refusals: [] }], lanesAfter: Number.MIN_SAFE_INTEGER });
+
+  test.each([
+    ['a lane without its row', 'DELETE FROM lane'],
+    ['a head that is not known', 'UPDATE lane SET head = NULL'],
+    ['a head that is not the first', 'UPDATE lane SET head = head + 1'],
+    ['a lane without a time', 'UPDATE lane SET due_at = 9223372036854775807'],
+    ['a lane that waits for what its head does not', 'UPDATE lane SET waits = 7'],
+    ['entries below those that claims look at', 'UPDATE lane SET after = after + 2'],
+    [
+      'a lease of a clock that was ahead',
+      'UPDATE lane SET owned = true, generation = 1, due_at = due_at + 7200000',
+    ],
+  ])('%s', async (_, break_) => {
+    const entries = [1, 2, 3].map(() => anEntry({ lane: 'lane' }));
+    await one.accept(entries);
+    await third.query(break_);
+    // A lane without a row gets one that is wrong, and then is right.
+    expect(await repair()).toMatchObject({ lanes: 1, lanesUpTo: undefined });
+    expect(await repair()).toMatchObject({ lanes: 0, due: [SHOP] });
+    expect(await deliverAll(other)).toEqual(entries.map(({ id }) => id));
+  });
+
+  test('lanes at one gateway, and at another one when that ends', async () => {
+    await one.accept([anEntry()]);
+    expect(await repair()).toMatchObject({ lanes: 0 });
+    await third.query('UPDATE lane SET head = NULL');
+    const atOther = () => other.repair({ shops: [], lanesAfter: Number.MIN_SAFE_INTEGER });
+    expect(await atOther()).toMatchObject({ lanes: 0, lanesUpTo: undefined });
+    await third.query('UPDATE lease SET until = 0');
+    expect(await atOther()).toMatchObject({ lanes: 1 });
+  });
+
+  test('nothing of what another gateway has in flight, or of what waits', async () => {
+    await one.accept([1, 2, 3, 4].map((n) => anEntry({ lane: `lane ${n % 2}` })));
+    await one.accept([anEntry({ detached: true })]);
+    const claimed = await claimOne(other);
+    await one.settle((await claimOne(one)).lease, retryLater({ retryInMs: 1000 }), { steps: [] });
+    expect(await repair()).toMatchObject({ lanes: 0 });
+    expect(await deliver(other, claimed)).toBe(true);
+    expect(await repair()).toMatchObject({ lanes: 0 });
+  });
 });
 
 const mail = () =>

@@ -15,8 +15,8 @@ import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { CLAIM, RENEW, SAVE_MEDIA, SETTLE } from './delivery-functions.ts';
 import { storedForms } from './intake.ts';
-import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
-import { type EntryRow, jsonOf } from './rows.ts';
+import { toEntry, toRawForm } from '../entry-row.ts';
+import { type EntryRow, jsonOf, storedReason } from './rows.ts';
 
 /** What no claimed entry has to be read for. */
 const DELIVERING = {

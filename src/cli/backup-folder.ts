@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { BackupRefused, checkBackup, makeBackup } from '../operations/backup/backup.ts';
 import { counted } from '../runtime/amounts.ts';
+import { assertNotMoved } from '../spool/move.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
@@ -43,6 +44,7 @@ async function make(
       'keys.json from the data folder (docs/scaling.md)',
   );
   const { dataDir } = config;
+  assertNotMoved(dataDir);
   const bar: Partial<Progress> = {};
   try {
     const note = await makeBackup({

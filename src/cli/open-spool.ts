@@ -88,7 +88,7 @@ export function requireEmbeddedStore({ spool }: Pick<CompleteConfig, 'spool'>, t
 }
 
 /** @throws {CommandFailed} it does not exist or belongs to another user */
-function requireSpool(dataDir: string): void {
+export function requireSpool(dataDir: string): void {
   try {
     accessSync(join(dataDir, 'spool.db'), constants.R_OK | constants.W_OK);
   } catch (cause) {

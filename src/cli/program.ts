@@ -12,6 +12,7 @@ import {
   registerErase,
   registerExplain,
   registerIngest,
+  registerMigrate,
   registerShops,
 } from './store-commands.ts';
 import { registerCompletion } from './completion.ts';
@@ -96,6 +97,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
 
   registerBackup(program, terminal, events);
   registerErase(program, terminal, events);
+  registerMigrate(program, terminal, events);
   registerPlatform(program, terminal);
   registerCompletion(program, terminal);
   return program;

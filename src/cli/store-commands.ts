@@ -8,6 +8,7 @@ import type { ExplainOptions } from './explain-email.ts';
 import type { IngestOptions } from './ingest-files.ts';
 import type { BackupOptions } from './backup-folder.ts';
 import type { EraseOptions } from './erase-stored.ts';
+import type { MigrateOptions } from './migrate-store.ts';
 
 export function registerShops(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   const shops = parent
@@ -126,6 +127,32 @@ export function registerBackup(parent: Command, terminal: Terminal, events: Proc
     .action(async (folder: string, options: BackupOptions, command: Command) => {
       const { makeOrCheck } = await import('./backup-folder.ts');
       await makeOrCheck(folder, options, command, terminal, events);
+    });
+}
+
+export function registerMigrate(parent: Command, terminal: Terminal, events: ProcessEvents): void {
+  parent
+    .command('migrate')
+    .description('moves the data folder to a PostgreSQL database, or a database to a data folder')
+    .requiredOption(
+      '--to <store>',
+      'a postgres:// URL; or a new folder, if spool.url is a database',
+    )
+    .option('--blobs <where>', 'postgres (the default), or an s3:// URL as in spool.blobs')
+    .option('--dry-run', 'shows what would be copied')
+    .option('--json', 'for programs: one JSON object')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ sluice migrate --to postgres://sluice@db.internal/sluice --dry-run\n' +
+        '  $ PGPASSWORD=... sluice migrate --to postgres://sluice@db.internal/sluice\n' +
+        '  $ sluice migrate --to /var/lib/sluice-back\n\n' +
+        'Stop all gateways first. The command copies everything that is stored, compares the two places, and\n' +
+        'marks the old one so that no gateway opens it. After an interruption, run it again: it goes on where\n' +
+        'it stopped.',
+    )
+    .action(async (options: MigrateOptions, command: Command) => {
+      const { migrateStore } = await import('./migrate-store.ts');
+      await migrateStore(options, command, terminal, events);
     });
 }
 

@@ -30,9 +30,15 @@ export class BlobMissing extends Error {
   readonly code = 'ENOENT';
 }
 
+export interface WriterOptions {
+  /** 0 always makes a blob. */
+  readonly inlineMaxBytes?: number;
+  /** Of a blob that is moved here from another store. */
+  readonly name?: BlobName;
+}
+
 export interface BlobStore {
-  /** `inlineMaxBytes: 0` always creates a file. */
-  writer(options?: { inlineMaxBytes?: number }): BlobWriter;
+  writer(options?: WriterOptions): BlobWriter;
   /**
    * Its bytes, or the first of them. It fails with the code ENOENT when the blob was deleted, and
    * with other errors when it cannot be read now.
@@ -91,8 +97,8 @@ export class BlobFiles implements BlobStore {
     this.#files = new DurableFiles((cause) => failure.fail(cause));
   }
 
-  writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
-    return new WritableBlob(new BlobFile(this), options.inlineMaxBytes);
+  writer({ inlineMaxBytes, name }: WriterOptions = {}): BlobWriter {
+    return new WritableBlob(new BlobFile(this, name), inlineMaxBytes);
   }
 
   read(blob: BlobName, atMost = Infinity): Readable {
@@ -190,13 +196,14 @@ export class BlobFiles implements BlobStore {
 
 /** A blob that is written: a temporary file in the folder, which gets its name when it is synced. */
 class BlobFile implements BlobTarget {
-  readonly name = asBlobName(randomUUID());
+  readonly name: BlobName;
   readonly errorOf = storageError;
   readonly #files: BlobFiles;
   #handle: FileHandle | undefined;
 
-  constructor(files: BlobFiles) {
+  constructor(files: BlobFiles, name = asBlobName(randomUUID())) {
     this.#files = files;
+    this.name = name;
   }
 
   async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {

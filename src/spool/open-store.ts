@@ -8,6 +8,7 @@ import type { Eraser } from './erasure.ts';
 import { SpoolUnavailable, SpoolUnusable } from './errors.ts';
 import { DataFolderLock } from './locks.ts';
 import { methodsOf } from './methods.ts';
+import { assertNotMoved } from './move.ts';
 import { eraseFromIndex } from './search/open-search.ts';
 import { SearchThreads } from './search/search-threads.ts';
 import { SpoolEraser } from './sqlite/erasure.ts';
@@ -43,6 +44,7 @@ export function openStore(options: StoreOptions): Promise<OpenedStore> {
 
 async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
   const { dir, role } = options;
+  assertNotMoved(dir);
   const store = await openSqliteStore(options);
   return {
     ...store,

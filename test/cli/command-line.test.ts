@@ -69,6 +69,7 @@ test('the commands', () => {
     'sluice send chat',
     'sluice backup',
     'sluice erase',
+    'sluice migrate',
     'sluice platform',
     'sluice platform tickets',
     'sluice platform tickets list',

@@ -391,6 +391,16 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
     });
 
     describe('settling', () => {
+      test('a reason may contain any characters', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const { lease } = await claimOne();
+        const reason = because('a\0b\ud800c');
+        expect(await spool.settle(lease, { state: 'dead', reason }, { steps: [] })).toBe(true);
+        const found = await spool.get(entry.id);
+        expect(JSON.stringify(found?.reason)).toMatch(/"a.+b.+c"/);
+      });
+
       test('delivered keeps what the platform answered', async () => {
         const entry = anEntry({ channel: 'web_chat' });
         await accept(entry);

@@ -7,7 +7,7 @@ import {
   type BlobWriter,
   WritableBlob,
 } from '../blob-writer.ts';
-import { BlobMissing, type BlobStore, type ScratchCopy } from '../blobs.ts';
+import { BlobMissing, type BlobStore, type ScratchCopy, type WriterOptions } from '../blobs.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import type { ScratchFiles } from '../scratch.ts';
 import type { Database } from './connection.ts';
@@ -86,8 +86,8 @@ export class PostgresBlobs implements SharedBlobs {
     this.#scratch = scratch;
   }
 
-  writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
-    return new WritableBlob(new BlobInChunks(this.#database), options.inlineMaxBytes);
+  writer({ inlineMaxBytes, name }: WriterOptions = {}): BlobWriter {
+    return new WritableBlob(new BlobInChunks(this.#database, name), inlineMaxBytes);
   }
 
   read(blob: BlobName, atMost = Infinity): Readable {
@@ -151,12 +151,13 @@ export class PostgresBlobs implements SharedBlobs {
 }
 
 class BlobInChunks implements BlobTarget {
-  readonly name = asBlobName(randomUUID());
+  readonly name: BlobName;
   readonly #database: Database;
   #chunks = 0;
 
-  constructor(database: Database) {
+  constructor(database: Database, name = asBlobName(randomUUID())) {
     this.#database = database;
+    this.name = name;
   }
 
   async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {

@@ -23,8 +23,8 @@ const DISK_FULL = '53100';
 const WARNING = '01';
 
 /** Integers of 64 bits are times, numbers of rows and hashes of 48 bits: all are exact as numbers. */
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.INT8, Number);
+export const INTEGERS = new pg.TypeOverrides();
+INTEGERS.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** A value of a statement's parameter. */
 export type Param = string | number | boolean | null | Uint8Array | readonly string[];
@@ -40,11 +40,14 @@ export class StatementRefused extends SpoolUnavailable {
  */
 export class Database {
   readonly #urls: readonly string[];
+  readonly #application: string;
   #pool: Promise<pg.Pool> | undefined;
   #closed = false;
 
-  constructor(url: string) {
+  /** @param application how its connections are called in `pg_stat_activity` */
+  constructor(url: string, application = 'sluice') {
     this.#urls = hostsOf(url);
+    this.#application = application;
   }
 
   /** The number of hosts that the URL names. */
@@ -105,7 +108,7 @@ export class Database {
     const { connectionString } = (await this.#connectedPool()).options;
     const client = new pg.Client({
       ...{ keepAlive: true, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...config },
-      ...{ connectionString, application_name: 'sluice' },
+      ...{ connectionString, application_name: this.#application },
     });
     await client.connect();
     return client;
@@ -127,9 +130,9 @@ export class Database {
     let failure: unknown;
     for (const connectionString of this.#urls) {
       const pool = new pg.Pool({
-        ...{ connectionString, types, max: MAX_CONNECTIONS, keepAlive: true },
+        ...{ connectionString, types: INTEGERS, max: MAX_CONNECTIONS, keepAlive: true },
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        application_name: 'sluice',
+        application_name: this.#application,
       });
       // Statements in progress are rejected, and the pool replaces idle connections.
       pool.on('error', () => undefined);

@@ -16,8 +16,8 @@ import { Batches } from './batches.ts';
 import type { Database, Param } from './connection.ts';
 import { CLAIM, RENEW, SAVE_MEDIA, SETTLE } from './delivery-functions.ts';
 import { storedForms } from './intake.ts';
-import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
-import { type EntryRow, jsonOf } from './rows.ts';
+import { toEntry, toRawForm } from '../entry-row.ts';
+import { type EntryRow, jsonOf, storedReason } from './rows.ts';
 
 /** How often a claim reads all due lanes, however many deleted rows are among them. */
 const READS_ALL_EVERY_MS = 5000;

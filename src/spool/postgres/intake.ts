@@ -1,12 +1,11 @@
 import type { EntryId } from '../../domain/ids.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
-import { storedReason } from '../entry-row.ts';
 import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { dedupKeyHash, remoteIdHash, WITHOUT_ERASED } from './erased-keys.ts';
-import { jsonOf } from './rows.ts';
+import { jsonOf, storedReason } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
 /**

@@ -3,8 +3,7 @@ import type { EntryId } from '../../domain/ids.ts';
 import type { Reason } from '../../domain/reasons.ts';
 import type { Database } from './connection.ts';
 import { REFRESH } from './lanes.ts';
-import { storedReason } from '../entry-row.ts';
-import { isUuid } from './rows.ts';
+import { isUuid, storedReason } from './rows.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /**

@@ -38,6 +38,7 @@ import { RECORD_FUNCTIONS, Records } from './records.ts';
 import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
+import { assertNotMoved } from './moved.ts';
 import { makeSchema } from './schema.ts';
 import { SummaryTable } from './summaries.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
@@ -105,7 +106,8 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const database = new Database(url);
   const records = new Records(database);
   try {
-    await makeSchema(database, FUNCTIONS);
+    await makeStoreSchema(database);
+    await assertNotMoved(database);
     if (keys !== undefined && !(await records.admitKeys(keys))) {
       throw new SpoolUnusable(
         "the gateways with this database have other keys, so this one could not read their visitors' tokens. " +
@@ -117,10 +119,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     throw error;
   }
   const scratch = new ScratchFiles(options.scratchFolder);
-  const blobs =
-    s3 === undefined
-      ? new PostgresBlobs(database, scratch)
-      : await (await import('./s3-blobs.ts')).openS3Blobs({ url: s3, database, scratch });
+  const blobs = await openBlobs({ database, s3, scratch });
   const moves = new OperatorMoves(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
@@ -189,6 +188,21 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       },
     },
   };
+}
+
+/** Makes the tables and functions of the whole store. */
+export const makeStoreSchema = (database: Database): Promise<void> =>
+  makeSchema(database, FUNCTIONS);
+
+/** The SDK of S3 is loaded only where it is used. */
+export async function openBlobs(options: {
+  readonly database: Database;
+  readonly s3: string | undefined;
+  readonly scratch: ScratchFiles;
+}): Promise<SharedBlobs> {
+  const { database, s3, scratch } = options;
+  if (s3 === undefined) return new PostgresBlobs(database, scratch);
+  return (await import('./s3-blobs.ts')).openS3Blobs({ url: s3, database, scratch });
 }
 
 async function sweep(

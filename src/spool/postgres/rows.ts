@@ -1,4 +1,5 @@
 import type { EntryRow as CommonEntryRow } from '../entry-row.ts';
+import type { Reason } from '../../domain/reasons.ts';
 import { NOW } from './schema.ts';
 
 /** An entry with its job or outcome. */
@@ -47,5 +48,9 @@ export function jsonOf(value: unknown): string {
     typeof each === 'string' ? storable(each) : each,
   );
 }
+
+/** A reason as it is stored: its code is in an index over jsonb, which refuses the escapes of those characters. */
+export const storedReason = (reason: Reason | undefined): string | null =>
+  reason === undefined ? null : jsonOf(reason);
 
 export const storable = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '\ufffd');

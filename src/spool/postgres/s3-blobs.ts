@@ -15,7 +15,7 @@ import {
   type BlobWriter,
   WritableBlob,
 } from '../blob-writer.ts';
-import { BlobMissing, type ScratchCopy } from '../blobs.ts';
+import { BlobMissing, type ScratchCopy, type WriterOptions } from '../blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
 import type { SharedBlobs } from './blobs.ts';
@@ -123,9 +123,9 @@ class S3Blobs implements SharedBlobs {
     this.#abandonedAfterMs = abandonedAfterMs ?? ABANDONED_AFTER_MS;
   }
 
-  writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
-    const upload = new Upload(this.#bucket, this.#database, this.#scratch);
-    return new WritableBlob(upload, options.inlineMaxBytes);
+  writer({ inlineMaxBytes, name }: WriterOptions = {}): BlobWriter {
+    const upload = new Upload(this.#bucket, this.#database, this.#scratch, name);
+    return new WritableBlob(upload, inlineMaxBytes);
   }
 
   read(blob: BlobName, atMost = Infinity): Readable {
@@ -246,7 +246,7 @@ async function* bytesOfObject(
 
 /** A blob that is written: a scratch file, which becomes an object when it is complete. */
 class Upload implements BlobTarget {
-  readonly name = asBlobName(randomUUID());
+  readonly name: BlobName;
   readonly errorOf = unavailable;
   readonly #bucket: Bucket;
   readonly #database: Database;
@@ -254,7 +254,13 @@ class Upload implements BlobTarget {
   readonly #hash = createHash('md5');
   #file: { readonly path: string; readonly handle: FileHandle } | undefined;
 
-  constructor(bucket: Bucket, database: Database, scratch: ScratchFiles) {
+  constructor(
+    bucket: Bucket,
+    database: Database,
+    scratch: ScratchFiles,
+    name = asBlobName(randomUUID()),
+  ) {
+    this.name = name;
     this.#bucket = bucket;
     this.#database = database;
     this.#scratch = scratch;
@@ -270,7 +276,7 @@ class Upload implements BlobTarget {
 
   async publish({ size }: BlobContent): Promise<void> {
     if (this.#file === undefined) throw new SpoolUnavailable('nothing was written');
-    const key = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/${this.name}`;
+    const key = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`;
     // First: an object that no row names would never be found.
     await this.#database.query(`INSERT INTO blob (name, key, at) VALUES ($1, $2, ${NOW.name}())`, [
       this.name,

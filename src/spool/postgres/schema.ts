@@ -99,6 +99,11 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (shop, lane)
   );
   CREATE TABLE mark (name text PRIMARY KEY, at bigint NOT NULL);
+  -- Of a store that is being moved, or was (spool/move.ts).
+  CREATE TABLE moved (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), id uuid NOT NULL, state text NOT NULL,
+    other text NOT NULL, at bigint NOT NULL, progress text
+  );
   CREATE TABLE known_key (fingerprint text PRIMARY KEY);
   CREATE TABLE lease (name text PRIMARY KEY, owner uuid NOT NULL, until bigint NOT NULL);
   -- What clients may use, at all gateways together. Not logged: a crash fills every budget.

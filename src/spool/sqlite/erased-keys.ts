@@ -28,7 +28,7 @@ export class ErasureKey {
 
   /** @throws {SpoolUnusable} the file is missing or damaged, so the hashes cannot be used */
   static read(dir: string): ErasureKey {
-    const key = readKey(dir);
+    const key = readErasureKey(dir);
     if (key !== undefined) return new ErasureKey(key);
     throw new SpoolUnusable(
       `${join(dir, FILE)} is missing: by it what erased people had sent before is recognised, and ` +
@@ -38,10 +38,9 @@ export class ErasureKey {
 
   /** Creates the file if it is missing: mode 0600, fsynced before it gets its name. */
   static readOrMake(dir: string): ErasureKey {
-    const key = readKey(dir);
+    const key = readErasureKey(dir);
     if (key !== undefined) return new ErasureKey(key);
-    const made = { key: randomBytes(32).toString('base64url') };
-    makeFileOnce(join(dir, FILE), `${JSON.stringify(made)}\n`);
+    writeErasureKey(dir, randomBytes(32));
     return ErasureKey.read(dir);
   }
 
@@ -55,7 +54,14 @@ export class ErasureKey {
   }
 }
 
-function readKey(dir: string): Buffer | undefined {
+/** Only the first key is written: hashes of another one would be lost. */
+export function writeErasureKey(dir: string, key: Uint8Array): void {
+  const content = { key: Buffer.from(key).toString('base64url') };
+  makeFileOnce(join(dir, FILE), `${JSON.stringify(content)}\n`);
+}
+
+/** @throws {SpoolUnusable} it is damaged or cannot be read */
+export function readErasureKey(dir: string): Buffer | undefined {
   let text;
   try {
     text = readFileSync(join(dir, FILE), 'utf8');

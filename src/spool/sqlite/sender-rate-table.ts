@@ -4,10 +4,10 @@ import { rateHash } from '../hashes.ts';
 import type { Db } from './database.ts';
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+export const HOUR_MS = 60 * MINUTE;
+export const DAY_MS = 24 * HOUR_MS;
 /** Longer than any window except the day's, for messages that an outage of the platform delayed. */
-const KEPT_MS = 3 * HOUR;
+export const KEPT_MS = 3 * HOUR_MS;
 const ROWS_PER_CALL = 2000;
 
 const KEYS = ['person', 'thread', 'body', 'day'] as const;
@@ -20,12 +20,12 @@ interface Rule {
 }
 
 /** A message's row stores the index of its rule in this list, so new rules are added at the end. */
-const RULES: readonly Rule[] = [
+export const RULES: readonly Rule[] = [
   { limit: 'perThreadPer10min', key: 'thread', windowMs: 10 * MINUTE },
-  { limit: 'sameBodyPerHour', key: 'body', windowMs: HOUR },
+  { limit: 'sameBodyPerHour', key: 'body', windowMs: HOUR_MS },
   { limit: 'per10min', key: 'person', windowMs: 10 * MINUTE },
-  { limit: 'perHour', key: 'person', windowMs: HOUR },
-  { limit: 'perDay', key: 'day', windowMs: DAY },
+  { limit: 'perHour', key: 'person', windowMs: HOUR_MS },
+  { limit: 'perDay', key: 'day', windowMs: DAY_MS },
 ];
 
 /**
@@ -49,7 +49,7 @@ export class SenderRateTable {
 
   /** Counts a message unless it was counted before. Returns the limit that it exceeds. */
   countMessage(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
-    const hour = Math.floor(sent.at / HOUR);
+    const hour = Math.floor(sent.at / HOUR_MS);
     const person = rateHash(sent.shopId, 'person', sent.person);
     const message = rateHash(sent.shopId, 'message', sent.message);
     const counted = this.#sql.at.get({ hour, person, series: message, no: 0 });
@@ -86,7 +86,7 @@ export class SenderRateTable {
 
   /** Deletes some of the rows that are too old to count. True: there may be more. */
   sweepSenderRates(): boolean {
-    const before = Math.floor((this.#clock() - KEPT_MS) / HOUR);
+    const before = Math.floor((this.#clock() - KEPT_MS) / HOUR_MS);
     return this.#sql.sweep.run({ before }).changes === ROWS_PER_CALL;
   }
 }
@@ -111,9 +111,9 @@ function seriesOf(
   person: number,
   { perDay }: RateLimits,
 ): ReadonlyMap<SeriesKey, Series> {
-  const hour = Math.floor(at / HOUR);
+  const hour = Math.floor(at / HOUR_MS);
   const hourly = (series: number): Series => ({ hour, person, series, hours: 1 });
-  const endOfNextDay = (Math.floor(at / DAY) + 2) * (DAY / HOUR) - 1;
+  const endOfNextDay = (Math.floor(at / DAY_MS) + 2) * (DAY_MS / HOUR_MS) - 1;
   const found: Readonly<Record<SeriesKey, Series | undefined>> = {
     person: hourly(OF_THE_PERSON),
     thread: thread === undefined ? undefined : hourly(rateHash(shopId, 'thread', thread)),
@@ -121,7 +121,7 @@ function seriesOf(
     day:
       perDay === undefined
         ? undefined
-        : { hour: endOfNextDay, person, series: OF_THE_DAY, hours: DAY / HOUR },
+        : { hour: endOfNextDay, person, series: OF_THE_DAY, hours: DAY_MS / HOUR_MS },
   };
   return new Map(
     KEYS.flatMap((key): [SeriesKey, Series][] => {

@@ -266,7 +266,7 @@ export const TABLES: readonly Table[] = [
 export const NOT_COPIED: Readonly<Record<'derived' | 'blobs' | 'shared', readonly string[]>> = {
   derived: ['remote', 'lane', 'card', 'card_span', 'dirty', 'filling'],
   blobs: ['blob', 'blob_chunk'],
-  shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved'],
+  shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved', 'budget', 'instance'],
 };
 
 const BOOLEANS = new Set(['has_raw', 'detached', 'released', 'opted_out', 'reserved']);

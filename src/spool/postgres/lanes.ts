@@ -90,6 +90,8 @@ const READS_LANES_FOR_MS = 60_000;
 /** No lease is longer than this, and no gateway means to wait longer for a lane that it owns. */
 const LONGEST_LEASE_MS = 60 * 60 * 1000;
 
+/** A call that began later than a repair may have ended before it. */
+const CALL_MS = 60_000;
 /**
  * Lanes that do not say what their jobs do. A head that waited for its turn is due from then on. A lease that
  * ends much later was made by a clock that was ahead.
@@ -102,7 +104,7 @@ const WRONG_LANES = `
     OR owned AND due_at > ${NOW.name}() + ${LONGEST_LEASE_MS} OR NOT owned AND (
     (head, lane.waits, lane.failures) IS DISTINCT FROM (
       first.seq, coalesce(first.waits, 0), coalesce(first.failures, 0))
-    OR due_at < coalesce(next_at, ${NEVER}) OR due_at > greatest(coalesce(next_at, ${NEVER}), ${NOW.name}()))`;
+    OR due_at < coalesce(next_at, ${NEVER}) OR due_at - ${CALL_MS} > greatest(coalesce(next_at, ${NEVER}), ${NOW.name}()))`;
 
 /**
  * Repairs one portion of lanes that do not say what their jobs do, which must not occur. Returns the

@@ -292,7 +292,12 @@ test('an outcome does not count that waited for another gateway to take the lane
   await one.accept([entry]);
   const late = await claimOne(one);
   await endLeases();
-  const request = { number: 0, shop: SHOP, limit: 1, from: [{ name: 'all', waits: 0, failed: true, floor: 0 }] };
+  const request = {
+    number: 0,
+    shop: SHOP,
+    limit: 1,
+    from: [{ name: 'all', waits: 0, failed: true, floor: 0 }],
+  };
   await third.query('BEGIN');
   const { rows } = await third.query<{ generation: string }>(
     `SELECT * FROM ${CLAIM.name}($1, 1, ${LEASE}, 0, 'third')`,

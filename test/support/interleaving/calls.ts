@@ -14,6 +14,8 @@ import { anEntry, because, claimFrom, retryLater, SHOP } from '../entries.ts';
 
 /** Longer than all runs together. */
 export const DAY = 24 * 3_600_000;
+/** A lease that does not end within a run. */
+export const LEASE = 1_800_000;
 
 /** What the call of a gateway answered, as far as another call's answer or the rows may contradict it. */
 export interface Answer {
@@ -61,7 +63,7 @@ const mail = (remoteId: string): NewEntry =>
 
 const claim =
   (limit: number): Call =>
-  async (_, { store: { spool } }) => ({ claimed: await claimFrom(spool, SHOP, limit, DAY) });
+  async (_, { store: { spool } }) => ({ claimed: await claimFrom(spool, SHOP, limit, LEASE) });
 
 export const dead = { state: 'dead', reason: because('dead') } as const;
 const settle =
@@ -106,7 +108,7 @@ export const CALLS = {
     ...[anEntry({ lane: 'idle' }), again(scene.entry('next busy'))],
   ]),
   renew: async (scene, { store: { spool } }) => {
-    await spool.renew([scene.lease('head busy'), scene.lease('late ended')], DAY);
+    await spool.renew([scene.lease('head busy'), scene.lease('late ended')], LEASE);
     return {};
   },
   requeue: async (scene, { store: { spool } }) => {

@@ -294,5 +294,8 @@ export function withStops(body: string): string {
     from = end;
   }
   // A claim also stops before it locks a lane that it has seen.
-  return (stopped + body.slice(from)).replaceAll('due_at <= now', '$& AND interleaved_stop()');
+  return (stopped + body.slice(from)).replaceAll(
+    /due_at <= now(?!\w)/g,
+    '$& AND interleaved_stop()',
+  );
 }

@@ -12,7 +12,16 @@ import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { startCluster } from '../postgres-cluster.ts';
 import { tempDir } from '../temp-dir.ts';
 import { anEntry, because, claimFrom, retryLater, SHOP } from '../entries.ts';
-import { type Answer, type CallName, CALLS, DAY, dead, type Gateway, type Scene } from './calls.ts';
+import {
+  type Answer,
+  type CallName,
+  CALLS,
+  DAY,
+  dead,
+  LEASE,
+  type Gateway,
+  type Scene,
+} from './calls.ts';
 import { Interleaver, type Turn } from './interleaver.ts';
 import { END_FUNCTION, type End, violationsOf } from './violations.ts';
 
@@ -99,7 +108,7 @@ export class InterleavedStore implements Scene {
       return entry;
     };
     const claimMore = async () => {
-      this.#inFlight = [...this.#inFlight, ...(await claimFrom(spool, SHOP, 100, DAY))];
+      this.#inFlight = [...this.#inFlight, ...(await claimFrom(spool, SHOP, 100, LEASE))];
     };
     await openEraser().hashOf('nobody');
     await spool.accept([

@@ -3,7 +3,7 @@ import { CLAIM, SETTLE } from '../../../src/spool/postgres/delivery-functions.ts
 import { dedupKeyHash } from '../../../src/spool/postgres/erased-keys.ts';
 import { NEVER, NOW } from '../../../src/spool/postgres/schema.ts';
 import { SHOP } from '../entries.ts';
-import { type Answer, DAY } from './calls.ts';
+import { type Answer, LEASE } from './calls.ts';
 
 /** What decision 0032 says of the rows. */
 const WRONG_ROWS = `
@@ -82,7 +82,7 @@ export const END_FUNCTION = `
       items := (SELECT json_agg(json_build_object('number', generation, 'id', id, 'generation', generation,
         'state', 'delivered', 'counts', 1)) FROM ${CLAIM.name}(
           '[{"number": 0, "shop": "${SHOP}", "limit": 100, "from": [{"name": "all", "waits": 0, "failed": true, "floor": 0}]}]',
-          100, ${DAY}, 0, 'end') WHERE request IS NOT NULL);
+          100, ${LEASE}, 0, 'end') WHERE request IS NOT NULL);
       EXIT WHEN items IS NULL;
       delivered := delivered || (SELECT jsonb_agg(jsonb_build_object('id', id, 'seq', job.seq,
         'lane', job.lane, 'generation', generation)) FROM json_to_recordset(items) AS item (id uuid, generation bigint)

@@ -100,6 +100,18 @@ describe('the type of a part', () => {
   });
 
   test.each([
+    ['https://x.example/a/lamp.gif?size=1', 'lamp.gif'],
+    ['lamp.gif', 'lamp.gif'],
+    ['https://x.example/a/', undefined],
+    ['cid:lamp@x.example', undefined],
+  ])('the Content-Location %s suggests the name %s', (location, otherName) => {
+    expect(readPartHead([['content-location', location]], false)).toMatchObject({
+      fileName: undefined,
+      otherName,
+    });
+  });
+
+  test.each([
     ['boundary="a b "', 'a b'],
     ['boundary=""', undefined],
     ['boundary==?utf-8?Q?a?=', '=?utf-8?Q?a?='],

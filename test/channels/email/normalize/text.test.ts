@@ -17,6 +17,13 @@ describe('the charset of a text', () => {
     ['windows-1252 with no declaration', latin('Grüße \x80'), undefined, 'Grüße €'],
     ['windows-1252 declared as UTF-8', latin('Grüße'), 'utf-8', 'Grüße'],
     [
+      'UTF-8 with a broken character',
+      Buffer.concat([Buffer.from('注文 “1”'), latin('\x80')]),
+      'utf-8',
+      '注文 “1”€',
+    ],
+    ['windows-1252 with a character of UTF-8', latin('Größe äu \xc3\xbc'), 'utf-8', 'Größe äu Ã¼'],
+    [
       'UTF-8 declared as Latin-1, where that makes no sense',
       Buffer.from('“Grüße”'),
       'iso-8859-1',

@@ -34,9 +34,9 @@ const RELATED: ReadonlyMap<string, readonly string[]> = new Map([
 /**
  * Decodes the text of a part or header with the first charset that decodes without errors: the
  * declared one, then (for HTML) the one of `<meta charset>`, then UTF-8, then those that the
- * declared one is taken for, then windows-1252. The escape sequences of ISO-2022-JP override other
- * labels, because no other text contains them. `truncated`: the bytes were cut, so an incomplete
- * character at the end is not an error.
+ * declared one is taken for. Otherwise UTF-8 with broken characters, or windows-1252. The escape
+ * sequences of ISO-2022-JP override other labels, because no other text contains them.
+ * `truncated`: the bytes were cut, so an incomplete character at the end is not an error.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -53,7 +53,7 @@ export function decodeText(
     const text = decodeStrictly(bytes, charset, truncated);
     if (text !== undefined) return text;
   }
-  return decodeWindows1252(bytes);
+  return decodeMixed(bytes);
 }
 
 function candidates(bytes: Uint8Array, declared: string | undefined, html: boolean): string[] {
@@ -148,6 +148,24 @@ function decodeWindows1252(bytes: Uint8Array): string {
   return asBuffer(bytes)
     .toString('latin1')
     .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] ?? byte);
+}
+
+/** A character of UTF-8, or a byte that is none. */
+const NOT_ASCII =
+  /([\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})|[\x80-\xff]/g;
+
+/** Windows-1252, with UTF-8 where that is at least half of what is not ASCII. */
+function decodeMixed(bytes: Uint8Array): string {
+  let balance = 0;
+  const mixed = asBuffer(bytes)
+    .toString('latin1')
+    .replace(NOT_ASCII, (written, isCharacter?: string) => {
+      const raw = Buffer.from(written, 'latin1');
+      const isUtf8Here = isCharacter !== undefined && isUtf8(raw);
+      balance += isUtf8Here ? written.length : -written.length;
+      return isUtf8Here ? raw.toString('utf8') : decodeWindows1252(raw);
+    });
+  return balance >= 0 ? mixed : decodeWindows1252(bytes);
 }
 
 function knownDecoder(charset: string): InstanceType<typeof TextDecoder> | undefined {

@@ -49,14 +49,14 @@ export function rawFile(subject: string | undefined, size: number): AttachedFile
   };
 }
 
-function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
+function nameOf({ contentType, fileName, otherName, content }: Leaf): string | undefined {
   if (contentType === 'message/rfc822') {
     const subject = readSubject(parseHeaderBlock(content.start).first('subject'));
     return subject === undefined && fileName !== undefined ? fileName : messageName(subject);
   }
   if (contentType === 'text/calendar' && !/\.ics$/i.test(fileName ?? '')) return 'invite.ics';
   if (fileName !== undefined) return fileName;
-  return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
+  return contentType === 'message/delivery-status' ? 'delivery-status.txt' : otherName;
 }
 
 /** A slash in a subject is not a path separator. */

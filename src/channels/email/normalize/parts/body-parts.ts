@@ -85,7 +85,8 @@ function oneAlternative(
 
 function bodyLeaf(leaf: Leaf, isRoot: boolean): readonly Alternative[] {
   const { contentType, disposition, fileName } = leaf;
-  if (disposition !== undefined && disposition !== 'inline') return [];
+  // Other values than RFC 2183's would hide what a person wrote, though §2.8 calls them files.
+  if (disposition === 'attachment') return [];
   // A file that a client displays inline is still a file.
   if (fileName !== undefined && !isRoot) return [];
   if (contentType === 'text/plain') return [{ plain: [leaf], html: [] }];

@@ -16,6 +16,8 @@ export interface PartHead {
   readonly encoding: Encoding;
   readonly disposition: string | undefined;
   readonly fileName: string | undefined;
+  /** A name in another place than RFC 2183's, which does not make a text a file. */
+  readonly otherName: string | undefined;
   /** Without angle brackets. */
   readonly contentId: string | undefined;
   /** Content-Type, Content-Transfer-Encoding or MIME-Version occurs twice; the first counts. */
@@ -31,6 +33,7 @@ export const STRUCTURE: ReadonlySet<string> = new Set([
   'content-transfer-encoding',
   'content-disposition',
   'content-id',
+  'content-location',
   'mime-version',
 ]);
 const ONCE = ['content-type', 'content-transfer-encoding', 'mime-version'];
@@ -92,6 +95,7 @@ function toPartHead(fields: StructureFields, inDigest: boolean): PartHead {
     encoding: encoding ?? 'identity',
     disposition: nonEmpty(firstToken(disposition)),
     fileName,
+    otherName: nonEmpty(type.parameters['filename']) ?? fileOf(first('content-location') ?? ''),
     contentId: contentIdOf(first('content-id')),
     isRepeated: ONCE.some((name) => fields.filter(([each]) => each === name).length > 1),
   };
@@ -141,6 +145,13 @@ function readEncoding(value: string): Encoding | undefined {
   if (/^base-?64$/.test(word)) return 'base64';
   if (word.includes('quoted')) return 'quoted-printable';
   return IDENTITY.test(word) ? 'identity' : undefined;
+}
+
+/** RFC 2557 §4: the last part of the address of a file of a web page. */
+function fileOf(location: string): string | undefined {
+  const path = parseStructuredHeader(location).value.split(/[?#]/, 1)[0] ?? '';
+  const name = path.split(/[/\\]/).at(-1) ?? '';
+  return /^[^:]+\.\w{1,10}$/.test(name) ? name : undefined;
 }
 
 function contentIdOf(value: string | undefined): string | undefined {

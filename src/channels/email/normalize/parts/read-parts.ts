@@ -20,6 +20,7 @@ export interface Leaf {
   readonly parameters: Readonly<Record<string, string>>;
   readonly disposition: string | undefined;
   readonly fileName: string | undefined;
+  readonly otherName?: string | undefined;
   /** Without angle brackets. */
   readonly contentId: string | undefined;
   readonly content: CollectedPart;
@@ -228,13 +229,13 @@ async function collectLeaf(
   index: number,
   scratch: ScratchFolder,
 ): Promise<Leaf> {
-  const { contentType, parameters, disposition, fileName, contentId } = head;
+  const { contentType, parameters, disposition, fileName, otherName, contentId } = head;
   const isText = contentType === 'text/plain' || contentType === 'text/html';
   const startBytes = isText ? MAX_BODY_BYTES : START_BYTES;
   const content = await collectPart(data.content, startBytes, scratch);
   // The checksum is available once the stream has ended.
   const sha256 = data.checksum;
-  const fields = { contentType, parameters, disposition, fileName, contentId };
+  const fields = { contentType, parameters, disposition, fileName, otherName, contentId };
   return { kind: 'leaf', index, ...fields, content, sha256 };
 }
 

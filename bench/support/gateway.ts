@@ -21,8 +21,10 @@ export interface GatewayOptions {
   readonly strictChat?: boolean;
   /** Use the default limits on HTTP connections, which apply to strangers. */
   readonly strictHttp?: boolean;
-  /** An existing data folder, of which nothing is swept; a new one if omitted. */
+  /** An existing data folder; a new one if omitted. Nothing is swept. */
   readonly dataDir?: string;
+  /** The store: the URL of a PostgreSQL database; without one, SQLite in the data folder. */
+  readonly spoolUrl?: string;
   /** A folder for CPU profiles of every thread, written when the gateway stops. */
   readonly profileInto?: string;
 }
@@ -33,6 +35,7 @@ export interface Gateway {
   readonly httpPort: number;
   readonly adminPort: number;
   readonly logFile: string;
+  readonly dataDir: string;
   stop(): Promise<void>;
 }
 
@@ -45,8 +48,8 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
   const folder = await bench.folder();
   const config = join(folder, 'sluice.json');
   const logFile = join(folder, 'log');
-  await writeFile(config, JSON.stringify(configuration(folder, options)));
-  const { profileInto } = options;
+  const { profileInto, dataDir = join(folder, 'data') } = options;
+  await writeFile(config, JSON.stringify(configuration({ ...options, dataDir })));
   const child = spawn(
     process.execPath,
     [
@@ -70,7 +73,7 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
     return portsIn(banner);
   });
   if (child.pid === undefined) throw new Error('the gateway has no pid');
-  return { pid: child.pid, ...ports, logFile, stop };
+  return { pid: child.pid, ...ports, logFile, dataDir, stop };
 }
 
 /** The console's password. */
@@ -92,13 +95,14 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-function configuration(folder: string, options: GatewayOptions): object {
-  const { platformUrl, paused, concurrency } = options;
+function configuration(options: GatewayOptions & { readonly dataDir: string }): object {
+  const { platformUrl, paused, concurrency, dataDir, spoolUrl } = options;
   return {
-    dataDir: options.dataDir ?? join(folder, 'data'),
-    ...(options.dataDir !== undefined && {
-      spool: { retain: { raw: '3650d', dead: '3650d', entries: '3650d' } },
-    }),
+    dataDir,
+    spool: {
+      retain: { raw: '3650d', dead: '3650d', entries: '3650d' },
+      ...(spoolUrl !== undefined && { url: spoolUrl }),
+    },
     log: { level: 'info', format: 'json' },
     smtp: { host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
     http: {

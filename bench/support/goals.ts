@@ -51,3 +51,28 @@ const goalLine = ({ of, over, ratio, atLeast, met }: Judged): string =>
 
 const noteLine = ({ of, over, ratio }: Judged): string =>
   `     ${of} = ${ratio.toFixed(2)} x ${over}`;
+
+/** A figure with its goal. */
+export interface Figure {
+  readonly what: string;
+  readonly value: number;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+/** Prints one line per figure, and returns whether all goals are met. */
+export function printFigures(figures: readonly Figure[]): boolean {
+  const isMet = ({ value, atMost = Infinity, atLeast = -Infinity }: Figure) =>
+    value <= atMost && value >= atLeast;
+  for (const figure of figures) {
+    const { what, value, atMost, atLeast } = figure;
+    const goal = [
+      ...(atMost === undefined ? [] : [`at most ${atMost}`]),
+      ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
+    ].join(', ');
+    const verdict = goal === '' ? '    ' : isMet(figure) ? 'PASS' : 'FAIL';
+    const shown = value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 2 : 0 });
+    console.log(`${verdict} ${what}: ${shown}${goal === '' ? '' : ` (goal: ${goal})`}`);
+  }
+  return figures.every(isMet);
+}

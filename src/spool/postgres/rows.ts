@@ -44,6 +44,9 @@ export const isUuid = (text: string): boolean => UUID.test(text);
  * surrogates, which become U+FFFD.
  */
 export function jsonOf(value: unknown): string {
+  const json = JSON.stringify(value);
+  // Hardly any text has either; each is written as an escape.
+  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json;
   return JSON.stringify(value, (_key, each: unknown) =>
     typeof each === 'string' ? storable(each) : each,
   );

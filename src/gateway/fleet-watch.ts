@@ -4,9 +4,9 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Fleet } from '../spool/fleet.ts';
 import { version } from './version.ts';
 
-const REPORT_EVERY_MS = 5000;
-/** The database and the blobs are looked at with every sixth report. */
-const REPORTS_PER_CHECK = 6;
+const REPORT_EVERY_MS = 10_000;
+/** The database and the blobs are looked at with every third report. */
+const REPORTS_PER_CHECK = 3;
 
 export interface FleetWatchParts {
   readonly fleet: Fleet;

@@ -3,7 +3,7 @@ import { count, span } from '../formats.ts';
 import { Badge, Card } from '../ui/page-parts.tsx';
 
 /** A gateway that has not reported for this long does not run, or does not reach the database. */
-const MISSED_AFTER_MS = 20_000;
+const MISSED_AFTER_MS = 30_000;
 
 type Instance = NonNullable<Overview['instances']>[number];
 

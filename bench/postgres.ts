@@ -8,24 +8,24 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { openPostgresStore, type PostgresStore } from '../../src/spool/postgres/open.ts';
-import { type Cluster, startCluster, withClient } from '../../test/support/postgres-cluster.ts';
-import { openStore } from '../../test/support/store.ts';
-import type * as WebhookLoad from '../load/webhooks.ts';
-import type * as FastPlatform from '../platform/fast-platform.ts';
-import { type Figure, printFigures } from '../support/goals.ts';
-import { readOptions } from '../support/options.ts';
-import { median } from '../support/statistics.ts';
-import { withWorkbench, type Workbench } from '../support/workbench.ts';
-import { churn, CLAIMED_AT_ONCE, type ClaimCost, costsOfClaims, fill } from './claims.ts';
+import { openPostgresStore, type PostgresStore } from '../src/spool/postgres/open.ts';
+import { type Cluster, startCluster, withClient } from '../test/support/postgres-cluster.ts';
+import { openStore } from '../test/support/store.ts';
+import type * as WebhookLoad from './load/webhooks.ts';
+import type * as FastPlatform from './platform/fast-platform.ts';
+import { type Figure, printFigures } from './support/goals.ts';
+import { readOptions } from './support/options.ts';
+import { median } from './support/statistics.ts';
+import { withWorkbench, type Workbench } from './support/workbench.ts';
+import { churn, CLAIMED_AT_ONCE, type ClaimCost, costsOfClaims, fill } from './postgres/claims.ts';
 import {
   type CostOfMessage,
   costOfMessage,
   idleStatements,
   type Stage,
   startFleet,
-} from './fleet.ts';
-import { acceptsPerSecond, loneAcceptMs } from './intake.ts';
+} from './postgres/fleet.ts';
+import { acceptsPerSecond, loneAcceptMs } from './postgres/intake.ts';
 
 const options = readOptions();
 const { quick } = options;
@@ -139,12 +139,12 @@ async function intake(bench: Workbench, cluster: Cluster): Promise<Figure[]> {
 /** The same number of messages through one gateway and through three, in turns. */
 async function fleet(bench: Workbench, cluster: Cluster): Promise<Figure[]> {
   const at = (file: string) => new URL(file, import.meta.url);
-  const platform = await bench.part<typeof FastPlatform>(at('../platform/fast-platform.ts'), {
+  const platform = await bench.part<typeof FastPlatform>(at('./platform/fast-platform.ts'), {
     hashMedia: false,
   });
   const loads = [];
   for (let n = 0; n < 3; n += 1) {
-    loads.push(await bench.part<typeof WebhookLoad>(at('../load/webhooks.ts'), undefined));
+    loads.push(await bench.part<typeof WebhookLoad>(at('./load/webhooks.ts'), undefined));
   }
   const stage: Stage = { cluster, platform, loads };
   const [one, three] = [await startFleet(bench, stage, 1), await startFleet(bench, stage, 3)];

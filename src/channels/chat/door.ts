@@ -343,9 +343,9 @@ export class ChatServer {
   }
 
   #lookAtUnread(): void {
-    const now = this.#parts.clock();
     for (const [connection, { conduct }] of this.#connections.all()) {
-      if (conduct.leftUnread(unreadBytes(connection), now)) this.#end(connection, 'unread');
+      const isLeft = conduct.leftUnread(unreadBytes(connection), this.#parts.clock());
+      if (isLeft) this.#end(connection, 'unread');
     }
   }
 
@@ -365,7 +365,6 @@ export class ChatServer {
 
 const maxConnectionsPerNetwork = (shops: readonly ChatShop[]): number =>
   2 * Math.max(...shops.map((shop) => shop.limits.socketsPerIp), 1);
-
 const maxPackets = (shops: readonly ChatShop[]): number =>
   OTHER_PACKETS + Math.max(...shops.map((shop) => shop.limits.messagesPer10s), 0);
 
@@ -379,12 +378,10 @@ type ChatIo = Server<
   SocketData
 >;
 
-interface Gate {
+function createServer(gate: {
   readonly admits: (origin: string | undefined) => boolean;
   readonly refusalOf: (request: IncomingMessage) => string | undefined;
-}
-
-function createServer(gate: Gate): ChatIo {
+}): ChatIo {
   return new Server({
     path: CHAT_PATH,
     serveClient: false,

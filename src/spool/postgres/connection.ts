@@ -13,6 +13,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 const ANSWER_TIMEOUT_MS = 20_000;
 /** Try once more (PostgreSQL, appendix A): deadlock_detected, serialization_failure. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001']);
+const MOST_TRIES = 5;
 /**
  * The connection is over: the server became a standby (read_only_sql_transaction), or it ended the
  * connection (admin_shutdown and those like it), whose socket closes a moment after the answer.
@@ -62,15 +63,12 @@ export class Database {
    * @throws {SpoolFull} the server's disk is full
    */
   async query<Row>(text: string, values: readonly Param[] = []): Promise<Row[]> {
-    try {
-      return await this.#queryOnce<Row>(text, values);
-    } catch (error) {
-      if (!TRY_AGAIN.has(codeOf(error))) throw spoolError(error);
-    }
-    try {
-      return await this.#queryOnce<Row>(text, values);
-    } catch (error) {
-      throw spoolError(error);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#queryOnce<Row>(text, values);
+      } catch (error) {
+        if (tries === MOST_TRIES || !TRY_AGAIN.has(codeOf(error))) throw spoolError(error);
+      }
     }
   }
 

@@ -20,26 +20,26 @@ export const OWNER = sqlFunction(
      WHERE asked.shop = in_shop AND asked.id = in_id $$`,
 );
 
+const OWNERS = `DISTINCT owner.no FROM json_to_recordset(items) AS item (shop uuid, visitor text)
+       CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner`;
+
 /**
  * Locks the owners of these visitors' data, in order of their numbers, before anything is numbered or
- * given to one of them. The caller reads them in a later statement. A guest that was merged while this
- * waited for its row is followed: the visitor that it was merged into is final.
+ * given to one of them. The caller reads them in a later statement. When a guest was merged while this
+ * waited for its row, the call is tried once more without any locks: the visitor that it was merged into
+ * comes at another place in the order.
  */
 export const LOCK_OWNERS = sqlFunction(
   'lock_owners',
   `(items json) RETURNS void LANGUAGE plpgsql
    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
    DECLARE
-     owners bigint[];
-     locked bigint[] := '{}';
+     owners bigint[] := ARRAY(SELECT ${OWNERS});
    BEGIN
-     LOOP
-       owners := ARRAY(SELECT DISTINCT owner.no FROM json_to_recordset(items) AS item (shop uuid, visitor text)
-         CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner);
-       EXIT WHEN owners <@ locked;
-       PERFORM 1 FROM visitor WHERE no = ANY (owners) ORDER BY no FOR UPDATE;
-       locked := locked || owners;
-     END LOOP;
+     PERFORM 1 FROM visitor WHERE no = ANY (owners) ORDER BY no FOR UPDATE;
+     IF EXISTS (SELECT ${OWNERS} WHERE owner.no <> ALL (owners)) THEN
+       RAISE serialization_failure USING MESSAGE = 'a guest was merged meanwhile';
+     END IF;
    END $$`,
 );
 

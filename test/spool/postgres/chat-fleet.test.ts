@@ -25,8 +25,8 @@ let two: PostgresStore;
 let client: pg.Client;
 
 beforeAll(async () => {
-  // What a crash of the server would lose is not the subject here.
-  cluster = await startCluster({ settings: ['fsync = off'] });
+  // What a crash of the server would lose is not the subject here. A deadlock ends no test.
+  cluster = await startCluster({ settings: ['fsync = off', `deadlock_timeout = '1h'`] });
   url = await cluster.createDatabase();
   client = new pg.Client(url);
   await client.connect();
@@ -310,6 +310,23 @@ describe('a guest who is recognised at one gateway', () => {
     expect(await say(two, 'g2')).toMatchObject({ seq: 4, duplicate: false });
     expect((await lines(one)).map(({ id }) => id).sort()).toEqual(['g2', 'k1', 'paused1', 'r1']);
     expect(await lines(one, 0, GUEST)).toEqual([]);
+  });
+
+  test('and at the other, too, while a line waits for either, is no deadlock', async () => {
+    // A guest of a later number than its visitor: recognising it locks the visitor first.
+    const late = asVisitorId('f'.repeat(32));
+    await one.chat.createVisitor({ shopId: SHOP, id: late, createdAt: 2 });
+    await say(one, 'paused1', late);
+    const resume = await pauseCommits();
+    const first = identify(one, late);
+    await waiting(1);
+    const line = say(two, 'g2', late);
+    await waiting(2);
+    const second = identify(two, late);
+    await waiting(3);
+    await resume();
+    expect((await Promise.all([first, second])).map(({ joinedLines }) => joinedLines)).toEqual([1, 0]);
+    expect(await line).toBe('joined');
   });
 
   test('keeps a file that is being stored at the other', async () => {

@@ -1,3 +1,4 @@
+import type { ShopId } from '../../domain/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import { encodeRecord } from '../delivery-record.ts';
@@ -14,7 +15,7 @@ import type {
 import type { DeliveryRecord } from '../operator-store.ts';
 import { Batches } from './batches.ts';
 import type { Database, Param } from './connection.ts';
-import { CLAIM, RENEW, SAVE_MEDIA, SETTLE } from './delivery-functions.ts';
+import { CLAIM, RENEW, SAVE_MEDIA, SETTLE, SETTLE_AND_CLAIM } from './delivery-functions.ts';
 import { storedForms } from './intake.ts';
 import { toEntry, toRawForm } from '../entry-row.ts';
 import { type EntryRow, jsonOf, storedReason } from './rows.ts';
@@ -23,6 +24,8 @@ import { type EntryRow, jsonOf, storedReason } from './rows.ts';
 const READS_ALL_EVERY_MS = 5000;
 /** While a transaction of another program keeps deleted rows, it takes at most this part of the time. */
 const SHARE_THAT_READS_ALL = 50;
+/** How often requests of operators are looked for while nothing is claimed. */
+const LOOKS_FOR_PROBES_EVERY_MS = 1000;
 
 /** What no claimed entry has to be read for. */
 const DELIVERING = {
@@ -44,10 +47,18 @@ interface ClaimedRow extends Omit<EntryRow, keyof typeof DELIVERING | 'next_atte
   readonly media: readonly { part: string; media_id: string; url: string | null }[] | null;
 }
 
-/** The last row of a claim. */
-interface FloorsRow {
+/** A row of a claim without an entry. */
+interface NotesRow {
   readonly request: null;
   readonly notes: string;
+}
+
+/** Made by `CLAIM` and `SETTLE_AND_CLAIM`. */
+interface Notes {
+  readonly floors: Readonly<Record<string, number>>;
+  readonly probes: boolean;
+  /** The numbers of the attempts that were settled. */
+  readonly settled?: readonly number[];
 }
 
 interface Attempt {
@@ -71,6 +82,7 @@ export class PostgresDeliveries {
   /** Below these times no lane is due, by the name of the source of claims. */
   #floors = new Map<string, number>();
   #readsAllAt = 0;
+  #lookedForProbesAt = Number.NEGATIVE_INFINITY;
   readonly #settles = new Batches<Attempt, boolean>((attempts) => this.#settle(attempts));
   readonly #uploads = new Batches<Upload, boolean>((uploads) => this.#saveMedia(uploads));
 
@@ -110,14 +122,12 @@ export class PostgresDeliveries {
     const floors = this.#floors;
     try {
       const sources = requests.map((request, number) => asked(request, number, floors));
-      const rows = await this.#database.query<ClaimedRow | FloorsRow>(
-        `SELECT * FROM ${CLAIM.name}($1, $2, $3, $4, $5)`,
-        [JSON.stringify(sources), ...values],
-      );
-      return rows.filter((row): row is ClaimedRow => {
-        if (row.request !== null) return true;
-        for (const [name, floor] of floorsIn(row)) floors.set(name, floor);
-        return false;
+      const claim = [JSON.stringify(sources), ...values];
+      return await this.#settles.along(async (attempts) => {
+        const { rows, notes } = await this.#settleAndClaim(attempts, claim);
+        for (const [name, floor] of Object.entries(notes.floors)) floors.set(name, floor);
+        this.#lookedForProbesAt = notes.probes ? Number.NEGATIVE_INFINITY : begunAt;
+        return { results: settledOf(attempts, notes.settled ?? []), other: rows };
       });
     } catch (error) {
       this.#floors = before;
@@ -127,6 +137,36 @@ export class PostgresDeliveries {
       const pause = Math.max(READS_ALL_EVERY_MS, (now - begunAt) * SHARE_THAT_READS_ALL);
       if (readsAll) this.#readsAllAt = now + pause;
     }
+  }
+
+  /** Outcomes that wait for a commit share that of the claim. */
+  async #settleAndClaim(
+    attempts: readonly Attempt[],
+    claim: readonly Param[],
+  ): Promise<{ readonly rows: readonly ClaimedRow[]; readonly notes: Notes }> {
+    const answered =
+      attempts.length === 0
+        ? await this.#database.query<ClaimedRow | NotesRow>(
+            `SELECT * FROM ${CLAIM.name}($1, $2, $3, $4, $5)`,
+            claim,
+          )
+        : await this.#database.query<ClaimedRow | NotesRow>(
+            `SELECT * FROM ${SETTLE_AND_CLAIM.name}($1, $2, $3, $4, $5, $6, $7)`,
+            [...settleItems(attempts), ...claim],
+          );
+    const rows = answered.filter((row): row is ClaimedRow => row.request !== null);
+    const others = answered.filter((row): row is NotesRow => row.request === null);
+    const parts = others.map(({ notes }) => JSON.parse(notes) as Partial<Notes>);
+    return { rows, notes: Object.assign({ floors: {}, probes: false }, ...parts) as Notes };
+  }
+
+  /** The last claim has looked for requests, too. */
+  async takeProbeRequests(): Promise<readonly ShopId[]> {
+    if (this.#clock() - this.#lookedForProbesAt < LOOKS_FOR_PROBES_EVERY_MS) return [];
+    const rows = await this.#database.query<{ shop: ShopId }>(
+      `WITH taken AS (DELETE FROM probe_request RETURNING shop) SELECT shop FROM taken ORDER BY shop`,
+    );
+    return rows.map(({ shop }) => shop);
   }
 
   async #toClaimed(row: ClaimedRow): Promise<Claimed | undefined> {
@@ -172,20 +212,14 @@ export class PostgresDeliveries {
   }
 
   async #settle(attempts: readonly Attempt[]): Promise<boolean[]> {
-    const parts: Uint8Array[] = [];
-    let from = 0;
-    const add = (bytes: Uint8Array) => {
-      parts.push(bytes);
-      from += bytes.byteLength;
-      return { from: from - bytes.byteLength, length: bytes.byteLength };
-    };
-    const items = attempts.map((attempt, number) => ({ number, ...attemptItem(attempt, add) }));
     const settled = await this.#database.query<{ number: number }>(
       `SELECT number FROM ${SETTLE.name}($1, $2) AS number`,
-      [jsonOf(items), Buffer.concat(parts, from)],
+      settleItems(attempts),
     );
-    const numbers = new Set(settled.map(({ number }) => number));
-    return attempts.map((_, number) => numbers.has(number));
+    return settledOf(
+      attempts,
+      settled.map(({ number }) => number),
+    );
   }
 
   saveMedia(lease: Lease, part: string, media: SavedMedia): Promise<boolean> {
@@ -222,10 +256,23 @@ function asked(
   return { number, shop: shopId, limit, from: [...sources, ...again] };
 }
 
-/** The floors by the names of their sources. */
-function floorsIn({ notes }: FloorsRow): [string, number][] {
-  // Made by `CLAIM`.
-  return Object.entries(JSON.parse(notes) as Record<string, number>);
+/** The parameters of `SETTLE`. */
+function settleItems(attempts: readonly Attempt[]): [string, Uint8Array] {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  const add = (bytes: Uint8Array) => {
+    parts.push(bytes);
+    from += bytes.byteLength;
+    return { from: from - bytes.byteLength, length: bytes.byteLength };
+  };
+  const items = attempts.map((attempt, number) => ({ number, ...attemptItem(attempt, add) }));
+  return [jsonOf(items), Buffer.concat(parts, from)];
+}
+
+/** Whether each was settled. */
+function settledOf(attempts: readonly Attempt[], numbers: readonly number[]): boolean[] {
+  const settled = new Set(numbers);
+  return attempts.map((_, number) => settled.has(number));
 }
 
 type AddBytes = (bytes: Uint8Array) => { readonly from: number; readonly length: number };

@@ -5,6 +5,12 @@ import { NEVER, NOW, sqlFunction } from './schema.ts';
 /** A lane that became due this long ago is found by every claim: its commit may have taken some time. */
 const FLOOR_BEHIND_MS = 500;
 
+const CLAIMED = `TABLE (request int, generation bigint, seq bigint, id uuid, kind text, shop uuid,
+     channel text, lane text, remote_id text, received_at bigint, meta text, raw_size bigint,
+     blob text, raw_checksum bigint, next_at bigint, waits int, attempts int, failures int,
+     failing_ms bigint, last_attempt_at bigint, detached boolean, reason text, released boolean,
+     notes text, bytes bytea, media json, conversation json)`;
+
 /**
  * Claims heads of due lanes for the requests of `ClaimRequest`, in rounds: in each round every open request
  * gets an equal share of what is left.
@@ -14,19 +20,15 @@ const FLOOR_BEHIND_MS = 500;
  * A locked row keeps its place, by which it is found without an index.
  *
  * A source that waits only for its time may have a `floor`: the claim reads no lane that was due before, so it
- * does not read what is deleted and not vacuumed yet. The last row, which has no request, has the
- * floors for the next claim in `notes`, by the sources' `name`.
+ * does not read what is deleted and not vacuumed yet. The last row, which has no request, has in `notes`
+ * the floors for the next claim, by the sources' `name`, and whether an operator asked for a probe.
  *
  * @param stale how long ago a lease must have ended to count as expired
  */
 export const CLAIM = sqlFunction(
   'claim',
   `(requests json, at_most int, lease bigint, stale bigint, instance text)
-   RETURNS TABLE (request int, generation bigint, seq bigint, id uuid, kind text, shop uuid,
-     channel text, lane text, remote_id text, received_at bigint, meta text, raw_size bigint,
-     blob text, raw_checksum bigint, next_at bigint, waits int, attempts int, failures int,
-     failing_ms bigint, last_attempt_at bigint, detached boolean, reason text, released boolean,
-     notes text, bytes bytea, media json, conversation json)
+   RETURNS ${CLAIMED}
    LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
    #variable_conflict use_column
    DECLARE
@@ -113,7 +115,7 @@ export const CLAIM = sqlFunction(
        ORDER BY taken.no;
      END IF;
      request := NULL;
-     notes := floors;
+     notes := json_build_object('floors', floors, 'probes', EXISTS (SELECT FROM probe_request));
      RETURN NEXT;
    END $$`,
 );
@@ -239,4 +241,17 @@ export const SAVE_MEDIA = sqlFunction(
      SELECT number FROM held $$`,
 );
 
-export const DELIVERY_FUNCTIONS = [CLAIM, RENEW, SETTLE, SAVE_MEDIA];
+/** `SETTLE`, then `CLAIM`, in one commit. A row without a request has the settled numbers in `notes`. */
+export const SETTLE_AND_CLAIM = sqlFunction(
+  'settle_and_claim',
+  `(items json, own_bytes bytea, requests json, at_most int, lease bigint, stale bigint, instance text)
+   RETURNS ${CLAIMED} LANGUAGE plpgsql AS $$
+   #variable_conflict use_column
+   BEGIN
+     notes := json_build_object('settled', ARRAY(SELECT ${SETTLE.name}(items, own_bytes)));
+     RETURN NEXT;
+     RETURN QUERY SELECT * FROM ${CLAIM.name}(requests, at_most, lease, stale, instance);
+   END $$`,
+);
+
+export const DELIVERY_FUNCTIONS = [CLAIM, RENEW, SETTLE, SETTLE_AND_CLAIM, SAVE_MEDIA];

@@ -54,13 +54,6 @@ export class Records {
     );
   }
 
-  async takeProbeRequests(): Promise<readonly ShopId[]> {
-    const rows = await this.#database.query<{ shop: ShopId }>(
-      `WITH taken AS (DELETE FROM probe_request RETURNING shop) SELECT shop FROM taken ORDER BY shop`,
-    );
-    return rows.map(({ shop }) => shop);
-  }
-
   async mark(name: string): Promise<number | undefined> {
     const [row] = await this.#database.query<{ at: number }>(
       'SELECT at FROM mark WHERE name = $1',

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import pg from 'pg';
 import type { Claimed, NewEntry } from '../../../src/spool/entry.ts';
 import { SpoolUnavailable } from '../../../src/spool/errors.ts';
-import { Database } from '../../../src/spool/postgres/connection.ts';
+import { Database, StatementRefused } from '../../../src/spool/postgres/connection.ts';
 import { CLAIM } from '../../../src/spool/postgres/delivery-functions.ts';
 import { PostgresDeliveries } from '../../../src/spool/postgres/deliveries.ts';
 import { ACCEPT, storedForms } from '../../../src/spool/postgres/intake.ts';
@@ -249,6 +249,51 @@ test('in one batch an old lease changes nothing, and the present one counts once
   expect((await one.get(entry.id))?.state).toBe('delivered');
 });
 
+describe('an outcome that shares the commit of a claim', () => {
+  test('makes way for the next entry of its lane, which is claimed', async () => {
+    const entries = [anEntry({ lane: 'lane' }), anEntry({ lane: 'lane' })] as const;
+    await one.accept(entries);
+    const claimed = await claimOne(one);
+    const [settled, next] = await Promise.all([deliver(one, claimed), claimOne(one)]);
+    expect(settled).toBe(true);
+    expect(next.entry.id).toBe(entries[1].id);
+    const [late, nothing] = await Promise.all([
+      deliver(one, claimed),
+      claimFrom(one, SHOP, 100, LEASE),
+    ]);
+    expect([late, nothing]).toEqual([false, []]);
+  });
+
+  test('and is refused harms neither the claim nor other outcomes', async () => {
+    const entries = [anEntry({ lane: 'bad' }), anEntry({ lane: 'good' }), anEntry()] as const;
+    await one.accept(entries);
+    const [bad, good] = await claimFrom(one, SHOP, 2, LEASE);
+    if (bad === undefined || good === undefined) throw new Error('two are due');
+    const refused = expect(
+      one.settle(bad.lease, retryLater({ retryInMs: 1e30 }), { steps: [] }),
+    ).rejects.toThrow(StatementRefused);
+    const [settled, next] = await Promise.all([deliver(one, good), claimOne(one), refused]);
+    expect(settled).toBe(true);
+    expect(next.entry.id).toBe(entries[2].id);
+    expect((await one.get(bad.entry.id))?.state).toBe('delivering');
+  });
+
+  test('and whose connection is lost may be sent again', async () => {
+    await one.accept([anEntry(), anEntry()]);
+    const claimed = await claimOne(one);
+    await third.query('BEGIN; SELECT FROM lane FOR UPDATE');
+    const lost = [deliver(one, claimed), claimOne(one)].map((each) =>
+      expect(each).rejects.toThrow(SpoolUnavailable),
+    );
+    const pids = await waiting('Lock');
+    await third.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [pids]);
+    await Promise.all(lost);
+    await third.query('ROLLBACK');
+    expect(await deliver(one, claimed)).toBe(true);
+    expect(await deliverAll(other)).toHaveLength(1);
+  });
+});
+
 test('an outcome that is sent again, because its answer was lost, counts once', async () => {
   const entries = [anEntry({ lane: 'lane' }), anEntry({ lane: 'lane' })] as const;
   await one.accept(entries);
@@ -351,16 +396,16 @@ test('an accept whose connection is lost is refused, and the sender may send it 
   expect(await deliverAll(one)).toHaveLength(2);
 });
 
-test('a deadlock is tried once more, and not twice', async () => {
+test('a statement that met a deadlock is tried five times, and not six', async () => {
   const database = new Database(url);
   await third.query('CREATE SEQUENCE tries');
   const failUpTo = (tries: number) =>
     database.query(`DO $$ BEGIN
       IF nextval('tries') <= ${tries} THEN RAISE deadlock_detected; END IF; END $$`);
   try {
-    await failUpTo(1);
+    await failUpTo(4);
     await third.query('ALTER SEQUENCE tries RESTART');
-    await expect(failUpTo(2)).rejects.toThrow(SpoolUnavailable);
+    await expect(failUpTo(5)).rejects.toThrow(SpoolUnavailable);
   } finally {
     await third.query('DROP SEQUENCE tries');
     await database.close();

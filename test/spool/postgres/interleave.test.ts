@@ -26,6 +26,8 @@ const CASES: readonly (readonly [CallName, ...CallName[]])[] = [
   ['claim', 'settle late'],
   ['settle late', 'claim'],
   ['settle', 'accept'],
+  ['settle, claim', 'accept', 'claim'],
+  ['settle, claim', 'discard after its lease'],
   ['detach', 'erase in flight'],
   ['renew', 'claim'],
   ['requeue', 'claim'],

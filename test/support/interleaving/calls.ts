@@ -100,6 +100,13 @@ export const CALLS = {
   claim: claim(20),
   'claim one': claim(1),
   settle: settle('head busy', { state: 'delivered' }),
+  'settle, claim': async (scene, gateway) => {
+    const answers = await Promise.all([
+      settle('head busy', { state: 'delivered' })(scene, gateway),
+      claim(20)(scene, gateway),
+    ]);
+    return Object.assign({}, ...answers);
+  },
   'settle as dead': settle('head busy', dead),
   'settle late': settle('late ended', { state: 'delivered' }),
   'retry later': settle('head busy', retryLater()),

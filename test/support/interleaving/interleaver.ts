@@ -19,6 +19,7 @@ const FUNCTIONS = [
   'claim',
   'renew',
   'settle',
+  'settle_and_claim',
   'move_entry',
   'sweep',
   'recover',

@@ -1,7 +1,7 @@
 import { entryTermsOf, type SearchedRow, TERMS_VERSION } from '../search-terms.ts';
 import { type Database, StatementRefused } from './connection.ts';
 import { jsonOf } from './rows.ts';
-import { NOW, sqlFunction } from './schema.ts';
+import { LOOPS_BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
 /**
  * Cards with the same `seq >> SPAN_BITS` are one span. Each term begins with the number of its span, so
@@ -39,7 +39,7 @@ const FILL = sqlFunction(
   'fill_cards',
   `(held bigint, cards json, done bigint[], most int, min_age bigint, beyond bigint, my_terms int)
    RETURNS json LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      now bigint := ${NOW.name}();

@@ -1,5 +1,5 @@
 import { ACCEPT } from './intake.ts';
-import { sqlFunction } from './schema.ts';
+import { LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
 import { USE_UPLOADS } from './uploads.ts';
 import { LANE, LOCK_OWNERS, OWNER } from './visitors.ts';
 
@@ -25,7 +25,7 @@ export const KEY_HASH = sqlFunction(
 export const ACCEPT_MESSAGES = sqlFunction(
   'accept_messages',
   `(items json, raws bytea) RETURNS TABLE (number int, answer text, id uuid, seq bigint, at bigint)
-   LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   LANGUAGE plpgsql ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      each record;
@@ -121,7 +121,7 @@ export const ACCEPT_MESSAGES = sqlFunction(
 export const APPEND_REPLIES = sqlFunction(
   'append_replies',
   `(items json) RETURNS TABLE (number int, owner text, seq bigint) LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE each record;
    BEGIN
@@ -152,7 +152,7 @@ export const APPEND_REPLIES = sqlFunction(
 export const MARK_MESSAGES = sqlFunction(
   'mark_messages',
   `(items json) RETURNS TABLE (number int, owner text) LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE marked int;
    BEGIN

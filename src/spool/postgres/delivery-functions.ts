@@ -1,6 +1,6 @@
 import { ACCEPT } from './intake.ts';
 import { REFRESH } from './lanes.ts';
-import { NEVER, NOW, sqlFunction } from './schema.ts';
+import { LOOPS_BY_INDEX, NEVER, NOW, sqlFunction } from './schema.ts';
 
 /** A lane that became due this long ago is found by every claim: its commit may have taken some time. */
 const FLOOR_BEHIND_MS = 500;
@@ -29,7 +29,7 @@ export const CLAIM = sqlFunction(
   'claim',
   `(requests json, at_most int, lease bigint, stale bigint, instance text)
    RETURNS ${CLAIMED}
-   LANGUAGE plpgsql SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   LANGUAGE plpgsql ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      now bigint := ${NOW.name}();
@@ -124,7 +124,7 @@ export const CLAIM = sqlFunction(
 export const RENEW = sqlFunction(
   'renew',
   `(leases json, lease bigint) RETURNS SETOF bigint LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    DECLARE keys bigint[];
    BEGIN
      keys := ARRAY(
@@ -147,7 +147,7 @@ export const RENEW = sqlFunction(
 export const SETTLE = sqlFunction(
   'settle',
   `(items json, bytes bytea) RETURNS SETOF int LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    DECLARE
      now bigint := ${NOW.name}();
      each record;
@@ -224,7 +224,7 @@ export const SETTLE = sqlFunction(
 export const SAVE_MEDIA = sqlFunction(
   'save_media',
   `(items json) RETURNS SETOF int LANGUAGE sql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
      WITH held AS MATERIALIZED (
        SELECT number, entry.seq, part, media_id, url
        FROM json_to_recordset(items) AS item (

@@ -7,7 +7,7 @@ import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
 import { SPAN_BITS, spanPrefixOf } from './cards.ts';
 import type { Database, Param } from './connection.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, STATE, storable } from './rows.ts';
-import { sqlFunction } from './schema.ts';
+import { BY_INDEX, LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
 
 /** With more entries that may match, one span after the other is searched. */
 const FEW = 5000;
@@ -23,7 +23,7 @@ const PAGE = 20_000;
 const OPEN_ENTRIES = sqlFunction(
   'open_entries',
   `(states text[], codes text[], low bigint, high bigint, most int)
-   RETURNS SETOF bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+   RETURNS SETOF bigint LANGUAGE plpgsql STABLE ${BY_INDEX} AS $$
    BEGIN
      IF codes IS NULL THEN
        IF 'queued' = ANY (states) THEN
@@ -54,7 +54,7 @@ const FIND = sqlFunction(
   `(in_shop uuid, in_channels text[], in_states text[], codes text[], since bigint, till bigint,
      query text, has_text boolean, high bigint, most int)
    RETURNS SETOF bigint LANGUAGE plpgsql STABLE ROWS 100
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      is_open boolean := codes IS NOT NULL OR coalesce('delivered' <> ALL (in_states), false);

@@ -7,7 +7,7 @@ import type { Database } from './connection.ts';
 import { dedupKeyHash, erasureKeyRow, optOutHash, remoteIdHash } from './erased-keys.ts';
 import { REFRESH } from './lanes.ts';
 import { jsonOf, storable } from './rows.ts';
-import { NEVER, sqlFunction } from './schema.ts';
+import { LOOPS_BY_INDEX, NEVER, sqlFunction } from './schema.ts';
 
 /** A shop's health is written again and again; one of these writes meets no other. */
 const ATTEMPTS = 5;
@@ -23,7 +23,7 @@ const ATTEMPTS = 5;
 const ERASE_ENTRIES = sqlFunction(
   'erase_entries',
   `(ids uuid[], take boolean) RETURNS SETOF uuid LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      now bigint;

@@ -2,7 +2,7 @@ import { MOST_RESERVED, toVisitor, type VisitorRow } from '../chat-rows.ts';
 import type { Identified, VisitorIdentity } from '../chat-store.ts';
 import type { Database } from './connection.ts';
 import { jsonOf } from './rows.ts';
-import { sqlFunction } from './schema.ts';
+import { BY_INDEX, LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
 import { LANE } from './visitors.ts';
 
 /** Another gateway may store the same guest or subject at any moment, each at most once. */
@@ -15,7 +15,7 @@ const ATTEMPTS = 5;
 const MERGE = sqlFunction(
   'merge_guest',
   `(guest visitor, known visitor) RETURNS bigint LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      guest_wrote bigint := (SELECT at FROM journal
@@ -67,7 +67,7 @@ const MERGE = sqlFunction(
 const IDENTIFY = sqlFunction(
   'identify_visitor',
   `(identity json, OUT stored visitor, OUT superseded boolean, OUT joined_lines bigint)
-   LANGUAGE plpgsql SET enable_seqscan = off AS $$
+   LANGUAGE plpgsql ${BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      given record;

@@ -6,7 +6,7 @@ import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { dedupKeyHash, remoteIdHash, WITHOUT_ERASED } from './erased-keys.ts';
 import { jsonOf, storedReason } from './rows.ts';
-import { NOW, sqlFunction } from './schema.ts';
+import { BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
 /**
  * Stores a list of entries. `raws` are the raw bytes of all of them, one after the other: a list of
@@ -27,7 +27,7 @@ import { NOW, sqlFunction } from './schema.ts';
 export const ACCEPT = sqlFunction(
   'accept',
   `(items json, raws bytea) RETURNS TABLE (dedup uuid, id uuid, is_new boolean)
-   LANGUAGE plpgsql SET enable_seqscan = off AS $$
+   LANGUAGE plpgsql ${BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      now bigint := ${NOW.name}();

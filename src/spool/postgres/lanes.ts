@@ -3,7 +3,7 @@ import type { Leases } from '../../runtime/leases.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Repaired, RepairRequest } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
-import { NEVER, NOW, sqlFunction } from './schema.ts';
+import { LOOPS_BY_INDEX, NEVER, NOW, sqlFunction } from './schema.ts';
 
 /** Lanes per call: accepts into these lanes wait until it has committed. */
 const LANES_PER_CALL = 1000;
@@ -15,7 +15,7 @@ const LANES_PER_CALL = 1000;
 export const REFRESH = sqlFunction(
   'refresh_lanes',
   `(keys bigint[], settled boolean) RETURNS void LANGUAGE sql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
      UPDATE lane SET head = now.seq, due_at = greatest(coalesce(now.next_at, ${NEVER}), ${NOW.name}()),
        waits = coalesce(now.waits, 0), failures = coalesce(now.failures, 0),
        owned = false, owner = NULL

@@ -198,6 +198,15 @@ export function sqlFunction(name: string, definition: string): SqlFunction {
   return { name: `${name}_${version}`, sql: `CREATE FUNCTION ${name}_${version} ${definition}` };
 }
 
+/**
+ * Settings of a function whose statements are to find rows by index, also while the statistics are those of
+ * empty tables. Before PostgreSQL 18, a table that is read from end to end all the same makes such a plan
+ * so expensive that it is compiled (`jit`), for a tenth of a second a call.
+ */
+export const BY_INDEX = 'SET enable_seqscan = off SET jit = off';
+/** The same, and by nested loops only. */
+export const LOOPS_BY_INDEX = `SET enable_hashjoin = off SET enable_mergejoin = off ${BY_INDEX}`;
+
 /** The time of the statement, by the database's clock: one clock for all gateways. */
 export const NOW = sqlFunction(
   'now_ms',

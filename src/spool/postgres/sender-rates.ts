@@ -2,7 +2,7 @@ import type { CountedMessage, RateLimit, RateLimits } from '../sender-rates.ts';
 import { rateHash } from '../hashes.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
-import { NOW, sqlFunction } from './schema.ts';
+import { BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -30,7 +30,7 @@ const RULES: readonly { limit: RateLimit; key: 'person' | 'thread' | 'body'; win
 const COUNT = sqlFunction(
   'count_messages',
   `(items json) RETURNS TABLE (number int, exceeded text) LANGUAGE plpgsql
-   SET enable_seqscan = off AS $$
+   ${BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
      each record;

@@ -3,7 +3,7 @@ import { toVisitor, type VisitorRow } from '../chat-rows.ts';
 import type { ChatStore, VisitorRecord } from '../chat-store.ts';
 import type { Database } from './connection.ts';
 import { storable } from './rows.ts';
-import { sqlFunction } from './schema.ts';
+import { LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
 
 type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
@@ -32,7 +32,7 @@ const OWNERS = `DISTINCT owner.no FROM json_to_recordset(items) AS item (shop uu
 export const LOCK_OWNERS = sqlFunction(
   'lock_owners',
   `(items json) RETURNS void LANGUAGE plpgsql
-   SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+   ${LOOPS_BY_INDEX} AS $$
    DECLARE
      owners bigint[] := ARRAY(SELECT ${OWNERS});
    BEGIN

@@ -80,10 +80,15 @@ test('a primary that is killed under load loses nothing that was acknowledged', 
   const acknowledged: EntryId[] = [];
   const failures: unknown[] = [];
   let isOver = false;
+  // Also when the test fails before its end.
+  ends(() => {
+    isOver = true;
+  });
   const send = async (sender: number) => {
     for (let n = sender; !isOver; n += 1) {
       const entry = anEntry();
-      for (let isAccepted = false; !isAccepted;) {
+      let isAccepted = false;
+      while (!isAccepted && !isOver) {
         const spool = spools[n % spools.length];
         isAccepted = await (spool?.accept([entry]) ?? Promise.reject(new Error('none'))).then(
           () => true,
@@ -93,7 +98,7 @@ test('a primary that is killed under load loses nothing that was acknowledged', 
           },
         );
       }
-      acknowledged.push(entry.id);
+      if (isAccepted) acknowledged.push(entry.id);
     }
   };
   const sending = Array.from({ length: SENDERS }, (_, sender) => send(sender));

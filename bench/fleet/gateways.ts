@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Agent } from '../../src/local-platform/agent/agent.ts';
 import { freePorts, ownLoopbackAddress, type Ports } from '../../test/support/gateway-config.ts';
 import { GatewayProcess, type LogLine } from '../../test/support/gateway-process.ts';
 import { PlatformFront } from '../../test/support/platform-front.ts';
@@ -31,6 +32,8 @@ export class FleetGateway implements Door {
   readonly host: string;
   readonly smtpPort: number;
   readonly httpUrl: string;
+  /** Where it asks the platform, and no other gateway does. */
+  readonly platformAddress: string;
   readonly lines: Lines;
   /** What it wrote last when it ended by itself. */
   readonly endedByItself: string[] = [];
@@ -43,12 +46,17 @@ export class FleetGateway implements Door {
   #isWanted = true;
   #isOver = false;
 
-  constructor(choices: ConstructorParameters<typeof GatewayProcess>[0], lines: Lines) {
+  constructor(
+    choices: ConstructorParameters<typeof GatewayProcess>[0],
+    lines: Lines,
+    platformAddress: string,
+  ) {
     this.#choices = choices;
     this.host = choices.host;
     this.smtpPort = choices.ports.smtp;
     this.httpUrl = `http://${choices.host}:${choices.ports.http}`;
     this.lines = lines;
+    this.platformAddress = platformAddress;
     this.#process = this.#launch();
   }
 
@@ -134,8 +142,19 @@ export interface Fleet {
   readonly url: string;
 }
 
+export interface FleetOptions {
+  /** Answers at the platform; nobody by default. */
+  readonly agent?: Agent;
+  /** What is between a gateway and the database: the URL of the database to the one for the gateway. */
+  readonly pooler?: (url: string) => Promise<string>;
+}
+
 /** Gateways in processes of their own with one PostgreSQL and one platform. */
-export async function startFleet(bench: Workbench, size: number): Promise<Fleet> {
+export async function startFleet(
+  bench: Workbench,
+  size: number,
+  { agent, pooler = (url) => Promise.resolve(url) }: FleetOptions = {},
+): Promise<Fleet> {
   const network = openNetwork(bench);
   // Each gateway finds the database and the platform at an address of its own, which can be cut.
   const addresses = Array.from({ length: size }, ownLoopbackAddress);
@@ -144,7 +163,10 @@ export async function startFleet(bench: Workbench, size: number): Promise<Fleet>
   });
   bench.onEnd('database', () => cluster.stop());
   const url = await cluster.createDatabase();
-  const platform = new PlatformFront({ dir: await bench.folder(), addresses });
+  const platform = new PlatformFront({
+    ...{ dir: await bench.folder(), addresses },
+    ...(agent && { agent }),
+  });
   await platform.start();
   bench.onEnd('platform', () => platform.stop());
 
@@ -159,7 +181,8 @@ export async function startFleet(bench: Workbench, size: number): Promise<Fleet>
     await mkdir(dataDir, { mode: 0o700 });
     if (keys !== undefined) await copyFile(keys, join(dataDir, 'keys.json'));
     keys ??= join(dataDir, 'keys.json');
-    const gateway = new FleetGateway(await choicesOf(dataDir, url, lines), lines);
+    const own = await pooler(urlAt(lines.database, url));
+    const gateway = new FleetGateway(await choicesOf(dataDir, own, lines), lines, address);
     bench.onEnd('gateway', () => gateway.end());
     await gateway.ready();
     gateways.push(gateway);
@@ -167,12 +190,16 @@ export async function startFleet(bench: Workbench, size: number): Promise<Fleet>
   return { gateways, platform, network, url };
 }
 
-async function choicesOf(dataDir: string, url: string, { database, platform }: Lines) {
+function urlAt({ host, port }: Line, url: string): string {
+  const own = new URL(url);
+  own.host = `${host}:${port}`;
+  return own.href;
+}
+
+async function choicesOf(dataDir: string, databaseUrl: string, { platform }: Lines) {
   const host = ownLoopbackAddress();
   const ports: Ports = await freePorts(host);
   const platformUrl = `http://${platform.host}:${platform.port}`;
-  const own = new URL(url);
-  own.host = `${database.host}:${database.port}`;
-  const env = { SLUICE_SPOOL_URL: own.href };
+  const env = { SLUICE_SPOOL_URL: databaseUrl };
   return { configFile: writeConfig({ dataDir, platformUrl, host, ports }), host, ports, env };
 }

@@ -5,7 +5,7 @@ import type { Agent } from '../../src/local-platform/agent/agent.ts';
 import { freePorts, ownLoopbackAddress, type Ports } from '../../test/support/gateway-config.ts';
 import { GatewayProcess, type LogLine } from '../../test/support/gateway-process.ts';
 import { PlatformFront } from '../../test/support/platform-front.ts';
-import { startCluster } from '../../test/support/postgres-cluster.ts';
+import { type Cluster, type Standby, startCluster } from '../../test/support/postgres-cluster.ts';
 import { writeConfig } from '../../test/support/running-gateway.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Workbench } from '../support/workbench.ts';
@@ -140,6 +140,9 @@ export interface Fleet {
   readonly network: Network;
   /** Of the database, for this process. */
   readonly url: string;
+  readonly cluster: Cluster;
+  /** Follows the cluster, and is the second host in the gateways' URLs. */
+  readonly standby: Standby | undefined;
 }
 
 export interface FleetOptions {
@@ -147,13 +150,15 @@ export interface FleetOptions {
   readonly agent?: Agent;
   /** What is between a gateway and the database: the URL of the database to the one for the gateway. */
   readonly pooler?: (url: string) => Promise<string>;
+  /** Whether each commit waits for a standby. */
+  readonly isReplicated?: boolean;
 }
 
 /** Gateways in processes of their own with one PostgreSQL and one platform. */
 export async function startFleet(
   bench: Workbench,
   size: number,
-  { agent, pooler = (url) => Promise.resolve(url) }: FleetOptions = {},
+  { agent, pooler = (url) => Promise.resolve(url), isReplicated = false }: FleetOptions = {},
 ): Promise<Fleet> {
   const network = openNetwork(bench);
   // Each gateway finds the database and the platform at an address of its own, which can be cut.
@@ -163,6 +168,8 @@ export async function startFleet(
   });
   bench.onEnd('database', () => cluster.stop());
   const url = await cluster.createDatabase();
+  const standby = isReplicated ? await cluster.startStandby() : undefined;
+  bench.onEnd('standby', () => standby?.stop());
   const platform = new PlatformFront({
     ...{ dir: await bench.folder(), addresses },
     ...(agent && { agent }),
@@ -181,19 +188,18 @@ export async function startFleet(
     await mkdir(dataDir, { mode: 0o700 });
     if (keys !== undefined) await copyFile(keys, join(dataDir, 'keys.json'));
     keys ??= join(dataDir, 'keys.json');
-    const own = await pooler(urlAt(lines.database, url));
+    const own = await pooler(urlAt(lines.database, url, standby));
     const gateway = new FleetGateway(await choicesOf(dataDir, own, lines), lines, address);
     bench.onEnd('gateway', () => gateway.end());
     await gateway.ready();
     gateways.push(gateway);
   }
-  return { gateways, platform, network, url };
+  return { gateways, platform, network, url, cluster, standby };
 }
 
-function urlAt({ host, port }: Line, url: string): string {
-  const own = new URL(url);
-  own.host = `${host}:${port}`;
-  return own.href;
+function urlAt({ host, port }: Line, url: string, standby: Standby | undefined): string {
+  const more = standby === undefined ? '' : `,127.0.0.1:${standby.port}`;
+  return url.replace(new URL(url).host, `${host}:${port}${more}`);
 }
 
 async function choicesOf(dataDir: string, databaseUrl: string, { platform }: Lines) {

@@ -2,15 +2,18 @@
 // they are killed, frozen and cut off. Is an acknowledged message lost, delivered twice or out of order?
 // With --rolling [--messages 6000] [--minutes 2]: they are restarted one after the other behind a load balancer.
 // Does any sender notice?
+// With --replies: how long does a reply that one gateway polled take to a tab at another one?
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { chaos } from './fleet/chaos.ts';
+import { replies } from './fleet/replies.ts';
 import { rolling } from './fleet/rolling.ts';
 import { withWorkbench } from './support/workbench.ts';
 
 const { values } = parseArgs({
   options: {
     rolling: { type: 'boolean', default: false },
+    replies: { type: 'boolean', default: false },
     messages: { type: 'string' },
     minutes: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(1, 1_000_000)) },
@@ -21,11 +24,13 @@ await withWorkbench(async (bench) => {
   const seed = Number(values.seed);
   console.log(`seed ${seed} (the same again: --seed ${seed})`);
   const [messages, minutes] = values.rolling ? [6000, 2] : [50_000, 10];
-  const isPassed = await (values.rolling ? rolling : chaos)(bench, {
-    messages: Number(values.messages ?? messages),
-    minutes: Number(values.minutes ?? minutes),
-    seed,
-  });
+  const isPassed = values.replies
+    ? await replies(bench, { seed })
+    : await (values.rolling ? rolling : chaos)(bench, {
+        messages: Number(values.messages ?? messages),
+        minutes: Number(values.minutes ?? minutes),
+        seed,
+      });
   console.log(isPassed ? 'PASS' : 'FAIL');
   if (!isPassed) process.exitCode = 1;
 });

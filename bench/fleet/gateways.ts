@@ -1,10 +1,11 @@
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Agent } from '../../src/local-platform/agent/agent.ts';
 import { freePorts, ownLoopbackAddress, type Ports } from '../../test/support/gateway-config.ts';
 import { GatewayProcess, type LogLine } from '../../test/support/gateway-process.ts';
 import { PlatformFront } from '../../test/support/platform-front.ts';
-import { startCluster } from '../../test/support/postgres-cluster.ts';
+import { type Cluster, type Standby, startCluster } from '../../test/support/postgres-cluster.ts';
 import { writeConfig } from '../../test/support/running-gateway.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Workbench } from '../support/workbench.ts';
@@ -31,6 +32,8 @@ export class FleetGateway implements Door {
   readonly host: string;
   readonly smtpPort: number;
   readonly httpUrl: string;
+  /** Where it asks the platform, and no other gateway does. */
+  readonly platformAddress: string;
   readonly lines: Lines;
   /** What it wrote last when it ended by itself. */
   readonly endedByItself: string[] = [];
@@ -43,12 +46,17 @@ export class FleetGateway implements Door {
   #isWanted = true;
   #isOver = false;
 
-  constructor(choices: ConstructorParameters<typeof GatewayProcess>[0], lines: Lines) {
+  constructor(
+    choices: ConstructorParameters<typeof GatewayProcess>[0],
+    lines: Lines,
+    platformAddress: string,
+  ) {
     this.#choices = choices;
     this.host = choices.host;
     this.smtpPort = choices.ports.smtp;
     this.httpUrl = `http://${choices.host}:${choices.ports.http}`;
     this.lines = lines;
+    this.platformAddress = platformAddress;
     this.#process = this.#launch();
   }
 
@@ -132,10 +140,26 @@ export interface Fleet {
   readonly network: Network;
   /** Of the database, for this process. */
   readonly url: string;
+  readonly cluster: Cluster;
+  /** Follows the cluster, and is the second host in the gateways' URLs. */
+  readonly standby: Standby | undefined;
+}
+
+export interface FleetOptions {
+  /** Answers at the platform; nobody by default. */
+  readonly agent?: Agent;
+  /** What is between a gateway and the database: the URL of the database to the one for the gateway. */
+  readonly pooler?: (url: string) => Promise<string>;
+  /** Whether each commit waits for a standby. */
+  readonly isReplicated?: boolean;
 }
 
 /** Gateways in processes of their own with one PostgreSQL and one platform. */
-export async function startFleet(bench: Workbench, size: number): Promise<Fleet> {
+export async function startFleet(
+  bench: Workbench,
+  size: number,
+  { agent, pooler = (url) => Promise.resolve(url), isReplicated = false }: FleetOptions = {},
+): Promise<Fleet> {
   const network = openNetwork(bench);
   // Each gateway finds the database and the platform at an address of its own, which can be cut.
   const addresses = Array.from({ length: size }, ownLoopbackAddress);
@@ -144,7 +168,12 @@ export async function startFleet(bench: Workbench, size: number): Promise<Fleet>
   });
   bench.onEnd('database', () => cluster.stop());
   const url = await cluster.createDatabase();
-  const platform = new PlatformFront({ dir: await bench.folder(), addresses });
+  const standby = isReplicated ? await cluster.startStandby() : undefined;
+  bench.onEnd('standby', () => standby?.stop());
+  const platform = new PlatformFront({
+    ...{ dir: await bench.folder(), addresses },
+    ...(agent && { agent }),
+  });
   await platform.start();
   bench.onEnd('platform', () => platform.stop());
 
@@ -159,20 +188,24 @@ export async function startFleet(bench: Workbench, size: number): Promise<Fleet>
     await mkdir(dataDir, { mode: 0o700 });
     if (keys !== undefined) await copyFile(keys, join(dataDir, 'keys.json'));
     keys ??= join(dataDir, 'keys.json');
-    const gateway = new FleetGateway(await choicesOf(dataDir, url, lines), lines);
+    const own = await pooler(urlAt(lines.database, url, standby));
+    const gateway = new FleetGateway(await choicesOf(dataDir, own, lines), lines, address);
     bench.onEnd('gateway', () => gateway.end());
     await gateway.ready();
     gateways.push(gateway);
   }
-  return { gateways, platform, network, url };
+  return { gateways, platform, network, url, cluster, standby };
 }
 
-async function choicesOf(dataDir: string, url: string, { database, platform }: Lines) {
+function urlAt({ host, port }: Line, url: string, standby: Standby | undefined): string {
+  const more = standby === undefined ? '' : `,127.0.0.1:${standby.port}`;
+  return url.replace(new URL(url).host, `${host}:${port}${more}`);
+}
+
+async function choicesOf(dataDir: string, databaseUrl: string, { platform }: Lines) {
   const host = ownLoopbackAddress();
   const ports: Ports = await freePorts(host);
   const platformUrl = `http://${platform.host}:${platform.port}`;
-  const own = new URL(url);
-  own.host = `${database.host}:${database.port}`;
-  const env = { SLUICE_SPOOL_URL: own.href };
+  const env = { SLUICE_SPOOL_URL: databaseUrl };
   return { configFile: writeConfig({ dataDir, platformUrl, host, ports }), host, ports, env };
 }

@@ -1,21 +1,47 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { ends } from './ends.ts';
 
-/**
- * A proxy that lets no notification through, as a pooler in transaction mode does. It ends with the test.
- * Resolves with its URL.
- */
-export async function startDeafPooler(url: string): Promise<string> {
-  const pooled = new URL(url);
-  const [port, host] = [Number(pooled.port), pooled.hostname];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const upstream = connect(port, host);
+/** A proxy that lets LISTEN through and no notification back, as a pooler in transaction mode does. */
+export class DeafPooler {
+  /** How many notifications it has kept back. */
+  withheld = 0;
+  readonly #target: URL;
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((socket) => this.#carry(socket));
+
+  private constructor(url: string) {
+    this.#target = new URL(url);
+  }
+
+  /** @param url of the database */
+  static async start(url: string): Promise<DeafPooler> {
+    const pooler = new DeafPooler(url);
+    pooler.#server.listen(0, '127.0.0.1');
+    await once(pooler.#server, 'listening');
+    return pooler;
+  }
+
+  /** Of the same database, through this proxy. */
+  get url(): string {
+    const pooled = new URL(this.#target);
+    pooled.hostname = '127.0.0.1';
+    // A listening TCP server's address is never a string.
+    pooled.port = String((this.#server.address() as AddressInfo).port);
+    return pooled.href;
+  }
+
+  stop(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+
+  #carry(socket: Socket): void {
+    const upstream = connect(Number(this.#target.port), this.#target.hostname);
     for (const end of [socket, upstream]) {
-      sockets.add(end);
+      this.#sockets.add(end);
       end.on('error', () => undefined);
       end.on('close', () => {
+        this.#sockets.delete(end);
         socket.destroy();
         upstream.destroy();
       });
@@ -27,17 +53,10 @@ export async function startDeafPooler(url: string): Promise<string> {
       // Each message has a type and a length (PostgreSQL, "Message Formats"); NotificationResponse is "A".
       while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
         const length = 1 + rest.readUInt32BE(1);
-        if (rest.toString('latin1', 0, 1) !== 'A') socket.write(rest.subarray(0, length));
+        if (rest.toString('latin1', 0, 1) === 'A') this.withheld += 1;
+        else socket.write(rest.subarray(0, length));
         rest = rest.subarray(length);
       }
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ends(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  // A listening TCP server's address is never a string.
-  pooled.port = String((server.address() as AddressInfo).port);
-  return pooled.href;
+  }
 }

@@ -18,6 +18,8 @@ export interface ProcessChoices {
   readonly env?: Readonly<Record<string, string>>;
   /** A program that runs node: strace with its arguments. */
   readonly wrapper?: readonly string[];
+  /** Arguments of node: another program than the built one. */
+  readonly program?: readonly string[];
 }
 
 /** One line of the gateway's log. */
@@ -33,9 +35,9 @@ export class GatewayProcess {
   readonly #other: string[] = [];
   readonly #output: string[] = [];
 
-  constructor({ configFile, env = {}, wrapper = [] }: ProcessChoices) {
+  constructor({ configFile, env = {}, wrapper = [], program = [MAIN] }: ProcessChoices) {
     const [command, ...args] = [...wrapper, process.execPath];
-    this.#child = spawn(command, [...args, MAIN, '--config', configFile], {
+    this.#child = spawn(command, [...args, ...program, '--config', configFile], {
       // A clean environment: what jest sets must not reach the gateway.
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -22,7 +22,9 @@ export interface GatewaySetting {
   readonly host: string;
   readonly ports: Ports;
   /** Starts the gateway, on the same folder and ports each time, and waits until it is ready. */
-  readonly start: (how?: Pick<ProcessChoices, 'env' | 'wrapper'>) => Promise<GatewayProcess>;
+  readonly start: (
+    how?: Pick<ProcessChoices, 'env' | 'wrapper' | 'program'>,
+  ) => Promise<GatewayProcess>;
   /** A mail client that has been greeted. */
   readonly greeted: () => Promise<SmtpClient>;
   /** A new visitor, whose tab comes back by itself. */

@@ -49,8 +49,11 @@ export class PlatformFront {
   faults: Faults = () => undefined;
   /** The front's. */
   gate: Gate = () => undefined;
-  /** Changes a list of messages on its way to the gateway: what this platform's agent never writes. */
-  rewriteMessages: ((list: unknown) => unknown) | undefined;
+  /**
+   * Changes a list of messages on its way to the gateway: what this platform's agent never writes.
+   * @param address at which the front was asked, one of `addresses` perhaps
+   */
+  rewriteMessages: ((list: unknown, address: string) => unknown) | undefined;
   /** The folder with the agent's emails, and `sms.log`. */
   readonly outbox: string;
   readonly #platform;
@@ -146,7 +149,8 @@ export class PlatformFront {
       if (call === 'GET /messages/' && this.rewriteMessages !== undefined) {
         const list: unknown = JSON.parse(await text(answer));
         response.writeHead(seen.status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(this.rewriteMessages(list)));
+        const { localAddress = '' } = request.socket;
+        response.end(JSON.stringify(this.rewriteMessages(list, localAddress)));
         return;
       }
       response.writeHead(seen.status, answer.headers);

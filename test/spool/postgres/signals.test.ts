@@ -9,7 +9,7 @@ import type { Hint, Signals } from '../../../src/spool/signals.ts';
 import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';
 import { type Cluster, startCluster } from '../../support/postgres-cluster.ts';
-import { startDeafPooler } from '../../support/deaf-pooler.ts';
+import { DeafPooler } from '../../support/deaf-pooler.ts';
 import { openStore } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -154,7 +154,9 @@ describe('signals of several gateways on PostgreSQL', () => {
   });
 
   test('do not come through a pooler, so who is behind one polls every second', async () => {
-    const pooled = await onPostgres(await startDeafPooler(url));
+    const pooler = await DeafPooler.start(url);
+    ends(() => pooler.stop());
+    const pooled = await onPostgres(pooler.url);
     const direct = await onPostgres();
     const [here, there] = [listen(pooled), listen(direct)];
     await hearing(direct);

@@ -84,7 +84,8 @@ function durationHint(value: string): string | undefined {
   const [, count, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value.trim()) ?? [];
   if (count === undefined || unit === undefined) return undefined;
   const short = unit.toLowerCase().startsWith('ms') ? 'ms' : (unit[0]?.toLowerCase() ?? 's');
-  return parseDuration(count + short) === undefined ? undefined : count + short;
+  const isDuration = Number(count) > 0 && parseDuration(count + short) !== undefined;
+  return isDuration ? count + short : undefined;
 }
 
 /** At least one millisecond: an interval of zero would be a busy loop. */
@@ -93,6 +94,9 @@ export const duration = (example: string) =>
     const parsed = parseDuration(value);
     return parsed === 0 ? undefined : parsed;
   });
+
+export const durationOrNone = (example: string) =>
+  field<number>({ expected: `0s, or ${DURATION}`, example, hint: durationHint }, parseDuration);
 
 export const durationOrForever = () =>
   field<number | 'forever'>(

@@ -16,6 +16,7 @@ import {
 import {
   choice,
   duration,
+  durationOrNone,
   path,
   secret,
   secretOf,
@@ -175,7 +176,7 @@ const alertSchema = z.strictObject({
  */
 export const configSchema = z.strictObject({
   dataDir: path('./data'),
-  stopDelay: z.exactOptional(duration('10s')),
+  stopDelay: z.exactOptional(durationOrNone('10s')),
   log: z.strictObject({
     level: choice('info', 'debug', 'warn', 'error'),
     format: choice('pretty', 'json'),

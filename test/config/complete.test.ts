@@ -130,5 +130,5 @@ test('only gateways with a shared store keep their ports open at a stop, unless 
   expect(stopDelayMs(config())).toBe(0);
   expect(stopDelayMs(config('spool: {url: postgres://db/sluice}'))).toBe(10_000);
   expect(stopDelayMs(config('stopDelay: 3s'))).toBe(3_000);
-  expect(stopDelayMs(config("{stopDelay: 0s, spool: {url: 'postgres://db/sluice'}}"))).toBe(0);
+  expect(stopDelayMs(config('stopDelay: 0s\nspool: {url: postgres://db/sluice}'))).toBe(0);
 });

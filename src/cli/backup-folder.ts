@@ -3,7 +3,8 @@ import { BackupRefused, checkBackup, makeBackup } from '../operations/backup/bac
 import { counted } from '../runtime/amounts.ts';
 import { assertNotMoved } from '../spool/move.ts';
 import { configuration } from './configuration.ts';
-import { CommandFailed } from './exit-codes.ts';
+import { checkBlobs } from './check-blobs.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
 import { requireEmbeddedStore, withSpool } from './open-spool.ts';
@@ -17,18 +18,18 @@ export interface BackupOptions {
 
 /** `backup`: makes or checks a backup. */
 export async function makeOrCheck(
-  folder: string,
-  options: BackupOptions,
+  folder: string | undefined,
+  { check: checks, json }: BackupOptions,
   command: Command,
   terminal: Terminal,
   events: ProcessEvents,
 ): Promise<void> {
-  if (options.check) await check(folder, terminal, options.json);
-  else {
-    await interruptible(events, (signal) =>
-      make(folder, terminal, command, { ...options, signal }),
-    );
-  }
+  await interruptible(events, async (signal) => {
+    if (folder === undefined && checks) await checkBlobs(command, terminal, { json, signal });
+    else if (folder === undefined) throw new UsageError('name a new folder for the backup');
+    else if (checks) await check(folder, terminal, json);
+    else await make(folder, terminal, command, { ...(json && { json }), signal });
+  });
 }
 
 async function make(
@@ -41,7 +42,7 @@ async function make(
   requireEmbeddedStore(
     config,
     'back up the database with pg_dump, or with pgBackRest for a backup to any point in time, and copy ' +
-      'keys.json from the data folder (docs/scaling.md)',
+      'keys.json from the data folder; check what you restored with: sluice backup --check (docs/scaling.md)',
   );
   const { dataDir } = config;
   assertNotMoved(dataDir);

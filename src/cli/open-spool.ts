@@ -7,6 +7,7 @@ import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { Eraser } from '../spool/erasure.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
+import type { Fleet } from '../spool/fleet.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import { type Reason, shownReason } from '../domain/reasons.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -24,6 +25,8 @@ export interface OpenSpool {
   readonly operator: OperatorStore;
   readonly index: EntryIndex;
   readonly chat: ChatStore;
+  /** Of a store that several gateways share. */
+  readonly fleet: Fleet | undefined;
   /** Opens what erases people; the caller closes it. */
   readonly openEraser: () => Eraser;
   readonly shops: CompleteConfig['shops'];
@@ -51,7 +54,7 @@ export async function withSpool<T>(
   if (config.spool.url === 'sqlite') requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
-  const { spool, operator, chat, openIndex, openEraser } = await openStore({
+  const { spool, operator, chat, fleet, openIndex, openEraser } = await openStore({
     url: storeUrl(config),
     blobs: config.spool.blobs,
     dir: config.dataDir,
@@ -68,6 +71,7 @@ export async function withSpool<T>(
       operator,
       index,
       chat,
+      fleet,
       openEraser,
       shops,
       shopName: (id) => names.get(id) ?? id,

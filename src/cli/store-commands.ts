@@ -116,15 +116,21 @@ export function registerBackup(parent: Command, terminal: Terminal, events: Proc
   parent
     .command('backup')
     .description('copies the data folder of a running gateway, or checks such a copy')
-    .argument('<folder>', 'a new folder, outside of the data folder')
-    .addOption(new Option('--check', 'checks whether a gateway can use this backup'))
+    .argument('[folder]', 'a new folder, outside of the data folder')
+    .addOption(
+      new Option(
+        '--check',
+        'checks whether a gateway can use this backup; without a folder, whether a restored PostgreSQL database has all its files',
+      ),
+    )
     .option('--json', 'for programs: one JSON object')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ sluice backup /backup/sluice-monday\n  $ sluice backup /backup/sluice-monday --check\n\n' +
+      '\nExamples:\n  $ sluice backup /backup/sluice-monday\n  $ sluice backup /backup/sluice-monday --check\n' +
+        '  $ sluice backup --check\n\n' +
         'To restore a backup, stop the gateway and copy the folder to dataDir.',
     )
-    .action(async (folder: string, options: BackupOptions, command: Command) => {
+    .action(async (folder: string | undefined, options: BackupOptions, command: Command) => {
       const { makeOrCheck } = await import('./backup-folder.ts');
       await makeOrCheck(folder, options, command, terminal, events);
     });

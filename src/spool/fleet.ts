@@ -1,4 +1,15 @@
+import type { BlobName, EntryId } from '../domain/ids.ts';
 import type { DatabaseStatus, InstanceReport, InstanceStatus } from '../observability/status.ts';
+
+/** A large message or a file, as the row that names it has it. */
+export interface NamedBlob {
+  readonly blob: BlobName;
+  /** Undefined for a file that no message has used yet. */
+  readonly entry?: EntryId;
+  readonly size: number;
+  /** CRC-32. */
+  readonly checksum?: number;
+}
 
 /** What gateways with a common store know of one another, and of what they share. */
 export interface Fleet {
@@ -10,4 +21,7 @@ export interface Fleet {
   inspectDatabase(): Promise<DatabaseStatus>;
   /** @throws {SpoolUnavailable} large messages can be neither stored nor read */
   checkBlobs(): Promise<void>;
+  countBlobs(): Promise<number>;
+  /** Some of what rows name, in order of the blobs' names; none after the last one. */
+  blobsAfter(blob: BlobName | undefined): Promise<readonly NamedBlob[]>;
 }

@@ -1,15 +1,24 @@
 import type { DatabaseStatus, InstanceReport, InstanceStatus } from '../../observability/status.ts';
-import type { Fleet } from '../fleet.ts';
+import type { BlobName, EntryId } from '../../domain/ids.ts';
+import type { Fleet, NamedBlob } from '../fleet.ts';
 import type { SharedBlobs } from './blobs.ts';
 import { Database } from './connection.ts';
 import { NOW } from './schema.ts';
 
+const BLOBS_PER_CALL = 200;
 const SHOWN_MS = 24 * 60 * 60 * 1000;
 
 interface InstanceRow {
   readonly name: string;
   readonly report: InstanceReport;
   readonly seen_ago: number;
+}
+
+interface NamedBlobRow {
+  readonly blob: BlobName;
+  readonly entry: EntryId | null;
+  readonly size: number;
+  readonly checksum: number | null;
 }
 
 interface FleetParts {
@@ -58,6 +67,32 @@ export class FleetTable implements Fleet {
 
   checkBlobs(): Promise<void> {
     return this.#parts.blobs.check();
+  }
+
+  async countBlobs(): Promise<number> {
+    const [row] = await this.#parts.database.query<{ n: number }>(
+      `SELECT (SELECT count(*) FROM entry WHERE blob IS NOT NULL)
+         + (SELECT count(*) FROM upload) AS n`,
+    );
+    return row?.n ?? 0;
+  }
+
+  async blobsAfter(blob: BlobName | undefined): Promise<readonly NamedBlob[]> {
+    const rows = await this.#parts.database.query<NamedBlobRow>(
+      `SELECT * FROM (
+         (SELECT blob, id AS entry, raw_size AS size, raw_checksum AS checksum
+           FROM entry WHERE blob > $1 ORDER BY blob LIMIT ${BLOBS_PER_CALL})
+         UNION ALL
+         (SELECT blob, entry, size, checksum
+           FROM upload WHERE blob > $1 ORDER BY blob LIMIT ${BLOBS_PER_CALL})
+       ) AS named ORDER BY blob LIMIT ${BLOBS_PER_CALL}`,
+      [blob ?? ''],
+    );
+    return rows.map(({ entry, checksum, ...named }) => ({
+      ...named,
+      ...(entry !== null && { entry }),
+      ...(checksum !== null && { checksum }),
+    }));
   }
 }
 

@@ -80,15 +80,16 @@ test('a primary that is killed under load loses nothing that was acknowledged', 
   const acknowledged: EntryId[] = [];
   const failures: unknown[] = [];
   let isOver = false;
+  const goesOn = () => !isOver;
   // Also when the test fails before its end.
   ends(() => {
     isOver = true;
   });
   const send = async (sender: number) => {
-    for (let n = sender; !isOver; n += 1) {
+    for (let n = sender; goesOn(); n += 1) {
       const entry = anEntry();
       let isAccepted = false;
-      while (!isAccepted && !isOver) {
+      while (!isAccepted && goesOn()) {
         const spool = spools[n % spools.length];
         isAccepted = await (spool?.accept([entry]) ?? Promise.reject(new Error('none'))).then(
           () => true,

@@ -1,9 +1,10 @@
 /**
- * npm run bench -- simulate [--seeds 20000] [--first 1] [--only SEED] [--mutations [--up-to 3000]]
+ * npm run bench -- simulate [--seeds 20000] [--first 1] [--only SEED] [--gateways 1] [--mutations [--up-to 3000]]
  *
  * Does delivery keep its guarantees, whatever the platform, people and the machine do? Each seed is
  * a run of the real intake, store and delivery code in virtual time (`test/simulation`). A seed
- * with violations is reported and can be run again with `--only`. `--mutations` injects known
+ * with violations is reported and can be run again with `--only`. With `--gateways 3` that many processes share one
+ * store. `--mutations` injects known
  * faults, one at a time, and reports how many seeds it takes to find each.
  */
 import { fork } from 'node:child_process';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '20000' },
     first: { type: 'string', default: '1' },
     only: { type: 'string' },
+    gateways: { type: 'string', default: '1' },
     mutations: { type: 'boolean', default: false },
     'up-to': { type: 'string', default: '3000' },
     /** For a child process: the remainder of its seeds, and the number of processes. */
@@ -26,6 +28,7 @@ const { values } = parseArgs({
   },
 });
 const SHOWN = 10;
+const gateways = Number(values.gateways);
 const PROGRESS_EVERY = 1000;
 
 interface Part {
@@ -36,7 +39,7 @@ interface Part {
 }
 
 if (values.only !== undefined) {
-  const played = await play(Number(values.only));
+  const played = await play(Number(values.only), { gateways });
   console.log(told(played));
   process.exitCode = played.violations.length > 0 ? 1 : 0;
 } else if (values.mutations) {
@@ -51,7 +54,7 @@ async function playPart(part: string): Promise<void> {
   const [index = 0, parts = 1] = part.split('/').map(Number);
   const first = Number(values.first);
   for (let seed = first + index; seed < first + Number(values.seeds); seed += parts) {
-    const played = await play(seed);
+    const played = await play(seed, { gateways });
     const { scenario, endedAt } = played.run;
     const message: Part = {
       seed,
@@ -71,7 +74,14 @@ async function playAll(first: number, seeds: number): Promise<void> {
   let [played, messages, virtualMs] = [0, 0, 0];
   await Promise.all(
     Array.from({ length: parts }, async (_, index) => {
-      const args = ['--first', String(first), '--seeds', String(seeds)];
+      const args = [
+        '--first',
+        String(first),
+        '--seeds',
+        String(seeds),
+        '--gateways',
+        values.gateways,
+      ];
       const child = fork(fileURLToPath(import.meta.url), [...args, '--part', `${index}/${parts}`]);
       child.on('message', (part: Part) => {
         played += 1;
@@ -101,7 +111,7 @@ async function findMutations(upTo: number): Promise<void> {
     while (found === undefined && seed < upTo) {
       seed += 1;
       // A fault's effect on the store may make a call fail outright; this counts as found, too.
-      found = await play(seed, meddling).then(
+      found = await play(seed, { ...meddling, gateways }).then(
         ({ violations: [violation] }) => violation,
         (error: unknown) => String(error),
       );

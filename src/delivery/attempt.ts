@@ -29,6 +29,11 @@ export interface AttemptParts extends DeliveryParts {
 /** What differs from one attempt to the next. */
 export interface AttemptOptions {
   readonly signal: AbortSignal;
+  /**
+   * Called before each request. Renews the lease if it may have ended: another gateway may have the
+   * entry now. Aborts the attempt if the lease is lost.
+   */
+  readonly confirmLease: () => Promise<void>;
   /** Called before the outcome is durable, when no more requests to the platform follow. */
   readonly onOutcome: () => void;
   /** Set for a probe of this endpoint, with the probe's timeout. */
@@ -92,14 +97,14 @@ function workOf(
   claimed: Claimed,
   shop: ShopPlatform,
   { spool }: AttemptParts,
-  { signal, probe }: AttemptOptions,
+  { signal, probe, confirmLease }: AttemptOptions,
   steps: Steps,
 ): Work {
   const client = probe === undefined ? shop.client : clientFor(probe, shop);
   const once = probe !== undefined || claimed.entry.attempts >= ONE_TRY_AFTER_ATTEMPTS;
   return {
     ...{ claimed, shop, spool, steps, signal },
-    requests: new Requests(client, signal, { once }),
+    requests: new Requests(client, signal, { once, confirmLease }),
     notes: new Notes(claimed.notes),
     record: new AttemptRecord(),
     probes: probe?.endpoint,

@@ -37,6 +37,8 @@ interface InFlight {
   /** The entry failed before, while other entries of its shop were delivered. */
   readonly isRetry: boolean;
   readonly abort: AbortController;
+  /** Until then no other gateway can have claimed the entry. */
+  readonly leased: { until: number };
   readonly done: Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export class Dispatcher {
   /** When the leases in flight were last renewed, and when they are next due for renewal. */
   #renewedAt = 0;
   #renewAt = 0;
+  #renewal: Promise<void> | undefined;
   #interrupted = false;
 
   constructor(shops: readonly ShopPlatform[], parts: DispatcherParts, options: DispatcherOptions) {
@@ -167,6 +170,7 @@ export class Dispatcher {
     const free = this.#options.concurrency - this.#busy;
     const asked = free > 0 ? this.#inTurn(shops, free) : [];
     if (asked.length === 0) return 0;
+    const leased = this.#leaseFromNow();
     const answers = await this.#parts.spool.claim(
       asked.map(({ request }) => request),
       LEASE_MS,
@@ -177,7 +181,7 @@ export class Dispatcher {
     for (const [index, { shop }] of asked.entries()) {
       for (const entry of answers[index] ?? []) {
         this.#lastClaimAt.set(entry.entry.shopId, this.#parts.clock());
-        void this.#begin(entry, this.#current(shop), { counted: true });
+        void this.#begin(entry, this.#current(shop), { counted: true, leased: { ...leased } });
         claimed += 1;
       }
     }
@@ -236,17 +240,32 @@ export class Dispatcher {
     if (this.#stopping) return false;
     const { shopId } = shop.settings;
     const one = [{ shopId, limit: 1, from }];
+    const leased = this.#leaseFromNow();
     const answers = await this.#parts.spool.claim(one, LEASE_MS, 1, this.#renewedAt);
     const [claimed] = answers[0] ?? [];
     if (claimed === undefined) return false;
-    await this.#begin(claimed, this.#current(shop), { counted: false, ...(probe && { probe }) });
+    const options = { counted: false, leased, ...(probe && { probe }) };
+    await this.#begin(claimed, this.#current(shop), options);
     return true;
+  }
+
+  /** Of a claim or renewal that begins now. The store counts from later on. */
+  #leaseFromNow(): { until: number } {
+    return { until: this.#parts.clock() + LEASE_MS };
   }
 
   #begin(
     claimed: Claimed,
     shop: ShopPlatform,
-    { counted, probe }: { readonly counted: boolean; readonly probe?: AttemptOptions['probe'] },
+    {
+      counted,
+      leased,
+      probe,
+    }: {
+      readonly counted: boolean;
+      readonly leased: InFlight['leased'];
+      readonly probe?: AttemptOptions['probe'];
+    },
   ): Promise<void> {
     const { id, generation } = claimed.lease;
     const key = `${id}/${generation}`;
@@ -262,7 +281,12 @@ export class Dispatcher {
       this.#occupy(shopId, -1);
       this.wake();
     };
-    const options = { signal: abort.signal, onOutcome, ...(probe && { probe }) };
+    const confirmLease = async () => {
+      if (this.#parts.clock() < leased.until) return;
+      await this.#renew();
+      if (this.#parts.clock() >= leased.until) abort.abort();
+    };
+    const options = { signal: abort.signal, confirmLease, onOutcome, ...(probe && { probe }) };
     const done = attempt(claimed, shop, this.#parts, options).finally(() => {
       onOutcome();
       this.#inFlight.delete(key);
@@ -270,7 +294,7 @@ export class Dispatcher {
     });
     // `attempts`, not `failures`: an entry that only failed with its shop is no retry.
     const isRetry = claimed.entry.attempts > 0;
-    this.#inFlight.set(key, { lease: claimed.lease, shopId, isRetry, abort, done });
+    this.#inFlight.set(key, { lease: claimed.lease, shopId, isRetry, abort, leased, done });
     return done;
   }
 
@@ -279,13 +303,21 @@ export class Dispatcher {
     this.#perShop.set(shopId, (this.#perShop.get(shopId) ?? 0) + change);
   }
 
-  async #renew(): Promise<void> {
+  #renew(): Promise<void> {
+    this.#renewal ??= this.#renewAll().finally(() => (this.#renewal = undefined));
+    return this.#renewal;
+  }
+
+  async #renewAll(): Promise<void> {
     const begunAt = this.#parts.clock();
     this.#renewAt = begunAt + RENEW_EVERY_MS;
-    const leases = [...this.#inFlight.values()].map(({ lease }) => lease);
+    const { until } = this.#leaseFromNow();
+    const renewed = [...this.#inFlight.values()];
+    const leases = renewed.map(({ lease }) => lease);
     try {
       const lost = leases.length === 0 ? [] : await this.#parts.spool.renew(leases, LEASE_MS);
       this.#renewedAt = begunAt;
+      for (const { leased } of renewed) leased.until = until;
       for (const { id, generation } of lost)
         this.#inFlight.get(`${id}/${generation}`)?.abort.abort();
     } catch (error) {

@@ -22,6 +22,8 @@ const PROBED: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, WAITS_FOR.med
 const DELIVERED_TOLD_EVERY_MS = 10_000;
 /** Entries that are made due early are spread over this time. */
 const HASTEN_SPREAD_MS = 5000;
+/** A probe's lease is renewed each `PROBE_AFTER_MS`, so another gateway soon replaces one that died. */
+const PROBE_LEASE_MS = 2 * PROBE_AFTER_MS;
 /** How often operators' requests are read and the stored health is updated. */
 const LOOK_EVERY_MS = 500;
 
@@ -48,6 +50,8 @@ export class Probing {
   readonly #timeouts = new Map<ShopId, number>();
   readonly #turns = new Map<ShopId, number>();
   readonly #told = new Map<ShopId, string>();
+  /** The leases of the probes in flight, with the time from which each is due for renewal. */
+  readonly #held = new Map<string, number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ProbingParts, tryOne: TryOne) {
@@ -58,6 +62,9 @@ export class Probing {
   /** Starts the probes that are due. They continue after it resolves. */
   async look(shops: readonly ShopPlatform[]): Promise<void> {
     const now = this.#parts.clock();
+    for (const [lease, renewAt] of this.#held) {
+      if (now >= renewAt) this.#hold(lease);
+    }
     const looks = now - this.#lookedAt >= LOOK_EVERY_MS;
     if (looks) {
       this.#lookedAt = now;
@@ -92,18 +99,20 @@ export class Probing {
   }
 
   /**
-   * One attempt at one lane head, unless another gateway has just made one. The next probe is
-   * scheduled whatever its result.
+   * One attempt at one lane head, unless another gateway makes one or did so in the last five
+   * seconds. The next probe is scheduled whatever its result.
    */
   async #probe(shop: ShopPlatform, endpoint: Endpoint): Promise<void> {
     const health = shop.health[endpoint];
     const { isProbeAsked } = health;
     const end = health.beginProbe();
+    const { leases, clock } = this.#parts;
+    const lease = `probe of ${shop.settings.shopId} ${endpoint}`;
     let isMade = false;
     try {
-      const lease = `probe of ${shop.settings.shopId} ${endpoint}`;
-      isMade = (await this.#parts.leases.take(lease, PROBE_AFTER_MS)) || isProbeAsked;
+      isMade = (await leases.take(lease, PROBE_LEASE_MS)) || isProbeAsked;
       if (!isMade) return;
+      this.#held.set(lease, clock() + PROBE_AFTER_MS);
       if (endpoint === 'messages') await shop.checkReads();
       const found = await this.#tryOne({
         shop,
@@ -113,7 +122,16 @@ export class Probing {
       if (!found) health.nothingToTry();
     } finally {
       end(isMade);
+      this.#held.delete(lease);
+      // Like this gateway, the others wait from the end of the probe.
+      if (isMade) this.#begin(() => leases.take(lease, PROBE_AFTER_MS));
     }
+  }
+
+  #hold(lease: string): void {
+    const { leases, clock } = this.#parts;
+    this.#held.set(lease, clock() + PROBE_AFTER_MS);
+    this.#begin(() => leases.take(lease, PROBE_LEASE_MS));
   }
 
   #inTurn({ settings: { shopId }, health: { media } }: ShopPlatform): ClaimSource[] {

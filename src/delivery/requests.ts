@@ -9,6 +9,13 @@ const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large']
 
 type Request<T> = (client: PlatformClient, signal: AbortSignal) => Promise<T>;
 
+interface RequestsOptions {
+  /** Each request is tried only once. */
+  readonly once: boolean;
+  /** `AttemptOptions.confirmLease` */
+  readonly confirmLease: () => Promise<void>;
+}
+
 /**
  * The requests of one attempt. Each is tried twice in quick succession, but only once for a probe or
  * an entry that failed often; a failure that persists is retried on the durable schedule.
@@ -16,21 +23,25 @@ type Request<T> = (client: PlatformClient, signal: AbortSignal) => Promise<T>;
 export class Requests {
   readonly #client: PlatformClient;
   readonly #signal: AbortSignal;
-  readonly #once: boolean;
+  readonly #options: RequestsOptions;
 
-  constructor(client: PlatformClient, signal: AbortSignal, options: { readonly once: boolean }) {
+  constructor(client: PlatformClient, signal: AbortSignal, options: RequestsOptions) {
     this.#client = client;
     this.#signal = signal;
-    this.#once = options.once;
+    this.#options = options;
   }
 
   /**
    * @throws {Later} after the last try, or at once when the platform sends Retry-After
    * @throws {PlatformError} an error that a second try would not change
    */
-  async call<T>(endpoint: Endpoint, request: Request<T>, { once = this.#once } = {}): Promise<T> {
+  async call<T>(
+    endpoint: Endpoint,
+    request: Request<T>,
+    { once = this.#options.once } = {},
+  ): Promise<T> {
     try {
-      return await pRetry(() => request(this.#client, this.#signal), {
+      return await pRetry(() => this.#make(request), {
         retries: once ? 0 : 1,
         ...{ minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS },
         shouldRetry: ({ error }) => worthASecondTry(error),
@@ -43,6 +54,12 @@ export class Requests {
       }
       throw error;
     }
+  }
+
+  async #make<T>(request: Request<T>): Promise<T> {
+    await this.#options.confirmLease();
+    this.#signal.throwIfAborted();
+    return request(this.#client, this.#signal);
   }
 
   /** For an answer that is useful but not required: undefined when the platform refuses it. */

@@ -9,6 +9,7 @@ import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import type { Entry, NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { Store } from '../../src/spool/store.ts';
@@ -39,6 +40,8 @@ export interface SceneOptions {
   readonly concurrency?: number;
   readonly requestTimeoutMs?: number;
   readonly leases?: Leases;
+  /** The dispatcher's. */
+  readonly clock?: Clock;
 }
 
 export type Scene = Awaited<ReturnType<typeof deliveryScene>>;
@@ -63,6 +66,7 @@ export async function deliveryScene({
   concurrency = 8,
   requestTimeoutMs = 2000,
   leases = soleLeases,
+  clock = Date.now,
 }: SceneOptions = {}) {
   const dir = tempDir();
   ends(() => dir.remove());
@@ -103,7 +107,7 @@ export async function deliveryScene({
   const dispatcher: Dispatcher = new Dispatcher(
     shops,
     {
-      ...{ spool: store.spool, leases, intake, metrics, clock: Date.now, random: () => 0 },
+      ...{ spool: store.spool, leases, intake, metrics, clock, random: () => 0 },
       conversations: new Conversations(store.spool, Date.now),
       normalizers: { email: normalize, sms: normalize, web_chat: normalize },
       logger: recording(logged),

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { OperationName } from '../../src/spool/sqlite/operations.ts';
 import { play, type Played, told } from './play.ts';
 import { DEFAULT_TRAITS } from './platform-traits.ts';
-import type { Meddling } from './run.ts';
+import type { Meddling } from './meddling.ts';
 import type { Scenario, SimulatedMessage } from './scenario.ts';
 import type { CallFate } from './store.ts';
 

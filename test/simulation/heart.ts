@@ -1,4 +1,4 @@
-import { soleLeases } from '../../src/runtime/leases.ts';
+import type { Leases } from '../../src/runtime/leases.ts';
 import type FormData from 'form-data';
 import { Readable } from 'node:stream';
 import { Conversations } from '../../src/delivery/conversations.ts';
@@ -30,6 +30,7 @@ export interface Wanted {
 export interface HeartOptions {
   readonly time: VirtualTime;
   readonly spool: Spool;
+  readonly leases: Leases;
   readonly platform: Pick<PlatformModel, 'handle'>;
   readonly shops: readonly { readonly shopId: string; readonly apiKey: string }[];
   readonly random: Random;
@@ -55,7 +56,7 @@ export class Heart {
   #shops: readonly ShopPlatform[];
 
   constructor(options: HeartOptions) {
-    const { time, spool, skewMs, random } = options;
+    const { time, spool, leases, skewMs, random } = options;
     this.#options = options;
     const clock = () => Math.round(time.now + skewMs);
     const jitter = random.fork('jitter');
@@ -68,8 +69,7 @@ export class Heart {
     this.#dispatcher = new Dispatcher(
       this.#shops,
       {
-        leases: soleLeases,
-        ...{ spool, intake: this.intake, metrics, clock, logger: loggerOf(options.onLog) },
+        ...{ spool, leases, intake: this.intake, metrics, clock, logger: loggerOf(options.onLog) },
         conversations: new Conversations(spool, clock),
         normalizers: { email: normalize, sms: normalize, web_chat: normalize },
         random: () => jitter.fraction(),

@@ -5,7 +5,8 @@ import { LearnedAnswers } from '../../src/delivery/answer.ts';
 import { Health } from '../../src/delivery/health.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
 import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';
-import { isProbe, type Meddling } from './run.ts';
+import { isProbe } from './history.ts';
+import type { Meddling } from './meddling.ts';
 import type { SimulatedDisk } from './store.ts';
 
 /** A former fault of the gateway, or a removed safeguard, which the simulation has to detect. */

@@ -1,6 +1,7 @@
 import { violationsOf } from './invariants.ts';
 import { describeTraits } from './platform-traits.ts';
-import { type Meddling, type Run, runSeed } from './run.ts';
+import type { Meddling } from './meddling.ts';
+import { type Run, runSeed } from './run.ts';
 import { SimulatedDisk } from './store.ts';
 
 /** One disk for all runs of this thread. */
@@ -13,7 +14,10 @@ export interface Played {
 }
 
 /** Runs one seed and checks the invariants. */
-export async function play(seed: number, meddling?: Meddling): Promise<Played> {
+export async function play(
+  seed: number,
+  meddling?: Meddling & { readonly gateways?: number },
+): Promise<Played> {
   const run = await runSeed(seed, disk, meddling);
   return { seed, run, violations: violationsOf(run) };
 }

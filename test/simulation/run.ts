@@ -1,50 +1,46 @@
-import type { Arrival } from '../../src/intake/intake.ts';
 import { ErasureRows } from '../../src/spool/sqlite/erasure-rows.ts';
+import { soleLeases } from '../../src/runtime/leases.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
-import type {
-  Accepted,
-  ClaimRequest,
-  Claimed,
-  Lease,
-  NewEntry,
-  Outcome,
-} from '../../src/spool/entry.ts';
+import type { Lease } from '../../src/spool/entry.ts';
 import type { ErasureKey } from '../../src/spool/sqlite/erased-keys.ts';
 import type { OperationName } from '../../src/spool/sqlite/operations.ts';
 import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { Heart } from './heart.ts';
-import type { PlatformAnswer } from './platform-answers.ts';
+import {
+  type Alarm,
+  type Fate,
+  History,
+  type Outage,
+  type Overlap,
+  type Stale,
+} from './history.ts';
+import type { Meddling } from './meddling.ts';
 import { createPlatformModel, type PlatformModel } from './platform-model.ts';
 import { createRandom, type Random } from './random.ts';
-import { drawScenario, type Happening, type Scenario, type SimulatedMessage } from './scenario.ts';
-import { type CallFate, type SimulatedDisk, simulatedSpool } from './store.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { arrivalOf, drawScenario, type Happening, type Scenario } from './scenario.ts';
+import { SharedStore } from './shared-store.ts';
+import { type CallFate, type SimulatedDisk, simulatedSpool, type StoredEntry } from './store.ts';
+import { type SimulatedProcess, VirtualTime } from './virtual-time.ts';
 
 export const EPOCH = Date.UTC(2026, 0, 1);
 /** How long the run continues after all senders have stopped and all faults have ended. */
 const QUIET_MS = 6 * 60_000;
 
-export interface Outage {
-  readonly from: number;
-  readonly to: number;
-  readonly kind: 'pause' | 'crash' | 'store';
-}
-
-/** The history of one message. */
-export interface Fate {
-  readonly message: SimulatedMessage;
-  /** When its sender got the acknowledgement. */
-  acceptedAt: number | undefined;
-  entryId: string | undefined;
-  deliveredAt: number | undefined;
-  /** An operator moved the entry, or it was erased. */
-  isMeddledWith: boolean;
-  wasDetached: boolean;
-  claims: number[];
+/** One gateway, whose process may end and start again. */
+interface Gateway {
+  readonly name: string;
+  /** Until its first start, and while it is down, a process that does nothing. */
+  process: SimulatedProcess;
+  /** Undefined while it is down or starts. */
+  heart: Heart | undefined;
+  skewMs: number;
+  storeFails: { readonly until: number; readonly rate: number } | undefined;
 }
 
 export interface Run {
   readonly seed: number;
+  /** How many gateways shared the store. */
+  readonly gateways: number;
   readonly scenario: Scenario;
   readonly platform: PlatformModel;
   readonly fates: readonly Fate[];
@@ -53,72 +49,45 @@ export interface Run {
   readonly outages: readonly Outage[];
   /** When probes were sent, by shop; those on request not included. */
   readonly probes: ReadonlyMap<string, number[]>;
-  readonly alarms: readonly {
-    readonly at: number;
-    readonly event: string;
-    readonly detail: string;
-  }[];
-  /** Claims of entries that the same process was already attempting, with a valid lease. */
+  readonly alarms: readonly Alarm[];
+  /** Claims of entries that a process was already attempting, with a valid lease. */
   readonly overlaps: readonly Overlap[];
+  readonly stale: readonly Stale[];
   /** The store's entries at the end, by tag. */
-  readonly entries: ReadonlyMap<string, EntryInTheEnd>;
+  readonly entries: ReadonlyMap<string, StoredEntry>;
   /** The number of store calls and of requests to the platform. */
   readonly calls: number;
   readonly requests: number;
 }
 
-export interface Overlap {
-  readonly tag: string;
-  readonly begunAt: number;
-  readonly at: number;
-}
-
-export interface EntryInTheEnd {
-  readonly seq: number;
-  readonly id: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly generation: number;
-  readonly waits: number;
-  readonly claimable: number;
-  readonly next_attempt_at: number;
-  readonly notes: string | null;
-}
-
+/** A gateway's process before its start; each gets a copy. */
+const NOT_RUNNING: SimulatedProcess = { isAlive: false, pausedUntil: 0, skewMs: 0 };
 const KEY = { hash: (kind: string, text: unknown) => Buffer.from(`${kind}${String(text)}`) };
-
-/** Injects a fault or changes the inputs of a run. */
-export interface Meddling {
-  readonly scenario?: (scenario: Scenario) => Scenario;
-  /** Changes the arguments of store calls. */
-  readonly call?: (name: OperationName, args: unknown[]) => unknown[];
-  /** The fate of the nth store call, `atMs` after the start; undefined: as in the scenario. */
-  readonly fate?: (name: OperationName, nth: number, atMs: number) => CallFate | undefined;
-  /** Replaces the answer to the nth request. */
-  readonly request?: (nth: number, atMs: number) => PlatformAnswer | undefined;
-  /** On a full disk new messages are stored and delivery's writes fail. */
-  readonly eatsBallast?: true;
-  /** Messages that were not stored are acknowledged. */
-  readonly acknowledgesUnstored?: true;
-  /** Injects faults into the process's code for one run; returns a function that removes them. */
-  readonly begin?: (disk: SimulatedDisk) => () => void;
-}
 
 /** Runs one seed from start to end. A seed always gives exactly the same run. */
 export async function runSeed(
   seed: number,
   disk: SimulatedDisk,
-  meddling: Meddling = {},
+  { gateways = 1, ...meddling }: Meddling & { readonly gateways?: number } = {},
 ): Promise<Run> {
   const random = createRandom(seed);
-  const drawn = drawScenario(random);
+  const drawn = drawScenario(random, gateways);
   const end = meddling.begin?.(disk);
   try {
     const scenario = meddling.scenario?.(drawn) ?? drawn;
-    return await new World(seed, random, scenario, disk, meddling).play();
+    return await new World({ seed, random, scenario, disk, meddling, gateways }).play();
   } finally {
     end?.();
   }
+}
+
+interface WorldOptions {
+  readonly seed: number;
+  readonly random: Random;
+  readonly scenario: Scenario;
+  readonly disk: SimulatedDisk;
+  readonly meddling: Meddling;
+  readonly gateways: number;
 }
 
 class World {
@@ -129,14 +98,7 @@ class World {
   readonly #meddling: Meddling;
   readonly #time = new VirtualTime(EPOCH);
   readonly #platform: PlatformModel;
-  readonly #fates: readonly Fate[];
-  readonly #byId = new Map<string, Fate>();
-  readonly #outages: Outage[] = [];
-  readonly #probes = new Map<string, number[]>();
-  readonly #alarms: { at: number; event: string; detail: string }[] = [];
-  /** When the attempts in flight began, by entry. */
-  readonly #attempts = new Map<string, number>();
-  readonly #overlaps: Overlap[] = [];
+  readonly #history: History;
   readonly #latency: Random;
   readonly #fate: Random;
   readonly #senders: Random;
@@ -144,24 +106,25 @@ class World {
   #diskFullUntil = 0;
   #calls = 0;
   #requests = 0;
-  #storeFails: { readonly until: number; readonly rate: number } | undefined;
-  #askedAt = new Map<string, number>();
-  #heart: Heart | undefined;
+  readonly #gateways: readonly Gateway[];
+  readonly #fleet: Random;
+  /** Undefined for a single gateway, which has the disk for itself. */
+  #shared: SharedStore | undefined;
   #processes = 0;
-  #skewMs = 0;
 
-  constructor(
-    seed: number,
-    random: Random,
-    scenario: Scenario,
-    disk: SimulatedDisk,
-    meddling: Meddling,
-  ) {
+  constructor({ seed, random, scenario, disk, meddling, gateways }: WorldOptions) {
     this.#seed = seed;
     this.#random = random;
     this.#scenario = scenario;
     this.#disk = disk;
     this.#meddling = meddling;
+    this.#fleet = random.fork('fleet');
+    this.#gateways = Array.from({ length: gateways }, (_, index) => ({
+      ...{ name: `gateway ${index}`, process: { ...NOT_RUNNING }, heart: undefined },
+      // The first one's clock is right: a single gateway has no other to differ from.
+      skewMs: index === 0 ? 0 : this.#fleet.pick([0, 0, -600_000, 3_600_000]),
+      storeFails: undefined,
+    }));
     this.#platform = createPlatformModel({
       random: random.fork('platform'),
       now: () => this.#time.now,
@@ -172,18 +135,15 @@ class World {
     this.#fate = random.fork('store fate');
     this.#senders = random.fork('senders');
     this.#operator = random.fork('operator');
-    this.#fates = scenario.messages.map((message) => ({
-      ...{ message, acceptedAt: undefined, entryId: undefined, deliveredAt: undefined },
-      ...{ isMeddledWith: false, wasDetached: false, claims: [] },
-    }));
+    this.#history = new History(scenario.messages, () => this.#time.now);
   }
 
   async play(): Promise<Run> {
     this.#disk.wipe();
-    this.#time.begin(() => this.#skewMs);
+    this.#time.begin();
     try {
-      this.#startProcess();
-      for (const fate of this.#fates) {
+      this.#startFleet();
+      for (const fate of this.#history.fates) {
         const { at, copies } = fate.message;
         for (let copy = 0; copy < copies; copy += 1) {
           this.#time.at(EPOCH + at + copy, () => this.#send(fate));
@@ -194,14 +154,24 @@ class World {
       }
       const endedAt = this.#calmFrom() + QUIET_MS;
       await this.#time.run(endedAt);
+      const { fates, outages, probes, alarms, overlaps, stale } = this.#history;
       return {
         ...{ seed: this.#seed, scenario: this.#scenario, platform: this.#platform },
-        ...{ fates: this.#fates, endedAt, outages: this.#outages, probes: this.#probes },
-        ...{ alarms: this.#alarms, overlaps: this.#overlaps, entries: this.#inTheEnd() },
+        gateways: this.#gateways.length,
+        ...{
+          fates,
+          outages,
+          probes,
+          alarms,
+          overlaps,
+          stale,
+          endedAt,
+          entries: this.#disk.byTag(),
+        },
         ...{ calls: this.#calls, requests: this.#requests },
       };
     } finally {
-      this.#time.kill();
+      for (const { process } of this.#gateways) process.isAlive = false;
       this.#time.end();
     }
   }
@@ -219,56 +189,78 @@ class World {
     return Math.max(EPOCH + activeMs, ...ends, ...healthy);
   }
 
-  #startProcess(): void {
+  #startFleet(): void {
+    const [only, ...others] = this.#gateways;
+    if (only !== undefined && others.length === 0) {
+      this.#startProcess(only);
+      return;
+    }
+    this.#shared = new SharedStore(this.#disk, this.#time);
+    for (const gateway of this.#gateways) {
+      this.#time.at(EPOCH, () => this.#startProcess(gateway));
+    }
+  }
+
+  #startProcess(gateway: Gateway): void {
     this.#processes += 1;
-    const process = this.#time.process;
-    this.#attempts.clear();
-    const skewMs = this.#skewMs;
-    this.#disk.open(() => Math.round(this.#time.now + skewMs));
+    const { skewMs } = gateway;
+    // Stopped while it was down, it is stopped as it starts.
+    const process = this.#time.spawn(skewMs, gateway.process.pausedUntil);
+    gateway.process = process;
+    const shared = this.#shared;
+    if (shared === undefined) this.#disk.open(() => Math.round(this.#time.now + skewMs));
+    const latency = () => this.#latency.between(0, 4);
     const spool = simulatedSpool(this.#disk, {
-      latency: () => this.#latency.between(0, 4),
-      fate: (name) => this.#fateOf(name),
-      watch: (name, args, result) => this.#watch(name, args, result),
+      latency,
+      fate: (name) => this.#fateOf(gateway, name),
+      ...(shared && { call: (name, args) => shared.call(gateway, name, args) }),
+      watch: (name, args, result) => this.#history.called(gateway.name, name, args, result),
       answer: (afterMs, settle) => this.#time.reach(this.#time.now + afterMs, settle),
-      die: () => this.#crash(1000, 0),
-      isAlive: () => this.#time.process === process,
+      die: () => this.#crash(gateway, 1000, 0),
+      isAlive: () => process.isAlive,
       prepare: (name, args) => {
         // The attempt has ended, whatever the result. `args` are those of the operation.
-        if (name === 'settle') this.#attempts.delete((args[0] as Lease).id);
+        if (name === 'settle') this.#history.attemptEnded(gateway.name, (args[0] as Lease).id);
         return this.#meddling.call?.(name, args) ?? args;
       },
     });
+    const leases =
+      shared?.leasesOf(process, latency, () => this.#fateOf(gateway, 'lease')) ?? soleLeases;
     const { shops, concurrency, requestTimeoutMs } = this.#scenario;
     const heart = new Heart({
-      ...{ time: this.#time, spool, platform: this.#network(), shops, skewMs },
-      ...{ concurrency, requestTimeoutMs, random: this.#random.fork(`process ${this.#processes}`) },
+      ...{ time: this.#time, spool, leases, platform: this.#network(gateway) },
+      ...{ shops, skewMs, concurrency, requestTimeoutMs },
+      random: this.#random.fork(`process ${this.#processes}`),
       onSettled: () => undefined,
       onLog: (level, event, fields) => {
-        if (level === 'error') {
-          this.#alarms.push({ at: this.#time.now, event, detail: JSON.stringify(fields) });
-        }
+        if (level === 'error') this.#history.alarm(event, JSON.stringify(fields));
       },
     });
     void heart.start().then(
       () => {
-        if (this.#time.process === process) this.#heart = heart;
+        if (process.isAlive) gateway.heart = heart;
       },
       // The store failed at the start, so the process is started again.
-      () => this.#crash(1000, 0),
+      () => this.#crash(gateway, 1000, 0),
     );
   }
 
-  #fateOf(name: OperationName): CallFate {
+  #fateOf(gateway: Gateway, name: OperationName | 'lease'): CallFate {
     this.#calls += 1;
-    const meant = this.#meddling.fate?.(name, this.#calls, this.#time.now - EPOCH);
+    const meant =
+      name === 'lease'
+        ? undefined
+        : this.#meddling.fate?.(name, this.#calls, this.#time.now - EPOCH);
     if (meant !== undefined) return meant;
     if (this.#time.now < this.#diskFullUntil) {
       const isIntake = name === 'accept';
       if (isIntake !== (this.#meddling.eatsBallast === true)) return 'full';
     }
-    const fails = this.#storeFails;
+    const fails = gateway.storeFails;
     if (fails === undefined || this.#time.now > fails.until) return 'done';
     if (!this.#fate.chance(fails.rate)) return 'done';
+    // The connection is lost, and the gateway goes on.
+    if (this.#shared) return this.#fate.pick(['not done', 'done, but not answered']);
     if (name === 'accept' && this.#meddling.acknowledgesUnstored === true) return 'lost';
     if (name === 'accept')
       return this.#fate.pick(['not done', 'full', 'done, but the process dies']);
@@ -276,26 +268,35 @@ class World {
   }
 
   /** The platform behind a network with faults of its own. */
-  #network(): Pick<PlatformModel, 'handle'> {
+  #network({ name }: Gateway): Pick<PlatformModel, 'handle'> {
     return {
       handle: (request) => {
         this.#requests += 1;
+        if (request.method === 'POST' && /messages.$/.test(request.path)) {
+          this.#history.submitted(name, JSON.stringify(request.body));
+        }
         const fault = this.#meddling.request?.(this.#requests, this.#time.now - EPOCH);
         return fault ?? this.#platform.handle(request);
       },
     };
   }
 
+  /** A gateway by chance, for a sender or a happening. */
+  #oneOf(): Gateway {
+    return this.#fleet.pick(this.#gateways);
+  }
+
   /** The sender: tries again until it gets the acknowledgement. */
   #send(fate: Fate): void {
     const again = () =>
       this.#time.at(this.#time.now + this.#senders.between(1000, 10_000), () => this.#send(fate));
-    const heart = this.#heart;
-    if (heart === undefined || this.#time.isPaused) {
+    const gateway = this.#oneOf();
+    const { heart, process } = gateway;
+    if (heart === undefined || this.#time.isPaused(process)) {
       again();
       return;
     }
-    const { process } = this.#time;
+    this.#time.enter(process);
     let answered = false;
     heart.intake.accept([arrivalOf(fate.message)]).then(
       () => {
@@ -309,27 +310,30 @@ class World {
       },
     );
     this.#time.at(this.#time.now + 30_000, () => {
-      if (!answered && this.#time.process !== process) again();
+      if (!answered && !process.isAlive) again();
     });
   }
 
   #happen(happening: Happening): void {
+    const gateway = this.#oneOf();
     switch (happening.kind) {
       case 'pause':
-        this.#outage('pause', happening.ms);
-        this.#time.pause(happening.ms);
+        this.#history.outage('pause', happening.ms);
+        this.#time.pause(gateway.process, happening.ms);
         break;
       case 'crash':
-        this.#crash(happening.downMs, happening.skewMs);
+        this.#crash(gateway, happening.downMs, happening.skewMs);
         break;
       case 'reload':
-        if (!this.#time.isPaused) this.#byHand(() => this.#heart?.reload());
+        if (this.#time.isPaused(gateway.process)) break;
+        this.#time.enter(gateway.process);
+        this.#byHand(() => gateway.heart?.reload());
         break;
       case 'try now':
         this.#byHand(() => this.#disk.call('requestProbe', [asShopId(happening.shopId)]));
         break;
       case 'leases lost':
-        this.#attempts.clear();
+        this.#history.attemptsLost();
         this.#disk.db.exec(
           `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
         );
@@ -338,8 +342,8 @@ class World {
         this.#diskFullUntil = this.#time.now + happening.ms;
         break;
       case 'store fails':
-        this.#outage('store', happening.ms);
-        this.#storeFails = { until: this.#time.now + happening.ms, rate: happening.rate };
+        this.#history.outage('store', happening.ms);
+        gateway.storeFails = { until: this.#time.now + happening.ms, rate: happening.rate };
         break;
       case 'retry':
       case 'discard':
@@ -351,7 +355,7 @@ class World {
 
   /** Runs an operator's action, so that the probes it causes are not counted as the shop's own. */
   #byHand(act: () => void): void {
-    for (const { shopId } of this.#scenario.shops) this.#askedAt.set(shopId, this.#time.now);
+    for (const { shopId } of this.#scenario.shops) this.#history.probeAsked(shopId);
     act();
   }
 
@@ -363,95 +367,30 @@ class World {
       .all();
     if (rows.length === 0) return;
     const { id, seq } = this.#operator.pick(rows);
-    const fate = this.#byId.get(id);
-    if (fate !== undefined) fate.isMeddledWith = true;
+    this.#history.meddledWith(id);
     if (kind === 'retry') this.#disk.call('requeue', [asEntryId(id)]);
     else if (kind === 'discard') this.#disk.call('discard', [asEntryId(id)]);
     else {
       const rowsOf = new ErasureRows(this.#disk.db, () => KEY as unknown as ErasureKey);
-      rowsOf.entries([{ seq, id: asEntryId(id) } as never], 'take', this.#time.now + this.#skewMs);
+      rowsOf.entries(
+        [{ seq, id: asEntryId(id) } as never],
+        'take',
+        this.#time.now + (this.#gateways[0]?.skewMs ?? 0),
+      );
     }
   }
 
-  #outage(kind: Outage['kind'], ms: number): void {
-    this.#outages.push({ from: this.#time.now, to: this.#time.now + ms, kind });
-  }
-
-  #crash(downMs: number, skewMs: number): void {
-    this.#outage('crash', downMs);
-    this.#time.kill();
-    this.#heart = undefined;
-    this.#skewMs += skewMs;
-    const { process } = this.#time;
+  #crash(gateway: Gateway, downMs: number, skewMs: number): void {
+    this.#history.outage('crash', downMs);
+    this.#history.attemptsLost(gateway.name);
+    gateway.process.isAlive = false;
+    const none = { ...NOT_RUNNING };
+    gateway.process = none;
+    gateway.heart = undefined;
+    gateway.skewMs += skewMs;
     this.#time.at(this.#time.now + downMs, () => {
-      if (this.#time.process === process) this.#startProcess();
+      // Unless it crashed again meanwhile.
+      if (gateway.process === none) this.#startProcess(gateway);
     });
   }
-
-  #watch(name: OperationName, args: readonly unknown[], result: unknown): void {
-    if (name === 'accept') this.#watchAccept(args[0] as readonly NewEntry[], result);
-    if (name === 'claim') this.#watchClaim(args[0] as readonly ClaimRequest[], result);
-    if (name !== 'settle') return;
-    const [lease, outcome] = args as readonly [Lease, Outcome];
-    const fate = this.#byId.get(lease.id);
-    if (fate === undefined || result !== true) return;
-    if (outcome.state === 'delivered') fate.deliveredAt ??= this.#time.now;
-    if (outcome.state === 'queued' && outcome.detach) fate.wasDetached = true;
-  }
-
-  /** Records accepted entries, even if the sender gets no acknowledgement. */
-  #watchAccept(entries: readonly NewEntry[], result: unknown): void {
-    const accepted = result as readonly Accepted[];
-    for (const [index, { dedupKey }] of entries.entries()) {
-      const fate = this.#fates.find(({ message }) => message.tag === dedupKey);
-      const id = accepted[index]?.id;
-      if (fate === undefined || id === undefined) continue;
-      fate.entryId = id;
-      this.#byId.set(id, fate);
-    }
-  }
-
-  #watchClaim(requests: readonly ClaimRequest[], result: unknown): void {
-    const answers = result as readonly { readonly claimed: readonly Claimed[] }[];
-    for (const { claimed } of answers) {
-      for (const { entry } of claimed) this.#watchAttempt(entry.id);
-    }
-    const [only] = requests;
-    if (only === undefined || !isProbe(only) || answers[0]?.claimed.length === 0) return;
-    // A requested probe may come at any time, and the next interval starts with it.
-    const asked = this.#askedAt.get(only.shopId);
-    const times = this.#probes.get(only.shopId) ?? [];
-    if (asked !== undefined && this.#time.now - asked < 30_000) times.length = 0;
-    this.#probes.set(only.shopId, [...times, this.#time.now]);
-  }
-
-  #watchAttempt(id: string): void {
-    const at = this.#time.now;
-    const fate = this.#byId.get(id);
-    fate?.claims.push(at);
-    const begunAt = this.#attempts.get(id);
-    if (begunAt !== undefined && fate !== undefined) {
-      this.#overlaps.push({ tag: fate.message.tag, begunAt, at });
-    }
-    this.#attempts.set(id, at);
-  }
-
-  #inTheEnd(): ReadonlyMap<string, EntryInTheEnd> {
-    const rows = this.#disk.db
-      .prepare<[], EntryInTheEnd & { meta: string }>(`SELECT * FROM entries`)
-      .all();
-    return new Map(rows.map(({ meta, ...row }) => [/#[^#]*#/.exec(meta)?.[0] ?? meta, row]));
-  }
-}
-
-/** Whether a claim is a probe's: only probes use `due` as a source. */
-export const isProbe = ({ from }: ClaimRequest): boolean => from.includes('due');
-
-function arrivalOf({ tag, shopId, channel, lane, wanted }: SimulatedMessage): Arrival {
-  return {
-    ...{ shopId: asShopId(shopId), channel, lane, dedupKey: tag, remoteId: `<${tag}@sender>` },
-    meta: { ...wanted },
-    raw: { kind: 'inline', bytes: Buffer.from(tag) },
-    summary: { from: '', to: '', subject: '', more: '' },
-  };
 }

@@ -1,4 +1,6 @@
 import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
+import { asShopId } from '../../src/domain/ids.ts';
+import type { Arrival } from '../../src/intake/intake.ts';
 import type { Channel } from '../../src/domain/channel.ts';
 import type { Wanted } from './heart.ts';
 import { MARKERS } from './platform-markers.ts';
@@ -74,7 +76,7 @@ export const SILENT = ['black hole', 'commit then silence', 'slow'];
 const HARMLESS = ['[[flaky]]', '[[lost-once]]'];
 
 /** Draws one run from the seed; each feature is drawn independently (swarm testing). */
-export function drawScenario(random: Random): Scenario {
+export function drawScenario(random: Random, gateways = 1): Scenario {
   const draw = random.fork('scenario');
   if (random.fork('kind').chance(0.03)) return threeBacklogs(draw);
   const shops = Array.from({ length: draw.pick([1, 1, 1, 2, 3]) }, (_, index) => ({
@@ -90,9 +92,13 @@ export function drawScenario(random: Random): Scenario {
   const messages = drawMessages(random.fork('messages'), shops, activeMs);
   return {
     ...{ shops, traits, activeMs, messages },
-    happenings: draw.chance(0.6)
-      ? drawHappenings(random.fork('happenings'), shops, { activeMs, messages, traits })
-      : [],
+    // Several gateways have more to go wrong.
+    happenings: Array.from({ length: gateways }).flatMap((_, index) => {
+      const own = index === 0 ? draw : random.fork(`trouble ${index}`);
+      if (!own.chance(0.6)) return [];
+      const which = random.fork(index === 0 ? 'happenings' : `happenings ${index}`);
+      return drawHappenings(which, shops, { activeMs, messages, traits });
+    }),
     concurrency: draw.pick([1, 2, 4, 16, 16]),
     requestTimeoutMs: draw.pick([10_000, 30_000]),
   };
@@ -261,6 +267,16 @@ function drawHappenings(
     ...{ at, kind: 'disk full', ms: random.pick([1000, 30_000, 120_000]) },
   }));
   return happenings.toSorted((a, b) => a.at - b.at);
+}
+
+/** The message as a channel gives it to the intake. */
+export function arrivalOf({ tag, shopId, channel, lane, wanted }: SimulatedMessage): Arrival {
+  return {
+    ...{ shopId: asShopId(shopId), channel, lane, dedupKey: tag, remoteId: `<${tag}@sender>` },
+    meta: { ...wanted },
+    raw: { kind: 'inline', bytes: Buffer.from(tag) },
+    summary: { from: '', to: '', subject: '', more: '' },
+  };
 }
 
 /** The number of places with addresses that strict platforms may refuse. */

@@ -14,7 +14,13 @@ import { type OperationCaller, remoteOperations } from '../../src/spool/sqlite/s
 import type { Clock } from '../../src/runtime/clock.ts';
 
 /** The fate of one store call. */
-export type CallFate = 'done' | 'not done' | 'done, but the process dies' | 'full' | 'lost';
+export type CallFate =
+  | 'done'
+  | 'not done'
+  | 'done, but the process dies'
+  | 'done, but not answered'
+  | 'full'
+  | 'lost';
 
 /**
  * The real store code (`src/spool/sqlite`) on an in-memory database that survives the simulated
@@ -54,6 +60,12 @@ export class SimulatedDisk {
     this.#store.erased.refresh();
   }
 
+  /** The entries by their messages' tags. */
+  byTag(): ReadonlyMap<string, StoredEntry> {
+    const rows = this.db.prepare<[], StoredEntry & { meta: string }>(`SELECT * FROM entries`).all();
+    return new Map(rows.map(({ meta, ...row }) => [/#[^#]*#/.exec(meta)?.[0] ?? meta, row]));
+  }
+
   /** @throws the error that the database's thread would have returned */
   call<Name extends OperationName>(
     name: Name,
@@ -70,10 +82,24 @@ export class SimulatedDisk {
   }
 }
 
+export interface StoredEntry {
+  readonly seq: number;
+  readonly id: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly generation: number;
+  readonly waits: number;
+  readonly claimable: number;
+  readonly next_attempt_at: number;
+  readonly notes: string | null;
+}
+
 export interface StoreHooks {
   /** The duration of a call in milliseconds. */
   readonly latency: () => number;
   readonly fate: (name: OperationName) => CallFate;
+  /** Makes a call, for a process that shares the database with others. */
+  readonly call?: SimulatedDisk['call'];
   /** Called with each call that was made and its result. */
   readonly watch: (name: OperationName, args: readonly unknown[], result: unknown) => void;
   /** Delivers a result to the process, unless it has died or was killed since. */
@@ -87,7 +113,8 @@ export interface StoreHooks {
 
 /** The spool as one process sees it. */
 export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
-  const call: OperationCaller = (name, ...args) =>
+  const call: SimulatedDisk['call'] = hooks.call ?? ((name, args) => disk.call(name, args));
+  const send: OperationCaller = (name, ...args) =>
     new Promise((resolve, reject) => {
       if (!hooks.isAlive()) return;
       // Arguments for another thread are copied.
@@ -107,15 +134,17 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
         return;
       }
       try {
-        const result = disk.call(name, prepared);
+        const result = call(name, prepared);
         hooks.watch(name, args, result);
         if (fate === 'done, but the process dies') hooks.die();
-        else hooks.answer(afterMs, () => resolve(result));
+        else if (fate === 'done, but not answered') {
+          hooks.answer(afterMs, () => reject(new SpoolUnavailable('no answer')));
+        } else hooks.answer(afterMs, () => resolve(result));
       } catch (error) {
         hooks.answer(afterMs, () => reject(error instanceof Error ? error : new Error('unknown')));
       }
     });
-  const remote = remoteOperations(Object.keys(disk.operations) as OperationName[], call);
+  const remote = remoteOperations(Object.keys(disk.operations) as OperationName[], send);
   return {
     blobs: {
       assertSpace: () => Promise.resolve(),

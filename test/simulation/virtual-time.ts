@@ -8,26 +8,33 @@ interface Event {
   readonly order: number;
   readonly run: () => void;
   /** Undefined: an event outside the process, unaffected by its pauses and crashes. */
-  readonly process: number | undefined;
+  readonly process: SimulatedProcess | undefined;
   cancelled: boolean;
 }
 
 const realSetImmediate = globalThis.setImmediate;
 
+/** A process under test. */
+export interface SimulatedProcess {
+  isAlive: boolean;
+  pausedUntil: number;
+  /** The offset of its clock. */
+  readonly skewMs: number;
+}
+
 /**
  * Virtual time, which advances only when nothing is left to do at the present instant. Timers of
- * the process under test (the global `setTimeout` and `setInterval`, replaced during a run) and
- * outside events share one queue. The process can be paused, as by SIGSTOP: when the pause ends all
- * overdue timers fire first, then the input received meanwhile is read. It can also be killed.
+ * the processes under test (the global `setTimeout` and `setInterval`, replaced during a run) and
+ * outside events share one queue. Each event is one process's, so what its code sets up is, too. A
+ * process can be paused, as by SIGSTOP: when the pause ends all overdue timers fire first, then the
+ * input received meanwhile is read. It can also be killed: what its code still does has no effect.
  */
 export class VirtualTime {
   readonly #queue: Event[] = [];
   #now: number;
   #order = 0;
-  #process = 0;
-  #pausedUntil = 0;
-  /** The process was killed in the current event: what its code still does in it has no effect. */
-  #isDying = false;
+  /** Whose event this is. */
+  #current: SimulatedProcess | undefined;
   #restore: (() => void) | undefined;
 
   /** @param start milliseconds since the epoch */
@@ -39,43 +46,43 @@ export class VirtualTime {
     return this.#now;
   }
 
-  get isPaused(): boolean {
-    return this.#now < this.#pausedUntil;
+  isPaused({ pausedUntil }: SimulatedProcess): boolean {
+    return this.#now < pausedUntil;
   }
 
-  /** The number of the current process; it changes with each `kill`. */
-  get process(): number {
-    return this.#process;
+  /** Starts a process, to which the rest of this event belongs. */
+  spawn(skewMs: number, pausedUntil = 0): SimulatedProcess {
+    const process = { isAlive: true, pausedUntil, skewMs };
+    this.#current = process;
+    return process;
   }
 
-  /** Schedules an event outside the process. */
+  /** The rest of this event is this process's. */
+  enter(process: SimulatedProcess): void {
+    this.#current = process;
+  }
+
+  /** Schedules an event outside the processes. */
   at(time: number, run: () => void): void {
     this.#add({ at: Math.max(time, this.#now), rank: INPUT, run, process: undefined });
   }
 
-  /** Schedules input for the current process; dropped if that process has died by then. */
+  /** Schedules input for the process whose event this is; dropped if it has died by then. */
   reach(time: number, run: () => void): void {
     this.#add({ at: Math.max(time, this.#now), rank: INPUT, run, process: this.#owner });
   }
 
-  pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, this.#now + ms);
+  pause(process: SimulatedProcess, ms: number): void {
+    process.pausedUntil = Math.max(process.pausedUntil, this.#now + ms);
   }
 
-  /** The owner of a timer that is set now; no process after a death. */
-  get #owner(): number {
-    return this.#isDying ? -1 : this.#process;
+  get #owner(): SimulatedProcess {
+    if (this.#current === undefined) throw new Error('no process does this');
+    return this.#current;
   }
 
-  /** Kills the current process: its pending events do not fire. */
-  kill(): void {
-    this.#process += 1;
-    this.#isDying = true;
-    this.#pausedUntil = 0;
-  }
-
-  /** Replaces the global timers and clocks until `end`. @param clockSkew offset in ms */
-  begin(clockSkew: () => number): void {
+  /** Replaces the global timers and clocks until `end`. */
+  begin(): void {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
     const dateNow = Date.now;
     const performanceNow = performance.now.bind(performance);
@@ -85,7 +92,7 @@ export class VirtualTime {
       performance.now = performanceNow;
     };
     const started = this.#now;
-    Date.now = () => this.#now + clockSkew();
+    Date.now = () => this.#now + (this.#current?.skewMs ?? 0);
     performance.now = () => this.#now - started;
     Object.assign(globalThis, {
       setTimeout: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
@@ -108,17 +115,16 @@ export class VirtualTime {
       if (event === undefined || event.at > until) break;
       this.#pop();
       if (event.cancelled) continue;
-      if (event.process !== undefined) {
-        if (event.process !== this.#process) continue;
-        if (event.at < this.#pausedUntil) {
-          this.#push({ ...event, at: this.#pausedUntil, order: event.order });
-          continue;
-        }
+      const { process } = event;
+      if (process?.isAlive === false) continue;
+      if (process !== undefined && event.at < process.pausedUntil) {
+        this.#push({ ...event, at: process.pausedUntil, order: event.order });
+        continue;
       }
       this.#now = event.at;
+      this.#current = process;
       event.run();
       await settled();
-      this.#isDying = false;
     }
     this.#now = until;
   }

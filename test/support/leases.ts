@@ -1,16 +1,22 @@
+import type { Clock } from '../../src/runtime/clock.ts';
 import type { Leases } from '../../src/runtime/leases.ts';
 
-/** Leases in memory that never expire: each call gives those of another gateway. */
-export function sharedLeases(): () => Leases {
-  const holders = new Map<string, Leases>();
+/**
+ * Leases in memory: each call gives those of another gateway.
+ * @param clock decides when they end; without it they never do
+ */
+export function sharedLeases(clock: Clock = () => 0): () => Leases {
+  const held = new Map<string, { readonly holder: Leases; readonly until: number }>();
   return () => {
     const own: Leases = {
-      take: (name) => {
-        if (!holders.has(name)) holders.set(name, own);
-        return Promise.resolve(holders.get(name) === own);
+      take: (name, ttlMs) => {
+        const lease = held.get(name);
+        const isFree = lease === undefined || lease.holder === own || lease.until <= clock();
+        if (isFree) held.set(name, { holder: own, until: clock() + ttlMs });
+        return Promise.resolve(isFree);
       },
       release: (name) => {
-        if (holders.get(name) === own) holders.delete(name);
+        if (held.get(name)?.holder === own) held.delete(name);
         return Promise.resolve();
       },
     };

@@ -325,7 +325,9 @@ describe('a guest who is recognised at one gateway', () => {
     const second = identify(two, late);
     await waiting(3);
     await resume();
-    expect((await Promise.all([first, second])).map(({ joinedLines }) => joinedLines)).toEqual([1, 0]);
+    expect((await Promise.all([first, second])).map(({ joinedLines }) => joinedLines)).toEqual([
+      1, 0,
+    ]);
     expect(await line).toBe('joined');
   });
 

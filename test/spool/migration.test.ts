@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync, statSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import Sqlite from 'better-sqlite3';
-import S3rver from 's3rver';
 import { readPerson } from '../../src/cli/erase-person.ts';
 import { asVisitorId } from '../../src/domain/ids.ts';
 import { type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
@@ -19,6 +18,7 @@ import { type OpenedStore, openStore } from '../../src/spool/open-store.ts';
 import { openDatabase } from '../../src/spool/sqlite/database.ts';
 import { anEntry, because, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
 import { type Cluster, column, emptyStore, startCluster } from '../support/postgres-cluster.ts';
+import { type S3Server, startS3 } from '../support/s3-server.ts';
 import { sluiceHere } from '../support/sluice-command.ts';
 import { lendBallast } from '../support/store.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -33,26 +33,17 @@ const GUEST = asVisitorId('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb');
 
 let cluster: Cluster;
 let url: string;
-let s3Url: string;
-let s3: S3rver;
-const s3Folder = tempDir();
+let s3: S3Server;
 let root: { path: string; remove: () => void };
 let dir: string;
 
 beforeAll(async () => {
+  s3 = await startS3();
   cluster = await startCluster({ settings: ['fsync = off'] });
   url = await cluster.createDatabase();
-  process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
-  s3 = new S3rver({
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory: s3Folder.path },
-    configureBuckets: [{ name: 'mail' }],
-  });
-  s3Url = `s3://mail?endpoint=http://127.0.0.1:${(await s3.run()).port}`;
 });
 afterAll(async () => {
-  await s3.close();
-  s3Folder.remove();
+  await s3.stop();
   await cluster.stop();
 });
 beforeEach(() => {
@@ -465,6 +456,7 @@ test('a blob that is missing is reported, and what differs at the end is not swi
 });
 
 test('blobs go to a bucket and come back from it', async () => {
+  const s3Url = s3.blobsUrl();
   const before = await withStore(embedded(), async (store) => {
     await fill(store);
     return contents(store);

@@ -180,12 +180,17 @@ export function ownLoopbackAddress(): string {
 
 /** Free ports for a gateway that will be started more than once. */
 export async function freePorts(host: string): Promise<Ports> {
-  const servers = await Promise.all([listener(host), listener(host), listener(host)]);
+  const [smtp = 0, http = 0, admin = 0] = await portsOf(host, 3);
+  return { smtp, http, admin };
+}
+
+/** Free ports, each another. */
+export async function portsOf(host: string, count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, () => listener(host)));
   // A listening TCP server has an AddressInfo; the other types are for pipes.
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  const [smtp = 0, http = 0, admin = 0] = ports;
-  return { smtp, http, admin };
+  return ports;
 }
 
 async function listener(host: string) {

@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import S3rver from 's3rver';
 import { assertIntact, type BlobStore } from '../../../src/spool/blobs.ts';
 import { SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { tryS3 } from '../../../src/spool/postgres/s3-blobs.ts';
@@ -12,6 +11,7 @@ import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { type Cluster, column, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { anEntry, because } from '../../support/entries.ts';
 import { ends } from '../../support/ends.ts';
+import { type S3Server, startS3 } from '../../support/s3-server.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { describeBlobs } from '../blob-conformance.ts';
 
@@ -21,12 +21,7 @@ const NEVER = { rawMs: 1e12, deadMs: 1e12, entriesMs: 1e12 };
 let cluster: Cluster;
 let url: string;
 let s3Url: string;
-const folder = tempDir();
-const server = new S3rver({
-  ...{ address: '127.0.0.1', port: 0, silent: true, directory: join(folder.path, 's3') },
-  configureBuckets: [{ name: 'mail' }],
-});
-let serverPort = 0;
+let server: S3Server;
 const proxy = createServer((incoming, outgoing) => {
   forward(incoming, outgoing).catch(() => outgoing.destroy());
 });
@@ -37,7 +32,7 @@ async function forward(incoming: IncomingMessage, outgoing: ServerResponse): Pro
   const body = await buffer(incoming);
   if (method === 'PUT' && behaviour === 'tamper') body.writeUInt8(body.readUInt8(7) ^ 1, 7);
   const sent = request({
-    ...{ host: '127.0.0.1', port: serverPort, agent: false },
+    ...{ host: server.host, port: server.port, agent: false },
     ...{ method, path, headers },
   });
   sent.end(body);
@@ -51,23 +46,20 @@ async function forward(incoming: IncomingMessage, outgoing: ServerResponse): Pro
 }
 
 beforeAll(async () => {
-  process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
+  server = await startS3();
   cluster = await startCluster({ settings: ['fsync = off'] });
   url = await cluster.createDatabase();
-  ({ port: serverPort } = await server.run());
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const address = proxy.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  s3Url = `s3://mail?endpoint=${encodeURIComponent(`http://127.0.0.1:${address.port}`)}`;
+  s3Url = server.blobsUrl({ endpoint: `http://127.0.0.1:${address.port}` });
 });
 afterAll(async () => {
   proxy.closeAllConnections();
   proxy.close();
-  await server.close();
+  await server.stop();
   await cluster.stop();
-  folder.remove();
 });
 
 beforeEach(() => {
@@ -105,10 +97,7 @@ async function put(blobs: BlobStore) {
 }
 const age = () => column(url, 'UPDATE blob SET at = at - 49 * 3600000 RETURNING name');
 
-const objects = (): number => {
-  const names = readdirSync(join(folder.path, 's3', 'mail'), { recursive: true });
-  return names.filter((name) => String(name).endsWith('._S3rver_object')).length;
-};
+const objects = async (): Promise<number> => (await server.keys()).length;
 
 test('other bytes under a 200 are found before the message is acknowledged', async () => {
   const at = await open();
@@ -135,7 +124,7 @@ test('where the ETag is no MD5, the stored bytes are read', async () => {
 test('a PUT whose answer is lost stays pending until it is old; a removed object is deleted', async () => {
   const at = await open();
   ends(() => at.remove());
-  const before = objects();
+  const before = await objects();
   behaviour = 'lose-answer';
   await expect(put(at.blobs)).rejects.toThrow(SpoolUnavailable);
   behaviour = 'pass';
@@ -143,7 +132,7 @@ test('a PUT whose answer is lost stays pending until it is old; a removed object
   const named = await put(at.blobs);
   await at.spool.accept([anEntry({ raw: named })]);
   await at.spool.sweep(NEVER);
-  expect(objects()).toBe(before + 3);
+  expect(await objects()).toBe(before + 3);
   if (raw.kind === 'file') await at.blobs.remove(raw.blob);
   await age();
   behaviour = 'cut';
@@ -152,26 +141,26 @@ test('a PUT whose answer is lost stays pending until it is old; a removed object
   // Another gateway takes over what one has not finished.
   await column(url, 'UPDATE blob SET delete_at = 0 WHERE delete_at > 0 RETURNING name');
   await at.spool.sweep(NEVER);
-  expect(objects()).toBe(before + 1);
+  expect(await objects()).toBe(before + 1);
   await assertIntact(named, at.blobs);
 });
 
 test('an entry that is swept takes its object along', async () => {
   const at = await open();
   ends(() => at.remove());
-  const before = objects();
+  const before = await objects();
   const entry = anEntry({ raw: await put(at.blobs), hold: because('h') });
   await at.spool.accept([entry]);
   await at.spool.discard(entry.id);
   await at.spool.sweep({ ...NEVER, rawMs: -1 });
-  expect(objects()).toBe(before);
+  expect(await objects()).toBe(before);
 });
 
 test('a trial stores, reads and removes an object; other bytes and a lost server are found', async () => {
   const store = await open();
-  const before = objects();
+  const before = await objects();
   await tryS3({ url, s3: s3Url });
-  expect(objects()).toBe(before);
+  expect(await objects()).toBe(before);
   expect(await store.count()).toBe(0);
   behaviour = 'tamper';
   await expect(tryS3({ url, s3: s3Url })).rejects.toThrow(/other bytes/);

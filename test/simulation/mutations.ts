@@ -7,12 +7,16 @@ import { PlatformError } from '../../src/platform-api/errors.ts';
 import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';
 import { isProbe } from './history.ts';
 import type { Meddling } from './meddling.ts';
+import { SharedStore } from './shared-store.ts';
 import type { SimulatedDisk } from './store.ts';
+import type { SimulatedProcess } from './virtual-time.ts';
 
 /** A former fault of the gateway, or a removed safeguard, which the simulation has to detect. */
 export interface Mutation {
   readonly name: string;
   readonly meddling: Meddling;
+  /** Only a single gateway, or only one of several, can have this fault. */
+  readonly of?: 'one' | 'several';
 }
 
 /* oxlint-disable typescript/unbound-method -- methods are taken to be called on their own kind */
@@ -216,6 +220,59 @@ const noRenewal: Meddling = {
   call: (name, args) => (name === 'renew' ? [[], args[1]] : args),
 };
 
+/** All leases count as expired. */
+const claimsLeased: Meddling = {
+  call: (name, args) => (name === 'claim' ? [...args.slice(0, 3), Number.MAX_SAFE_INTEGER] : args),
+};
+
+/** Whether a lease has expired is decided by the clock of the gateway that claims. */
+const expiredByOwnClock: Meddling = {
+  begin: () => {
+    const { call } = SharedStore.prototype;
+    return replaced(SharedStore.prototype, {
+      call(this: SharedStore, ...[{ name, process }, ...rest]: Parameters<typeof call>) {
+        return call.call(this, { name, process: { ...process, skewMs: 0 } }, ...rest);
+      },
+    });
+  },
+};
+
+/** A gateway returns all leases to the queue when it starts. */
+const recoversLeasesOfOthers: Meddling = {
+  begin: (disk) =>
+    replaced(SharedStore.prototype, { requeueOwn: () => disk.call('requeueAll', []) }),
+};
+
+/** A gateway that was stopped is told that it still has its leases. */
+const renewsLostLeases: Meddling = {
+  begin: (disk) => {
+    const { renew } = disk.operations;
+    return operation(disk, 'renew', (...args: Parameters<typeof renew>) => {
+      renew(...args);
+      return [];
+    });
+  },
+};
+
+const everyGatewayProbes: Meddling = {
+  begin: () => replaced(SharedStore.prototype, { take: () => true }),
+};
+
+/** A probe's lease ends five seconds after the probe began. */
+const probeOutlastsItsLease: Meddling = {
+  begin: () => {
+    const leases = new Map<string, { holder: SimulatedProcess; until: number }>();
+    return replaced(SharedStore.prototype, {
+      take: (holder: SimulatedProcess, name: string) => {
+        const held = leases.get(name);
+        if (held !== undefined && performance.now() < held.until) return held.holder === holder;
+        leases.set(name, { holder, until: performance.now() + 5000 });
+        return true;
+      },
+    });
+  },
+};
+
 function operation<Name extends keyof SimulatedDisk['operations']>(
   disk: SimulatedDisk,
   name: Name,
@@ -230,7 +287,8 @@ function operation<Name extends keyof SimulatedDisk['operations']>(
 
 export const MUTATIONS: readonly Mutation[] = [
   { name: "strangers' failures stop a shop", meddling: strangersStopAShop },
-  { name: 'a probe that never ends', meddling: probeThatNeverEnds },
+  // Of several gateways another one probes, and it claims by the store's clock.
+  { name: 'a probe that never ends', meddling: probeThatNeverEnds, of: 'one' },
   { name: 'shops in the order of the file', meddling: inOrderOfTheFile },
   { name: 'probes come after minutes', meddling: probesWaitForMinutes },
   { name: 'acknowledged though it was not stored', meddling: { acknowledgesUnstored: true } },
@@ -238,8 +296,14 @@ export const MUTATIONS: readonly Mutation[] = [
   { name: 'every empty 2xx counts as delivered', meddling: everyEmptyAnswerIsTaken },
   { name: 'a failed lookup submits again', meddling: lookupThatSubmitsAgain },
   { name: 'leases are not renewed', meddling: noRenewal },
-  { name: 'a clock that went back makes wait', meddling: clockThatWentBack },
+  { name: 'a clock that went back makes wait', meddling: clockThatWentBack, of: 'one' },
   { name: 'lease fencing off', meddling: noFencing },
   { name: 'dedup off', meddling: noDedup },
   { name: 'order off', meddling: noOrder },
+  { name: 'a claim ignores leases', meddling: claimsLeased, of: 'several' },
+  { name: "leases end by a gateway's own clock", meddling: expiredByOwnClock, of: 'several' },
+  { name: "a start returns others' leases", meddling: recoversLeasesOfOthers, of: 'several' },
+  { name: 'a renewal ignores generations', meddling: renewsLostLeases, of: 'several' },
+  { name: 'every gateway probes', meddling: everyGatewayProbes, of: 'several' },
+  { name: 'a probe outlasts its lease', meddling: probeOutlastsItsLease, of: 'several' },
 ];

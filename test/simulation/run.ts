@@ -259,9 +259,9 @@ class World {
     const fails = gateway.storeFails;
     if (fails === undefined || this.#time.now > fails.until) return 'done';
     if (!this.#fate.chance(fails.rate)) return 'done';
+    if (name === 'accept' && this.#meddling.acknowledgesUnstored === true) return 'lost';
     // The connection is lost, and the gateway goes on.
     if (this.#shared) return this.#fate.pick(['not done', 'done, but not answered']);
-    if (name === 'accept' && this.#meddling.acknowledgesUnstored === true) return 'lost';
     if (name === 'accept')
       return this.#fate.pick(['not done', 'full', 'done, but the process dies']);
     return this.#fate.chance(0.1) ? 'done, but the process dies' : 'not done';

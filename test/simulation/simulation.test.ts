@@ -4,6 +4,7 @@ import { play, told } from './play.ts';
 
 const PORTIONS = runCount(6);
 const AT_ONCE = 30;
+const OF_SEVERAL_GATEWAYS = 10;
 
 /** `npm run bench -- simulate` runs many more seeds; `--only SEED` runs one again. */
 describe('whatever platform, people and machine do', () => {
@@ -18,9 +19,16 @@ describe('whatever platform, people and machine do', () => {
     },
   );
 
-  test('the same seed plays the same', async () => {
+  test('the same holds for three gateways with one store', async () => {
+    for (let seed = 1; seed <= OF_SEVERAL_GATEWAYS; seed += 1) {
+      const played = await play(seed, { gateways: 3 });
+      expect(played.violations.length > 0 ? told(played) : '').toBe('');
+    }
+  });
+
+  test.each([1, 3])('the same seed plays the same with %i gateways', async (gateways) => {
     const outcomes = async () => {
-      const { run } = await play(77);
+      const { run } = await play(77, { gateways });
       return run.fates.map(({ message, acceptedAt, deliveredAt, claims }) => [
         ...[message.tag, acceptedAt, deliveredAt, claims],
       ]);

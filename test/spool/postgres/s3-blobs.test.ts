@@ -66,13 +66,13 @@ beforeEach(() => {
   behaviour = 'pass';
 });
 
-async function open() {
+async function open(s3 = s3Url) {
   const temp = tempDir();
   const scratchFolder = join(temp.path, 'scratch');
   const { spool, fleet } = await openPostgresStore({
     url,
     instance: temp.path,
-    s3: s3Url,
+    s3,
     scratchFolder,
   });
   return {
@@ -87,7 +87,7 @@ async function open() {
   };
 }
 
-describeBlobs('S3', open);
+describeBlobs('S3', () => open());
 
 async function put(blobs: BlobStore) {
   const writer = blobs.writer();
@@ -170,4 +170,21 @@ test('a trial stores, reads and removes an object; other bytes and a lost server
   behaviour = 'pass';
   await store.fleet.checkBlobs();
   await store.remove();
+});
+
+test('an object that is gone is missing; where its bucket is gone, S3 is unavailable', async () => {
+  const at = await open();
+  ends(() => at.remove());
+  const elsewhere = await open(server.blobsUrl({ bucket: 'no-mail' }));
+  ends(() => elsewhere.remove());
+  const raw = await put(at.blobs);
+  if (raw.kind !== 'file') throw new Error('it is kept in its row');
+  await expect(elsewhere.blobs.exists(raw.blob)).rejects.toThrow(SpoolUnavailable);
+  await expect(buffer(elsewhere.blobs.read(raw.blob))).rejects.toThrow(SpoolUnavailable);
+  await expect(put(elsewhere.blobs)).rejects.toThrow(SpoolUnavailable);
+  await expect(elsewhere.fleet.checkBlobs()).rejects.toThrow(SpoolUnavailable);
+  const [key = ''] = await column(url, `SELECT key FROM blob WHERE name = '${raw.blob}'`);
+  await server.remove(key);
+  expect(await at.blobs.exists(raw.blob)).toBe(false);
+  await expect(buffer(at.blobs.read(raw.blob))).rejects.toMatchObject({ code: 'ENOENT' });
 });

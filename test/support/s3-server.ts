@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import S3rver from 's3rver';
 import { startSwift } from './swift-cluster.ts';
 import { tempDir } from './temp-dir.ts';
@@ -13,6 +18,8 @@ export interface S3Server {
   blobsUrl(options?: { endpoint?: string; bucket?: string }): string;
   /** The keys of the objects that are in the bucket. */
   keys(): Promise<string[]>;
+  /** Deletes an object without the gateway, as a lifecycle rule of the bucket would. */
+  remove(key: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -69,6 +76,9 @@ export async function startS3(): Promise<S3Server> {
     keys: async () => {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: BUCKET }));
       return Contents.flatMap(({ Key }) => Key ?? []);
+    },
+    remove: async (key) => {
+      await client.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: key }));
     },
   };
 }

@@ -150,8 +150,10 @@ class S3Blobs implements SharedBlobs {
       await client.send(new sdk.HeadObjectCommand({ Bucket: name, Key: row.key }));
       return true;
     } catch (error) {
-      if (isMissing(error)) return false;
-      throw unavailable(error);
+      if (!isMissing(error)) throw unavailable(error);
+      // The answer to a HEAD does not say whether the object or its bucket is missing.
+      await this.check();
+      return false;
     }
   }
 

@@ -38,7 +38,7 @@ function valueAt({ config }: Extract<Loaded, { ok: true }>, path: readonly (stri
   return found instanceof Secret ? found.reveal() : found;
 }
 
-/** What people read: pages, files to copy, what an image sets. */
+/** What people read: pages, files to copy, what an image sets. `SLUICE_TEST_` is for the tests. */
 function documented(): ReadonlySet<string> {
   const files = [
     ...['README.md', 'Dockerfile', 'compose.yaml'],
@@ -51,7 +51,7 @@ function documented(): ReadonlySet<string> {
     'src/cli/program.ts',
   ];
   const text = files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
-  return new Set([...text.matchAll(/\bSLUICE_[A-Z_]*[A-Z]/g)].map(([name]) => name));
+  return new Set([...text.matchAll(/\bSLUICE_(?!TEST_)[A-Z_]*[A-Z]/g)].map(([name]) => name));
 }
 
 /** Of each variable, a value that differs from the default, and another one. */

@@ -3,7 +3,7 @@ import { BackupRefused, checkBackup, makeBackup } from '../operations/backup/bac
 import { counted } from '../runtime/amounts.ts';
 import { assertNotMoved } from '../spool/move.ts';
 import { configuration } from './configuration.ts';
-import { checkBlobs } from './check-blobs.ts';
+import { checkStoredFiles } from './check-stored-files.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
@@ -25,7 +25,7 @@ export async function makeOrCheck(
   events: ProcessEvents,
 ): Promise<void> {
   await interruptible(events, async (signal) => {
-    if (folder === undefined && checks) await checkBlobs(command, terminal, { json, signal });
+    if (folder === undefined && checks) await checkStoredFiles(command, terminal, { json, signal });
     else if (folder === undefined) throw new UsageError('name a new folder for the backup');
     else if (checks) await check(folder, terminal, json);
     else await make(folder, terminal, command, { ...(json && { json }), signal });

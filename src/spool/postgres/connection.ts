@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 5000;
  * committed on the primary alone.
  */
 const ANSWER_TIMEOUT_MS = 20_000;
-/** Try once more (PostgreSQL, appendix A): deadlock_detected, serialization_failure. */
+/** Refusals that another try may not meet (PostgreSQL, appendix A): deadlock_detected, serialization_failure. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001']);
 const MOST_TRIES = 5;
 /**

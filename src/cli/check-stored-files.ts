@@ -12,12 +12,12 @@ import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * `backup --check` of a shared store: after the database or the bucket was restored, reads every large
- * message and file that the database names. A backup of a bucket is older or newer than that of its database.
+ * `backup --check` of a shared store, after its database or its bucket was restored: reads every large
+ * message and file that the database names. Backups of the two are never of the same moment.
  * @throws {UsageError} the store is the embedded one, whose backups are folders
  * @throws {CommandFailed} something is missing or damaged
  */
-export async function checkBlobs(
+export async function checkStoredFiles(
   command: Command,
   terminal: Terminal,
   { json, signal }: { readonly json?: true | undefined; readonly signal: AbortSignal },
@@ -47,7 +47,7 @@ export async function checkBlobs(
     if (json) terminal.out(document({ ok, files, problems }));
     else terminal.out(ok ? `${counted(files, 'file')}: complete\n` : `${problems.join('\n')}\n`);
     if (!ok)
-      throw new CommandFailed(`${problems.length} of ${counted(files, 'file')} not complete`);
+      throw new CommandFailed(`not complete: ${problems.length} of ${counted(files, 'file')}`);
   });
 }
 

@@ -78,7 +78,7 @@ test('backup --check reads every file that a restored database names', async () 
       `entry ${changed}: its file is damaged`,
     ].toSorted(),
   );
-  expect(told.stderr).toContain(`3 of ${WHOLE + 3} files not complete`);
+  expect(told.stderr).toContain(`not complete: 3 of ${WHOLE + 3} files`);
   const { ok, files, problems } = JSON.parse((await check('--json')).stdout) as {
     readonly ok: boolean;
     readonly files: number;

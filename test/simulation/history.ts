@@ -154,6 +154,8 @@ export class History {
       if (begunAt === undefined || fate === undefined) continue;
       const { tag } = fate.message;
       this.overlaps.push({ tag, begunAt, at, isOthers: other !== gateway });
+      // Its lease is lost.
+      attempts.delete(id);
     }
     const own = this.#attempts.get(gateway) ?? new Map<string, number>();
     this.#attempts.set(gateway, own.set(id, at));

@@ -168,7 +168,7 @@ const someAreForbidden = ({ scenario }: Run): boolean =>
   );
 
 /** The time that the messages before this one may take on this platform. */
-function backlogMs({ scenario, fates }: Run, shopId: string): number {
+function backlogMs({ scenario, fates, gateways }: Run, shopId: string): number {
   const { traits } = scenario;
   const { latencyMs, maxPerSecond = 1000, faults } = traits;
   const messages = fates.filter(({ message }) => message.shopId === shopId);
@@ -178,7 +178,8 @@ function backlogMs({ scenario, fates }: Run, shopId: string): number {
   const requests = 4;
   const asked = faults.some(({ kind }) => kind === '503 retry-after' || kind === '429');
   // A date in Retry-After is compared with a clock that may be wrong.
-  const misread = scenario.happenings.some((each) => each.kind === 'crash' && each.skewMs !== 0);
+  const misread =
+    gateways > 1 || scenario.happenings.some((each) => each.kind === 'crash' && each.skewMs !== 0);
   // An upload that was in flight when the trouble ended may use its whole timeout.
   const waits = faults.some(({ kind }) => SILENT.includes(kind));
   // Heads that are always refused or never answered occupy a probe or a slot from time to time.

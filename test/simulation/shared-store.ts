@@ -48,7 +48,12 @@ export class SharedStore {
     const before = (expiredBefore ?? this.#time.now + skewMs) - skewMs;
     const claims = [requests as ClaimRequest[], leaseMs, atMost, before] as const;
     const result = this.#disk.call(name, claims as unknown as typeof args);
-    for (const { entry } of claimedIn(result)) this.#owners.set(entry.id, gateway);
+    for (const { entry } of claimedIn(result)) {
+      this.#owners.set(entry.id, gateway);
+      // Told as a duration, too.
+      if (entry.lastAttemptAt > 0)
+        Object.assign(entry, { lastAttemptAt: entry.lastAttemptAt + skewMs });
+    }
     return result;
   }
 

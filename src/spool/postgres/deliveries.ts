@@ -176,8 +176,14 @@ export class PostgresDeliveries {
       await this.settle(lease, { state: 'dead', reason: { code: 'raw_missing' } }, { steps: [] });
       return undefined;
     }
+    // Delivery compares it with its own clock, from which the database's may differ.
+    const ago = row.last_attempt_at;
+    const lastAttemptAt = ago === 0 ? 0 : this.#clock() - ago;
     return {
-      entry: toEntry({ ...row, next_attempt_at: row.next_at, ...DELIVERING }),
+      entry: toEntry({
+        ...{ ...row, next_attempt_at: row.next_at, last_attempt_at: lastAttemptAt },
+        ...DELIVERING,
+      }),
       ...{ lease, raw, released: row.released },
       media: new Map(
         (row.media ?? []).map(({ part, media_id: id, url }) => [

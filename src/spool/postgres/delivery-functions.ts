@@ -23,6 +23,8 @@ const CLAIMED = `TABLE (request int, generation bigint, seq bigint, id uuid, kin
  * does not read what is deleted and not vacuumed yet. The last row, which has no request, has in `notes`
  * the floors for the next claim, by the sources' `name`, and whether an operator asked for a probe.
  *
+ * `last_attempt_at` is how long ago that was, at least 1; 0 before the first attempt.
+ *
  * @param stale how long ago a lease must have ended to count as expired
  */
 export const CLAIM = sqlFunction(
@@ -106,7 +108,8 @@ export const CLAIM = sqlFunction(
        )
        SELECT taken.request, taken.generation, seq, id, kind, entry.shop, channel, entry.lane,
          remote_id, received_at, meta, raw_size, blob, raw_checksum, next_at, taken.waits, attempts,
-         taken.failures, failing_ms, last_attempt_at, taken.lane < 0, reason, released, notes, bytes,
+         taken.failures, failing_ms,
+         CASE last_attempt_at WHEN 0 THEN 0 ELSE greatest(1, now - last_attempt_at) END, taken.lane < 0, reason, released, notes, bytes,
          (SELECT json_agg(media) FROM media WHERE media.seq = taken.seq),
          CASE WHEN channel <> 'email' THEN (
            SELECT json_build_object('id', conversation_id, 'usedAt', used_at) FROM conversation AS own

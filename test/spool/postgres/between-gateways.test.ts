@@ -8,7 +8,7 @@ import { SpoolUnusable } from '../../../src/spool/errors.ts';
 import { inspectDatabase } from '../../../src/spool/postgres/fleet.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { describeBudgets } from '../../runtime/budgets-cases.ts';
-import { anEntry } from '../../support/entries.ts';
+import { anEntry, retryLater } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -49,6 +49,29 @@ async function gateway(keys?: readonly string[]): Promise<PostgresStore> {
   opened.push(store);
   return store;
 }
+
+test('the last attempt is told by the clock of the gateway that claims', async () => {
+  const { now } = Date;
+  const ahead = () => now() + 3_600_000;
+  Date.now = ahead;
+  const { spool } = await gateway().finally(() => (Date.now = now));
+  const entry = anEntry();
+  await spool.accept([entry]);
+  const claim = async () => {
+    const request = { shopId: entry.shopId, limit: 1, from: ['untried', 'due'] as const };
+    const [[claimed] = []] = await spool.claim([request], 45_000, 1);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    return claimed;
+  };
+  const first = await claim();
+  expect(first.entry.lastAttemptAt).toBe(0);
+  const begunAt = ahead();
+  await spool.settle(first.lease, retryLater({ counts: false, failed: false }), { steps: [] });
+  const { lastAttemptAt } = (await claim()).entry;
+  // Both clocks are read with some delay.
+  expect(lastAttemptAt).toBeGreaterThan(begunAt - 60_000);
+  expect(lastAttemptAt).toBeLessThanOrEqual(ahead());
+});
 
 describe('a lease', () => {
   test('belongs to one gateway at a time, which may renew it', async () => {

@@ -282,10 +282,9 @@ export class Dispatcher {
       this.wake();
     };
     const confirmLease = async () => {
-      const mayHaveEnded = () => this.#parts.clock() >= leased.until;
-      // The first renewal may have begun before the gateway was stopped.
-      for (let tries = 0; tries < 2 && mayHaveEnded(); tries += 1) await this.#renew();
-      if (mayHaveEnded()) abort.abort();
+      if (this.#parts.clock() < leased.until) return;
+      await this.#renew();
+      if (this.#parts.clock() >= leased.until) abort.abort();
     };
     const options = { signal: abort.signal, confirmLease, onOutcome, ...(probe && { probe }) };
     const done = attempt(claimed, shop, this.#parts, options).finally(() => {

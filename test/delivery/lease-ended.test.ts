@@ -7,6 +7,11 @@ import { waitFor } from '../support/wait-for.ts';
 async function stoppedBeforeUpload(meanwhile: (scene: Scene) => Promise<unknown>, stops = 1) {
   const ahead = { ms: 0 };
   const scene = await deliveryScene({ clock: () => Date.now() + ahead.ms });
+  // The store has another clock, to which a lease that it gives after the stop would seem to be over.
+  const { spool } = scene.store;
+  const { claim } = spool;
+  spool.claim = (requests, leaseMs, atMost, expiredBefore = Infinity) =>
+    claim(requests, leaseMs, atMost, expiredBefore - ahead.ms);
   const { open } = scene.files;
   let left = stops;
   scene.files.open = async (name) => {

@@ -14,7 +14,7 @@ export const REASONS = {
   'charset of a name':
     'RFC 2231 §4 and RFC 2047 §2: a name in windows-1252 (which Node takes for Latin-1), in raw 8-bit, or with a wrong charset is decoded with the first one that fits; postal-mime writes U+FFFD.',
   'malformed fields':
-    'RFC 2045 §5.1, §6.1, RFC 2047 §5: a type, encoding, disposition or parameter is against the grammar, such as an unquoted name with blanks; what each parser makes of it is a guess.',
+    'RFC 2045 §5.1, §6.1, RFC 2047 §5, RFC 2231 §3: a type, encoding, disposition or parameter is against the grammar, such as an unquoted name with blanks; what each parser makes of it is a guess.',
   'other boundary':
     'RFC 2046 §5.1.1: the boundary is wrong, missing or ends in white space; Sluice reads the parts between what its lines use, postal-mime none.',
   'no boundary':
@@ -84,14 +84,26 @@ const ENCODINGS = /^content-transfer-encoding[ \t]*:((?:[^\n]|\n[ \t])*)/gim;
 /** RFC 2045 §6.1: one token, with comments (RFC 5322 §3.2.2) around it. */
 const WELL_FORMED_ENCODING = /^(?:\s*\([^()\\]*\))*\s*[\w.+-]+(?:\s*\([^()\\]*\))*\s*$/;
 
-/** Whether a Content-Type, its encoding or disposition is against the grammar of RFC 2045. */
+/** RFC 2231 §3: the sections of a parameter are numbered from 0, without gaps. */
+function hasAllSections(field: string): boolean {
+  const sections = [...field.matchAll(/;\s*([\w.+-]+)\*(\d+)\*?=/g)].map(
+    ([, name, number]) => [name, Number(number)] as const,
+  );
+  return sections.every(
+    ([name, number]) =>
+      number === 0 || sections.some((other) => other[0] === name && other[1] === number - 1),
+  );
+}
+
+/** Whether a Content-Type, its encoding or disposition is against the grammar of RFC 2045 or RFC 2231. */
 function hasMalformedFields(message: Buffer): boolean {
   const text = message.toString('latin1');
-  const unlike = (fields: RegExp, form: RegExp) =>
-    [...text.matchAll(fields)].some(
-      ([, value = '']) => !form.test(value.replaceAll(/\r?\n/g, '').trim()),
-    );
-  return unlike(FIELDS, WELL_FORMED) || unlike(ENCODINGS, WELL_FORMED_ENCODING);
+  const valuesOf = (fields: RegExp) =>
+    [...text.matchAll(fields)].map(([, value = '']) => value.replaceAll(/\r?\n/g, '').trim());
+  return (
+    valuesOf(FIELDS).some((value) => !WELL_FORMED.test(value) || !hasAllSections(value)) ||
+    valuesOf(ENCODINGS).some((value) => !WELL_FORMED_ENCODING.test(value))
+  );
 }
 
 const explained = (reasons: readonly Reason[]): Comparison => ({

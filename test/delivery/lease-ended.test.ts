@@ -9,7 +9,7 @@ async function stoppedBeforeUpload(meanwhile: (scene: Scene) => Promise<unknown>
   const scene = await deliveryScene({ clock: () => Date.now() + ahead.ms });
   // The store has another clock, to which a lease that it gives after the stop would seem to be over.
   const { spool } = scene.store;
-  const { claim } = spool;
+  const claim = spool.claim.bind(spool);
   spool.claim = (requests, leaseMs, atMost, expiredBefore = Infinity) =>
     claim(requests, leaseMs, atMost, expiredBefore - ahead.ms);
   const { open } = scene.files;

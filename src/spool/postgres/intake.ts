@@ -138,77 +138,101 @@ interface AcceptedRow {
   readonly id: EntryId;
 }
 
+/** An entry as `ACCEPT` takes it, and its raw bytes unless they are in a blob. */
+interface StoredForm {
+  /** `raw_from` is where they begin among those of the whole call. */
+  readonly item: { readonly id: EntryId; readonly dedup: string; raw_from: number };
+  readonly bytes: Uint8Array;
+}
+
+const NO_BYTES = new Uint8Array();
+
 /** Accepts entries; all that arrive during one commit share the next. */
 export class PostgresIntake {
   readonly #database: Database;
-  readonly #batches = new Batches<NewEntry, Accepted>((entries) => this.#accept(entries));
+  readonly #batches = new Batches<StoredForm, Accepted>((forms) => this.#accept(forms));
 
   constructor(database: Database) {
     this.#database = database;
   }
 
+  /** Their forms are made here, while the database stores the batch before. */
   async accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]> {
-    return Promise.all(entries.map((entry) => this.#batches.add(entry)));
+    return Promise.all(entries.map((entry) => this.#batches.add(storedForm(entry))));
   }
 
-  async #accept(entries: readonly NewEntry[]): Promise<Accepted[]> {
-    const keys = entries.map(({ shopId, channel, dedupKey }) =>
-      uuidOf(dedupHash({ shopId, channel, dedupKey })),
-    );
+  async #accept(forms: readonly StoredForm[]): Promise<Accepted[]> {
     // Of equal keys in one batch the first is stored.
-    const firsts = new Map(entries.map((entry, index) => [keys[index], entry] as const).reverse());
-    const { items, raws } = storedForms([...firsts.values()].reverse());
+    const firsts = new Map(forms.map((form) => [form.item.dedup, form] as const).reverse());
+    const { items, raws } = joined([...firsts.values()].reverse());
     const rows = await this.#database.query<AcceptedRow>(`SELECT * FROM ${ACCEPT.name}($1, $2)`, [
       jsonOf(items),
       raws,
     ]);
     const ids = new Map(rows.map(({ dedup, id }) => [dedup, id]));
-    return entries.map((entry, index) => {
-      const id = ids.get(keys[index] ?? '');
+    return forms.map(({ item }) => {
+      const id = ids.get(item.dedup);
       if (id === undefined) throw new Error('accept answers each entry');
       // Also when an earlier try, whose answer was lost, has stored it.
-      return { id, duplicate: id !== entry.id };
+      return { id, duplicate: id !== item.id };
     });
   }
 }
 
 /** The parameters of `ACCEPT`. */
-export function storedForms(entries: readonly NewEntry[]): {
+export const storedForms = (entries: readonly NewEntry[]) => joined(entries.map(storedForm));
+
+function joined(forms: readonly StoredForm[]): {
   readonly items: readonly object[];
   readonly raws: Uint8Array;
 } {
-  const inline = entries.flatMap(({ raw }) => (raw.kind === 'inline' ? [raw.bytes] : []));
   let from = 0;
-  const items = entries.map((entry) => {
-    const { raw } = entry;
-    const bytes = raw.kind === 'inline' ? raw.bytes.byteLength : 0;
-    const item = { ...storedForm(entry), raw_from: from, raw_length: bytes };
-    from += bytes;
-    return item;
-  });
-  return { items, raws: Buffer.concat(inline, from) };
+  for (const { item, bytes } of forms) {
+    item.raw_from = from;
+    from += bytes.byteLength;
+  }
+  const raws = forms.map(({ bytes }) => bytes);
+  return { items: forms.map(({ item }) => item), raws: Buffer.concat(raws, from) };
 }
 
-function storedForm(entry: NewEntry): object {
+function storedForm(entry: NewEntry): StoredForm {
   const { shopId, channel, raw, summary, remoteId, remoteIdIfTaken } = entry;
   const remote = (id: string | undefined) =>
     id === undefined || channel !== 'email' ? null : uuidOf(remoteKey(shopId, id));
-  return {
-    ...{ id: entry.id, kind: entry.kind, shop: shopId, channel, lane: entry.lane },
-    ...{ lane_key: laneHash(entry), dedup: uuidOf(dedupHash(entry)) },
-    ...{ remote_id: remoteId, remote: remote(remoteId) },
-    ...{ remote_id_if_taken: remoteIdIfTaken, remote_if_taken: remote(remoteIdIfTaken) },
-    ...{ received_at: entry.receivedAt, meta: JSON.stringify(entry.meta) },
-    ...{ hold: storedReason(entry.hold), detached: entry.detached === true },
+  const bytes = raw.kind === 'inline' ? raw.bytes : NO_BYTES;
+  // Without spreads, which took three times as long.
+  const item = {
+    id: entry.id,
+    kind: entry.kind,
+    shop: shopId,
+    channel,
+    lane: entry.lane,
+    lane_key: laneHash(entry),
+    dedup: uuidOf(dedupHash(entry)),
+    remote_id: remoteId,
+    remote: remote(remoteId),
+    remote_id_if_taken: remoteIdIfTaken,
+    remote_if_taken: remote(remoteIdIfTaken),
+    received_at: entry.receivedAt,
+    meta: JSON.stringify(entry.meta),
+    hold: storedReason(entry.hold),
+    detached: entry.detached === true,
+    raw_from: 0,
+    raw_length: bytes.byteLength,
     raw_size: raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
-    ...(raw.kind === 'file' && { blob: raw.blob }),
-    ...(raw.checksum !== undefined && { raw_checksum: raw.checksum }),
-    ...(summary !== undefined && { ...summary, summary_version: SUMMARY_VERSION }),
+    blob: raw.kind === 'file' ? raw.blob : undefined,
+    raw_checksum: raw.checksum,
+    summary_version: summary && SUMMARY_VERSION,
+    from: summary?.from,
+    to: summary?.to,
+    subject: summary?.subject,
+    more: summary?.more,
   };
+  return { item, bytes };
 }
 
 /** 128 bits in the form of a uuid: 16 bytes in PostgreSQL, and comparable as text here. */
 export function uuidOf(hash: Uint8Array): string {
   const hex = Buffer.from(hash.buffer, hash.byteOffset, 16).toString('hex');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

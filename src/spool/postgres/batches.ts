@@ -6,6 +6,7 @@ const MOST_IN_A_BATCH = 500;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  readonly size: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: Error) => void;
 }
@@ -26,9 +27,10 @@ export class Batches<Item, Result> {
     this.#run = run;
   }
 
-  add(item: Item): Promise<Result> {
+  /** @param size as how many calls it counts: a batch takes a limited number of them */
+  add(item: Item, size = 1): Promise<Result> {
     const result = new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, size, resolve, reject });
     });
     this.#start();
     return result;
@@ -63,7 +65,13 @@ export class Batches<Item, Result> {
   }
 
   #take(): readonly Waiting<Item, Result>[] {
-    return this.#waiting.splice(0, MOST_IN_A_BATCH);
+    let [count, size] = [0, 0];
+    for (const each of this.#waiting) {
+      size += each.size;
+      if (count > 0 && size > MOST_IN_A_BATCH) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
   }
 
   #start(): void {

@@ -43,6 +43,8 @@ export class Database {
   readonly #urls: readonly string[];
   readonly #application: string;
   #pool: Promise<pg.Pool> | undefined;
+  /** The one that `#pool` resolved with. */
+  #connected: pg.Pool | undefined;
   #closed = false;
 
   /** @param application how its connections are called in `pg_stat_activity` */
@@ -75,7 +77,7 @@ export class Database {
   async #queryOnce<Row>(text: string, values: readonly Param[]): Promise<Row[]> {
     if (this.#closed) throw new SpoolUnavailable('the spool is closed');
     const pool = await this.#connectedPool();
-    const client = await pool.connect();
+    const client = await this.#connect(pool);
     // A warning: the commit may not have reached the standby that it has to wait for.
     const warnings: string[] = [];
     const onNotice = ({ code = '' }: { code?: string | undefined }) => {
@@ -100,6 +102,17 @@ export class Database {
     }
   }
 
+  /** A primary that accepts no connection may be gone, also when no statement was in progress. */
+  async #connect(pool: pg.Pool): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      // While all are in use, their statements show whether it is gone.
+      if (pool.totalCount < MAX_CONNECTIONS) this.#drop(pool);
+      throw error;
+    }
+  }
+
   /** A connection to the primary outside the pool. The caller listens to its errors and ends it. */
   async connectAlone(config: pg.ClientConfig): Promise<pg.Client> {
     if (this.#closed) throw new SpoolUnavailable('the spool is closed');
@@ -117,10 +130,15 @@ export class Database {
     if (this.#pool !== undefined) return this.#pool;
     const found = this.#findPrimary();
     this.#pool = found;
-    // The next call searches again.
-    found.catch(() => {
-      if (this.#pool === found) this.#pool = undefined;
-    });
+    found.then(
+      (pool) => {
+        this.#connected = pool;
+      },
+      // The next call searches again.
+      () => {
+        this.#pool = undefined;
+      },
+    );
     return found;
   }
 
@@ -149,8 +167,10 @@ export class Database {
     throw failure;
   }
 
+  /** The next call searches for the primary, unless one has done so since. */
   #drop(pool: pg.Pool): void {
-    if (this.#pool === undefined) return;
+    if (this.#connected !== pool) return;
+    this.#connected = undefined;
     this.#pool = undefined;
     end(pool);
   }

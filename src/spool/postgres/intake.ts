@@ -140,28 +140,30 @@ interface AcceptedRow {
 
 /** An entry as `ACCEPT` takes it, and its raw bytes unless they are in a blob. */
 interface StoredForm {
-  /** `raw_from` is where they begin among those of the whole call. */
+  /** `raw_from` is where its bytes begin among those of the batch. */
   readonly item: { readonly id: EntryId; readonly dedup: string; raw_from: number };
   readonly bytes: Uint8Array;
 }
 
 const NO_BYTES = new Uint8Array();
 
-/** Accepts entries; all that arrive during one commit share the next. */
+/** Accepts entries; all that arrive during one commit share the next. Those of one call stay together. */
 export class PostgresIntake {
   readonly #database: Database;
-  readonly #batches = new Batches<StoredForm, Accepted>((forms) => this.#accept(forms));
+  readonly #batches = new Batches<readonly StoredForm[], readonly Accepted[]>((calls) =>
+    this.#accept(calls),
+  );
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Their forms are made here, while the database stores the batch before. */
   async accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]> {
-    return Promise.all(entries.map((entry) => this.#batches.add(storedForm(entry))));
+    return this.#batches.add(entries.map(storedForm), entries.length);
   }
 
-  async #accept(forms: readonly StoredForm[]): Promise<Accepted[]> {
+  async #accept(calls: readonly (readonly StoredForm[])[]): Promise<Accepted[][]> {
+    const forms = calls.flat();
     // Of equal keys in one batch the first is stored.
     const firsts = new Map(forms.map((form) => [form.item.dedup, form] as const).reverse());
     const { items, raws } = joined([...firsts.values()].reverse());
@@ -170,12 +172,14 @@ export class PostgresIntake {
       raws,
     ]);
     const ids = new Map(rows.map(({ dedup, id }) => [dedup, id]));
-    return forms.map(({ item }) => {
-      const id = ids.get(item.dedup);
-      if (id === undefined) throw new Error('accept answers each entry');
-      // Also when an earlier try, whose answer was lost, has stored it.
-      return { id, duplicate: id !== item.id };
-    });
+    return calls.map((call) =>
+      call.map(({ item }) => {
+        const id = ids.get(item.dedup);
+        if (id === undefined) throw new Error('accept answers each entry');
+        // Also when an earlier try, whose answer was lost, has stored it.
+        return { id, duplicate: id !== item.id };
+      }),
+    );
   }
 }
 
@@ -200,7 +204,7 @@ function storedForm(entry: NewEntry): StoredForm {
   const remote = (id: string | undefined) =>
     id === undefined || channel !== 'email' ? null : uuidOf(remoteKey(shopId, id));
   const bytes = raw.kind === 'inline' ? raw.bytes : NO_BYTES;
-  // Without spreads, which took three times as long.
+  // One literal: with spreads and a copy, an entry took 30 µs instead of 6.
   const item = {
     id: entry.id,
     kind: entry.kind,

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { assertIntact } from '../../../src/spool/blobs.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
 import { SpoolUnusable } from '../../../src/spool/errors.ts';
 import { inspectDatabase } from '../../../src/spool/postgres/fleet.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
@@ -193,6 +194,20 @@ describe('a blob', () => {
     await new Promise((resolve) => writer.end(Buffer.alloc(300_000), () => resolve(undefined)));
     await expect(writer.commit()).rejects.toThrow('lost a part');
   });
+});
+
+test('of entries that are accepted by one call, all are stored or none; other calls do not matter', async () => {
+  const { spool } = await gateway();
+  const refused = anEntry({ shopId: asShopId('not a uuid') });
+  const [before, after, other] = [anEntry(), anEntry(), anEntry()];
+  const [failed, stored] = await Promise.allSettled([
+    spool.accept([before, refused, after]),
+    spool.accept([other]),
+  ]);
+  expect(failed).toMatchObject({ status: 'rejected', reason: { name: 'StatementRefused' } });
+  expect(stored.status).toBe('fulfilled');
+  const kept = await spool.list({ limit: 9 });
+  expect(kept.map(({ id }) => id)).toEqual([other.id]);
 });
 
 test('the settings of the server are read', async () => {

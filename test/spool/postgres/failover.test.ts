@@ -57,6 +57,28 @@ test('a commit that is cancelled while it waits for the standby is not acknowled
   expect((await again).map(({ id }) => id)).toEqual([entry.id, entry.id]);
 });
 
+test('a gateway that was idle when the primary was killed finds the promoted standby', async () => {
+  const cluster = await startCluster();
+  const url = await cluster.createDatabase();
+  const standby = await cluster.startStandby();
+  ends(() => standby.stop());
+  const both = url.replace(/127\.0\.0\.1:\d+/, `$&,127.0.0.1:${standby.port}`);
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const scratchFolder = join(dir.path, 'scratch');
+  const { spool } = await openPostgresStore({ url: both, instance: randomUUID(), scratchFolder });
+  ends(() => spool.close());
+  const entry = anEntry();
+  await spool.accept([entry]);
+  await cluster.kill();
+  await expect(spool.get(entry.id)).rejects.toThrow(SpoolUnavailable);
+  await standby.promote();
+  const found = () => spool.get(entry.id).catch(() => undefined);
+  await waitFor('the promoted standby', found, 20);
+  const again = { ...entry, id: anEntry().id };
+  expect(await spool.accept([again])).toEqual([{ id: entry.id, duplicate: true }]);
+});
+
 test('a primary that is killed under load loses nothing that was acknowledged', async () => {
   const unhandled: unknown[] = [];
   const onUnhandled = (error: unknown) => void unhandled.push(error);

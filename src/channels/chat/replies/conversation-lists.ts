@@ -12,7 +12,7 @@ import {
 } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
 import { type ListPosition, ListPositions } from './list-position.ts';
-import { createdAt, ListDirection } from './platform-message.ts';
+import { listTimes, ListDirection } from './platform-message.ts';
 import type { Batch, Depth } from './schedule.ts';
 
 export interface ConversationListsParts extends ReaderParts {
@@ -126,9 +126,8 @@ export class ConversationLists {
     if (lists.length === 0 && failure !== undefined) throw failure.error;
     const messages = lists.flatMap((list) => this.#direction.oldestFirst(list.messages));
     const now = this.#parts.clock();
-    for (const message of messages) {
-      const at = createdAt(message) ?? 0;
-      if (at <= now) this.#newestAt = Math.max(this.#newestAt, at);
+    for (const at of listTimes(messages)) {
+      if (at !== undefined && at <= now) this.#newestAt = Math.max(this.#newestAt, at);
     }
     return {
       messages,

@@ -1,6 +1,6 @@
 import type { Message } from '../../../platform-api/resources.ts';
 import { backoffMs } from './schedule.ts';
-import { createdAt, isNewestFirst, isOldestFirst } from './platform-message.ts';
+import { isNewestFirst, isOldestFirst, listTimes } from './platform-message.ts';
 
 /**
  * How far a conversation's list was read that is longer than one read. An oldest-first list grows
@@ -60,10 +60,7 @@ export function positionAfter(pages: Pages, place?: ListPosition): ListPosition 
     mark: undefined,
   };
   if (next !== undefined) {
-    const lastMessage = messages.at(-1);
-    const readTo = isSorted
-      ? ((lastMessage && createdAt(lastMessage)) ?? place?.readTo)
-      : undefined;
+    const readTo = isSorted ? (listTimes(messages).at(-1) ?? place?.readTo) : undefined;
     const mark = markAfter(next, place?.mark);
     return { ...common, cursor: next, before: last, isAtEnd: false, readTo, mark };
   }

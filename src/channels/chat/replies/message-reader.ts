@@ -3,7 +3,7 @@ import type { Message } from '../../../platform-api/resources.ts';
 import type { ShopId } from '../../../domain/ids.ts';
 import type { Pacer, Urgency } from './pacer.ts';
 import { type Pages, type ListPosition, positionAfter } from './list-position.ts';
-import { createdAt, isNewestFirst } from './platform-message.ts';
+import { isNewestFirst, listTimes } from './platform-message.ts';
 
 export interface MessagePage {
   readonly results: readonly Message[];
@@ -264,9 +264,10 @@ async function readPages(
     if (limit !== mostAtFirst && conversationIds.length > 1) return result(next ?? undefined);
     // A repeated cursor would cause an endless loop.
     if (!next || cursors.includes(next)) return result(undefined);
-    const isOld = (oldestOf(results) ?? -Infinity) <= backTo;
+    const messages = [...read.values()];
+    const isOld = (listTimes(messages).at(-1) ?? -Infinity) <= backTo;
     const isRead = results.slice(-KNOWN_RUN).every(isKnown);
-    if (!thorough && isNewestFirst([...read.values()]) && isRead && isOld) {
+    if (!thorough && isNewestFirst(messages) && isRead && isOld) {
       return result(undefined, true);
     }
     if (cursors.length >= parts.maxPages) return result(next);
@@ -300,12 +301,6 @@ function listPage(
         !(error instanceof CursorRefused || error instanceof PageTooLarge),
     },
   );
-}
-
-/** For a page that is sorted newest first. */
-function oldestOf(page: readonly Message[]): number | undefined {
-  const last = page.at(-1);
-  return last && createdAt(last);
 }
 
 /** Ends the call on either signal, and leaves no listener on the longer-lived one. */

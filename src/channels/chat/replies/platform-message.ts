@@ -111,9 +111,19 @@ export function createdAt({ created_at: text }: Message): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/**
+ * The times by which a list may be sorted. A customer's message may have the time at which it was
+ * written (`timestamp`, API §4.7), long before the list got it, so that only the others are used if
+ * they show an order.
+ */
+export function listTimes(messages: readonly Message[]): readonly (number | undefined)[] {
+  const others = messages.filter((message) => !isCustomers(message)).map(createdAt);
+  return new Set(others).size > 1 ? others : messages.map(createdAt);
+}
+
 /** Whether a page is visibly sorted newest first. */
 export function isNewestFirst(messages: readonly Message[]): boolean {
-  const times = messages.map(createdAt);
+  const times = listTimes(messages);
   const [first] = times;
   const last = times.at(-1);
   if (first === undefined || last === undefined || first === last) return false;
@@ -125,7 +135,7 @@ export function isNewestFirst(messages: readonly Message[]): boolean {
 
 /** Whether nothing indicates another order than oldest first. */
 export function isOldestFirst(messages: readonly Message[]): boolean {
-  const times = messages.map(createdAt);
+  const times = listTimes(messages);
   return times.every((time, index) => {
     const previous = index === 0 ? time : times[index - 1];
     return time !== undefined && previous !== undefined && time >= previous;

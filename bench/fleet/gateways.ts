@@ -72,11 +72,12 @@ export class FleetGateway implements Door {
   /** Kills it and starts it again after a while. Returns whether it was the signal that ended it. */
   async kill(forMs: number): Promise<boolean> {
     this.#isWanted = false;
-    await this.#process.kill();
-    const { signal } = await this.#process.exited;
+    const killed = this.#process;
+    await killed.kill();
+    const { signal } = await killed.exited;
     await delay(forMs);
     this.#isWanted = true;
-    this.#startIfWanted();
+    this.#startAfter(killed);
     return signal === 'SIGKILL';
   }
 
@@ -113,7 +114,9 @@ export class FleetGateway implements Door {
     await this.#process.kill();
   }
 
-  #startIfWanted(): void {
+  /** Unless it is started already. */
+  #startAfter(ended: GatewayProcess): void {
+    if (this.#process !== ended) return;
     if (this.#isWanted && !this.#isOver) this.#process = this.#launch();
   }
 
@@ -126,7 +129,7 @@ export class FleetGateway implements Door {
       if (tail.startsWith('The database of spool.url cannot be used')) this.failedStarts += 1;
       else this.endedByItself.push(tail);
       await delay(START_AGAIN_MS);
-      this.#startIfWanted();
+      this.#startAfter(launched);
     });
     return launched;
   }

@@ -12,11 +12,8 @@ import { Asker, replyTo, Roamer } from './tabs.ts';
 const GATEWAYS = 3;
 const SAMPLES = 200;
 const GROUPS = 2;
-/**
- * Their messages fit into one page of the platform's list. A gateway waits half a second before each further page,
- * alone as in a fleet, and stores what it has read after the last one.
- */
-const GROUP = 12;
+/** Their messages fill several pages of the platform's list. */
+const GROUP = 30;
 /** Of each, beside the first; the platform's agent gives ten replies in ten minutes. */
 const QUESTIONS = 7;
 const ROAMERS = 20;

@@ -4,6 +4,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
+import { refusalNumber } from '../spool/refusals.ts';
 import { reasonDetail } from '../domain/reasons.ts';
 import { RawDamaged } from '../spool/blobs.ts';
 import { Forbidden, Later, Refused, Unclear } from './answer.ts';
@@ -84,7 +85,7 @@ export async function attempt(
       parts.metrics.deliverySeconds.observe({ channel: entry.channel }, seconds);
     }
     parts.onSettled(entry, outcome);
-    if (outcome.state === 'delivered') await releaseAlike(entry, shop, parts);
+    if (outcome.state === 'delivered') await releaseAlike(entry, parts);
   } catch (error) {
     // The spool failed: the lease expires, or the process is about to end.
     log.error('entry.not_settled', errorFields(error));
@@ -126,10 +127,10 @@ async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Prom
     return await deliver(work, parts);
   } catch (error) {
     log.warn('entry.attempt_failed', { ...errorFields(error), attempts: entry.attempts + 1 });
-    const outcome = work.signal.aborted
-      ? interrupted
-      : failed(error, work, parts, { startedAt, log });
-    return { outcome };
+    if (work.signal.aborted) return { outcome: interrupted };
+    const alike =
+      error instanceof Refused ? await refusedAlike(error, work, parts, log) : undefined;
+    return { outcome: failed(error, work, parts, { startedAt, log, alike }) };
   }
 }
 
@@ -138,8 +139,9 @@ function failed(
   error: unknown,
   work: Work,
   { clock, random, giveUpAfterMs, metrics }: AttemptParts,
-  { startedAt, log }: { readonly startedAt: number; readonly log: Logger },
+  failure: { readonly startedAt: number; readonly log: Logger; readonly alike: number | undefined },
 ): Outcome {
+  const { startedAt, log, alike } = failure;
   const { shop, notes } = work;
   const { entry } = work.claimed;
   const endpoint: Endpoint =
@@ -150,7 +152,6 @@ function failed(
   const isEvent = entry.kind === 'event';
   const alone = isEvent ? health.state === 'steady' : health.lastDeliveredAt > since;
   const first = entry.failures === 0;
-  let alike: number | undefined;
   if (error instanceof Later) {
     const { timedOut, retryAfterMs } = error;
     if (error.isThrottled) {
@@ -170,16 +171,6 @@ function failed(
       const { forbidden } = notes.value;
       notes.set({ forbidden: { ...forbidden, [endpoint]: forbidden[endpoint] + 1 } });
     }
-  } else if (error instanceof Refused) {
-    const lane = `${entry.channel}/${entry.lane}`;
-    const { waitedAlike } = notes.value;
-    const { waitsFor, isNew } = shop.alike.refused(lane, entry.id, error.words, waitedAlike);
-    alike = waitsFor;
-    if (alike !== undefined) notes.set({ waitedAlike: true });
-    if (isNew) {
-      metrics.alarms.inc({ alarm: 'refused_alike' });
-      log.error('platform.refuses_alike', { words: error.words });
-    }
   } else if (error instanceof RawDamaged) {
     metrics.alarms.inc({ alarm: 'raw_damaged' });
     log.error('spool.raw_damaged');
@@ -193,17 +184,32 @@ function failed(
   return outcome;
 }
 
+/** The number of the refusal that the entry waits for; undefined: the refusal is about it alone. */
+async function refusedAlike(
+  { words }: Refused,
+  { claimed: { entry }, notes }: Work,
+  { spool, metrics }: AttemptParts,
+  log: Logger,
+): Promise<number | undefined> {
+  const { shopId, id } = entry;
+  const number = refusalNumber(words);
+  const waited = notes.value.waitedAlike;
+  const { waits, isNew } = await spool.countRefusal({
+    ...{ shopId, number, words, lane: entry, id, waited },
+  });
+  if (isNew) {
+    metrics.alarms.inc({ alarm: 'refused_alike' });
+    log.error('platform.refuses_alike', { words });
+  }
+  if (!waits) return undefined;
+  notes.set({ waitedAlike: true });
+  return number;
+}
+
 /** Releases the entries that wait for the same refusal after one of them was delivered. */
-async function releaseAlike(
-  { shopId, waitsFor }: Entry,
-  { alike }: ShopPlatform,
-  { spool }: AttemptParts,
-): Promise<void> {
+async function releaseAlike({ shopId, waitsFor }: Entry, { spool }: AttemptParts): Promise<void> {
   if (waitsFor < FIRST_REFUSAL_NUMBER) return;
-  const before = alike.delivered(waitsFor);
-  if (before === undefined) return;
-  await spool.waitForShopInstead(shopId, waitsFor);
-  for (const id of before) await spool.requeue(id);
+  for (const id of await spool.endRefusal(shopId, waitsFor)) await spool.requeue(id);
 }
 
 function detailOf(outcome: Outcome, clock: Clock): Record<string, string | number | boolean> {

@@ -7,6 +7,7 @@ import type { ShopId } from '../domain/ids.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
 import type { Leases } from '../runtime/leases.ts';
 import { PROBE_AFTER_MS } from './health.ts';
+import { CANARY_EVERY_MS } from './alike-refusals.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
 /** After a probe times out the next one gets a longer timeout, up to the last of these. */
@@ -26,6 +27,8 @@ const HASTEN_SPREAD_MS = 5000;
 const PROBE_LEASE_MS = 2 * PROBE_AFTER_MS;
 /** How often operators' requests are read and the stored health is updated. */
 const LOOK_EVERY_MS = 500;
+/** How often the refusals that entries wait for are read, which another gateway may have found. */
+const REFUSALS_EVERY_MS = 5000;
 
 /** Claims one entry of a shop and makes one attempt; false if there is none to claim. */
 export type TryOne = (request: {
@@ -53,6 +56,7 @@ export class Probing {
   /** The leases of the probes in flight, with the time from which each is due for renewal. */
   readonly #held = new Map<string, number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #readRefusalsAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ProbingParts, tryOne: TryOne) {
     this.#parts = parts;
@@ -69,13 +73,14 @@ export class Probing {
     if (looks) {
       this.#lookedAt = now;
       await this.#asked(shops);
+      await this.#readRefusals(shops);
     }
     for (const shop of shops) {
       for (const endpoint of ENDPOINTS) {
         if (shop.health[endpoint].isProbeDue) this.#begin(() => this.#probe(shop, endpoint));
       }
       if (!looks) continue;
-      await this.#lookAtAlike(shop);
+      this.#sendCanaries(shop);
       const failedSince = shop.health.messages.takeUnrest();
       if (failedSince !== undefined) {
         await this.#parts.spool.hasten(shop.settings.shopId, HASTEN_SPREAD_MS, failedSince);
@@ -151,15 +156,27 @@ export class Probing {
     return PROBE_TIMEOUTS_MS[step] ?? 5000;
   }
 
-  async #lookAtAlike(shop: ShopPlatform): Promise<void> {
-    const { shopId } = shop.settings;
-    const { state, allowance } = shop.health.messages;
-    const canaries = state === 'open' || allowance === 0 ? [] : shop.alike.dueCanaries();
-    for (const number of canaries) {
-      this.#begin(() => this.#tryOne({ shop, from: [number] }));
+  async #readRefusals(shops: readonly ShopPlatform[]): Promise<void> {
+    const { spool, clock } = this.#parts;
+    const isAsked = shops.some(({ alike }) => alike.isAsked);
+    if (!isAsked && clock() - this.#readRefusalsAt < REFUSALS_EVERY_MS) return;
+    this.#readRefusalsAt = clock();
+    const refusals = await spool.refusals();
+    for (const { settings, alike } of shops) {
+      alike.know(refusals.filter(({ shopId }) => shopId === settings.shopId));
     }
-    for (const number of shop.alike.takeQuiet()) {
-      await this.#parts.spool.waitForShopInstead(shopId, number);
+  }
+
+  /** One of the entries that wait for each refusal, by one gateway a minute. */
+  #sendCanaries(shop: ShopPlatform): void {
+    const { state, allowance } = shop.health.messages;
+    if (state === 'open' || allowance === 0) return;
+    for (const { number, isAsked } of shop.alike.dueCanaries()) {
+      this.#begin(async () => {
+        const lease = `canary of ${shop.settings.shopId} ${number}`;
+        const isOwn = await this.#parts.leases.take(lease, CANARY_EVERY_MS - LOOK_EVERY_MS);
+        if (isOwn || isAsked) await this.#tryOne({ shop, from: [number] });
+      });
     }
   }
 

@@ -47,10 +47,7 @@ export class Watchdog {
     }
     this.#probes(shops, now);
     const { lanes, lanesUpTo, due, released } = await this.#parts.spool.repair({
-      shops: shops.map((shop) => ({
-        shopId: shop.settings.shopId,
-        refusals: shop.alike.numbers(),
-      })),
+      shops: shops.map(({ settings }) => settings.shopId),
       lanesAfter: this.#lanesAfter,
     });
     if (lanes > 0) this.#found('lane_without_head', { lanes });

@@ -18,6 +18,7 @@ import type {
 } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { DeliveryRecord } from './operator-store.ts';
+import type { SharedRefusals } from './refusals.ts';
 import type { CountedMessage, RateLimit, RateLimits } from './sender-rates.ts';
 
 /** One lane of one shop. Order is kept per lane, and each lane has one conversation. */
@@ -79,11 +80,7 @@ export interface Recovered {
 }
 
 export interface RepairRequest {
-  readonly shops: readonly {
-    readonly shopId: ShopId;
-    /** The refusals that its entries may wait for; entries that wait for any other are released. */
-    readonly refusals: readonly number[];
-  }[];
+  readonly shops: readonly ShopId[];
   /** Lanes are checked in portions: where the previous one ended. */
   readonly lanesAfter: number;
 }
@@ -268,5 +265,6 @@ export interface Spool
     EarlierMessages,
     Entries,
     ShopHealthRecords,
+    SharedRefusals,
     Marks,
     StoreLife {}

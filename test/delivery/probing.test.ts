@@ -46,6 +46,7 @@ function setting() {
 function recordsOf(): Spool {
   const records: Partial<Spool> = {
     takeProbeRequests: () => Promise.resolve([]),
+    refusals: () => Promise.resolve([]),
     saveShopHealth: () => Promise.resolve(),
   };
   return records as Spool;

@@ -22,7 +22,7 @@ describe('the same refusal to five lanes', () => {
       expect(waitsFor).toBeGreaterThanOrEqual(FIRST_REFUSAL_NUMBER);
     }
     expect(await it.alarm('refused_alike')).toBe(1);
-    expect(it.shop.report().refusedAlike).toMatchObject([{ words: '422 bad_shop', count: 10 }]);
+    expect(await it.store.spool.refusals()).toMatchObject([{ words: '422 bad_shop', count: 10 }]);
     expect(it.shop.health.messages.state).toBe('steady');
 
     const before = it.platform.messages.length;
@@ -40,7 +40,7 @@ describe('the same refusal to five lanes', () => {
     it.tryNow();
     for (const entry of waiting) await it.reached(entry, 'delivered');
     for (const entry of dead) await it.reached(entry, 'delivered');
-    expect(it.shop.report().refusedAlike).toEqual([]);
+    expect(await it.store.spool.refusals()).toEqual([]);
   });
 
   test('others are delivered meanwhile', async () => {

@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import type { EntryCount } from '../../src/spool/spool.ts';
-import { asEntryId, asShopId } from '../../src/domain/ids.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';
 import { ACME } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -106,12 +106,9 @@ test('tells of shops by name, of breakers, disk, signatures and sockets', async 
 
 test('tells of a refusal that many messages got alike', async () => {
   const { status, shop, time } = setting();
-  for (const n of [1, 2, 3, 4, 5, 6]) {
-    shop.alike.refused(`lane ${n}`, asEntryId(`entry ${n}`), '422 invalid message.format', false);
-  }
-  expect((await status()).shops[0]?.refusedAlike).toEqual([
-    { words: '422 invalid message.format', since: time.now, count: 6 },
-  ]);
+  const refusal = { words: '422 invalid message.format', since: time.now, count: 6 };
+  shop.alike.know([{ ...refusal, shopId: shop.settings.shopId, number: 7 }]);
+  expect((await status()).shops[0]?.refusedAlike).toEqual([refusal]);
 });
 
 test('many who ask share one collection, and counting takes little of the store', async () => {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import Sqlite from 'better-sqlite3';
 import { readPerson } from '../../src/cli/erase-person.ts';
 import { asVisitorId } from '../../src/domain/ids.ts';
-import { type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
+import { FIRST_REFUSAL_NUMBER, type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
 import {
   migrate,
   type MigrationOptions,
@@ -102,6 +102,13 @@ const counted = (message: string) => ({
   ...{ shopId: SHOP, message, person: 'bob', thread: 'thread', body: 'body', at: Date.now() },
 });
 
+const REFUSAL = { shopId: SHOP, number: FIRST_REFUSAL_NUMBER + 4, words: `422 ${HOSTILE}` };
+const refuse = (spool: OpenedStore['spool'], lane: string) =>
+  spool.countRefusal({
+    ...{ ...REFUSAL, id: anEntry().id, waited: false },
+    lane: { channel: 'sms', lane },
+  });
+
 /** A store with a row of every kind, made by its ports. Returns what a test asks for afterwards. */
 async function fill({ spool, chat, optOuts, operator, openEraser }: OpenedStore) {
   await erase({ spool, optOuts, openEraser });
@@ -109,6 +116,7 @@ async function fill({ spool, chat, optOuts, operator, openEraser }: OpenedStore)
   await spool.setMark('reconciled', 17);
   await spool.saveShopHealth(SHOP, { text: HOSTILE });
   await spool.requestProbe(SHOP);
+  for (const lane of ['1', '2', '3', '4', '5']) await refuse(spool, lane);
   await operator.audit({ who: 'me', action: 'retry', target: HOSTILE, outcome: 'done' });
   await optOuts.optOut(SHOP, 'sms out', 'SM1');
   await optOuts.optOut(SHOP, 'sms in', 'SM1');
@@ -234,6 +242,7 @@ async function contents({ spool, chat, optOuts, operator }: OpenedStore) {
     audit: await operator.auditLines({ limit: 9 }),
     mark: await spool.mark('reconciled'),
     health: await spool.shopHealth(SHOP),
+    refusals: await spool.refusals(),
     optOuts: await Promise.all(
       ['sms out', 'sms in', CALLER_LANE, 'other'].map((lane) => optOuts.isOptedOut(SHOP, lane)),
     ),
@@ -340,12 +349,14 @@ test('the other store goes on as the first one would have', async () => {
         await spool.countMessage({ ...counted('5'), person: 'eve' }, LIMITS),
       ],
       probes: await spool.takeProbeRequests(),
+      dead: (await spool.endRefusal(SHOP, REFUSAL.number)).length,
       order: await order(store),
     };
   };
   const first = await withStore(embedded(copy), goOn);
   expect(first).toMatchObject({ again: [true, false, false], restored: [true], erased: true });
   expect(first.counted).toEqual([undefined, 'per10min', undefined]);
+  expect(first.dead).toBe(4);
   expect(await withStore(embedded(back), goOn)).toEqual(first);
   await column(url, 'DELETE FROM moved');
   expect(await withStore(shared(), goOn)).toEqual(first);

@@ -233,6 +233,8 @@ export const TABLES: readonly Table[] = [
   },
   same('shop_health', 'shop_health', ['shop'], ['health']),
   same('probe_request', 'probe_requests', ['shop'], []),
+  same('refusal', 'refusals', ['shop', 'number'], ['words', 'since', 'newest_at', 'count']),
+  same('refused', 'refused', ['shop', 'number', 'entry'], ['lane', 'at']),
   same('audit', 'audit', ['no'], ['at', 'who', 'action', 'target', 'outcome']),
   RATES,
   same(

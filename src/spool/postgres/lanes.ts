@@ -57,26 +57,28 @@ const HASTEN = sqlFunction(
    END $$`,
 );
 
+const WAITS_FOR_ENDED = `CASE WHEN in_number IS NOT NULL THEN waits = in_number
+  ELSE waits >= ${FIRST_REFUSAL_NUMBER} AND NOT EXISTS (
+    SELECT FROM refusal WHERE refusal.shop = in_shop AND number = waits) END`;
+
 /**
  * Makes some of the heads that wait for a refusal wait for their shop; without a number, for any refusal
- * but these.
+ * that is over.
  */
 const WAIT_FOR_SHOP = sqlFunction(
   'wait_for_shop',
-  `(in_shop uuid, refusal int, but_not int[]) RETURNS int LANGUAGE plpgsql AS $$
+  `(in_shop uuid, in_number int) RETURNS int LANGUAGE plpgsql AS $$
    DECLARE
      released int;
      keys bigint[];
    BEGIN
      keys := ARRAY(SELECT key FROM lane
        WHERE shop = in_shop AND NOT owned AND waits > 0
-         AND CASE WHEN refusal IS NULL
-           THEN waits >= ${FIRST_REFUSAL_NUMBER} AND waits <> ALL (but_not) ELSE waits = refusal END
+         AND ${WAITS_FOR_ENDED}
        LIMIT ${LANES_PER_CALL});
      keys := ARRAY(SELECT key FROM lane
        WHERE key = ANY (keys) AND NOT owned AND waits > 0
-         AND CASE WHEN refusal IS NULL
-           THEN waits >= ${FIRST_REFUSAL_NUMBER} AND waits <> ALL (but_not) ELSE waits = refusal END
+         AND ${WAITS_FOR_ENDED}
        ORDER BY key FOR UPDATE);
      UPDATE job SET waits = ${WAITS_FOR.shop} FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
      UPDATE lane SET waits = ${WAITS_FOR.shop} WHERE key = ANY (keys);
@@ -156,7 +158,7 @@ export class WaitingEntries {
   }
 
   waitForShopInstead(shopId: ShopId, waitsFor: number): Promise<number> {
-    return this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, $2, NULL) AS n`, [shopId, waitsFor]);
+    return this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, $2) AS n`, [shopId, waitsFor]);
   }
 
   /** One gateway at a time reads the lanes: they are the same for all. */
@@ -168,14 +170,11 @@ export class WaitingEntries {
       `SELECT shop FROM json_array_elements_text($1::json) AS asked CROSS JOIN LATERAL (
          SELECT shop FROM lane WHERE lane.shop = asked::uuid AND lane.waits = 0
            AND lane.due_at <= ${NOW.name}() LIMIT 1) AS found`,
-      [JSON.stringify(shops.map(({ shopId }) => shopId))],
+      [JSON.stringify(shops)],
     );
     let released = 0;
-    for (const { shopId, refusals } of shops) {
-      released += await this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL, $2::int[]) AS n`, [
-        shopId,
-        refusals.map(String),
-      ]);
+    for (const shopId of shops) {
+      released += await this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL) AS n`, [shopId]);
     }
     const { repaired = 0, up_to } = lanes ?? {};
     return {

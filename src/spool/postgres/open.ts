@@ -35,6 +35,7 @@ import { LeaseTable } from './leases.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
 import { EntryQueries } from './queries.ts';
 import { RECORD_FUNCTIONS, Records } from './records.ts';
+import { REFUSAL_FUNCTIONS, RefusalTable } from './refusals.ts';
 import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
@@ -58,6 +59,7 @@ const FUNCTIONS = [
   ...SENDER_RATE_FUNCTIONS,
   ...RETENTION_FUNCTIONS,
   ...RECORD_FUNCTIONS,
+  ...REFUSAL_FUNCTIONS,
   ...VISITOR_FUNCTIONS,
   ...IDENTITY_FUNCTIONS,
   ...UPLOAD_FUNCTIONS,
@@ -125,11 +127,13 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const retention = new RetentionTable(database);
   const signals = new PostgresSignals(database);
   const leases = new LeaseTable(database);
+  const waiting = new WaitingEntries(database, leases);
   return {
     spool: {
       ...methodsOf(new PostgresIntake(database)),
       ...methodsOf(new PostgresDeliveries(database, instance, createMonotonicClock())),
-      ...methodsOf(new WaitingEntries(database, leases)),
+      ...methodsOf(waiting),
+      ...methodsOf(new RefusalTable(database, waiting)),
       ...methodsOf(new EntryQueries(database)),
       ...methodsOf(new ConversationTable(database)),
       ...methodsOf(rates),

@@ -1,6 +1,5 @@
 import { asBlobName, type BlobName, type EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
-import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Database } from './connection.ts';
 import { SPAN_BITS } from './cards.ts';
@@ -106,12 +105,10 @@ const RECOVER = sqlFunction(
      requeued int;
    BEGIN
      keys := ARRAY(SELECT key FROM lane WHERE owned AND owner = instance
-       OR NOT owned AND head IS NOT NULL AND (due_at > now + hour OR waits >= ${FIRST_REFUSAL_NUMBER})
+       OR NOT owned AND head IS NOT NULL AND due_at > now + hour
        ORDER BY key FOR UPDATE);
      requeued := (SELECT count(*) FROM lane WHERE key = ANY (keys) AND owned);
-     UPDATE job SET next_at = least(next_at, now + hour),
-       waits = CASE WHEN job.waits >= ${FIRST_REFUSAL_NUMBER} THEN ${WAITS_FOR.shop} ELSE job.waits END
-       FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
+     UPDATE job SET next_at = least(next_at, now + hour) FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
      PERFORM ${REFRESH.name}(keys, true);
      RETURN requeued;
    END $$`,

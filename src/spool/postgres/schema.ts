@@ -178,6 +178,17 @@ const STEPS: readonly string[] = [
   CREATE INDEX outcome_reason ON outcome ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
   CREATE INDEX job_reason ON job ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
   `,
+  `
+  -- The refusals that entries wait for, and who got each one before (spool/refusals.ts).
+  CREATE TABLE refusal (
+    shop uuid, number int, words text NOT NULL, since bigint NOT NULL, newest_at bigint NOT NULL,
+    count int NOT NULL, PRIMARY KEY (shop, number)
+  );
+  CREATE TABLE refused (
+    shop uuid, number int, entry uuid, lane bigint NOT NULL, at bigint NOT NULL,
+    PRIMARY KEY (shop, number, entry)
+  );
+  `,
 ];
 
 /**

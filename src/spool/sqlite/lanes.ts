@@ -105,18 +105,11 @@ export class WaitingEntries {
     return {
       lanesUpTo: upTo,
       lanes: repaired,
-      due: shops.flatMap(({ shopId }) =>
+      due: shops.flatMap((shopId) =>
         this.#sql.due.get(shopId, this.#clock()) === undefined ? [] : [shopId],
       ),
-      released: shops.reduce((sum, shop) => sum + this.#releaseRefusals(shop), 0),
+      released: shops.reduce((sum, shop) => sum + this.#sql.releaseEnded.run(shop).changes, 0),
     };
-  }
-
-  #releaseRefusals({ shopId, refusals }: RepairRequest['shops'][number]): number {
-    const waited = this.#sql.refusalsWaitedFor.all(shopId).map(({ waits }) => waits);
-    return waited
-      .filter((number) => !refusals.includes(number))
-      .reduce((sum, number) => sum + this.waitForShopInstead(shopId, number), 0);
   }
 }
 
@@ -137,8 +130,10 @@ function prepareWaits(db: Db) {
     waitForShopInstead: db.prepare(
       `UPDATE entries SET waits = ${WAITS_FOR.shop} WHERE ${waiting} AND waits = ?`,
     ),
-    refusalsWaitedFor: db.prepare<[string], Pick<EntryRow, 'waits'>>(
-      `SELECT DISTINCT waits FROM entries WHERE ${waiting} AND waits >= ${FIRST_REFUSAL_NUMBER}`,
+    releaseEnded: db.prepare(
+      `UPDATE entries SET waits = ${WAITS_FOR.shop}
+       WHERE ${waiting} AND waits >= ${FIRST_REFUSAL_NUMBER} AND NOT EXISTS (
+         SELECT 1 FROM refusals WHERE refusals.shop = entries.shop AND number = entries.waits)`,
     ),
   };
 }

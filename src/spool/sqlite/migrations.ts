@@ -212,6 +212,18 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE shop_health SET health = health_with_codes(health);
   CREATE INDEX entries_reason ON entries(reason ->> 'code') WHERE reason IS NOT NULL;
   `,
+  // Refusals that entries wait for outlive the process (`spool/refusals.ts`).
+  `
+  CREATE TABLE refusals (
+    shop TEXT NOT NULL, number INTEGER NOT NULL, words TEXT NOT NULL,
+    since INTEGER NOT NULL, newest_at INTEGER NOT NULL, count INTEGER NOT NULL,
+    PRIMARY KEY (shop, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE refused (
+    shop TEXT NOT NULL, number INTEGER NOT NULL, entry TEXT NOT NULL,
+    lane INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (shop, number, entry)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Applies the steps from this one on. Call it in a transaction. */

@@ -12,6 +12,7 @@ import { ErasedKeys } from './erased-keys.ts';
 import { FreshEntries } from './fresh-entries.ts';
 import { LaneHeads, WaitingEntries } from './lanes.ts';
 import { OperatorMoves } from './operator-moves.ts';
+import { RefusalTable } from './refusals.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
 import { VisitorIdentities, VisitorTable } from './visitors.ts';
@@ -35,12 +36,14 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const lanes = new LaneHeads(db);
   const conversations = new ConversationTable(db, clock, erased);
   const entries = new EntryTable(db, clock, { lanes, fresh, erased, conversations }, backlog);
+  const waiting = new WaitingEntries(db, clock, lanes);
   const visitors = new VisitorTable(db);
   const queries = methodsOf(new EntryQueries(db, fresh, erased));
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(db, clock, lanes)),
-    ...methodsOf(new WaitingEntries(db, clock, lanes)),
+    ...methodsOf(waiting),
+    ...methodsOf(new RefusalTable(db, clock, waiting)),
     ...queries,
     ...methodsOf(conversations),
     ...methodsOf(visitors),

@@ -1,7 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
-import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
 
@@ -45,7 +44,6 @@ export class RetentionTable {
   requeueAll(): number {
     const now = this.#clock();
     this.#sql.clampSchedule.run({ now });
-    this.#sql.forgetRefusals.run();
     return this.#sql.requeueAll.run().changes;
   }
 
@@ -113,11 +111,6 @@ function prepare(db: Db) {
     clampSchedule: db.prepare(
       `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
        WHERE state IN ('queued', 'delivering') AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
-    ),
-    // Refusal numbers were known to the last process only.
-    forgetRefusals: db.prepare(
-      `UPDATE entries SET waits = ${WAITS_FOR.shop}
-       WHERE state IN ('queued', 'delivering') AND waits >= ${FIRST_REFUSAL_NUMBER}`,
     ),
     requeueAll: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,

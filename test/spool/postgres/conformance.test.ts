@@ -16,6 +16,7 @@ import { describeSpool } from '../conformance.ts';
 import { describeErasure } from '../erasure-conformance.ts';
 import { describeOperatorStore } from '../operator-conformance.ts';
 import { describeOptOuts } from '../opt-out-conformance.ts';
+import { describeRefusals } from '../refusal-conformance.ts';
 
 let cluster: Cluster;
 let url: string;
@@ -86,6 +87,23 @@ describeChatStore('PostgreSQL', async () => ({
 
 describeOperatorStore('PostgreSQL', openStore);
 describeOptOuts('PostgreSQL', openStore);
+describeRefusals('PostgreSQL', async () => {
+  const [one, other] = [await openStore(), await openStore()];
+  return {
+    ...{ one: one.spool, other: other.spool },
+    pass: (ms) =>
+      withClient(url, async (client) => {
+        await client.query('UPDATE refused SET at = at - $1', [ms]);
+        await client.query('UPDATE refusal SET since = since - $1, newest_at = newest_at - $1', [
+          ms,
+        ]);
+      }),
+    remove: async () => {
+      await one.remove();
+      await other.remove();
+    },
+  };
+});
 describeErasure('PostgreSQL', async () => {
   const store = await openStore();
   return { ...store, eraser: store.openEraser() };

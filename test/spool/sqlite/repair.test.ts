@@ -16,11 +16,7 @@ function aStore() {
   ends(() => db.close());
   const time = { now: Date.now() };
   const { operations } = createOperations(db, () => time.now);
-  const repairFrom = (lanesAfter: number) =>
-    operations.repair({
-      shops: [{ shopId: SHOP, refusals: [] }],
-      lanesAfter,
-    });
+  const repairFrom = (lanesAfter: number) => operations.repair({ shops: [SHOP], lanesAfter });
   /** All portions, one after the other. */
   const repair = () => {
     const portions = [repairFrom(Number.MIN_SAFE_INTEGER)];
@@ -97,6 +93,7 @@ test('with the clock 25 h back nothing waits longer than it was meant to', () =>
   expect(waitOf(inAMinute)).toBe(60_000);
   expect(waitOf(forTheShop)).toBeLessThanOrEqual(0);
   expect(waitOf(alike)).toBeLessThanOrEqual(0);
+  expect(operations.repair({ shops: [SHOP], lanesAfter: 0 })).toMatchObject({ released: 1 });
   expect(operations.get(alike)?.waitsFor).toBe(WAITS_FOR.shop);
   // All but the one that waits for its minute.
   expect(claimDirectly(operations, SHOP, 100, 60_000)).toHaveLength(5);

@@ -164,9 +164,7 @@ export const CALLS = {
     return {};
   },
   repair: async (_, { store: { spool } }) => {
-    const { lanes } = await spool.repair({
-      ...{ shops: [{ shopId: SHOP, refusals: [FIRST_REFUSAL_NUMBER] }], lanesAfter: -100_000 },
-    });
+    const { lanes } = await spool.repair({ shops: [SHOP], lanesAfter: -100_000 });
     return { repaired: lanes };
   },
   erase: erase(['next busy', 'delivered idle', 'dead busy']),

@@ -9,7 +9,15 @@ import { databaseMove } from '../postgres/moved.ts';
 import { makeStoreSchema, openBlobs } from '../postgres/open.ts';
 import { jsonOf } from '../postgres/rows.ts';
 import { NOW } from '../postgres/schema.ts';
-import { type Digest, keyOf, type NamedBlob, type Progress, sumOf, type Target } from './rows.ts';
+import {
+  type Digest,
+  type Key,
+  keyOf,
+  type NamedBlob,
+  type Progress,
+  sumOf,
+  type Target,
+} from './rows.ts';
 import { quoted, type Row, type Table, TABLES } from './tables.ts';
 
 /** Raw forms have up to 64 KiB each. */
@@ -120,11 +128,11 @@ export class SharedDatabase implements Target {
     return row?.n ?? 0;
   }
 
-  async *read(table: Table, after?: Progress['after']): AsyncGenerator<readonly Row[]> {
+  async *read(table: Table, after?: Key): AsyncGenerator<readonly Row[]> {
     const { name, columns, key, bytes, database = name } = table;
     const limit = bytes === undefined ? ROWS_PER_PAGE.plain : ROWS_PER_PAGE.bytes;
     const order = key.map(quoted).join(', ');
-    const page = (behind: Progress['after'] | undefined) =>
+    const page = (behind: Key | undefined) =>
       this.#rows<Row>(
         `SELECT ${columns.map(quoted).join(', ')} FROM ${database} AS each
          ${behind === undefined ? '' : `WHERE (${order}) > (${key.map((_, n) => `$${n + 1}`).join(', ')})`}
@@ -206,8 +214,12 @@ export class SharedDatabase implements Target {
       // The last commit of the move covers it.
       await this.#client.query('SET LOCAL synchronous_commit = off');
       await this.#client.query(insertOf(table, rows), [items, ...(bytes ? [bytes] : [])]);
-      await this.#client.query('UPDATE moved SET progress = $1', [JSON.stringify(progress)]);
+      await this.remember(progress);
     });
+  }
+
+  async remember(progress: Progress): Promise<void> {
+    await this.#client.query('UPDATE moved SET progress = $1', [JSON.stringify(progress)]);
   }
 
   async #inTransaction(work: () => Promise<void>): Promise<void> {

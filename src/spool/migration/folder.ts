@@ -16,6 +16,7 @@ import { readErasureKey, writeErasureKey } from '../sqlite/erased-keys.ts';
 import {
   comparedText,
   type Digest,
+  type Key,
   type NamedBlob,
   type Progress,
   ROWS_AT_ONCE,
@@ -79,7 +80,7 @@ export class Folder implements Target {
     return Promise.resolve(row?.n ?? 0);
   }
 
-  async *read(table: Table, after?: Progress['after']): AsyncGenerator<readonly Row[]> {
+  async *read(table: Table, after?: Key): AsyncGenerator<readonly Row[]> {
     let rows: Row[] = [];
     let bytes = 0;
     for await (const row of this.#rows(table, after)) {
@@ -95,7 +96,7 @@ export class Folder implements Target {
     if (rows.length > 0) yield rows;
   }
 
-  async *#rows(table: Table, after?: Progress['after']): AsyncGenerator<Row> {
+  async *#rows(table: Table, after?: Key): AsyncGenerator<Row> {
     const key = table.key.map(quoted).join(', ');
     const from =
       after === undefined ? '' : `WHERE (${key}) > (${table.key.map(() => '?').join(', ')})`;
@@ -175,11 +176,20 @@ export class Folder implements Target {
           statement.run(Object.fromEntries(names.map((name) => [name, bound(row[name] ?? null)])));
         }
       }
-      this.#db.exec('DELETE FROM moving');
-      this.#db.prepare('INSERT INTO moving VALUES (?)').run(JSON.stringify(progress));
+      this.#remember(progress);
     })();
     if (logBytes(this.#db.name) > MAX_LOG_BYTES) this.#db.pragma('wal_checkpoint(TRUNCATE)');
     return Promise.resolve();
+  }
+
+  remember(progress: Progress): Promise<void> {
+    this.#db.transaction(() => this.#remember(progress))();
+    return Promise.resolve();
+  }
+
+  #remember(progress: Progress): void {
+    this.#db.exec('DELETE FROM moving');
+    this.#db.prepare('INSERT INTO moving VALUES (?)').run(JSON.stringify(progress));
   }
 
   complete(erasureKey: Uint8Array | undefined): Promise<void> {

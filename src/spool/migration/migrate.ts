@@ -187,8 +187,10 @@ const done = (from: string, to: string): Migrated => ({
 });
 
 async function copy(source: Place, target: Target, options: MigrationOptions): Promise<Migrated> {
-  const progress = await target.progress();
-  const { rows, blobs } = await countStore(source);
+  const before = await target.progress();
+  const rows = before?.rows ?? (await countRows(source));
+  if (before === undefined) await target.remember({ rows });
+  const blobs = await source.namedBlobs();
   let copied = 0;
   const total = Object.values(rows).reduce((sum, count) => sum + count, blobs.length);
   const onCopied = (count: number) => {
@@ -197,7 +199,7 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
     options.onProgress?.(copied, total);
   };
   const missing = await copyBlobs(source, target, blobs, onCopied);
-  const doneTables = TABLES.findIndex(({ name }) => name === progress?.table);
+  const doneTables = TABLES.findIndex(({ name }) => name === before?.copied?.table);
   for (const [index, table] of TABLES.entries()) {
     if (index < doneTables) {
       onCopied(rows[table.name] ?? 0);
@@ -205,14 +207,12 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
     }
     // The next portion is read while the last one is written.
     let writing: Promise<void> = Promise.resolve();
-    const after = index === doneTables ? progress?.after : undefined;
+    const after = index === doneTables ? before?.copied?.after : undefined;
     for await (const portion of source.read(table, after)) {
       await writing;
       onCopied(portion.length);
-      writing = target.write(table, portion, {
-        table: table.name,
-        after: keyOf(table, portion.at(-1)),
-      });
+      const last = keyOf(table, portion.at(-1));
+      writing = target.write(table, portion, { rows, copied: { table: table.name, after: last } });
       writing.catch(() => undefined);
     }
     await writing;
@@ -240,7 +240,7 @@ export async function planMigration(
     ? Folder.look(dir)
     : await SharedDatabase.open({ ...options.database, scratch });
   try {
-    const { rows, blobs } = await countStore(source);
+    const [rows, blobs] = [await countRows(source), await source.namedBlobs()];
     const bytes = blobs.reduce((sum, { size }) => sum + size, 0);
     const to = isToDatabase ? other : dir;
     return { from: source.name, to, rows, blobs: blobs.length, bytes };
@@ -250,11 +250,11 @@ export async function planMigration(
   }
 }
 
-/** What a store has, by table, and its blobs. */
-async function countStore(source: Place) {
+/** How many rows a store has, by table. */
+async function countRows(source: Place): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
   for (const table of TABLES) rows[table.name] = await source.count(table);
-  return { rows, blobs: await source.namedBlobs() };
+  return rows;
 }
 
 /** @returns the names of blobs that are missing */

@@ -5,11 +5,16 @@ import type { BlobStore } from '../blobs.ts';
 import type { BlobName } from '../../domain/ids.ts';
 import { isBoolean, type Row, type Table, type Value } from './tables.ts';
 
-/** How far a copy is: the rows of `table` up to this key, and those of all tables before it. */
+/** How far a copy is. */
 export interface Progress {
-  readonly table: string;
-  readonly after: readonly (string | number)[];
+  /** How many rows the old place has, by table: to count them takes as long as to copy some. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Copied are the rows of a table up to this key, and those of all tables before it. */
+  readonly copied?: { readonly table: string; readonly after: Key };
 }
+
+/** The key of a row. */
+export type Key = readonly (string | number)[];
 
 /** What a table contains, independent of the order of its rows. */
 export interface Digest {
@@ -29,7 +34,7 @@ export interface Place {
   readonly blobs: BlobStore;
   count(table: Table): Promise<number>;
   /** Rows in the order of their key, in portions. */
-  read(table: Table, after?: Progress['after']): AsyncIterable<readonly Row[]>;
+  read(table: Table, after?: Key): AsyncIterable<readonly Row[]>;
   digest(table: Table): Promise<Digest>;
   /** The blobs that rows name. */
   namedBlobs(): Promise<readonly NamedBlob[]>;
@@ -43,6 +48,7 @@ export interface Place {
 /** The new place. */
 export interface Target extends Place {
   progress(): Promise<Progress | undefined>;
+  remember(progress: Progress): Promise<void>;
   /** Stores rows together with the progress. */
   write(table: Table, rows: readonly Row[], progress: Progress): Promise<void>;
   /** Makes what follows from the rows. */
@@ -53,9 +59,13 @@ export const ROWS_AT_ONCE = 2000;
 
 /** The row as PostgreSQL has it. */
 export function rowOf({ columns, bytes, derived }: Table, found: Row): Row {
-  const all = derived === undefined ? found : { ...found, ...derived(found) };
-  const names = derived === undefined ? columns : [...columns, ...Object.keys(derived(found))];
-  return Object.fromEntries(names.map((name) => [name, valueOf(name, all[name] ?? null, bytes)]));
+  const row: Record<string, Value> = {};
+  for (const name of columns) row[name] = valueOf(name, found[name] ?? null, bytes);
+  if (derived === undefined) return row;
+  for (const [name, value] of Object.entries(derived(found))) {
+    row[name] = valueOf(name, value, bytes);
+  }
+  return row;
 }
 
 function valueOf(column: string, value: Value, bytes: string | undefined): Value {
@@ -73,7 +83,7 @@ export class Sum {
 
   add(text: string): void {
     this.#rows += 1;
-    this.#sum += BigInt(`0x${hash('sha256', text, 'hex').slice(0, HASH_DIGITS)}`);
+    this.#sum += hash('sha256', text, 'buffer').readBigUInt64BE() >> UNUSED_BITS;
   }
 
   get digest(): Digest {
@@ -83,6 +93,7 @@ export class Sum {
 
 /** 60 bits, of which any number can be added in PostgreSQL. */
 const HASH_DIGITS = 15;
+const UNUSED_BITS = 4n;
 
 /** The same sum in SQL. */
 export const sumOf = (text: string): string =>
@@ -90,14 +101,15 @@ export const sumOf = (text: string): string =>
 
 /** A row as the text whose hash is compared. */
 export function comparedText({ columns, bytes }: Table, row: Row): string {
-  const values = columns.map((name) => {
+  const compared: Record<string, Value> = {};
+  for (const name of columns) {
     const value = row[name] ?? null;
-    return [name, name === bytes && value instanceof Uint8Array ? hash('sha256', value) : value];
-  });
-  return JSON.stringify(Object.fromEntries(values));
+    compared[name] = name === bytes && value instanceof Uint8Array ? hash('sha256', value) : value;
+  }
+  return JSON.stringify(compared);
 }
 
-export const keyOf = ({ key }: Table, row: Row | undefined): Progress['after'] =>
+export const keyOf = ({ key }: Table, row: Row | undefined): Key =>
   key.map((name) => {
     const value = row?.[name];
     if (typeof value === 'string' || typeof value === 'number') return value;

@@ -265,7 +265,8 @@ export class PlatformClient {
       operation: 'uploadMedia',
       method: 'POST',
       path,
-      body: upload.form,
+      body: upload.body,
+      headers: upload.headers,
       timeoutMs: this.#mediaTimeoutMs,
       signal,
     };

@@ -1,4 +1,4 @@
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { PassThrough, pipeline, type Readable, Transform } from 'node:stream';
 import FormData from 'form-data';
 import { MediaSourceError } from './errors.ts';
 import type { MediaPermission } from './schemas.ts';
@@ -19,30 +19,34 @@ export interface MediaFile {
 
 /**
  * The multipart body of an upload (API §4.8). It is streamed; only a few chunks are in memory. A file
- * that cannot be read or does not match its size fails the body, and axios destroys the request: a
- * wrong Content-Length would corrupt the next request of the connection.
+ * that cannot be read or does not match its size fails the body and with it the request: a wrong
+ * Content-Length would corrupt the next request of the connection.
  */
 export class MediaUpload {
-  readonly form = new FormData();
+  readonly body = new PassThrough({ highWaterMark: HIGH_WATER_MARK });
+  readonly headers: Readonly<Record<string, string>>;
   readonly #content: Transform | undefined;
   #failure: MediaSourceError | undefined;
 
   constructor(file: MediaFile) {
-    this.form.append('permission', file.permission ?? 'private');
-    const options = {
+    if (file.size > 0) {
+      this.#content = pipeline(file.stream(), exactly(file.size), (error) => {
+        if (error)
+          this.#failure ??= new MediaSourceError('the file was not read', { cause: error });
+      });
+    }
+    const form = new FormData();
+    form.append('permission', file.permission ?? 'private');
+    form.append('file', this.#content ?? Buffer.alloc(0), {
       filename: file.name === '' ? 'file' : file.name,
       contentType: file.type === '' ? 'application/octet-stream' : file.type,
-      knownLength: file.size,
-    };
-    if (file.size === 0) {
       // form-data treats a known length of 0 as unknown.
-      this.form.append('file', Buffer.alloc(0), options);
-      return;
-    }
-    this.#content = pipeline(file.stream(), exactly(file.size), (error) => {
-      if (error) this.#failure ??= new MediaSourceError('the file was not read', { cause: error });
+      ...(file.size > 0 && { knownLength: file.size }),
     });
-    this.form.append('file', this.#content, options);
+    this.headers = form.getHeaders({ 'content-length': form.getLengthSync() });
+    // The form is a stream of the old kind: `pipe` does not pass its errors on.
+    form.on('error', (error) => this.body.destroy(error));
+    form.pipe(this.body);
   }
 
   /** Set when the upload failed because of the file rather than the platform. */
@@ -53,6 +57,7 @@ export class MediaUpload {
   /** Closes the file. Must be called after reading `failure`. */
   close(): void {
     this.#content?.destroy();
+    this.body.destroy();
   }
 }
 

@@ -1,13 +1,16 @@
-import http from 'node:http';
-import https from 'node:https';
-import axios, { type AxiosResponse } from 'axios';
-import type FormData from 'form-data';
+import type { Readable } from 'node:stream';
+import { Axios, type AxiosResponse } from 'axios';
+import { Agent } from 'undici';
 import { parseRetryAfter } from '../runtime/retry-after.ts';
 import { PlatformError, TransportFailure } from './errors.ts';
+import { AnswerTooLarge, undiciAdapter } from './undici-adapter.ts';
 
 const SOCKETS = 32;
 /** A page of 200 long emails has several megabytes; a created resource is one object. */
 const MAX_ANSWER_BYTES = { GET: 64 * 1024 * 1024, POST: 1024 * 1024 } as const;
+
+/** Lists of long messages are several megabytes; answers to posts are short. */
+const READS = { 'accept-encoding': 'gzip' };
 
 /** Called once per request with the operation, its status or error code, and its duration. */
 export type RequestObserver = (operation: string, status: string, seconds: number) => void;
@@ -18,7 +21,7 @@ export interface Call {
   /** Relative to the base URL, without the query. */
   readonly path: string;
   readonly query?: string;
-  readonly body?: string | FormData;
+  readonly body?: string | Readable;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -33,18 +36,16 @@ export interface Answer {
 
 /** Keep-alive sockets, which several clients can share. */
 export class ConnectionPool {
-  readonly http: http.Agent;
-  readonly https: https.Agent;
+  readonly agent: Agent;
 
+  /** @param maxSockets per server */
   constructor(maxSockets = SOCKETS) {
-    const options = { keepAlive: true, maxSockets, scheduling: 'lifo' } as const;
-    this.http = new http.Agent(options);
-    this.https = new https.Agent(options);
+    this.agent = new Agent({ connections: maxSockets === Infinity ? null : maxSockets });
   }
 
   close(): void {
-    this.http.destroy();
-    this.https.destroy();
+    // It rejects the requests in flight, each of which has a caller.
+    void this.agent.destroy();
   }
 }
 
@@ -58,10 +59,7 @@ interface SentAnswer {
   readonly retryAfter?: string | undefined;
 }
 
-/**
- * Makes requests with axios. Only this function and `Transport` handle axios errors. Redirects and
- * proxies are off, because either would send the key to another server.
- */
+/** Makes requests with axios. */
 export function axiosSender(options: {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -69,36 +67,24 @@ export function axiosSender(options: {
   readonly maxAnswerBytes?: number | undefined;
   readonly pool: ConnectionPool;
 }): Send {
-  const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const client = axios.create({
-    adapter: 'http',
-    httpAgent: options.pool.http,
-    httpsAgent: options.pool.https,
-    maxRedirects: 0,
-    proxy: false,
-    responseType: 'text',
-    validateStatus: () => true,
-    transformRequest: [(data: unknown) => data],
-    transformResponse: [(data: unknown) => data],
-    headers: {
-      Accept: 'application/json',
-      Authorization: `Bearer ${options.apiKey}`,
-      'X-Shop-Id': options.shopId,
-    },
-  });
+  const { origin, pathname } = new URL(options.baseUrl);
+  const basePath = pathname.replace(/\/+$/, '');
+  const headers = {
+    accept: 'application/json',
+    authorization: `Bearer ${options.apiKey}`,
+    'x-shop-id': options.shopId,
+  };
+  // Without axios's defaults, which each request would be merged with and none needs.
+  const client = new Axios({ adapter: undiciAdapter(options.pool.agent, origin, headers) });
   return async (call, signal) => {
     const response = await client.request<string>({
       method: call.method,
-      url: `${baseUrl}${call.path}${call.query ? `?${call.query}` : ''}`,
+      url: `${basePath}${call.path}${call.query ? `?${call.query}` : ''}`,
       data: call.body,
-      headers: { ...call.headers },
+      headers: call.headers ?? READS,
       maxContentLength: options.maxAnswerBytes ?? MAX_ANSWER_BYTES[call.method],
       signal,
     });
-    // After an answer to an incomplete request (413), nothing would end the request, and its socket
-    // could not be reused.
-    const request: unknown = response.request;
-    if (request instanceof http.ClientRequest && !request.writableFinished) request.destroy();
     return { status: response.status, text: response.data, retryAfter: retryAfterHeader(response) };
   };
 }
@@ -116,8 +102,7 @@ export class Transport {
   }
 
   /**
-   * Resolves with an answer of any status. One deadline covers the whole call: axios's own `timeout` is
-   * reset by every received byte.
+   * Resolves with an answer of any status. One deadline covers the whole call.
    * @throws {PlatformError} `network`, `timeout`, `aborted` or `too_large`
    */
   async call(call: Call): Promise<Answer> {
@@ -140,7 +125,7 @@ export class Transport {
   }
 
   #toPlatformError(call: Call, error: unknown, deadline: Deadline): PlatformError {
-    const code = deadline.cause ?? (isTooLarge(error) ? 'too_large' : 'network');
+    const code = deadline.cause ?? (error instanceof AnswerTooLarge ? 'too_large' : 'network');
     return new PlatformError(
       { code, method: call.method, path: call.path },
       { cause: this.#withoutRequest(error) },
@@ -153,13 +138,6 @@ export class Transport {
     const message = error.message.replaceAll(this.#apiKey, '[key]').slice(0, 200);
     return new TransportFailure(code, message);
   }
-}
-
-/** axios uses one code for both: an incomplete answer has a response, a too large one has none. */
-function isTooLarge(error: unknown): boolean {
-  return (
-    axios.isAxiosError(error) && error.code === 'ERR_BAD_RESPONSE' && error.response === undefined
-  );
 }
 
 function retryAfterHeader(response: AxiosResponse): string | undefined {

@@ -1,5 +1,4 @@
 import type { Leases } from '../../src/runtime/leases.ts';
-import type FormData from 'form-data';
 import { Readable } from 'node:stream';
 import { Conversations } from '../../src/delivery/conversations.ts';
 import { Dispatcher } from '../../src/delivery/dispatcher.ts';
@@ -146,7 +145,7 @@ export class Heart {
   }
 }
 
-const sent = (body: string | FormData): unknown =>
+const sent = (body: string | Readable): unknown =>
   typeof body === 'string'
     ? JSON.parse(body)
     : { file: { name: 'a.txt', type: 'text/plain', size: 5 }, permission: 'private' };

@@ -63,7 +63,7 @@ export async function attempt(
   let state = 'not_settled';
   try {
     const { outcome, followUps } = await outcomeOfWork(work, parts, log);
-    steps.add(outcome.state, detailOf(outcome, parts.clock));
+    steps.end(outcome.state, detailOf(outcome, parts.clock));
     options.onOutcome();
     // While a shop is down the request stays the same, so it is not stored again.
     const made = outcome.state === 'queued' && !outcome.counts ? undefined : record.made;
@@ -79,6 +79,7 @@ export async function attempt(
       return;
     }
     state = outcome.state;
+    steps.log(outcome.state);
     parts.metrics.settled.inc({ shop: name, channel: entry.channel, outcome: outcome.state });
     if (outcome.state === 'delivered') {
       const seconds = (parts.clock() - entry.receivedAt) / 1000;

@@ -7,7 +7,7 @@ import type { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Claimed, TimelineStep } from '../spool/entry.ts';
+import type { Claimed, Outcome, TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
 import { Forbidden } from './answer.ts';
@@ -51,16 +51,18 @@ export async function forbidden(
 
 type Detail = NonNullable<TimelineStep['detail']>;
 
-/** The steps of one attempt: each is logged at once and added to the timeline on settling. */
+/** The steps of one attempt, for the timeline and the log. */
 export class Steps {
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #startedAt: number;
   readonly #trace: AttemptTrace | undefined;
   readonly #steps: TimelineStep[] = [];
 
   constructor(log: Logger, clock: Clock, trace?: AttemptTrace) {
     this.#log = log;
     this.#clock = clock;
+    this.#startedAt = clock();
     this.#trace = trace;
   }
 
@@ -70,12 +72,37 @@ export class Steps {
   }
 
   add(step: string, detail: Detail = {}): void {
-    this.#steps.push({ at: this.#clock(), step, ...(hasKeys(detail) && { detail }) });
-    this.#log.info(`entry.${step}`, detail);
+    this.#push(step, detail);
+    this.#log.debug(`entry.${step}`, detail);
+  }
+
+  /** The last step. */
+  end(state: Outcome['state'], detail: Detail): void {
+    this.#push(state, detail);
   }
 
   get all(): readonly TimelineStep[] {
     return this.#steps;
+  }
+
+  /**
+   * Logs the attempt in one line, named by its outcome: all details, of which a later one replaces an
+   * earlier one of the same name, and when each step ended, in milliseconds.
+   */
+  log(state: Outcome['state']): void {
+    const fields: Record<string, string | number | boolean> = {};
+    const ended: string[] = [];
+    for (const { at, step, detail } of this.#steps) {
+      Object.assign(fields, detail);
+      ended.push(`${step} ${at - this.#startedAt}`);
+    }
+    fields['steps'] = ended.join(', ');
+    this.#log.info(`entry.${state}`, fields);
+  }
+
+  #push(step: string, detail: Detail): void {
+    const at = this.#clock();
+    this.#steps.push(hasKeys(detail) ? { at, step, detail } : { at, step });
   }
 }
 

@@ -77,7 +77,7 @@ function start(
 ): AdjustableLogger {
   const logger = winston.createLogger({ level, format, transports: [transport] });
   return {
-    ...wrap(logger),
+    ...wrap(logger, logger),
     setLevel: (next) => {
       // Child loggers have the root logger as their prototype, so they share its level.
       logger.level = next;
@@ -85,13 +85,16 @@ function start(
   };
 }
 
-function wrap(logger: winston.Logger): Logger {
+function wrap(logger: winston.Logger, root: { readonly level: string }): Logger {
   return {
     error: (event, fields) => void logger.error(event, fields),
     warn: (event, fields) => void logger.warn(event, fields),
     info: (event, fields) => void logger.info(event, fields),
-    debug: (event, fields) => void logger.debug(event, fields),
-    with: (fields) => wrap(logger.child(fields)),
+    // winston formats a line of any level before its transports drop it.
+    debug: (event, fields) => {
+      if (root.level === 'debug') logger.debug(event, fields);
+    },
+    with: (fields) => wrap(logger.child(fields), root),
   };
 }
 

@@ -240,7 +240,7 @@ export class ChatSession implements Tab {
       this.#publish({ ...common, seq, id: messageId, text, attachments, at });
     });
     metrics.ackSeconds.observe({ channel: 'web_chat' }, (clock() - receivedAt) / 1000);
-    logger.info('chat.accepted', { entry: accepted.id, visitor: visitorId, seq, duplicate });
+    logger.debug('chat.accepted', { entry: accepted.id, visitor: visitorId, seq, duplicate });
   }
 
   /** Sends the line to every tab, including the sender's own. */

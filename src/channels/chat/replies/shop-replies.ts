@@ -194,7 +194,7 @@ export class ShopReplies {
     if (appended === undefined) return;
     // It belongs to another visitor if the requested one has been merged meanwhile.
     const { visitorId: owner, line } = appended;
-    logger.info('chat.reply', { platformMessage: message.id, visitor: owner, seq: line.seq });
+    logger.debug('chat.reply', { platformMessage: message.id, visitor: owner, seq: line.seq });
     onLine(this.#shopId, owner, line);
   }
 

@@ -3,6 +3,9 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
 export type EmailKind = 'text' | 'newsletter' | 'attachment';
 
+/** The domain of all senders. */
+export const SENDER_DOMAIN = 'client.example';
+
 /** A message as sent; parts that messages share are in memory once. */
 export interface Email {
   readonly sender: string;

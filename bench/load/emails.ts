@@ -1,3 +1,4 @@
+import { atRate } from '../support/at-rate.ts';
 import { timeOfDay } from '../support/wait-until.ts';
 import { type Email, type EmailKind, makeEmails } from './email-messages.ts';
 import { SmtpSession } from './smtp-session.ts';
@@ -16,6 +17,10 @@ export function start() {
     prepare: (kind: EmailKind, count: number): void => {
       emails = makeEmails(kind, count);
     },
+    /** The same with messages from elsewhere. */
+    take: (made: Email[]): void => {
+      emails = made;
+    },
     run: async (port: number, connections: number): Promise<EmailRun> => {
       const sessions = await Promise.all(
         Array.from({ length: connections }, () => SmtpSession.open(port)),
@@ -32,5 +37,12 @@ export function start() {
       for (const session of sessions) session.close();
       return { startedAt, acceptedAt };
     },
+    /** The same at this rate a second, each on a connection of its own. */
+    steadily: (port: number, perSecond: number): Promise<void> =>
+      atRate(emails.splice(0), perSecond, async ({ sender, chunks }) => {
+        const session = await SmtpSession.open(port);
+        await session.send(sender, chunks);
+        session.close();
+      }),
   });
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { PUBLIC_URL, SHOP } from '../support/shop.ts';
+import { atRate } from '../support/at-rate.ts';
 import { percentile } from '../support/statistics.ts';
 
 const PATH = '/sms/twilio';
@@ -32,6 +33,12 @@ export function start() {
       const seconds = (performance.now() - started) / 1000;
       return { seconds, p99Ms: percentile(latencies, 0.99) };
     },
+    /** The same at this rate a second, each on a connection of its own. */
+    steadily: (port: number, perSecond: number): Promise<void> =>
+      atRate(requests.splice(0), perSecond, async (request) => {
+        const one = [request];
+        await sendAll(await openSocket(port), () => one.pop(), []);
+      }),
   });
 }
 

@@ -25,6 +25,12 @@ export interface GatewayOptions {
   readonly dataDir?: string;
   /** The store: the URL of a PostgreSQL database; without one, SQLite in the data folder. */
   readonly spoolUrl?: string;
+  /** Clients on this machine are strangers, whose domains this name server knows. */
+  readonly nameServer?: string;
+  /** Another build's `dist/main.js`. */
+  readonly program?: string;
+  /** Arguments of node itself. */
+  readonly nodeArguments?: readonly string[];
   /** A folder for CPU profiles of every thread, written when the gateway stops. */
   readonly profileInto?: string;
 }
@@ -48,13 +54,19 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
   const folder = await bench.folder();
   const config = join(folder, 'sluice.json');
   const logFile = join(folder, 'log');
-  const { profileInto, dataDir = join(folder, 'data') } = options;
+  const {
+    program = PROGRAM,
+    profileInto,
+    nodeArguments = [],
+    dataDir = join(folder, 'data'),
+  } = options;
   await writeFile(config, JSON.stringify(configuration({ ...options, dataDir })));
   const child = spawn(
     process.execPath,
     [
       ...(profileInto === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileInto}`]),
-      ...[PROGRAM, 'serve', '--config', config],
+      ...nodeArguments,
+      ...[program, 'serve', '--config', config],
     ],
     { stdio: ['ignore', 'pipe', openSync(logFile, 'w')] },
   );
@@ -96,7 +108,7 @@ async function stopProcess(child: ChildProcess): Promise<void> {
 }
 
 function configuration(options: GatewayOptions & { readonly dataDir: string }): object {
-  const { platformUrl, paused, concurrency, dataDir, spoolUrl } = options;
+  const { platformUrl, paused, concurrency, dataDir, spoolUrl, nameServer } = options;
   return {
     dataDir,
     spool: {
@@ -104,7 +116,15 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
       ...(spoolUrl !== undefined && { url: spoolUrl }),
     },
     log: { level: 'info', format: 'json' },
-    smtp: { host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
+    smtp: {
+      ...{ host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
+      ...(nameServer !== undefined && {
+        trustedRelays: [],
+        maxConnectionsPerIp: '1000',
+        rates: { connectionsPerMinutePerIp: MANY, messagesPerMinutePerIp: MANY },
+      }),
+    },
+    ...(nameServer !== undefined && { dns: { servers: [nameServer] } }),
     http: {
       ...{ host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
       ...(options.strictHttp !== true && {

@@ -1,6 +1,9 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { writePostfixInstance } from '../../test/support/postfix-instance.ts';
+import { processTreeSeconds } from './process-time.ts';
 import { runProgram } from './run-program.ts';
 import { BENCH_DOMAIN } from './smtp-source.ts';
 import { canConnect } from './tcp.ts';
@@ -11,6 +14,8 @@ export interface Postfix {
   readonly port: number;
   /** Empties the hold queue. */
   clear(): Promise<void>;
+  /** The processor time of all its processes until now. */
+  seconds(): Promise<number>;
 }
 
 const SETTINGS = `
@@ -34,14 +39,16 @@ in_flow_delay = 0s
 export async function startPostfix(bench: Workbench): Promise<Postfix> {
   const folder = await bench.folder();
   const port = await freePort();
-  const { config } = await writePostfixInstance(folder, port, SETTINGS);
+  const { config, queue } = await writePostfixInstance(folder, port, SETTINGS);
   bench.onEnd('postfix', async () => {
     await runProgram('postfix', ['-c', config, 'stop']);
   });
   await runProgram('postfix', ['-c', config, 'start']);
   await waitUntil('Postfix', 15_000, async () => ((await canConnect(port)) ? true : undefined));
+  const master = Number(await readFile(join(queue, 'pid/master.pid'), 'utf8'));
   return {
     port,
+    seconds: () => processTreeSeconds(master),
     clear: async () => {
       await runProgram('postsuper', ['-c', config, '-d', 'ALL', 'hold']);
     },

@@ -1,0 +1,38 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { dkimSign } from 'mailauth';
+import { DnsServer } from '../../test/support/dns-server.ts';
+import { type Email, makeEmails, SENDER_DOMAIN } from './email-messages.ts';
+
+const SELECTOR = 'bench';
+const FAKE_SIGNATURE = /^DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*/m;
+/** Its RSA key is what most servers use. */
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' });
+
+/** A name server that knows how the senders' domain sends: from this machine, signed, and no other way. */
+export async function start() {
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  const server = await DnsServer.start({
+    [`${SENDER_DOMAIN} TXT`]: ['v=spf1 ip4:127.0.0.1 -all'],
+    [`_dmarc.${SENDER_DOMAIN} TXT`]: ['v=DMARC1; p=reject'],
+    [`${SELECTOR}._domainkey.${SENDER_DOMAIN} TXT`]: [`v=DKIM1; k=rsa; p=${key}`],
+  });
+  return { address: () => server.address, make: makeSignedEmails };
+}
+
+/** Messages of 2 KB, each signed. */
+async function makeSignedEmails(count: number): Promise<Email[]> {
+  const signed: Email[] = [];
+  for (const { sender, chunks } of makeEmails('text', count)) {
+    const message = Buffer.from(
+      Buffer.concat(chunks).toString('latin1').replace(FAKE_SIGNATURE, ''),
+      'latin1',
+    );
+    const { signatures } = await dkimSign(message, {
+      ...{ signingDomain: SENDER_DOMAIN, selector: SELECTOR, privateKey: PEM },
+      canonicalization: 'relaxed/relaxed',
+    });
+    signed.push({ sender, chunks: [Buffer.from(signatures), message] });
+  }
+  return signed;
+}

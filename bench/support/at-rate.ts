@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Begins the work for this many items a second, whether or not earlier work has ended.
+ * @throws the first failure, once all work has ended
+ */
+export async function atRate<Item>(
+  items: readonly Item[],
+  perSecond: number,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const begun: Promise<unknown>[] = [];
+  const startedAt = performance.now();
+  for (const [index, item] of items.entries()) {
+    const early = startedAt + (index / perSecond) * 1000 - performance.now();
+    if (early > 0) await delay(early);
+    begun.push(work(item));
+  }
+  const ended = await Promise.allSettled(begun);
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
+}

@@ -89,7 +89,7 @@ export class DnsResolver {
   }
 
   async #ask(name: string, type: RecordType): Promise<DnsAnswer> {
-    if (this.isOpen) return { error: new DnsError('ETIMEOUT') };
+    if (this.isOpen) return NOT_ASKED;
     const asked = within(this.#query(name, type), this.#options.queryMs);
     const mayBeSilent = this.#clock() - this.#lastAnswerAt > this.#options.openMs;
     if (mayBeSilent) {
@@ -234,6 +234,9 @@ export class DnsError extends Error {
     this.code = code;
   }
 }
+
+/** Created once: without DNS there are several for each message, and each would have a stack. */
+const NOT_ASKED: DnsAnswer = { error: new DnsError('ETIMEOUT') };
 
 const TROUBLE = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
 const SILENCE = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EDESTRUCTION', 'ENOMEM']);

@@ -15,6 +15,9 @@ import { Watchdog } from './watchdog.ts';
 const LEASE_MS = 45_000;
 const RENEW_EVERY_MS = 10_000;
 const LOOK_EVERY_MS = 250;
+/** Once no attempt has begun for a while. */
+const LOOK_AT_REST_MS = 1000;
+const AT_REST_AFTER_MS = 10_000;
 /** The largest share of the slots for one shop, so that a slow platform does not use all. */
 const SHARE_OF_ONE_SHOP = 0.75;
 /** The largest share of a shop's slots for retries, so that these do not displace others. */
@@ -25,7 +28,10 @@ export interface DispatcherOptions {
   readonly concurrency: number;
   /** No entry is claimed. */
   readonly paused?: boolean;
-  /** The polling interval: how late retries and commands of other processes may be noticed. */
+  /**
+   * The polling interval: how late retries and commands of other processes may be noticed. Default 250 ms,
+   * and a second when no attempt has begun for ten.
+   */
   readonly lookEveryMs?: number;
 }
 
@@ -64,6 +70,8 @@ export class Dispatcher {
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #woken = false;
+  /** When the last attempt began. */
+  #begunAt = 0;
   /** When the leases in flight were last renewed, and when they are next due for renewal. */
   #renewedAt = 0;
   #renewAt = 0;
@@ -271,6 +279,7 @@ export class Dispatcher {
     const key = `${id}/${generation}`;
     const { shopId } = claimed.entry;
     const abort = new AbortController();
+    this.#begunAt = this.#parts.clock();
     if (this.#interrupted) abort.abort();
     // An attempt that awaits its commit has no slot, so that the next claim shares that commit.
     let occupies = counted;
@@ -328,13 +337,18 @@ export class Dispatcher {
   async #sleep(): Promise<void> {
     if (this.#woken) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#options.lookEveryMs ?? LOOK_EVERY_MS);
+      const timer = setTimeout(resolve, this.#lookEveryMs());
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
     });
     this.#wake = undefined;
+  }
+
+  #lookEveryMs(): number {
+    const isAtRest = this.#parts.clock() - this.#begunAt > AT_REST_AFTER_MS;
+    return this.#options.lookEveryMs ?? (isAtRest ? LOOK_AT_REST_MS : LOOK_EVERY_MS);
   }
 }
 

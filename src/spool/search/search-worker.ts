@@ -35,6 +35,8 @@ export interface SearchOwner {
 
 /** A thread of the index: it updates the index from the spool, or answers queries, or both. */
 const LOOK_EVERY_MS = 500;
+const LOOK_AT_REST_MS = 1000;
+const AT_REST_AFTER_LOOKS = 20;
 /** The pause after a failure, for example because of a full disk. */
 const AGAIN_AFTER_MS = 5000;
 /** How long a command updates the index before it answers. */
@@ -45,6 +47,8 @@ const { updatesFirst, ...files } = workerData as SearchThreadData;
 const open = new OpenSearch(files);
 let timer: NodeJS.Timeout | undefined;
 let failures = 0;
+/** Looks in a row that found nothing. */
+let idle = 0;
 
 const callOwner = serveRpc<SearchThread, SearchOwner>(parentPort, {
   find,
@@ -99,7 +103,9 @@ function follow(): void {
     // ends the thread after ten retries, which is reported.
     if (codeOf(error) === '' && failures > 10) throw error;
   }
-  const pause = failures > 0 ? AGAIN_AFTER_MS : LOOK_EVERY_MS;
+  idle = more ? 0 : idle + 1;
+  const look = idle > AT_REST_AFTER_LOOKS ? LOOK_AT_REST_MS : LOOK_EVERY_MS;
+  const pause = failures > 0 ? AGAIN_AFTER_MS : look;
   // A timer even without a pause, so that messages which arrived meanwhile are handled.
   timer = setTimeout(follow, more ? 0 : pause);
 }

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip, type ZlibOptions } from 'node:zlib';
 import type { AxiosAdapter } from 'axios';
 import type { Dispatcher } from 'undici';
+import { codeOf } from '../runtime/error-code.ts';
 
 export class AnswerTooLarge extends Error {
   override name = 'AnswerTooLarge';
@@ -46,18 +47,28 @@ async function textOf(
   { body, headers }: Dispatcher.ResponseData,
   maxBytes: number,
 ): Promise<string> {
-  const collect = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
-    const collected: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of chunks) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw new AnswerTooLarge(`more than ${maxBytes} bytes`);
-      collected.push(chunk);
-    }
-    return Buffer.concat(collected, size).toString();
-  };
-  if (headers['content-encoding'] === 'gzip') return pipeline(body, createGunzip(), collect);
-  // The parser allows no more bytes than that.
-  if (Number(headers['content-length']) <= maxBytes) return body.text();
-  return collect(body);
+  // The parser allows no more bytes than it announces.
+  const isShort = Number(headers['content-length']) <= maxBytes;
+  if (headers['content-encoding'] !== 'gzip') {
+    return isShort ? body.text() : (await bytesOf(body, maxBytes)).toString();
+  }
+  const compressed = await bytesOf(body, maxBytes);
+  try {
+    return (await inflated(compressed, { maxOutputLength: maxBytes })).toString();
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? new AnswerTooLarge('inflated') : error;
+  }
 }
+
+async function bytesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const collected: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new AnswerTooLarge(`more than ${maxBytes} bytes`);
+    collected.push(chunk);
+  }
+  return Buffer.concat(collected, size);
+}
+
+const inflated = promisify<Buffer, ZlibOptions, Buffer>(gunzip);

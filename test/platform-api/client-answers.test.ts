@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
@@ -21,12 +23,14 @@ const MESSAGE = {
 let server: BadServer;
 let client: PlatformClient;
 let observed: [string, string][];
+let baseUrl: string;
 
 beforeEach(async () => {
   server = new BadServer();
   observed = [];
+  baseUrl = await server.start();
   client = new PlatformClient({
-    baseUrl: await server.start(),
+    baseUrl,
     apiKey: KEY,
     shopId: SHOP,
     requestTimeoutMs: 300,
@@ -261,6 +265,25 @@ describe('reading', () => {
     expect(error.path).toBe('/v2026-04/contacts/');
     expect(inspect(error)).not.toContain('ann@');
     expect(server.received[0]?.url).toBe('/v2026-04/contacts/?email=ann%40example.com');
+  });
+
+  it('asks for compressed answers, and reads them within the same limit', async () => {
+    const compressed = (note: string) => (response: ServerResponse) =>
+      response
+        .writeHead(200, { 'content-encoding': 'gzip' })
+        .end(gzipSync(JSON.stringify({ count: 3, note })));
+    server.answer = compressed('short');
+    expect(await client.countTickets()).toBe(3);
+    expect(server.received[0]?.headers['accept-encoding']).toBe('gzip');
+    server.answer = compressed('?'.repeat(200_000));
+    const bounded = new PlatformClient({
+      ...{ baseUrl, apiKey: KEY, shopId: SHOP, maxAnswerBytes: 100_000 },
+    });
+    expect(await failureOf(bounded.countTickets())).toMatchObject({ code: 'too_large' });
+    bounded.close();
+    server.answer = (response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not compressed');
+    expect(await failureOf(client.countTickets())).toMatchObject({ code: 'network' });
   });
 
   it('reuses one connection for consecutive calls', async () => {

@@ -25,7 +25,14 @@ export type Repetition = 'repeatable' | 'single';
 
 const DEFAULTS = { minDelayMs: 250, maxDelayMs: 8000, maxRetryAfterMs: 60_000 };
 /** Errors before the request was sent. */
-const NEVER_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH'];
+const NEVER_SENT: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  // undici's, after ten seconds.
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 const TEMPORARY: readonly PlatformError['code'][] = ['network', 'timeout', 'not_json'];
 
 /** @throws {TypeError} an option is not a number, is negative, or would wait forever */

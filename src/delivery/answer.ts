@@ -125,7 +125,7 @@ export class NotLearned extends Error {
 }
 
 /** The store's permanent marks. */
-type Marks = Pick<Spool, 'mark' | 'setMark'>;
+type Marks = Pick<Spool, 'mark' | 'setMark' | 'raiseMark'>;
 
 /** How often the message must be found after one form of answer before it counts as success. */
 const TIMES_SEEN = 5;
@@ -134,12 +134,13 @@ const MAX_FORMS = 20;
 
 /**
  * Learns what a platform's answers to create-message mean (API §4.7 rule 6 does not show them), per
- * shop, platform URL and form of answer; stored across restarts. At most one form counts as
- * success: the first one after which the message was found `TIMES_SEEN` times and never missing.
+ * shop, platform URL and form of answer; stored across restarts, and shared by all gateways. At most
+ * one form counts as success: the first one after which the message was found `TIMES_SEEN` times
+ * and never missing.
  */
 export class LearnedAnswers {
   readonly #prefix: string;
-  readonly #known = new Map<string, number>();
+  #isWithMessages = false;
 
   constructor(shopId: ShopId, platformUrl: string) {
     const url = createHash('sha256').update(platformUrl).digest('hex').slice(0, 16);
@@ -148,57 +149,50 @@ export class LearnedAnswers {
 
   /** Whether the platform ever answered with a message. Any other answer is then a proxy's. */
   async isWithMessages(marks: Marks): Promise<boolean> {
-    return (await this.#get('message', marks)) !== undefined;
+    this.#isWithMessages ||= (await marks.mark(this.#named('message'))) !== undefined;
+    return this.#isWithMessages;
   }
 
   async learnMessages(marks: Marks): Promise<void> {
-    if (!(await this.isWithMessages(marks))) await this.#set('message', 1, marks);
+    if (await this.isWithMessages(marks)) return;
+    await marks.setMark(this.#named('message'), 1);
+    this.#isWithMessages = true;
   }
 
   /** Whether this form has been learned to mean success. */
   async isTaken(form: string, marks: Marks): Promise<boolean> {
-    return ((await this.#get(form, marks)) ?? 0) >= TIMES_SEEN;
+    // Read each time: another gateway may have missed a message after it.
+    return ((await marks.mark(this.#named(form))) ?? 0) >= TIMES_SEEN;
   }
 
   /** The message was found after an answer of this form. */
   async found(form: string, marks: Marks): Promise<void> {
-    const times = (await this.#get(form, marks)) ?? 0;
-    if (times < 0 || times >= TIMES_SEEN) return;
-    const isLast = times + 1 === TIMES_SEEN;
-    if (isLast && (await this.#get('taken', marks)) !== undefined) return;
-    if (!(await this.#mayLearn(form, marks))) return;
-    await this.#set(form, times + 1, marks);
-    if (isLast) await this.#set('taken', 1, marks);
+    const name = this.#named(form);
+    const times = await marks.mark(name);
+    if ((times ?? 0) < 0 || (times === undefined && !(await this.#mayLearn(marks)))) return;
+    if (await marks.raiseMark(name, TIMES_SEEN - 1)) return;
+    // The last time counts only for the first form that gets there.
+    if (await marks.raiseMark(this.#named('taken'), 1)) await marks.raiseMark(name, TIMES_SEEN);
   }
 
   /** The message was missing after an answer of this form: the form never counts as success. */
   async notFound(form: string, marks: Marks): Promise<void> {
-    if ((await this.#get(form, marks)) === -1) return;
-    if (await this.#mayLearn(form, marks)) await this.#set(form, -1, marks);
+    const name = this.#named(form);
+    const times = await marks.mark(name);
+    if (times === -1 || (times === undefined && !(await this.#mayLearn(marks)))) return;
+    await marks.setMark(name, -1);
   }
 
   /**
    * Limits the number of forms, because marks are never deleted and the platform chooses its
    * answers.
    */
-  async #mayLearn(form: string, marks: Marks): Promise<boolean> {
-    if ((await this.#get(form, marks)) !== undefined) return true;
-    const forms = (await this.#get('forms', marks)) ?? 0;
-    if (forms >= MAX_FORMS) return false;
-    await this.#set('forms', forms + 1, marks);
-    return true;
+  #mayLearn(marks: Marks): Promise<boolean> {
+    return marks.raiseMark(this.#named('forms'), MAX_FORMS);
   }
 
-  async #get(what: string, marks: Marks): Promise<number | undefined> {
-    const known = this.#known.get(what) ?? (await marks.mark(`${this.#prefix}/${what}`));
-    // Names without a mark are not cached: their number is unbounded.
-    if (known !== undefined) this.#known.set(what, known);
-    return known;
-  }
-
-  async #set(what: string, value: number, marks: Marks): Promise<void> {
-    this.#known.set(what, value);
-    await marks.setMark(`${this.#prefix}/${what}`, value);
+  #named(what: string): string {
+    return `${this.#prefix}/${what}`;
   }
 }
 

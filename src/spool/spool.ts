@@ -227,6 +227,11 @@ export interface Marks {
   /** Undefined until it is set. */
   mark(name: string): Promise<number | undefined>;
   setMark(name: string, value: number): Promise<void>;
+  /**
+   * Adds one to a mark from 0 on, unless that would make it more than `most`; one that is not set counts as 0, and a
+   * negative one stays. Returns whether it was raised. Gateways that share the store can raise it at once.
+   */
+  raiseMark(name: string, most: number): Promise<boolean>;
 }
 
 /** Maintenance of the store as a whole. */

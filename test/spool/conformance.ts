@@ -189,6 +189,16 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.mark('c')).toBeUndefined();
       });
 
+      test('a mark is raised up to a number, by as many callers as there are, and never from below 0', async () => {
+        const raised = await Promise.all([1, 2, 3, 4, 5].map(() => spool.raiseMark('a', 3)));
+        expect(raised.filter(Boolean)).toHaveLength(3);
+        expect(await spool.mark('a')).toBe(3);
+        expect(await spool.raiseMark('a', 4)).toBe(true);
+        await spool.setMark('a', -1);
+        expect(await spool.raiseMark('a', 9)).toBe(false);
+        expect(await spool.mark('a')).toBe(-1);
+      });
+
       test('a held arrival waits for a person', async () => {
         const entry = anEntry({ hold: { code: 'postmaster' } });
         await accept(entry);

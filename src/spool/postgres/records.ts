@@ -69,6 +69,15 @@ export class Records {
     );
   }
 
+  async raiseMark(name: string, most: number): Promise<boolean> {
+    const raised = await this.#database.query(
+      `INSERT INTO mark (name, at) VALUES ($1, 1) ON CONFLICT (name) DO UPDATE SET at = mark.at + 1
+         WHERE mark.at >= 0 AND mark.at < $2 RETURNING name`,
+      [name, most],
+    );
+    return raised.length > 0;
+  }
+
   /**
    * Whether a gateway with these keys may use the database: the first one may, and each one that
    * has a key of another. Then its other keys count, too, so keys can be replaced one after the

@@ -121,6 +121,10 @@ class MarkTable {
       set: db.prepare(
         `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`,
       ),
+      raise: db.prepare(
+        `INSERT INTO marks (name, at) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET at = at + 1
+           WHERE at >= 0 AND at < ?`,
+      ),
     };
   }
 
@@ -130,6 +134,10 @@ class MarkTable {
 
   setMark(name: string, value: number): void {
     this.#sql.set.run(name, value);
+  }
+
+  raiseMark(name: string, most: number): boolean {
+    return this.#sql.raise.run(name, most).changes > 0;
   }
 }
 

@@ -210,7 +210,8 @@ async function refusedAlike(
 /** Releases the entries that wait for the same refusal after one of them was delivered. */
 async function releaseAlike({ shopId, waitsFor }: Entry, { spool }: AttemptParts): Promise<void> {
   if (waitsFor < FIRST_REFUSAL_NUMBER) return;
-  for (const id of await spool.endRefusal(shopId, waitsFor)) await spool.requeue(id);
+  for (const id of await spool.refusedBefore(shopId, waitsFor)) await spool.requeue(id);
+  await spool.endRefusal(shopId, waitsFor);
 }
 
 function detailOf(outcome: Outcome, clock: Clock): Record<string, string | number | boolean> {

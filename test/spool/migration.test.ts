@@ -349,7 +349,7 @@ test('the other store goes on as the first one would have', async () => {
         await spool.countMessage({ ...counted('5'), person: 'eve' }, LIMITS),
       ],
       probes: await spool.takeProbeRequests(),
-      dead: (await spool.endRefusal(SHOP, REFUSAL.number)).length,
+      dead: (await spool.refusedBefore(SHOP, REFUSAL.number)).length,
       order: await order(store),
     };
   };

@@ -10,8 +10,8 @@ const WORDS = '422 invalid contact.email';
 
 export interface RefusalsUnderTest {
   /** Two gateways, or one and what it is after a restart. */
-  readonly one: Pick<Spool, 'countRefusal' | 'refusals' | 'endRefusal'>;
-  readonly other: Pick<Spool, 'countRefusal' | 'refusals' | 'endRefusal'>;
+  readonly one: Pick<Spool, 'countRefusal' | 'refusals' | 'refusedBefore' | 'endRefusal'>;
+  readonly other: Pick<Spool, 'countRefusal' | 'refusals' | 'refusedBefore' | 'endRefusal'>;
   /** Lets time pass. */
   pass(ms: number): Promise<void> | void;
   remove(): Promise<void> | void;
@@ -52,7 +52,11 @@ export function describeRefusals(
       for (const n of [1, 2, 3, 4]) expect(await refuse(n, given)).toEqual(DIES);
       expect(await refuse(5, given)).toEqual({ waits: true, isNew: true });
     };
-    const end = () => under.other.endRefusal(SHOP, refusalNumber(WORDS));
+    const end = async () => {
+      const dead = await under.one.refusedBefore(SHOP, refusalNumber(WORDS));
+      await under.other.endRefusal(SHOP, refusalNumber(WORDS));
+      return dead;
+    };
 
     test('of five lanes are alike at all gateways, told once; what comes then waits too', async () => {
       await fiveAlike();
@@ -155,6 +159,32 @@ export function describeRefusals(
       for (let n = 1; n <= 20; n += 1) expect(await refuse(n, { waited: true })).toEqual(DIES);
       expect(await under.one.refusals()).toEqual([]);
       await fiveAlike();
+    });
+
+    test('that ended by a delivery are counted again, also those of entries that have waited', async () => {
+      await fiveAlike();
+      for (const n of [6, 7, 8, 9]) expect(await refuse(n)).toEqual(WAITS);
+      await end();
+      for (const n of [5, 6, 7, 8]) expect(await refuse(n, { waited: true })).toEqual(DIES);
+      expect(await refuse(9, { waited: true })).toEqual({ waits: true, isNew: true });
+      expect((await end()).toSorted()).toEqual([5, 6, 7, 8].map(entryOf));
+    });
+
+    test('with other words than those that an entry has waited for are counted', async () => {
+      await fiveAlike();
+      for (const n of [5, 6, 7, 8]) await refuse(n, { waited: true, words: '422 other' });
+      expect(await refuse(9, { words: '422 other' })).toEqual({ waits: true, isNew: true });
+    });
+
+    test('that go on for long keep whom to bring back, whatever else is refused meanwhile', async () => {
+      await fiveAlike();
+      for (let minute = 0; minute < 15; minute += 3) {
+        await under.pass(3 * MINUTE);
+        await refuse(20 + minute);
+        await refuse(40 + minute, { words: '422 other' });
+        await under.one.refusals();
+      }
+      expect((await end()).toSorted()).toEqual([1, 2, 3, 4].map(entryOf));
     });
   });
 }

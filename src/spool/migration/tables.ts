@@ -233,7 +233,12 @@ export const TABLES: readonly Table[] = [
   },
   same('shop_health', 'shop_health', ['shop'], ['health']),
   same('probe_request', 'probe_requests', ['shop'], []),
-  same('refusal', 'refusals', ['shop', 'number'], ['words', 'since', 'newest_at', 'count']),
+  same(
+    'refusal',
+    'refusals',
+    ['shop', 'number'],
+    ['words', 'since', 'newest_at', 'count', 'ended'],
+  ),
   same('refused', 'refused', ['shop', 'number', 'entry'], ['lane', 'at']),
   same('audit', 'audit', ['no'], ['at', 'who', 'action', 'target', 'outcome']),
   RATES,
@@ -271,7 +276,7 @@ export const NOT_COPIED: Readonly<Record<'derived' | 'blobs' | 'shared', readonl
   shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved', 'budget', 'instance'],
 };
 
-const BOOLEANS = new Set(['has_raw', 'detached', 'released', 'opted_out', 'reserved']);
+const BOOLEANS = new Set(['has_raw', 'detached', 'released', 'opted_out', 'reserved', 'ended']);
 
 /** SQLite has no booleans. */
 export const isBoolean = (column: string): boolean => BOOLEANS.has(column);

@@ -59,7 +59,7 @@ const HASTEN = sqlFunction(
 
 const WAITS_FOR_ENDED = `CASE WHEN in_number IS NOT NULL THEN waits = in_number
   ELSE waits >= ${FIRST_REFUSAL_NUMBER} AND NOT EXISTS (
-    SELECT FROM refusal WHERE refusal.shop = in_shop AND number = waits) END`;
+    SELECT FROM refusal WHERE refusal.shop = in_shop AND number = waits AND NOT ended) END`;
 
 /**
  * Makes some of the heads that wait for a refusal wait for their shop; without a number, for any refusal

@@ -182,7 +182,7 @@ const STEPS: readonly string[] = [
   -- The refusals that entries wait for, and who got each one before (spool/refusals.ts).
   CREATE TABLE refusal (
     shop uuid, number int, words text NOT NULL, since bigint NOT NULL, newest_at bigint NOT NULL,
-    count int NOT NULL, PRIMARY KEY (shop, number)
+    count int NOT NULL, ended boolean NOT NULL, PRIMARY KEY (shop, number)
   );
   CREATE TABLE refused (
     shop uuid, number int, entry uuid, lane bigint NOT NULL, at bigint NOT NULL,

@@ -133,7 +133,8 @@ function prepareWaits(db: Db) {
     releaseEnded: db.prepare(
       `UPDATE entries SET waits = ${WAITS_FOR.shop}
        WHERE ${waiting} AND waits >= ${FIRST_REFUSAL_NUMBER} AND NOT EXISTS (
-         SELECT 1 FROM refusals WHERE refusals.shop = entries.shop AND number = entries.waits)`,
+         SELECT 1 FROM refusals
+         WHERE refusals.shop = entries.shop AND number = entries.waits AND ended = 0)`,
     ),
   };
 }

@@ -216,7 +216,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE refusals (
     shop TEXT NOT NULL, number INTEGER NOT NULL, words TEXT NOT NULL,
-    since INTEGER NOT NULL, newest_at INTEGER NOT NULL, count INTEGER NOT NULL,
+    since INTEGER NOT NULL, newest_at INTEGER NOT NULL, count INTEGER NOT NULL, ended INTEGER NOT NULL,
     PRIMARY KEY (shop, number)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE refused (

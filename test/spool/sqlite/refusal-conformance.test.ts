@@ -14,6 +14,7 @@ describeRefusals('SQLite', () => {
     return {
       countRefusal: (refusal) => Promise.resolve(operations.countRefusal(refusal)),
       refusals: () => Promise.resolve(operations.refusals()),
+      refusedBefore: (shopId, number) => Promise.resolve(operations.refusedBefore(shopId, number)),
       endRefusal: (shopId, number) => Promise.resolve(operations.endRefusal(shopId, number)),
     };
   };

@@ -10,12 +10,13 @@ export async function atRate<Item>(
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const begun: Promise<unknown>[] = [];
+  let failure: { readonly error: unknown } | undefined;
   const startedAt = performance.now();
   for (const [index, item] of items.entries()) {
     const early = startedAt + (index / perSecond) * 1000 - performance.now();
     if (early > 0) await delay(early);
-    begun.push(work(item));
+    begun.push(work(item).catch((error: unknown) => (failure ??= { error })));
   }
-  const ended = await Promise.allSettled(begun);
-  for (const each of ended) if (each.status === 'rejected') throw each.reason;
+  await Promise.all(begun);
+  if (failure !== undefined) throw failure.error;
 }

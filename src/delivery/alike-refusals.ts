@@ -18,19 +18,21 @@ export class AlikeRefusals {
   /** When the next canary of each is due. */
   readonly #canaryAt = new Map<number, number>();
   #isAsked = false;
+  #mustRead = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** An operator asked for canaries that are not sent yet. */
-  get isAsked(): boolean {
-    return this.#isAsked;
+  /** An operator has asked for canaries since the refusals were read. */
+  get mustRead(): boolean {
+    return this.#mustRead;
   }
 
   /** @param refusals all that the shop's entries wait for */
   know(refusals: readonly SharedRefusal[]): void {
     this.#known = refusals;
+    this.#mustRead = false;
     const numbers = new Set(refusals.map(({ number }) => number));
     for (const number of this.#canaryAt.keys()) {
       if (!numbers.has(number)) this.#canaryAt.delete(number);
@@ -57,6 +59,7 @@ export class AlikeRefusals {
   /** Makes each canary due at once, on an operator's request. */
   tryNow(): void {
     this.#isAsked = true;
+    this.#mustRead = true;
   }
 
   report(): readonly AlikeReport[] {

@@ -158,7 +158,7 @@ export class Probing {
 
   async #readRefusals(shops: readonly ShopPlatform[]): Promise<void> {
     const { spool, clock } = this.#parts;
-    const isAsked = shops.some(({ alike }) => alike.isAsked);
+    const isAsked = shops.some(({ alike }) => alike.mustRead);
     if (!isAsked && clock() - this.#readRefusalsAt < REFUSALS_EVERY_MS) return;
     this.#readRefusalsAt = clock();
     const refusals = await spool.refusals();

@@ -6,6 +6,8 @@ import { PlatformError, TransportFailure } from './errors.ts';
 import { AnswerTooLarge, undiciAdapter } from './undici-adapter.ts';
 
 const SOCKETS = 32;
+/** Shorter than that of common servers, unless they say theirs (`Keep-Alive: timeout=`). */
+const KEEP_ALIVE_MS = 30_000;
 /** A page of 200 long emails has several megabytes; a created resource is one object. */
 const MAX_ANSWER_BYTES = { GET: 64 * 1024 * 1024, POST: 1024 * 1024 } as const;
 
@@ -40,7 +42,10 @@ export class ConnectionPool {
 
   /** @param maxSockets per server */
   constructor(maxSockets = SOCKETS) {
-    this.agent = new Agent({ connections: maxSockets === Infinity ? null : maxSockets });
+    this.agent = new Agent({
+      connections: maxSockets === Infinity ? null : maxSockets,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    });
   }
 
   close(): void {
@@ -71,6 +76,7 @@ export function axiosSender(options: {
   const basePath = pathname.replace(/\/+$/, '');
   const headers = {
     accept: 'application/json',
+    'user-agent': 'sluice',
     authorization: `Bearer ${options.apiKey}`,
     'x-shop-id': options.shopId,
   };

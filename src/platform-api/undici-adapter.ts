@@ -4,6 +4,7 @@ import { gunzip, type ZlibOptions } from 'node:zlib';
 import type { AxiosAdapter } from 'axios';
 import type { Dispatcher } from 'undici';
 import { codeOf } from '../runtime/error-code.ts';
+import { unlessAborted } from '../runtime/unless-aborted.ts';
 
 export class AnswerTooLarge extends Error {
   override name = 'AnswerTooLarge';
@@ -25,13 +26,16 @@ export function undiciAdapter(
 ): AxiosAdapter {
   return async (config) => {
     const { method = 'GET', url = '/', maxContentLength = Infinity } = config;
-    const answer = await dispatcher.request({
+    const request = dispatcher.request({
       ...{ origin, path: url, method: method.toUpperCase() },
       headers: { ...headers, ...config.headers.toJSON() },
+      // What `Call` allows.
       body: config.data as string | Readable,
       signal: config.signal,
       ...{ headersTimeout: 0, bodyTimeout: 0 },
     });
+    // undici hears the signal only once the request has a connection.
+    const answer = await unlessAborted(request, config.signal);
     return {
       status: answer.statusCode,
       statusText: '',
@@ -47,18 +51,15 @@ async function textOf(
   { body, headers }: Dispatcher.ResponseData,
   maxBytes: number,
 ): Promise<string> {
+  const isCompressed = /^(?:x-)?gzip$/i.test(String(headers['content-encoding']));
   // The parser allows no more bytes than it announces.
-  const isShort = Number(headers['content-length']) <= maxBytes;
-  if (headers['content-encoding'] !== 'gzip') {
-    return isShort ? body.text() : (await bytesOf(body, maxBytes)).toString();
-  }
-  const compressed = await bytesOf(body, maxBytes);
-  try {
-    return (await inflated(compressed, { maxOutputLength: maxBytes })).toString();
-  } catch (error) {
-    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? new AnswerTooLarge('inflated') : error;
-  }
+  if (!isCompressed && Number(headers['content-length']) <= maxBytes) return body.text();
+  const bytes = await bytesOf(body, maxBytes);
+  return UTF_8.decode(isCompressed ? await inflate(bytes, maxBytes) : bytes);
 }
+
+/** Without a byte order mark. */
+const UTF_8 = new TextDecoder();
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const collected: Uint8Array[] = [];
@@ -71,4 +72,16 @@ async function bytesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Pro
   return Buffer.concat(collected, size);
 }
 
-const inflated = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const gunzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+
+async function inflate(compressed: Buffer, maxBytes: number): Promise<Buffer> {
+  // Of an answer without a body.
+  if (compressed.length === 0) return compressed;
+  try {
+    return await gunzipped(compressed, { maxOutputLength: maxBytes });
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
+      ? new AnswerTooLarge(`more than ${maxBytes} bytes`)
+      : error;
+  }
+}

@@ -3,6 +3,7 @@ import { PlatformClient } from '../../src/platform-api/client.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
 import { cursorOf } from '../../src/platform-api/addresses.ts';
 import { pages } from '../../src/platform-api/resources.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import { BadServer } from './bad-server.ts';
 
@@ -234,6 +235,26 @@ describe('pages', () => {
   });
 });
 
+it('a request that waits for a connection ends at its own deadline', async () => {
+  const baseUrl = await server.stop().then(() => server.start());
+  server.answer = () => undefined;
+  const pool = new ConnectionPool(1);
+  const client = (requestTimeoutMs: number) =>
+    new PlatformClient({ baseUrl, apiKey: 'k', shopId: SHOP, requestTimeoutMs, pool });
+  let isFirstOver = false;
+  const first = client(60_000)
+    .countTickets()
+    .catch((error: unknown) => {
+      isFirstOver = true;
+      return error;
+    });
+  await waitFor('the first request', () => server.received.length === 1);
+  await expect(client(50).countTickets()).rejects.toMatchObject({ code: 'timeout' });
+  expect(isFirstOver).toBe(false);
+  pool.close();
+  expect(await first).toMatchObject({ code: 'network' });
+});
+
 it('clients share the sockets of one pool, and closing a client leaves it open', async () => {
   server.answer = (response) => response.writeHead(200).end('{"count":0}');
   const pool = new ConnectionPool();
@@ -249,9 +270,9 @@ it('clients share the sockets of one pool, and closing a client leaves it open',
     new PlatformClient({ ...options, pool }),
     new PlatformClient({ ...options, pool }),
   ];
-  await a.countTickets();
+  for (let n = 0; n < 3; n += 1) await a.countTickets();
   a.close();
-  await b.countTickets();
+  for (let n = 0; n < 3; n += 1) await b.countTickets();
   expect(server.connections).toBeLessThanOrEqual(2);
   pool.close();
 });

@@ -119,8 +119,9 @@ function isDeliverable(run: Run, fate: Fate): boolean {
   if (content.includes('[[422:contact.email]]') && email !== '') {
     if (!namesFields && !isDoubtfulAddress(email)) return false;
   }
-  // The ladder does not combine two changes.
+  // The ladder does not combine two changes, of which one is to upload files again that are gone.
   const odd = traits.emails === 'none' ? 0 : oddAddresses(message);
+  if (odd > 0 && attachments.length > 0 && traits.mediaLifetimeMs !== undefined) return false;
   if (odd > 1 || (marked === 'ladder' && odd > 0)) return false;
   const unclear = ['empty', 'ok'].includes(traits.newMessageAnswer);
   const canBeSeen = traits.scopes.readMessages && traits.keepsRemoteId;
@@ -135,7 +136,12 @@ function isDeliverable(run: Run, fate: Fate): boolean {
 
 /** Messages are delivered in time in all lanes that contain no undeliverable message. */
 function progress(run: Run): string[] {
-  const { duplicateAnswer, faults } = run.scenario.traits;
+  const { duplicateAnswer, faults, maxPerSecond, newMessageAnswer, proxyEmptyRate } =
+    run.scenario.traits;
+  // Three answers in a row whose meaning nothing could show.
+  const mayBeHeld =
+    proxyEmptyRate > 0 ||
+    (['empty', 'ok'].includes(newMessageAnswer) && faults.some(({ paths }) => paths === 'reads'));
   // If only the list can show what an empty answer meant, the message follows its retry schedule.
   if (duplicateAnswer === 'empty' && faults.some(({ paths }) => paths === 'reads')) return [];
   const spoiled = new Set(
@@ -145,13 +151,14 @@ function progress(run: Run): string[] {
     const { message, acceptedAt, deliveredAt } = fate;
     // A message that is forbidden while others are delivered has three attempts within an hour.
     if (fate.wasDetached && someAreForbidden(run)) return [];
+    // Each gateway finds the platform's rate by itself, so one message may be refused again and again.
+    if (fate.wasDetached && run.gateways > 1 && maxPerSecond !== undefined) return [];
     if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
     const bound = PROGRESS_MS + backlogMs(run, message.shopId);
     const from = wellFrom(run, message.shopId, acceptedAt, bound);
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
-    // A proxy answered three times before the platform did.
-    if (entry?.state === 'held' && run.scenario.traits.proxyEmptyRate > 0) return [];
+    if (entry?.state === 'held' && mayBeHeld) return [];
     const now =
       deliveredAt === undefined
         ? `is ${entry?.state ?? 'gone'} (${entry?.reason ?? ''}; waits ${entry?.waits ?? ''})`
@@ -175,7 +182,7 @@ function backlogMs({ scenario, fates, gateways }: Run, shopId: string): number {
   const lanes = groupBy(messages, ({ message }) => laneOf(message));
   const longest = Math.max(...[...lanes.values()].map(({ length }) => length));
   const inTurn = Math.max(longest, messages.length / scenario.concurrency);
-  const requests = 4;
+  const requests = gateways > 1 ? 6 : 4;
   const asked = faults.some(({ kind }) => kind === '503 retry-after' || kind === '429');
   // A date in Retry-After is compared with a clock that may be wrong.
   const misread =

@@ -10,6 +10,7 @@ import {
   type Verdict,
 } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../spool/entry.ts';
@@ -185,20 +186,6 @@ async function overLimit(
   const { id, shopId, receivedAt } = entry;
   const { person, thread, body, message = id } = counted;
   return deps.countMessage({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
-}
-
-/** @throws the signal's reason immediately when it is aborted */
-async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  let onAbort: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 async function readOrStub(

@@ -189,7 +189,7 @@ const done = (from: string, to: string): Migrated => ({
 async function copy(source: Place, target: Target, options: MigrationOptions): Promise<Migrated> {
   const before = await target.progress();
   const rows = before?.rows ?? (await countRows(source));
-  if (before === undefined) await target.remember({ rows });
+  if (before?.rows === undefined) await target.remember({ ...before, rows });
   const blobs = await source.namedBlobs();
   let copied = 0;
   const total = Object.values(rows).reduce((sum, count) => sum + count, blobs.length);
@@ -199,7 +199,7 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
     options.onProgress?.(copied, total);
   };
   const missing = await copyBlobs(source, target, blobs, onCopied);
-  const doneTables = TABLES.findIndex(({ name }) => name === before?.copied?.table);
+  const doneTables = TABLES.findIndex(({ name }) => name === before?.table);
   for (const [index, table] of TABLES.entries()) {
     if (index < doneTables) {
       onCopied(rows[table.name] ?? 0);
@@ -207,12 +207,12 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
     }
     // The next portion is read while the last one is written.
     let writing: Promise<void> = Promise.resolve();
-    const after = index === doneTables ? before?.copied?.after : undefined;
+    const after = index === doneTables ? before?.after : undefined;
     for await (const portion of source.read(table, after)) {
       await writing;
       onCopied(portion.length);
       const last = keyOf(table, portion.at(-1));
-      writing = target.write(table, portion, { rows, copied: { table: table.name, after: last } });
+      writing = target.write(table, portion, { rows, table: table.name, after: last });
       writing.catch(() => undefined);
     }
     await writing;

@@ -8,9 +8,10 @@ import { isBoolean, type Row, type Table, type Value } from './tables.ts';
 /** How far a copy is. */
 export interface Progress {
   /** How many rows the old place has, by table: to count them takes as long as to copy some. */
-  readonly rows: Readonly<Record<string, number>>;
-  /** Copied are the rows of a table up to this key, and those of all tables before it. */
-  readonly copied?: { readonly table: string; readonly after: Key };
+  readonly rows?: Readonly<Record<string, number>>;
+  /** Copied are the rows of this table up to a key, and those of all tables before it. */
+  readonly table?: string;
+  readonly after?: Key;
 }
 
 /** The key of a row. */

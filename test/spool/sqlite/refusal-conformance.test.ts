@@ -15,7 +15,10 @@ describeRefusals('SQLite', () => {
       countRefusal: (refusal) => Promise.resolve(operations.countRefusal(refusal)),
       refusals: () => Promise.resolve(operations.refusals()),
       refusedBefore: (shopId, number) => Promise.resolve(operations.refusedBefore(shopId, number)),
-      endRefusal: (shopId, number) => Promise.resolve(operations.endRefusal(shopId, number)),
+      endRefusal: (shopId, number) => {
+        operations.endRefusal(shopId, number);
+        return Promise.resolve();
+      },
     };
   };
   return {

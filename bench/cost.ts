@@ -1,12 +1,12 @@
 /**
  * npm run bench -- cost [--quick] [--json] [--only NAME] [--profile FOLDER]
  *
- * Measures what a message costs the gateway: processor time in each of its threads, and bytes written; beside a
- * naive bridge that stores nothing and a real Postfix in the same run. Each figure is the median of five rounds.
+ * Measures what a message costs the gateway: processor time in each of its threads, bytes written, heap allocated and
+ * fsyncs (counted by `perf`, if it is there and may); beside a naive bridge that stores nothing and a real Postfix in the same run. Each figure is the median of five rounds.
  */
 import type * as NaiveBridge from './baselines/naive-bridge.ts';
 import { MeasuredGateway } from './cost/measured-gateway.ts';
-import { atRest, SCENARIOS, type Stage } from './cost/scenarios.ts';
+import { atRest, counts, SCENARIOS, type Stage } from './cost/scenarios.ts';
 import type * as ChatLoad from './load/chat.ts';
 import type * as EmailLoad from './load/emails.ts';
 import type * as SignedEmails from './load/signed-emails.ts';
@@ -31,6 +31,7 @@ await withWorkbench(async (bench) => {
     console.error(name);
     figures.push(...(await run(stage)));
   }
+  if ('counts'.includes(options.only)) figures.push(...(await counted(bench, stage)));
   const allMet = options.json ? true : printFigures(figures);
   if (options.json) console.log(JSON.stringify(figures, null, 2));
   if (!allMet) process.exitCode = 1;
@@ -64,6 +65,16 @@ async function setUp(bench: Workbench): Promise<Stage> {
     rounds: options.quick ? 1 : 5,
     share: options.quick ? 0.25 : 1,
   };
+}
+
+async function counted(bench: Workbench, stage: Stage): Promise<Figure[]> {
+  const gateway = await MeasuredGateway.start(bench, {
+    ...{ platformUrl: await stage.platform.call('url'), paused: false },
+    nodeArguments: ['--trace-gc'],
+  });
+  const figures = await counts(stage, gateway);
+  await gateway.gateway.stop();
+  return figures;
 }
 
 /** A start, and what the gateway costs while nothing arrives. */

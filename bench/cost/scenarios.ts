@@ -12,6 +12,7 @@ import { processTreeSeconds } from '../support/process-time.ts';
 import { median } from '../support/statistics.ts';
 import { type Postfix } from '../support/postfix.ts';
 import { runSmtpSource } from '../support/smtp-source.ts';
+import { allocatedMb, countFsyncs } from './counts.ts';
 import type { Cost, MeasuredGateway } from './measured-gateway.ts';
 
 const CONNECTIONS = 32;
@@ -247,6 +248,27 @@ function figuresOf(
 }
 
 const atMost = (goal: number | undefined) => (goal === undefined ? {} : { atMost: goal });
+
+/** What an email of 2 KB makes a gateway allocate and synchronize. Its garbage collections are logged. */
+export async function counts(stage: Stage, gateway: MeasuredGateway): Promise<Figure[]> {
+  const messages = Math.ceil(4000 * stage.share);
+  const send = async () => {
+    await stage.emails.call('prepare', 'text', messages);
+    await carried(stage, gateway.gateway.smtpPort, messages);
+  };
+  await send();
+  await gateway.rests();
+  const before = allocatedMb(gateway.gateway.output());
+  const counter = countFsyncs(gateway.gateway.pid);
+  await send();
+  await gateway.rests();
+  const fsyncs = await counter.stop();
+  const allocated = allocatedMb(gateway.gateway.output()) - before;
+  return [
+    { what: 'email 2 KB: KB of heap allocated', value: (allocated * 1024) / messages },
+    ...(fsyncs === undefined ? [] : [{ what: 'email 2 KB: fsyncs', value: fsyncs / messages }]),
+  ];
+}
 
 /** What a gateway costs that has nothing to do, once it has started. */
 export async function atRest(gateway: MeasuredGateway, ms: number): Promise<Figure[]> {

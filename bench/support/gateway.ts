@@ -42,6 +42,8 @@ export interface Gateway {
   readonly adminPort: number;
   readonly logFile: string;
   readonly dataDir: string;
+  /** What it has written to standard output. */
+  output(): string;
   stop(): Promise<void>;
 }
 
@@ -85,7 +87,7 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
     return portsIn(banner);
   });
   if (child.pid === undefined) throw new Error('the gateway has no pid');
-  return { pid: child.pid, ...ports, logFile, dataDir, stop };
+  return { pid: child.pid, ...ports, logFile, dataDir, output: () => banner, stop };
 }
 
 /** The console's password. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Axios, type AxiosResponse } from 'axios';
 import { Agent } from 'undici';
+import { codeOf } from '../runtime/error-code.ts';
 import { parseRetryAfter } from '../runtime/retry-after.ts';
 import { PlatformError, TransportFailure } from './errors.ts';
 import { AnswerTooLarge, undiciAdapter } from './undici-adapter.ts';
@@ -140,7 +141,11 @@ export class Transport {
 
   #withoutRequest(error: unknown): TransportFailure {
     if (!(error instanceof Error)) return new TransportFailure('UNKNOWN', 'unknown failure');
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+    const code = codeOf(error) || error.name;
+    // undici's own word for it.
+    if (code === 'UND_ERR_SOCKET') {
+      return new TransportFailure('ECONNRESET', 'the connection was closed');
+    }
     const message = error.message.replaceAll(this.#apiKey, '[key]').slice(0, 200);
     return new TransportFailure(code, message);
   }

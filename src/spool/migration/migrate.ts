@@ -8,7 +8,7 @@ import { folderMove, type Move, movedAway, setFolderMove } from '../move.ts';
 import { ScratchFiles } from '../scratch.ts';
 import { type DatabaseOptions, SharedDatabase, withoutPassword } from './database.ts';
 import { Folder, hasSpool } from './folder.ts';
-import { keyOf, type NamedBlob, type Place, type Target } from './rows.ts';
+import { type CopiedBlobs, keyOf, type NamedBlob, type Place, type Target } from './rows.ts';
 import { TABLES } from './tables.ts';
 
 export interface MigrationOptions {
@@ -189,16 +189,17 @@ const done = (from: string, to: string): Migrated => ({
 async function copy(source: Place, target: Target, options: MigrationOptions): Promise<Migrated> {
   const before = await target.progress();
   const rows = before?.rows ?? (await countRows(source));
-  if (before?.rows === undefined) await target.remember({ ...before, rows });
-  const blobs = await source.namedBlobs();
-  let copied = 0;
-  const total = Object.values(rows).reduce((sum, count) => sum + count, blobs.length);
+  if (before?.rows === undefined) await target.remember({ rows });
+  const named = before?.blobs === undefined ? await source.namedBlobs() : [];
+  let copied = before?.blobs?.count ?? 0;
+  const total = Object.values(rows).reduce((sum, count) => sum + count, copied + named.length);
   const onCopied = (count: number) => {
     options.signal?.throwIfAborted();
     copied += count;
     options.onProgress?.(copied, total);
   };
-  const missing = await copyBlobs(source, target, blobs, onCopied);
+  const blobs = before?.blobs ?? (await copyBlobs(source, target, named, onCopied));
+  if (before?.blobs === undefined) await target.remember({ rows, blobs });
   const doneTables = TABLES.findIndex(({ name }) => name === before?.table);
   for (const [index, table] of TABLES.entries()) {
     if (index < doneTables) {
@@ -212,7 +213,7 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
       await writing;
       onCopied(portion.length);
       const last = keyOf(table, portion.at(-1));
-      writing = target.write(table, portion, { rows, table: table.name, after: last });
+      writing = target.write(table, portion, { rows, blobs, table: table.name, after: last });
       writing.catch(() => undefined);
     }
     await writing;
@@ -220,7 +221,8 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
   await target.complete(await source.erasureKey());
   options.onCompare?.();
   await compare(source, target, options);
-  return { from: source.name, to: target.name, wasDone: false, rows, blobs: blobs.length, missing };
+  const { count, missing } = blobs;
+  return { from: source.name, to: target.name, wasDone: false, rows, blobs: count, missing };
 }
 
 export interface Plan extends Pick<Migrated, 'from' | 'to' | 'rows' | 'blobs'> {
@@ -257,13 +259,12 @@ async function countRows(source: Place): Promise<Record<string, number>> {
   return rows;
 }
 
-/** @returns the names of blobs that are missing */
 async function copyBlobs(
   source: Place,
   target: Target,
   blobs: readonly NamedBlob[],
   onCopied: (count: number) => void,
-): Promise<readonly string[]> {
+): Promise<CopiedBlobs> {
   const there = new Map((await target.storedBlobs()).map(({ name, size }) => [name, size]));
   const missing: string[] = [];
   const waiting = blobs.values();
@@ -275,7 +276,7 @@ async function copyBlobs(
     }
   };
   await Promise.all(Array.from({ length: BLOBS_AT_ONCE }, work));
-  return missing;
+  return { count: blobs.length, missing };
 }
 
 async function copyBlob(source: Place, target: Target, name: NamedBlob['name']): Promise<boolean> {

@@ -9,9 +9,23 @@ import { isBoolean, type Row, type Table, type Value } from './tables.ts';
 export interface Progress {
   /** How many rows the old place has, by table: to count them takes as long as to copy some. */
   readonly rows?: Readonly<Record<string, number>>;
+  /** All of them are copied but the missing: to look for each again takes seconds. */
+  readonly blobs?: CopiedBlobs;
   /** Copied are the rows of this table up to a key, and those of all tables before it. */
   readonly table?: string;
   readonly after?: Key;
+}
+
+export interface CopiedBlobs {
+  readonly count: number;
+  /** Blobs that rows name and that the old place no longer has. */
+  readonly missing: readonly string[];
+}
+
+export interface CopiedBlobs {
+  readonly count: number;
+  /** Blobs that rows name and that the old place no longer has. */
+  readonly missing: readonly string[];
 }
 
 /** The key of a row. */

@@ -5,7 +5,7 @@ import type { PlatformClient } from '../platform-api/client.ts';
 import type { PlatformError } from '../platform-api/errors.ts';
 import type { Message } from '../platform-api/resources.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { DeliverySpool } from '../spool/spool.ts';
 
 /**
  * What a platform's error says about the request.
@@ -125,7 +125,7 @@ export class NotLearned extends Error {
 }
 
 /** The store's permanent marks. */
-type Marks = Pick<Spool, 'mark' | 'setMark' | 'raiseMark'>;
+type Marks = Pick<DeliverySpool, 'mark' | 'setMark' | 'raiseMark'>;
 
 /** How often the message must be found after one form of answer before it counts as success. */
 const TIMES_SEEN = 5;

@@ -1,7 +1,7 @@
 import { PlatformError } from '../platform-api/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Entry } from '../spool/entry.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { DeliverySpool } from '../spool/spool.ts';
 import { findByRemoteId, Later, NotLearned, readAnswer } from './answer.ts';
 import type { Submitted, Work } from './work.ts';
 
@@ -14,10 +14,10 @@ const TRIES_WHILE_MISROUTED = 3;
 
 /** Keeps one lane's text messages and chats in one conversation. Emails are threaded by headers. */
 export class Conversations {
-  readonly #spool: Spool;
+  readonly #spool: DeliverySpool;
   readonly #clock: Clock;
 
-  constructor(spool: Spool, clock: Clock) {
+  constructor(spool: DeliverySpool, clock: Clock) {
     this.#spool = spool;
     this.#clock = clock;
   }

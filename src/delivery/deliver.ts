@@ -6,7 +6,7 @@ import { PlatformError } from '../platform-api/errors.ts';
 import { type CreateEventRequest, createEventRequestSchema } from '../platform-api/schemas.ts';
 import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
 import { assertIntact } from '../spool/blobs.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { DeliverySpool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { PlainCode } from '../domain/reasons.ts';
 import { readAnswer, Refused } from './answer.ts';
@@ -18,8 +18,8 @@ import { uploadAttachments } from './upload-attachments.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
 export interface DeliveryParts {
-  readonly spool: Spool;
-  readonly intake: Intake;
+  readonly spool: DeliverySpool;
+  readonly intake: Pick<Intake, 'accept' | 'entryFor'>;
   readonly conversations: Conversations;
   readonly normalizers: Readonly<Record<Channel, Normalizer>>;
 }
@@ -142,7 +142,7 @@ async function finish(
 async function acceptEvents(
   { claimed: { entry } }: Work,
   events: readonly CreateEventRequest[],
-  intake: Intake,
+  intake: DeliveryParts['intake'],
 ): Promise<void> {
   if (events.length === 0) return;
   await intake.accept(
@@ -198,7 +198,7 @@ async function whomAbout(
   return found.results.length > 0 ? 'known' : 'no_such_contact';
 }
 
-function readText(raw: RawForm, spool: Spool): Promise<string> | string {
+function readText(raw: RawForm, spool: DeliverySpool): Promise<string> | string {
   return raw.kind === 'inline'
     ? Buffer.from(raw.bytes).toString()
     : text(spool.blobs.read(raw.blob));

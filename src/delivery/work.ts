@@ -9,7 +9,7 @@ import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Claimed, Outcome, TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { DeliverySpool } from '../spool/spool.ts';
 import { Forbidden } from './answer.ts';
 import type { Notes } from './notes.ts';
 import type { Requests } from './requests.ts';
@@ -19,7 +19,7 @@ import type { ShopPlatform } from './shop-platform.ts';
 export interface Work {
   readonly claimed: Claimed;
   readonly shop: ShopPlatform;
-  readonly spool: Spool;
+  readonly spool: DeliverySpool;
   readonly requests: Requests;
   readonly notes: Notes;
   readonly steps: Steps;

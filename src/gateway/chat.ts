@@ -4,17 +4,18 @@ import { chatMeta } from '../channels/chat/stored.ts';
 import { ChatServer } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
-import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { Intake } from '../intake/intake.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
-import type { Entry, Outcome } from '../spool/entry.ts';
+import type { Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/store.ts';
 import { asVisitorId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
 import { clientIpOf, replaceableRoute } from './public-http.ts';
+import type { OnSettled, SettledEntry } from './delivery/delivery.ts';
+import type { ShopClient } from './platforms.ts';
 import { replySource } from './reply-source.ts';
 import { chatShops } from './shops.ts';
 
@@ -25,7 +26,7 @@ export interface ChatParts {
   readonly store: Store;
   readonly intake: Intake;
   readonly live: LiveConfig;
-  readonly shops: Current<readonly ShopPlatform[]>;
+  readonly clients: Current<readonly ShopClient[]>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -36,7 +37,7 @@ export interface RunningChat extends Pick<ChatServer, 'attach' | 'leave' | 'stop
   /** Uploads, the widget's files and its configuration. */
   readonly routers: readonly RequestHandler[];
   /** Shows the visitor the final state of their message. */
-  onSettled(entry: Entry, outcome: Outcome): void;
+  readonly onSettled: OnSettled;
   stopReplies(): Promise<void>;
 }
 
@@ -65,7 +66,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     {},
     {
       ...{ chatStore: store.chat, spool: store.spool, visitors: chat.visitors, clock, logger },
-      source: replySource(parts.shops),
+      source: replySource(parts.clients),
       onLine: (shopId, visitorId, line) => {
         metrics.chatReplySeconds.observe(Math.max(0, clock() - line.at) / 1000);
         chat.publish(shopId, visitorId, line);
@@ -86,18 +87,23 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
   return {
     attach: (server) => chat.attach(server),
     routers: [chat.router, replaceableRoute(widget)],
-    onSettled: (entry, outcome) => reportToVisitor(chat, entry, outcome, logger),
+    onSettled: (entry, state) => reportToVisitor(chat, entry, state, logger),
     leave: (overMs) => chat.leave(overMs),
     stop: () => chat.stop(),
     stopReplies: () => poller.stop(),
   };
 }
 
-function reportToVisitor(chat: ChatServer, entry: Entry, outcome: Outcome, logger: Logger): void {
+function reportToVisitor(
+  chat: ChatServer,
+  entry: SettledEntry,
+  settled: Outcome['state'],
+  logger: Logger,
+): void {
   if (entry.channel !== 'web_chat' || entry.kind !== 'message') return;
-  if (outcome.state !== 'delivered' && outcome.state !== 'dead') return;
+  if (settled !== 'delivered' && settled !== 'dead') return;
   const { visitorId, messageId } = chatMeta(entry);
-  const state = outcome.state === 'delivered' ? 'delivered' : 'failed';
+  const state = settled === 'delivered' ? 'delivered' : 'failed';
   chat
     .messageSettled({ shopId: entry.shopId, visitorId: asVisitorId(visitorId), messageId, state })
     .catch((error: unknown) => logger.warn('chat.tick_failed', errorFields(error)));

@@ -18,13 +18,12 @@ import { type ShopNames, shopRoutes } from '../console/server/shop-routes.ts';
 import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
 import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
-import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Entry, Outcome } from '../spool/entry.ts';
+import type { Entry } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import type { Store } from '../spool/store.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
@@ -33,7 +32,9 @@ import type { ConfigurationService } from './configuration-service.ts';
 import { consoleContents } from './console-contents.ts';
 import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
+import type { OnSettled } from './delivery/delivery.ts';
 import type { LiveConfig } from './live-config.ts';
+import type { ShopClient } from './platforms.ts';
 import { version } from './version.ts';
 import type { CheckResult } from '../operations/doctor/check.ts';
 import { examine } from '../operations/doctor/doctor.ts';
@@ -54,11 +55,13 @@ export interface ConsoleParts {
   readonly configuration: ConfigurationService;
   readonly store: Store;
   readonly index: EntryIndex;
-  readonly shops: () => readonly ShopPlatform[];
+  readonly shops: () => readonly ShopClient[];
   readonly status: CollectStatus;
   readonly alerts: () => readonly Alert[];
   readonly readiness: Readiness;
   readonly metrics: Metrics;
+  /** All metrics, as a scraper reads them. */
+  readonly metricsText: () => Promise<string>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly stack: StopStack;
@@ -75,7 +78,7 @@ export interface RunningConsole {
   readonly port: number;
   /** Reports a new or changed entry to the open pages. */
   entryChanged(id: EntryId): void;
-  onSettled(entry: Entry, outcome: Outcome): void;
+  readonly onSettled: OnSettled;
   /** What the gateway does now, for the other gateways. */
   figures(): Promise<Pick<InstanceReport, 'acceptedPerMinute' | 'deliveredPerMinute' | 'sockets'>>;
   stop(): Promise<void>;
@@ -108,13 +111,14 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     onChanged: (id) => stream.entryChanged(id),
   });
   const app = createAdminApp({
-    ...{ readiness: parts.readiness, metrics, logger, signIn, pageFolder: PAGE_FOLDER },
+    ...{ readiness: parts.readiness, metrics: parts.metricsText, logger, signIn },
+    pageFolder: PAGE_FOLDER,
     ...{ host, hosts },
     routes: [
       liveRoutes({ overview, history: () => figures.history(), stream }),
       entryRoutes({
         ...{ spool: store.spool, operator: store.operator, index, shops },
-        ticketOf: (entry) => ticketOf(entry, parts.shops()),
+        ticketOf: (entry) => ticketOf(entry, parts),
       }),
       contentRoutes({
         ...{ spool: store.spool, operator: store.operator, audit },
@@ -147,9 +151,9 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       arrivals.accepted(id);
       stream.entryChanged(id);
     },
-    onSettled: (entry, outcome) => {
-      stream.entryChanged(entry.id);
-      if (outcome.state === 'delivered') figures.delivered(clock() - entry.receivedAt);
+    onSettled: ({ id, channel, receivedAt }, state) => {
+      stream.entryChanged(id);
+      if (state === 'delivered') figures.delivered(channel, clock() - receivedAt);
     },
     figures: async () => {
       const [{ accepted, delivered }, { sockets }] = await Promise.all([
@@ -249,19 +253,21 @@ function equals(secret: string | undefined): (given: string) => boolean {
 
 const isCalled =
   (name: string) =>
-  ({ settings }: ShopPlatform): boolean =>
-    settings.name === name;
+  (shop: ShopClient): boolean =>
+    shop.name === name;
 
 /** The ticket belongs to the conversation. The platform is asked for it, with a short timeout. */
 async function ticketOf(
   { shopId, conversationId }: Entry,
-  shops: readonly ShopPlatform[],
+  { shops, status }: Pick<ConsoleParts, 'shops' | 'status'>,
 ): Promise<string | undefined> {
-  const shop = shops.find(({ settings }) => settings.shopId === shopId);
+  const shop = shops().find((each) => each.shopId === shopId);
   const id = z.guid().safeParse(conversationId).data;
-  if (shop === undefined || id === undefined || shop.health.messages.state === 'open')
-    return undefined;
+  if (shop === undefined || id === undefined) return undefined;
   try {
+    const known = (await status()).shops.find((each) => each.shopId === shopId);
+    const messages = known?.breakers.find(({ part }) => part === 'messages');
+    if (messages !== undefined && messages.state !== 'closed') return undefined;
     const query = { conversation_id: id, limit: 1 };
     const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));
     return results[0]?.id;
@@ -271,11 +277,11 @@ async function ticketOf(
   }
 }
 
-function shopNames(shops: () => readonly ShopPlatform[]): ShopNames {
-  const served = (id: ShopId) => shops().find(({ settings }) => settings.shopId === id);
+function shopNames(shops: () => readonly ShopClient[]): ShopNames {
+  const served = (id: ShopId) => shops().find(({ shopId }) => shopId === id);
   return {
-    idOf: (name) => shops().find(isCalled(name))?.settings.shopId,
-    nameOf: (id) => served(id)?.settings.name ?? id,
+    idOf: (name) => shops().find(isCalled(name))?.shopId,
+    nameOf: (id) => served(id)?.name ?? id,
     isServed: (id) => served(id) !== undefined,
   };
 }

@@ -5,6 +5,7 @@ import { openConsole, type RunningConsole } from './console.ts';
 import type { FleetWatch } from './fleet-watch.ts';
 import type { ConfigSource } from './config-source.ts';
 import { createConfigurationService } from './configuration-service.ts';
+import { openDelivery, type OpenDelivery } from './delivery/open-delivery.ts';
 import { connectPlatforms } from './platforms.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
 import { Backlog, createIntake } from '../intake/intake.ts';
@@ -18,7 +19,6 @@ import {
   notReady,
   openIndex,
   openStore,
-  startDelivery,
   startHousekeeping,
   startMonitoring,
   takesMessages,
@@ -57,6 +57,8 @@ export interface GatewayOptions {
   /** Where the configuration is reloaded from; without it, no reload is possible. */
   readonly source?: ConfigSource;
   readonly setLogLevel?: (level: CompleteConfig['log']['level']) => void;
+  /** Delivers in this thread, so that `logger` gets all lines: for tests. */
+  readonly deliversHere?: boolean;
 }
 
 /** The time that work in flight gets at a stop; the whole stop has 30 s. */
@@ -128,12 +130,11 @@ async function start(
   const index = openIndex(base, store);
   readiness.add('spool', () => store.spool.probe());
 
-  const { shops, local } = await connectPlatforms({ ...base, store });
+  const { clients, local } = await connectPlatforms({ ...base, store });
 
-  // Intake wakes the dispatcher, which is created after it.
-  let wake: () => void = () => undefined;
   // Set later, when the parts behind them exist.
   const opened: {
+    delivery?: OpenDelivery;
     console?: RunningConsole;
     smtp?: ListenAddress | undefined;
     fleet?: FleetWatch | undefined;
@@ -143,17 +144,25 @@ async function start(
     ...{ ...store, backlog, metrics, clock },
     onAccepted: (shopId, id, channel) => {
       tracing?.accepted({ shopId, id, channel });
-      wake();
+      opened.delivery?.accepted();
       opened.console?.entryChanged(id);
     },
   });
-  const chat = startChat({ ...base, store, intake, shops });
+  const chat = startChat({ ...base, store, intake, clients });
   stack.push('reply poller', () => chat?.stopReplies());
-  const dispatcher = startDelivery(base, store, intake, shops, (entry, outcome) => {
-    chat?.onSettled(entry, outcome);
-    opened.console?.onSettled(entry, outcome);
+  const delivery = await openDelivery({
+    ...{ ...base, store, intake, fail, isHere: options.deliversHere === true },
+    localUrl: {
+      get value() {
+        return local.value?.url;
+      },
+    },
+    onSettled: (entry, state) => {
+      chat?.onSettled(entry, state);
+      opened.console?.onSettled(entry, state);
+    },
   });
-  wake = () => dispatcher.wake();
+  opened.delivery = delivery;
 
   readiness.add('disk', () => takesMessages(intake));
 
@@ -163,7 +172,7 @@ async function start(
     base,
     store,
     index,
-    shops,
+    () => delivery.health(),
     tls,
     () => opened.fleet?.latest,
   );
@@ -172,22 +181,22 @@ async function start(
     ...base,
     operator: store.operator,
     status,
-    onReloaded: () => {
-      for (const shop of shops.value) shop.tryNow();
-    },
+    onReloaded: () => delivery.tryNow(),
   });
 
   // Readiness of the doors comes last: one open listener must not report that all are open.
   readiness.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
-    ...{ ...base, store, index, readiness, status, configuration, wake: () => wake() },
+    ...{ ...base, store, index, readiness, status, configuration },
+    wake: () => delivery.wake(),
+    metricsText: () => delivery.metricsText(),
     doors: () => ({
       ...(opened.smtp && { smtp: opened.smtp }),
       ...(http && { http: http.address }),
     }),
     platformUrl: () => local.value?.url,
-    shops: () => shops.value,
+    shops: () => clients.value,
     alerts: () => alerting.current,
   });
   opened.console = console;

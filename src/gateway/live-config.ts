@@ -72,24 +72,45 @@ export class LiveConfig implements Current<CompleteConfig> {
    * @throws the error of the part that could not be prepared; nothing has changed then
    */
   async apply(next: CompleteConfig, changed: readonly string[]): Promise<void> {
-    const running = this.#value;
+    const { commit, after } = await this.prepare(next, changed);
+    commit();
+    await after();
+  }
+
+  /**
+   * Prepares a new configuration in all parts that it concerns.
+   * @throws the error of the part that could not be prepared; nothing is prepared then
+   */
+  async prepare(
+    next: CompleteConfig,
+    changed: readonly string[],
+  ): Promise<Required<PreparedChange>> {
     const prepared: { readonly name: string; readonly change: PreparedChange }[] = [];
-    try {
-      for (const part of this.#parts) {
-        if (!changed.some((path) => part.reads.some((read) => isWithin(path, read)))) continue;
-        prepared.push({ name: part.name, change: await part.prepare(next, running) });
-      }
-    } catch (error) {
+    const undo = async () => {
       for (const { name, change } of prepared.toReversed()) {
         await this.#cleared(name, () => change.undo?.());
       }
+    };
+    try {
+      for (const part of this.#parts) {
+        if (!changed.some((path) => part.reads.some((read) => isWithin(path, read)))) continue;
+        prepared.push({ name: part.name, change: await part.prepare(next, this.#value) });
+      }
+    } catch (error) {
+      await undo();
       throw error;
     }
-    for (const { change } of prepared) change.commit();
-    this.#value = next;
-    await Promise.all(
-      prepared.map(({ name, change }) => this.#cleared(name, () => change.after?.())),
-    );
+    return {
+      commit: () => {
+        for (const { change } of prepared) change.commit();
+        this.#value = next;
+      },
+      after: () =>
+        Promise.all(
+          prepared.map(({ name, change }) => this.#cleared(name, () => change.after?.())),
+        ),
+      undo,
+    };
   }
 
   async #cleared(part: string, work: () => Promise<unknown> | undefined): Promise<void> {

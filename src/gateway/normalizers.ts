@@ -10,7 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Store } from '../spool/store.ts';
+import type { DeliveryStore } from '../spool/store.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -18,7 +18,7 @@ import { mailSettings, smsShops, trustingShops } from './shops.ts';
 
 export interface ReadingParts {
   readonly live: LiveConfig;
-  readonly store: Store;
+  readonly store: Pick<DeliveryStore, 'spool' | 'optOuts'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;

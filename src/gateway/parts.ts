@@ -4,18 +4,16 @@ import {
 } from '../channels/email/authentication/authenticator.ts';
 import type { TlsMaterial } from '../channels/email/tls.ts';
 import type { CompleteConfig } from '../config/complete.ts';
-import { Conversations } from '../delivery/conversations.ts';
-import { Dispatcher } from '../delivery/dispatcher.ts';
-import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import { FleetWatch, type FleetWatchParts } from './fleet-watch.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './alerts.ts';
 import { authenticatorOptions } from './email-options.ts';
 import { createStatusCollector } from './status.ts';
 import { LiveConfig } from './live-config.ts';
-import { createNormalizers } from './normalizers.ts';
 import { storedFormReaderOf } from './stored-forms.ts';
+import { startTracing } from './tracing.ts';
 import { version } from './version.ts';
+import type { Delivery } from './delivery/delivery.ts';
 import type { Backlog, Intake } from '../intake/intake.ts';
 import type { CollectStatus, FleetStatus } from '../observability/status.ts';
 import { NotReady } from '../observability/readiness.ts';
@@ -24,9 +22,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Alerting } from '../operations/alerts/alerting.ts';
 import { type Clock, createMonotonicClock } from '../runtime/clock.ts';
-import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
-import type { Entry, Outcome } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import { SpoolFull } from '../spool/errors.ts';
 import { hash } from 'node:crypto';
@@ -63,30 +59,6 @@ export async function createBase(
   if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
   const live = new LiveConfig(config, logger);
   return { config, live, logger, metrics, clock, tracing, stack, grace, authenticator };
-}
-
-/**
- * Starts tracing when a collector is configured. Otherwise the tracing library is not even loaded.
- */
-async function startTracing(
-  { tracing }: CompleteConfig,
-  { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
-): Promise<Tracing | undefined> {
-  const { endpoint, headers, sampleRatio, serviceName } = tracing;
-  if (endpoint === undefined || sampleRatio === 0) return undefined;
-  const { openTracing } = await import('../observability/open-telemetry.ts');
-  return openTracing(
-    {
-      ...{ endpoint, sampleRatio, serviceName, version: version() },
-      headers: Object.fromEntries(headers.map((header) => pair(header.reveal()))),
-    },
-    { clock, count: (outcome, spans) => metrics.traceSpans.inc({ outcome }, spans) },
-  );
-}
-
-function pair(header: string): [string, string] {
-  const colon = header.indexOf(':');
-  return [header.slice(0, colon), header.slice(colon + 1).trim()];
 }
 
 /** New messages are refused when less disk space than this is free. */
@@ -144,61 +116,6 @@ export function openIndex({ logger, stack }: Base, store: OpenedStore): EntryInd
   return index;
 }
 
-/**
- * A gateway with a database asks it for due entries and operators' requests this often: twice within the
- * time that a command waits for an effect, and few enough statements while there is nothing to do.
- */
-const SHARED_LOOK_EVERY_MS = 550;
-
-export function startDelivery(
-  base: Base,
-  store: Store,
-  intake: Intake,
-  shops: Current<readonly ShopPlatform[]>,
-  onSettled: (entry: Entry, outcome: Outcome) => void,
-): Dispatcher {
-  const { live, logger, metrics, clock, tracing, stack, grace } = base;
-  const normalizers = createNormalizers({ ...base, store });
-  if (live.value.delivery.paused) logger.warn('delivery.paused');
-  const isShared = storeUrl(base.config) !== 'sqlite';
-  const looks = isShared ? { lookEveryMs: SHARED_LOOK_EVERY_MS } : {};
-  const dispatcher = new Dispatcher(
-    shops.value,
-    {
-      spool: store.spool,
-      leases: store.leases,
-      intake,
-      conversations: new Conversations(store.spool, clock),
-      normalizers,
-      logger,
-      metrics,
-      clock,
-      tracing,
-      random: Math.random,
-      get giveUpAfterMs() {
-        return live.value.delivery.giveUpAfter;
-      },
-      onSettled,
-    },
-    { ...live.value.delivery, ...looks },
-  );
-  live.add({
-    name: 'delivery',
-    reads: ['shops', 'platform', 'delivery'],
-    prepare: ({ delivery }, running) => ({
-      commit: () => {
-        dispatcher.serve(shops.value, { ...delivery, ...looks });
-        if (delivery.paused !== running.delivery.paused) {
-          logger.warn(delivery.paused ? 'delivery.paused' : 'delivery.resumed');
-        }
-      },
-    }),
-  });
-  dispatcher.start();
-  stack.push('delivery', () => dispatcher.stop(grace.ms));
-  return dispatcher;
-}
-
 export function startHousekeeping(
   { live, logger, metrics, clock, stack }: Base,
   store: Store,
@@ -227,7 +144,7 @@ export async function startMonitoring(
   { config, live, logger, metrics, clock, stack }: Base,
   store: Store,
   index: EntryIndex,
-  shops: Current<readonly ShopPlatform[]>,
+  health: Delivery['health'],
   tls: TlsMaterial | undefined,
   fleet: () => FleetStatus | undefined,
 ): Promise<{ readonly status: CollectStatus; readonly alerting: Pick<Alerting, 'current'> }> {
@@ -235,7 +152,7 @@ export async function startMonitoring(
     spool: store.spool,
     dataDir: config.dataDir,
     reserveBytes: store.neededBytes,
-    shops: () => shops.value,
+    ...{ shops: () => live.value.shops, health },
     certificate: () => tls?.current().cert,
     fleet,
     metrics,

@@ -4,19 +4,21 @@ import {
   PageTooLarge,
   type ReplySource,
 } from '../channels/chat/replies/message-reader.ts';
-import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { cursorOf } from '../platform-api/addresses.ts';
 import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../domain/ids.ts';
+import type { ShopClient } from './platforms.ts';
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 
 /** The source from which the chat channel reads the agent's replies. */
-export function replySource(shops: Current<readonly ShopPlatform[]>): ReplySource {
+export function replySource(
+  shops: Current<readonly Pick<ShopClient, 'shopId' | 'client'>[]>,
+): ReplySource {
   const clientOf = (shopId: ShopId): PlatformClient | undefined =>
-    shops.value.find(({ settings }) => settings.shopId === shopId)?.client;
+    shops.value.find((shop) => shop.shopId === shopId)?.client;
   /** Platforms that refuse pages of this size; the maximum `limit` is not documented (API §8). */
   const strict = new Set<ShopId>();
   return {

@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import { sentence } from '../domain/reasons.ts';
 import type {
   CollectStatus,
@@ -9,9 +8,11 @@ import type {
 } from '../observability/status.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type EndpointHealth, ENDPOINTS } from '../spool/shop-health.ts';
+import { type EndpointHealth, ENDPOINTS, type ShopHealth } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
 import { X509Certificate } from 'node:crypto';
+import type { ShopId } from '../domain/ids.ts';
+import type { Delivery } from './delivery/delivery.ts';
 
 /** Requests within this time share one result. */
 const CACHE_MS = 1000;
@@ -24,7 +25,8 @@ export interface StatusParts {
   /** New messages are refused when less space than this is free. */
   readonly reserveBytes: () => number;
   /** The shops that are served now; a reload may change them. */
-  readonly shops: () => readonly ShopPlatform[];
+  readonly shops: () => readonly { readonly shopId: ShopId; readonly name: string }[];
+  readonly health: Delivery['health'];
   /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
   readonly certificate: () => string | undefined;
   /** Undefined while the store admits one gateway. */
@@ -45,16 +47,15 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
     const shops = parts.shops();
     const pem = parts.certificate();
     const fleet = parts.fleet();
-    const [counted, disk, badSignatures, chat, smtp] = await Promise.all([
+    const [counted, health, disk, badSignatures, chat, smtp] = await Promise.all([
       counts(),
+      parts.health(),
       statfs(dataDir),
       valueOf(metrics.webhookSignatureFailures),
       valueOf(metrics.chatSockets),
       valueOf(metrics.smtpConnections),
     ]);
-    const names = new Map<string, string>(
-      shops.map(({ settings }) => [settings.shopId, settings.name]),
-    );
+    const names = new Map<string, string>(shops.map(({ shopId, name }) => [shopId, name]));
     return {
       at,
       startedAt,
@@ -62,7 +63,10 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
         shop: names.get(shopId) ?? shopId,
         ...count,
       })),
-      shops: shops.map(shopStatus),
+      shops: shops.map((shop) => ({
+        ...{ shop: shop.name, shopId: shop.shopId },
+        ...healthStatus(health.get(shop.shopId) ?? UNKNOWN),
+      })),
       disk: {
         freeBytes: disk.bavail * disk.bsize,
         totalBytes: disk.blocks * disk.bsize,
@@ -88,18 +92,18 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
   };
 }
 
-function shopStatus(shop: ShopPlatform): ShopStatus {
-  const { settings } = shop;
-  const report = shop.report();
-  const { lastDeliveredAt } = report.messages;
+/** Of a shop that a reload has just added. */
+const UNKNOWN: ShopHealth = {
+  messages: { state: 'steady', probing: false },
+  media: { state: 'steady', probing: false },
+  refusedAlike: [],
+};
+
+function healthStatus(health: ShopHealth): Omit<ShopStatus, 'shop' | 'shopId'> {
+  const { lastDeliveredAt } = health.messages;
   return {
-    shop: settings.name,
-    shopId: settings.shopId,
-    breakers: ENDPOINTS.map((part) => ({
-      part,
-      ...breakerOf(report[part]),
-    })),
-    refusedAlike: report.refusedAlike,
+    breakers: ENDPOINTS.map((part) => ({ part, ...breakerOf(health[part]) })),
+    refusedAlike: health.refusedAlike,
     ...(lastDeliveredAt !== undefined && { lastDeliveredAt }),
   };
 }

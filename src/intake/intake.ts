@@ -77,6 +77,12 @@ export interface IntakeParts {
   readonly onAccepted: (shopId: ShopId, id: EntryId, channel: Channel) => void;
 }
 
+/** Makes entries that the caller stores. */
+export function createEntryIntake(clock: Clock): Pick<Intake, 'entryFor'> {
+  const newId = createEntryIds();
+  return { entryFor: (arrival) => toEntry(arrival, newId(), clock()) };
+}
+
 export function createIntake(parts: IntakeParts): Intake {
   const { spool, chat, backlog, metrics, clock, onAccepted } = parts;
   const newId = createEntryIds();

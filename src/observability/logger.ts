@@ -1,6 +1,9 @@
+import { writeSync } from 'node:fs';
 import winston from 'winston';
 import Transport from 'winston-transport';
 import { RAISE_DESCRIPTORS } from '../domain/trouble.ts';
+
+const STDERR = 2;
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -52,12 +55,39 @@ export function jsonLogger(level: LogLevel, write: (text: string) => void): Adju
   return start(level, line(), batch);
 }
 
-function pretty() {
+/**
+ * The logger of another thread of the process. A thread's own stream to standard error goes through the
+ * main thread; the lines of this one do not, unless a pipe is full.
+ * @param isTerminal whether standard error is a terminal, which a thread cannot know
+ */
+export function createThreadLogger(
+  { level, format }: LogOptions,
+  isTerminal: boolean,
+): AdjustableLogger {
+  const write = (text: string): void => {
+    const bytes = Buffer.from(text);
+    const written = writtenNow(bytes);
+    if (written < bytes.length) process.stderr.write(bytes.subarray(written));
+  };
+  if (format === 'json') return jsonLogger(level, write);
+  return start(level, pretty(isTerminal), new LineBatch(write));
+}
+
+function writtenNow(bytes: Uint8Array): number {
+  try {
+    return writeSync(STDERR, bytes);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
+    throw error;
+  }
+}
+
+function pretty(isTerminal = process.stderr.isTTY) {
   const { combine, timestamp, printf, colorize, uncolorize } = winston.format;
   return combine(
     timestamp({ format: 'HH:mm:ss.SSS' }),
     // A file or a pipe gets plain text without color codes.
-    process.stderr.isTTY ? colorize({ level: true }) : uncolorize(),
+    isTerminal ? colorize({ level: true }) : uncolorize(),
     printf(({ timestamp: at, level, message, ...fields }) => {
       const rest = Object.entries(fields)
         .filter(([, value]) => value !== undefined)

@@ -1,4 +1,11 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
 import { createStatusMetrics, type StatusSources } from './status-metrics.ts';
 
 const counter =
@@ -144,22 +151,45 @@ export type Metrics = {
   readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]>;
 } & {
   readonly registry: Registry;
+  readonly process: Registry;
   readonly readFrom: (sources: StatusSources) => void;
 };
 
 /** The library's 10 ms were a hundred of the 114 wake-ups a second of a gateway at rest. */
 const LAG_SAMPLE_MS = 50;
 
-export function createMetrics(): Metrics {
+/** @param ofProcess whether figures of the process belong to them: memory, the event loop's delay */
+export function createMetrics({ ofProcess = true } = {}): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
+  const process = new Registry();
+  if (ofProcess) {
+    collectDefaultMetrics({ register: process, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
+  }
   const registers = [registry];
   const created = Object.entries(METRICS).map(([name, create]) => [name, create(registers)]);
   return {
     // The type of each metric is the return type of its declaration.
     ...(Object.fromEntries(created) as Metrics),
-    ...{ registry, readFrom: createStatusMetrics(registers) },
+    ...{ registry, process, readFrom: createStatusMetrics(registers) },
   };
+}
+
+/** The values of a thread's metrics, as they can be passed to another thread. */
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+export const valuesOf = ({ registry }: Metrics): Promise<MetricValues> =>
+  registry.getMetricsAsJSON();
+
+/** All metrics as a scraper reads them. Counts of other threads are added. */
+export async function metricsText(
+  { registry, process }: Metrics,
+  others: readonly MetricValues[],
+): Promise<string> {
+  const all =
+    others.length === 0
+      ? registry
+      : AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...others]);
+  return `${await process.metrics()}\n${await all.metrics()}`;
 }
 
 /**

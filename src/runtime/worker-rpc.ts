@@ -1,4 +1,9 @@
-import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
+import {
+  type MessagePort,
+  type ResourceLimits,
+  type Transferable,
+  Worker,
+} from 'node:worker_threads';
 import { codeOf } from './error-code.ts';
 
 /** The functions that one side offers to the other, by name. Arguments and results are cloned. */
@@ -155,8 +160,12 @@ class Peer<Offered extends Functions<Offered>> {
 export interface RpcThreadOptions<Theirs, Ours> {
   /** The functions that the thread may call. */
   readonly functions?: Ours;
+  /** The kind of a failure of one of them, which tells the thread how to handle it. */
+  readonly kindOf?: (error: unknown) => string;
   /** `workerData` in the thread. */
   readonly data?: unknown;
+  /** What of it is moved to the thread. */
+  readonly transfer?: readonly Transferable[];
   readonly limits?: ResourceLimits;
   /** Per function; without a deadline, a call may take any time. */
   readonly deadlinesMs?: { readonly [Name in keyof Theirs]?: number };
@@ -188,6 +197,7 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     this.#deadlinesMs = new Map(Object.entries(options.deadlinesMs ?? {}));
     this.#worker = new Worker(url, {
       workerData: options.data,
+      transferList: [...(options.transfer ?? [])],
       resourceLimits: options.limits,
       // The environment is not passed on: code that a hostile message exploits must not find a key
       // in it.
@@ -195,6 +205,7 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     });
     this.#peer = new Peer(this.#worker, {
       functions: options.functions ?? {},
+      kindOf: options.kindOf,
       startDeadline: (id, name) => this.#deadline(id, name),
     });
     this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));

@@ -37,8 +37,7 @@ export interface WriterOptions {
   readonly name?: BlobName;
 }
 
-export interface BlobStore {
-  writer(options?: WriterOptions): BlobWriter;
+export interface BlobReader {
   /**
    * Its bytes, or the first of them. It fails with the code ENOENT when the blob was deleted, and
    * with other errors when it cannot be read now.
@@ -53,6 +52,10 @@ export interface BlobStore {
   scratch(blob: BlobName): Promise<ScratchCopy>;
   /** @throws {SpoolUnavailable} it is unknown now */
   exists(blob: BlobName): Promise<boolean>;
+}
+
+export interface BlobStore extends BlobReader {
+  writer(options?: WriterOptions): BlobWriter;
   /** Deletes a blob that no row names. */
   remove(blob: BlobName): Promise<void>;
   /**
@@ -267,7 +270,7 @@ export const withChecksum = (raw: RawForm): RawForm =>
  * @throws {RawDamaged} its bytes differ from those that were acknowledged
  * @throws a system error: the file is missing or cannot be read now
  */
-export async function assertIntact(raw: RawForm, blobs: Pick<BlobStore, 'read'>): Promise<void> {
+export async function assertIntact(raw: RawForm, blobs: Pick<BlobReader, 'read'>): Promise<void> {
   if (raw.checksum === undefined) return;
   const [found, size] =
     raw.kind === 'inline'

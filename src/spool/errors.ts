@@ -28,10 +28,16 @@ export class SpoolUnusable extends SetUpUnusable {
  */
 export class StoreFailure {
   /** Shared memory: every thread sees a failure at once and drops results in transit. */
-  readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  readonly #flag = new Int32Array(this.shared);
+  readonly shared: SharedArrayBuffer;
+  readonly #flag: Int32Array;
   readonly #listeners: ((cause: Error) => void)[] = [];
   #cause: Error | undefined;
+
+  /** @param shared that of the thread which opened the store */
+  constructor(shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+    this.shared = shared;
+    this.#flag = new Int32Array(shared);
+  }
 
   get hasFailed(): boolean {
     return Atomics.load(this.#flag, 0) !== 0;

@@ -1,6 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
-import type { BlobStore } from './blobs.ts';
+import type { BlobReader, BlobStore } from './blobs.ts';
 import type {
   Accepted,
   Claimed,
@@ -261,9 +261,13 @@ export interface StoreLife {
  *   nothing.
  * - Methods reject with the errors of `errors.ts` and no others.
  */
-export interface Spool
+export interface Spool extends EntryIntake, DeliverySpool, StoreLife {
+  readonly blobs: BlobStore;
+}
+
+/** The part of it that delivery uses, which may be in a thread of its own. */
+export interface DeliverySpool
   extends
-    EntryIntake,
     DeliveryQueue,
     WaitingQueue,
     Conversations,
@@ -271,5 +275,6 @@ export interface Spool
     Entries,
     ShopHealthRecords,
     SharedRefusals,
-    Marks,
-    StoreLife {}
+    Marks {
+  readonly blobs: BlobReader;
+}

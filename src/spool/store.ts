@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { OpenBudget } from '../runtime/budgets.ts';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import type { ChatStore } from './chat-store.ts';
@@ -6,7 +7,7 @@ import type { Leases } from '../runtime/leases.ts';
 import type { OperatorStore } from './operator-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
 import type { Signals } from './signals.ts';
-import type { Spool } from './spool.ts';
+import type { DeliverySpool, Spool } from './spool.ts';
 import type { StoredFormReaders } from './stored-form.ts';
 
 /** Everything that a gateway stores: entries, the data of chat and SMS, and what operators do. */
@@ -29,4 +30,25 @@ export interface Store {
   readonly neededBytes: () => number;
   /** Computes summaries that are missing or from an earlier version; resolves with their number. */
   renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
+  /** Only of a store that other threads of this process can join. */
+  readonly sharing?: Sharing;
+}
+
+export interface Sharing {
+  /** What `joinStore` needs in the other thread. */
+  readonly share: () => SharedStore;
+  /** Gives up the space that is kept for a full disk, so that work can be finished. */
+  readonly makeSpace: () => Promise<void>;
+}
+
+/** Can be passed to a thread, with its port. */
+export interface SharedStore {
+  readonly dir: string;
+  readonly port: MessagePort;
+  readonly failed: SharedArrayBuffer;
+}
+
+/** What a thread that delivers uses of a store. */
+export interface DeliveryStore extends Pick<Store, 'leases' | 'optOuts'> {
+  readonly spool: DeliverySpool;
 }

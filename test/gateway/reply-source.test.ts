@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { CursorRefused, PageTooLarge } from '../../src/channels/chat/replies/message-reader.ts';
-import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
 import { replySource } from '../../src/gateway/reply-source.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
@@ -23,12 +22,7 @@ async function source(script: Script) {
     ...{ baseUrl: platformUrl, apiKey: 'key', shopId: SHOP, pool },
     ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000, maxAnswerBytes: 100_000 },
   });
-  const permissions = { email: 'private', sms: 'private', web_chat: 'private' } as const;
-  const settings = {
-    ...{ shopId: SHOP, name: 'acme', platformUrl, mediaPermission: permissions, client },
-  };
-  const shop = new ShopPlatform(settings, { clock: Date.now, random: () => 0 });
-  const replies = replySource({ value: [shop] });
+  const replies = replySource({ value: [{ shopId: SHOP, client }] });
   return {
     list: (cursor?: string, limit?: number) =>
       replies.listMessages(SHOP, [CONVERSATION], cursor, new AbortController().signal, limit),

@@ -46,7 +46,8 @@ function setting() {
       },
     },
     ...{ dataDir: dir.path, reserveBytes: () => 55, metrics, clock },
-    shops: () => [shop],
+    shops: () => [{ shopId, name: 'acme' }],
+    health: () => Promise.resolve(new Map([[shopId, shop.report()]])),
     certificate: () => undefined,
     fleet: () => undefined,
   });

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completeConfig } from '../../src/config/complete.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
+import type { ReloadResult } from '../../src/console/contract.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
@@ -13,6 +14,8 @@ export interface RunningGateway {
   readonly httpUrl: string;
   /** Of the console. */
   readonly adminUrl: string;
+  readonly failed: Promise<Error>;
+  reload(): Promise<ReloadResult>;
   stop(): Promise<void>;
 }
 
@@ -30,16 +33,20 @@ export function writeConfig(choices: ConfigChoices, dir: string = choices.dataDi
   return file;
 }
 
-/** A whole gateway in this process, configured as `serve` configures one. */
+/**
+ * A whole gateway in this process, configured as `serve` configures one.
+ * @param deliversHere false: in a thread of its own, from the build, whose lines `logger` does not get
+ */
 export async function startGateway(
   choices: ConfigChoices,
   logger: Logger = silentLogger,
+  { deliversHere = true } = {},
 ): Promise<RunningGateway> {
   const source = configSource({ file: writeConfig(choices), env: {} });
   const loaded = source.load();
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
   const config = await completeConfig(loaded.config);
-  const gateway = createGateway({ config, logger, source });
+  const gateway = createGateway({ config, logger, source, deliversHere });
   const { smtp, http, admin } = await gateway.start();
   if (smtp === undefined || http === undefined || admin === undefined)
     throw new Error('a door that is not open');
@@ -47,6 +54,8 @@ export async function startGateway(
     smtpPort: smtp.port,
     httpUrl: `http://${http.host}:${http.port}`,
     adminUrl: `http://${admin.host}:${admin.port}`,
+    failed: gateway.failed,
+    reload: () => gateway.reload('signal'),
     stop: () => gateway.stop(),
   };
 }

@@ -5,14 +5,14 @@ import {
   type Normalized,
   type Normalizer,
 } from '../../intake/normalizer.ts';
-import { assertIntact, type BlobStore } from '../../spool/blobs.ts';
+import { assertIntact, type BlobReader } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { isVisible } from './receive.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './stored.ts';
 
 export interface ChatNormalizerParts {
-  readonly blobs: BlobStore;
+  readonly blobs: BlobReader;
   /**
    * Whether a shop uses addresses that visitors typed. Anyone can type another person's address and
    * would then see that person's conversations.
@@ -64,7 +64,7 @@ function contactOf(meta: ChatMeta, trustUnverified: boolean): { name: string; em
   };
 }
 
-function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
+function attachmentOf(upload: UploadRecord, blobs: BlobReader): Attachment {
   const { id, name, type, size, blob } = upload;
   return {
     part: id,

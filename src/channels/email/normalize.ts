@@ -12,7 +12,7 @@ import {
 import type { Logger } from '../../observability/logger.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
-import type { BlobStore } from '../../spool/blobs.ts';
+import type { BlobReader } from '../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
@@ -53,7 +53,7 @@ export interface EmailNormalizerOptions {
 }
 
 interface EmailNormalizerDeps {
-  readonly blobs: Pick<BlobStore, 'scratch'>;
+  readonly blobs: Pick<BlobReader, 'scratch'>;
   /** Whether a message with one of these ids has passed through here, in either direction. */
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
   /** Counts a person's message, once; returns the limit that is exceeded. */

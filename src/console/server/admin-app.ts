@@ -6,16 +6,17 @@ import express, {
   type Router,
 } from 'express';
 import helmet from 'helmet';
+import { Registry } from 'prom-client';
 import type { Readiness } from '../../observability/readiness.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Metrics } from '../../observability/metrics.ts';
 import { Refusal } from './refusal.ts';
 import { answerFailures, isCrossSite, requireKnownHost, requireOwnPage } from './request-guards.ts';
 import type { SignIn } from './sign-in.ts';
 
 interface AdminParts {
   readonly readiness: Readiness;
-  readonly metrics: Metrics;
+  /** The metrics as text. */
+  readonly metrics: () => Promise<string>;
   readonly logger: Logger;
   readonly signIn: SignIn;
   /** The API's routes, which require a session. */
@@ -43,7 +44,7 @@ export function createAdminApp(parts: AdminParts): Express {
   app.get('/healthz', readiness.healthz);
   app.get('/readyz', readiness.readyz);
   app.get('/metrics', requirePassword(signIn), async (_req, res) => {
-    res.type(metrics.registry.contentType).end(await metrics.registry.metrics());
+    res.type(Registry.PROMETHEUS_CONTENT_TYPE).end(await metrics());
   });
   app.use(requireKnownHost([host, ...hosts], logger));
   app.use('/api', createApi({ signIn, routes: parts.routes, hosts, logger }));

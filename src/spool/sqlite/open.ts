@@ -7,7 +7,7 @@ import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
-import type { Store } from '../store.ts';
+import type { DeliveryStore, SharedStore, Store } from '../store.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { budgetsInMemory } from '../../runtime/budgets.ts';
 import { soleLeases } from '../../runtime/leases.ts';
@@ -18,7 +18,13 @@ import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts'
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
 import type { Operations } from './operations.ts';
-import { type OnCommit, type Remote, StoreClient, storeOperations } from './store-client.ts';
+import {
+  type OnCommit,
+  type Remote,
+  type Reserve,
+  StoreClient,
+  storeOperations,
+} from './store-client.ts';
 
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
@@ -65,7 +71,9 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     // The WAL exists by now; SQLite's own fsync of its folder ignores errors.
     await files.syncFolder(dir);
     if (isOwner) await ballast.hold();
-    const remote = storeOperations(client, ballast);
+    // Calls that were already posted still find the disk full.
+    const makeSpace = () => ballast.drop(() => client.call('mark', ''));
+    const remote = storeOperations(client, { assertHeld: () => ballast.assertHeld(), makeSpace });
     return {
       files,
       neededBytes: () => blobs.neededBytes,
@@ -77,11 +85,55 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       leases: soleLeases,
       openBudget: budgetsInMemory(createMonotonicClock()),
       renewSummaries: (forms, signal) => renewSummaries(remote, { blobs, forms }, signal),
+      sharing: {
+        share: () => ({ dir, port: client.share(), failed: failure.shared }),
+        makeSpace,
+      },
     };
   } catch (error) {
     lock?.release();
     throw error;
   }
+}
+
+export interface JoinedStore extends DeliveryStore {
+  /** Calls made from now on fail. */
+  leave(): void;
+}
+
+/** The store of another thread of this process, as `Store.share` describes it. */
+export async function joinSqliteStore(
+  { dir, port, failed }: SharedStore,
+  options: {
+    readonly makeSpace: Reserve['makeSpace'];
+    readonly onCommit: OnCommit;
+    /** Called after a commit with new messages. */
+    readonly onAccepted: () => void;
+  },
+): Promise<JoinedStore> {
+  const failure = new StoreFailure(failed);
+  const client = await StoreClient.join(port, failure, options);
+  // What arrives is accepted where the store was opened.
+  const assertHeld = () => Promise.resolve();
+  const remote = storeOperations(client, { assertHeld, makeSpace: options.makeSpace });
+  const blobs = new BlobFiles({ dir: join(dir, 'blobs'), reserveBytes: 0, failure });
+  return {
+    spool: createDeliverySpool(remote, blobs),
+    optOuts: remote,
+    leases: soleLeases,
+    leave: () => client.leave(),
+  };
+}
+
+function createDeliverySpool(remote: Remote<Operations>, blobs: BlobFiles) {
+  return {
+    ...remote,
+    blobs,
+    claim: (...args: Parameters<Spool['claim']>) => claim(remote, ...args),
+    // The record is compressed here, to keep this work off the database's thread.
+    settle: async (...[lease, outcome, settlement, record]: Parameters<Spool['settle']>) =>
+      remote.settle(lease, outcome, settlement, record && (await encodeRecord(record))),
+  };
 }
 
 interface SpoolParts {
@@ -99,14 +151,9 @@ function createSpool(
   { client, blobs, blobLock, ballast, failure, lock }: SpoolParts,
 ): Spool {
   return {
-    ...remote,
-    blobs,
+    ...createDeliverySpool(remote, blobs),
     accept: (entries) =>
       lock === undefined ? acceptBeside(remote, entries) : remote.accept(entries),
-    claim: (...args) => claim(remote, ...args),
-    // The record is compressed here, to keep this work off the database's thread.
-    settle: async (lease, outcome, settlement, record) =>
-      remote.settle(lease, outcome, settlement, record && (await encodeRecord(record))),
     recover: () => recover(remote, blobs, blobLock),
     sweep: async (retention) => {
       const swept = await sweep(remote, blobs, retention);

@@ -23,7 +23,18 @@ export interface StoreOptions {
 }
 
 /** To the database's side. */
-export type ToStore = { readonly calls: readonly Call[] } | { readonly close: true };
+export type ToStore =
+  | { readonly calls: readonly Call[] }
+  /** Another thread calls through this port. */
+  | { readonly join: MessagePort }
+  | { readonly close: true };
+
+export interface Commit {
+  /** How long it took, in seconds. */
+  readonly seconds: number;
+  /** The number of calls in it, of all callers. */
+  readonly calls: number;
+}
 
 export type FromStore =
   /** The names of the operations. */
@@ -31,40 +42,43 @@ export type FromStore =
   | { readonly unusable: string; readonly mayPass: boolean }
   | {
       readonly results: readonly CallResult[];
-      /** How long the commit took, in seconds. */
-      readonly seconds: number;
+      /** Told to one of the callers that took part. */
+      readonly commit?: Commit;
+      /** To those that have joined: the commit has new messages in it. */
+      readonly accepted?: true;
     }
   | { readonly fatal: string }
   | { readonly closed: true };
 
 const MAX_BATCH = 1000;
 
+/** The operations that accept messages. */
+const ACCEPTING: ReadonlySet<OperationName> = new Set(['accept', 'acceptMessage']);
+
 /** Opens the database and runs the calls that arrive at the port, until it is told to close. */
 export function serveStore(port: MessagePort, options: StoreOptions): void {
-  const say = (message: FromStore): void => port.postMessage(message);
   try {
-    const server = new StoreServer(port, openDatabase(options.file, options.role), options);
-    port.on('message', (message: ToStore) => server.receive(message));
-    say({ ready: server.operations });
+    new StoreServer(openDatabase(options.file, options.role), options).serve(port);
   } catch (error) {
-    say({
+    const unusable: FromStore = {
       unusable: error instanceof Error ? error.message : 'unknown',
       mayPass: error instanceof SpoolUnusable && error.mayPass,
-    });
+    };
+    port.postMessage(unusable);
   }
 }
 
 /**
- * Group commit: all calls that arrive during a commit form the next one. There is no timer, so a
- * single message is committed at once, and fifty messages share one fsync.
+ * Group commit: all calls that arrive during a commit form the next one, whoever makes them. There is
+ * no timer, so a single message is committed at once, and fifty messages share one fsync.
  */
 class StoreServer {
-  readonly #port: MessagePort;
+  /** The first is the one that opened the store. */
+  readonly #ports: MessagePort[] = [];
   readonly #store: BatchStore;
   readonly #options: StoreOptions;
 
-  constructor(port: MessagePort, db: Db, options: StoreOptions) {
-    this.#port = port;
+  constructor(db: Db, options: StoreOptions) {
     this.#options = options;
     const made = createOperations(db, createMonotonicClock());
     this.#store = { db, ...made };
@@ -73,23 +87,21 @@ class StoreServer {
     if (options.role === 'owner') made.operations.probe();
   }
 
-  get operations(): readonly OperationName[] {
+  serve(port: MessagePort): void {
+    this.#ports.push(port);
+    port.on('message', (message: ToStore) => this.#receive(port, message));
+    port.on('close', () => this.#ports.splice(this.#ports.indexOf(port), 1));
     // These are its keys.
-    return Object.keys(this.#store.operations) as OperationName[];
+    const ready = Object.keys(this.#store.operations) as OperationName[];
+    say(port, { ready });
   }
 
   /** Runs these calls together with all that were posted during the last commit. */
-  receive(first: ToStore): void {
-    let calls: Call[] = [];
-    let closing = false;
+  #receive(from: MessagePort, first: ToStore): void {
     try {
-      for (let message: ToStore | undefined = first; message !== undefined;) {
-        if ('close' in message) closing = true;
-        else calls = calls.length === 0 ? [...message.calls] : calls.concat(message.calls);
-        message = calls.length < MAX_BATCH ? this.#next() : undefined;
-      }
-      if (calls.length > 0) this.#commit(calls);
-      if (closing) {
+      const { calls, isClosing } = this.#collect(from, first);
+      if (calls.size > 0) this.#commit(calls);
+      if (isClosing) {
         this.#store.db.close();
         this.#end({ closed: true });
       }
@@ -101,17 +113,54 @@ class StoreServer {
     }
   }
 
-  #next(): ToStore | undefined {
-    return receiveMessageOnPort(this.#port)?.message as ToStore | undefined;
+  #collect(from: MessagePort, first: ToStore) {
+    const calls = new Map<MessagePort, Call[]>();
+    let [count, isClosing] = [0, false];
+    const take = (port: MessagePort, message: ToStore): void => {
+      if ('join' in message) this.serve(message.join);
+      else if ('close' in message) isClosing = true;
+      else {
+        const before = calls.get(port);
+        if (before === undefined) calls.set(port, [...message.calls]);
+        else before.push(...message.calls);
+        count += message.calls.length;
+      }
+    };
+    take(from, first);
+    for (let found = true; found && count < MAX_BATCH;) {
+      found = false;
+      // One message of each in turn, so that none waits for another that has a thousand.
+      for (const port of [...this.#ports]) {
+        const message = receiveMessageOnPort(port)?.message as ToStore | undefined;
+        if (message === undefined) continue;
+        found = true;
+        take(port, message);
+      }
+    }
+    return { calls, isClosing };
   }
 
-  #commit(calls: readonly Call[]): void {
+  #commit(calls: ReadonlyMap<MessagePort, readonly Call[]>): void {
     if (isMarked(this.#options.failed)) {
       throw new StoreFailed('another part of the store has failed');
     }
     const started = performance.now();
-    const results = runBatch(this.#store, calls);
-    this.#say({ results, seconds: (performance.now() - started) / 1000 });
+    const all = [...calls.values()].flat();
+    const results = runBatch(this.#store, all);
+    const seconds = (performance.now() - started) / 1000;
+    const accepted = all.some(({ name }) => ACCEPTING.has(name)) && { accepted: true as const };
+    let from = 0;
+    for (const [port, { length }] of calls) {
+      const commit = from === 0 && { commit: { seconds, calls: all.length } };
+      const own = results.slice(from, from + length);
+      say(port, { results: own, ...commit, ...(port !== this.#ports[0] && accepted) });
+      from += length;
+    }
+    if (accepted) {
+      for (const port of this.#ports.slice(1)) {
+        if (!calls.has(port)) say(port, { results: [], ...accepted });
+      }
+    }
     this.#boundLog();
   }
 
@@ -125,12 +174,12 @@ class StoreServer {
     }
   }
 
-  #say(message: FromStore): void {
-    this.#port.postMessage(message);
-  }
-
   #end(last: FromStore): void {
-    this.#say(last);
-    this.#port.close();
+    for (const port of [...this.#ports]) {
+      say(port, last);
+      port.close();
+    }
   }
 }
+
+const say = (port: MessagePort, message: FromStore): void => port.postMessage(message);

@@ -1,11 +1,10 @@
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable, type StoreFailure } from '../errors.ts';
 import type { CheckpointThread, CheckpointThreadData } from './checkpoint-worker.ts';
 import type { Call, CallResult, OperationName, Operations } from './operations.ts';
 import { type FromStore, serveStore, type StoreOptions, type ToStore } from './serve-store.ts';
-import type { Ballast } from '../ballast.ts';
 
 /**
  * This many calls are posted at once, even within a turn of the event loop, so that the database's
@@ -21,10 +20,16 @@ interface Pending {
 /** Called after each commit with its duration and the number of calls in it. */
 export type OnCommit = (seconds: number, calls: number) => void;
 
+interface Heard {
+  readonly onCommit: OnCommit;
+  /** Called after a commit with new messages; in those that have joined alone. */
+  readonly onAccepted?: () => void;
+}
+
 /** The database's side: a thread, or a channel within this one. */
 interface Server {
   readonly port: {
-    postMessage(message: ToStore): void;
+    postMessage(message: ToStore, transfer?: readonly MessagePort[]): void;
     on(event: 'message', listener: (message: FromStore) => void): unknown;
     once(event: 'message', listener: (message: FromStore) => void): unknown;
   };
@@ -42,6 +47,15 @@ function startThread(workerData: StoreOptions): Server {
       worker.on('exit', () => listener(new Error('the database thread ended')));
     },
     stop: () => worker.terminate(),
+  };
+}
+
+/** The side of a port that `StoreClient.share` made in another thread. */
+function joined(port: MessagePort): Server {
+  return {
+    port,
+    onEnd: (listener) => port.on('close', () => listener(new Error("the store's port closed"))),
+    stop: () => port.close(),
   };
 }
 
@@ -63,16 +77,16 @@ export class StoreClient {
   #checkpoints: RpcThread<CheckpointThread> | undefined;
   #reader: Database.Database | undefined;
   readonly #failure: StoreFailure;
-  readonly #onCommit: OnCommit;
+  readonly #heard: Heard;
   readonly #pending = new Map<number, Pending>();
   #outgoing: Call[] = [];
   #lastId = 0;
   #closed: (() => void) | undefined;
 
-  private constructor(server: Server, failure: StoreFailure, onCommit: OnCommit) {
+  private constructor(server: Server, failure: StoreFailure, heard: Heard) {
     this.#server = server;
     this.#failure = failure;
-    this.#onCommit = onCommit;
+    this.#heard = heard;
     failure.onFail((cause) => this.#rejectAll(cause));
   }
 
@@ -84,13 +98,43 @@ export class StoreClient {
   ): Promise<StoreClient> {
     const options: StoreOptions = { file, role, failed: failure.shared };
     const server = threads ? startThread(options) : serveHere(options);
-    const client = new StoreClient(server, failure, onCommit);
+    const client = new StoreClient(server, failure, { onCommit });
+    await client.#ready();
+    client.#keepLog(file);
+    if (threads) await client.#startCheckpoints({ file, failed: failure.shared });
+    return client;
+  }
+
+  /**
+   * The same store for this thread; the one that opened it also closes it.
+   * @param port made by `share`
+   */
+  static async join(
+    port: MessagePort,
+    failure: StoreFailure,
+    heard: { readonly onCommit: OnCommit; readonly onAccepted: () => void },
+  ): Promise<StoreClient> {
+    const client = new StoreClient(joined(port), failure, heard);
+    await client.#ready();
+    return client;
+  }
+
+  /** A port through which another thread can `join`. */
+  share(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#server.port.postMessage({ join: port2 }, [port2]);
+    return port1;
+  }
+
+  /** @throws {SpoolUnusable} the database cannot be opened */
+  async #ready(): Promise<void> {
+    const server = this.#server;
     const { port } = server;
     await new Promise<void>((resolve, reject) => {
       server.onEnd(reject);
       port.once('message', (message: FromStore) => {
         if ('ready' in message) {
-          client.operations = message.ready;
+          this.operations = message.ready;
           resolve();
           return;
         }
@@ -99,11 +143,8 @@ export class StoreClient {
         reject(new SpoolUnusable(unusable, { mayPass }));
       });
     });
-    port.on('message', (message: FromStore) => client.#receive(message));
-    server.onEnd((cause) => client.#fail(cause));
-    client.#keepLog(file);
-    if (threads) await client.#startCheckpoints({ file, failed: failure.shared });
-    return client;
+    port.on('message', (message: FromStore) => this.#receive(message));
+    server.onEnd((cause) => this.#fail(cause));
   }
 
   /**
@@ -159,7 +200,9 @@ export class StoreClient {
   #send(): void {
     const calls = this.#outgoing;
     this.#outgoing = [];
-    if (calls.length > 0 && !this.#failure.hasFailed) this.#post({ calls });
+    // Another thread may have found the failure: nothing else tells this one.
+    if (this.#failure.hasFailed) this.#rejectAll(this.#failure.error);
+    else if (calls.length > 0) this.#post({ calls });
   }
 
   #post(message: ToStore): void {
@@ -168,8 +211,10 @@ export class StoreClient {
 
   #receive(message: FromStore): void {
     if ('results' in message) {
-      this.#onCommit(message.seconds, message.results.length);
-      for (const result of message.results) this.#settle(result);
+      const { results, commit, accepted } = message;
+      if (commit !== undefined) this.#heard.onCommit(commit.seconds, commit.calls);
+      for (const result of results) this.#settle(result);
+      if (accepted) this.#heard.onAccepted?.();
     } else if ('fatal' in message) {
       this.#fail(new SpoolUnavailable(`the spool failed: ${message.fatal}`));
     } else if ('closed' in message) {
@@ -199,6 +244,12 @@ export class StoreClient {
       reject(new SpoolUnavailable('the spool failed', { cause }));
     }
     this.#pending.clear();
+  }
+
+  /** Of one that has joined: calls made from now on fail, the database stays open. */
+  leave(): void {
+    this.#closed ??= () => undefined;
+    this.#server.stop();
   }
 
   /** Commits the calls made before, then closes the database. */
@@ -263,16 +314,23 @@ export function remoteOperations(
   return Object.fromEntries(methods) as Remote<Operations>;
 }
 
+/** What makes space on a full disk. */
+export interface Reserve {
+  /** @throws {SpoolFull} nothing is accepted now */
+  assertHeld(): Promise<void>;
+  /** Gives up the ballast. From then on nothing is accepted. */
+  makeSpace(): Promise<void>;
+}
+
 /** The store's operations. On a full disk those that finish work get the ballast's space. */
-export function storeOperations(client: StoreClient, ballast: Ballast): Remote<Operations> {
+export function storeOperations(client: StoreClient, reserve: Reserve): Remote<Operations> {
   return remoteOperations(client.operations, async (name, ...args) => {
-    if (INTAKE.has(name)) await ballast.assertHeld();
+    if (INTAKE.has(name)) await reserve.assertHeld();
     try {
       return await client.call(name, ...args);
     } catch (error) {
       if (!(error instanceof SpoolFull) || WITHOUT_BALLAST.has(name)) throw error;
-      // From now on nothing is accepted. Calls that were already posted still find the disk full.
-      await ballast.drop(() => client.call('mark', ''));
+      await reserve.makeSpace();
       return client.call(name, ...args);
     }
   });

@@ -23,8 +23,8 @@ test.each([
   [100, { p50: 10, p95: 10, p99: 10 }],
 ])('one slow delivery of %d: the ranks are rounded up', (count, expected) => {
   const live = figures();
-  live.delivered(5000);
-  for (let nth = 1; nth < count; nth += 1) live.delivered(10);
+  live.delivered('sms', 5000);
+  for (let nth = 1; nth < count; nth += 1) live.delivered('email', 10);
   const latency = live.latency();
   expect(latency?.count).toBe(count);
   for (const name of ['p50', 'p95', 'p99'] as const) {

@@ -1,4 +1,4 @@
-import { because } from '../support/entries.ts';
+import { because } from '../../support/entries.ts';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,20 +7,21 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { completeConfig, type CompleteConfig } from '../../src/config/complete.ts';
-import { Secret } from '../../src/config/secret.ts';
-import { LiveConfig } from '../../src/gateway/live-config.ts';
-import { connectPlatforms } from '../../src/gateway/platforms.ts';
-import { configSource } from '../../src/gateway/config-source.ts';
-import { silentLogger } from '../../src/observability/logger.ts';
-import { createMetrics } from '../../src/observability/metrics.ts';
-import { StopStack } from '../../src/runtime/stop-stack.ts';
-import { asShopId } from '../../src/domain/ids.ts';
-import { ends } from '../support/ends.ts';
-import { gatewayConfig } from '../support/gateway-config.ts';
-import { ScriptedPlatform } from '../support/scripted-platform.ts';
-import { tempDir } from '../support/temp-dir.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { completeConfig, type CompleteConfig } from '../../../src/config/complete.ts';
+import { Secret } from '../../../src/config/secret.ts';
+import { LiveConfig } from '../../../src/gateway/live-config.ts';
+import { connectPlatforms } from '../../../src/gateway/platforms.ts';
+import { connectShops } from '../../../src/gateway/delivery/shops.ts';
+import { configSource } from '../../../src/gateway/config-source.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { StopStack } from '../../../src/runtime/stop-stack.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
+import { ends } from '../../support/ends.ts';
+import { gatewayConfig } from '../../support/gateway-config.ts';
+import { ScriptedPlatform } from '../../support/scripted-platform.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 async function someConfig(): Promise<CompleteConfig> {
   const dir = tempDir();
@@ -41,30 +42,29 @@ const withKey = (config: CompleteConfig, key: string): CompleteConfig => ({
 const connected = async () => connectedBy(await someConfig());
 
 /** The shops of a configuration, and whose entries were made due. */
-async function connectedBy(config: CompleteConfig) {
+function connectedBy(config: CompleteConfig) {
   const stack = new StopStack();
   ends(() => stack.unwind(() => undefined));
   const live = new LiveConfig(config, silentLogger);
   const hastened: [string, number][] = [];
-  const platforms = await connectPlatforms({
-    ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
+  const shops = connectShops({
+    ...{ live, stack, metrics: createMetrics(), clock: Date.now },
+    localUrl: { value: undefined },
     store: {
       spool: {
         hasten: (shopId, spreadMs) => {
           hastened.push([shopId, spreadMs]);
           return Promise.resolve(0);
         },
-        laneOf: () => Promise.resolve(undefined),
       },
-      optOuts: { isOptedOut: () => Promise.resolve(false) },
     },
   });
   const shop = () => {
-    const [first] = platforms.shops.value;
+    const [first] = shops.value;
     if (first === undefined) throw new Error('no shop');
     return first;
   };
-  return { live, platforms, shop, hastened };
+  return { live, shops, shop, hastened };
 }
 
 test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
@@ -129,13 +129,13 @@ test('a shop whose requests hang leaves sockets of their host to others', async 
   const config = await someConfig();
   const [shop] = config.shops;
   if (shop === undefined) throw new Error('no shop');
-  const { platforms } = await connectedBy({
+  const { shops } = connectedBy({
     ...config,
     shops: [hanging, other].map((shopId) => ({
       ...{ ...shop, shopId: asShopId(shopId), platformUrl: `http://127.0.0.1:${port}` },
     })),
   });
-  const [one, two] = platforms.shops.value.map(({ settings }) => settings.client);
+  const [one, two] = shops.value.map(({ settings }) => settings.client);
   if (one === undefined || two === undefined) throw new Error('no two shops');
   const hung = Array.from({ length: 48 }, () =>
     one.listContacts({ limit: 1 }, AbortSignal.any([stop.signal])),
@@ -155,7 +155,7 @@ test('an answer of 4 MiB is read, and a larger one is refused', async () => {
   const platformUrl = await platform.start();
   const config = await someConfig();
   const shops = config.shops.map((shop) => ({ ...shop, platformUrl }));
-  const { client } = (await connectedBy({ ...config, shops })).shop().settings;
+  const { client } = connectedBy({ ...config, shops }).shop().settings;
   expect(await client.listMessages({})).toMatchObject({ results: [] });
   await expect(client.listMessages({})).rejects.toMatchObject({ code: 'too_large' });
 });
@@ -167,19 +167,22 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
   const stack = new StopStack();
   ends(() => stack.unwind(() => undefined));
   const live = new LiveConfig(await someConfig(), silentLogger);
-  const platforms = await connectPlatforms({
+  const parts = {
     ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
     store: {
       spool: { hasten: () => Promise.resolve(0), laneOf: () => Promise.resolve(undefined) },
       optOuts: { isOptedOut: () => Promise.resolve(false) },
     },
-  });
+  };
+  const platforms = await connectPlatforms(parts);
+  const shops = connectShops({ ...parts, localUrl: { value: undefined } });
   const replaced: WeakRef<CompleteConfig>[] = [];
   for (const key of ['first', 'second', 'third']) {
     replaced.push(new WeakRef(live.value));
     await live.apply(withKey(live.value, key), ['shops[acme].apiKey']);
   }
-  expect(platforms.shops.value).toHaveLength(1);
+  expect(platforms.clients.value).toHaveLength(1);
+  expect(shops.value).toHaveLength(1);
   await waitFor('the old ones to go', () => {
     collect();
     return replaced.slice(0, 2).every((each) => each.deref() === undefined);

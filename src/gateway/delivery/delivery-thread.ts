@@ -1,0 +1,131 @@
+import type { ShopId } from '../../domain/ids.ts';
+import type { Arrival, Intake } from '../../intake/intake.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { MetricValues } from '../../observability/metrics.ts';
+import type { Current } from '../../runtime/current.ts';
+import type { StopStack } from '../../runtime/stop-stack.ts';
+import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
+import type { Accepted, Outcome } from '../../spool/entry.ts';
+import { SpoolFull } from '../../spool/errors.ts';
+import type { ShopHealth } from '../../spool/shop-health.ts';
+import type { SharedStore, Sharing } from '../../spool/store.ts';
+import type { LiveConfig } from '../live-config.ts';
+import { type ClonedConfig, toClone } from './cloned-config.ts';
+import type { Delivery, OnSettled, SettledEntry } from './delivery.ts';
+
+/** `workerData` of the thread. */
+export interface DeliveryThreadData {
+  readonly config: ClonedConfig;
+  readonly localUrl: string | undefined;
+  readonly store: SharedStore;
+  /** Whether the log goes to a terminal; the thread cannot know. */
+  readonly isTerminal: boolean;
+}
+
+/** What the thread offers. */
+export interface DeliveryThread {
+  /** Resolves once it delivers. */
+  readonly start: () => Promise<void>;
+  readonly wake: () => void;
+  readonly tryNow: () => void;
+  readonly health: () => Promise<readonly (readonly [ShopId, ShopHealth])[]>;
+  readonly metrics: () => Promise<MetricValues>;
+  /** A reload in the steps of `PreparedChange`. */
+  readonly prepare: (config: ClonedConfig) => Promise<void>;
+  readonly commit: (localUrl: string | undefined) => Promise<void>;
+  readonly undo: () => Promise<void>;
+  /** @param graceMs for attempts in flight */
+  readonly stop: (graceMs: number) => Promise<void>;
+}
+
+export interface Settled {
+  readonly entry: SettledEntry;
+  readonly state: Outcome['state'];
+}
+
+/** What the thread calls. */
+export interface DeliveryOwner {
+  /** Fails with the kind `full` or `unavailable`. */
+  readonly accept: (arrivals: readonly Arrival[]) => Promise<readonly Accepted[]>;
+  readonly makeSpace: () => Promise<void>;
+  readonly settled: (settled: readonly Settled[]) => void;
+}
+
+export interface DeliveryThreadParts {
+  readonly live: LiveConfig;
+  readonly sharing: Sharing;
+  readonly intake: Pick<Intake, 'accept'>;
+  readonly localUrl: Current<string | undefined>;
+  readonly stack: StopStack;
+  readonly grace: { readonly ms: number };
+  readonly logger: Logger;
+  readonly onSettled: OnSettled;
+  /** The thread has ended by itself: the gateway cannot deliver any more. */
+  readonly fail: (error: Error) => void;
+  /** The thread's file, replaced in tests of a failing thread. */
+  readonly worker?: URL;
+}
+
+export interface ThreadedDelivery extends Delivery {
+  metrics(): Promise<MetricValues>;
+}
+
+/**
+ * Delivers in a thread of its own, so that the main thread has only connections and
+ * acknowledgements to care for. The thread claims from the store's thread, without a stop here.
+ */
+export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<ThreadedDelivery> {
+  const { live, sharing, intake, localUrl, stack, grace, onSettled, fail } = parts;
+  const shared = sharing.share();
+  const data: DeliveryThreadData = {
+    config: toClone(live.value),
+    localUrl: localUrl.value,
+    store: shared,
+    isTerminal: process.stderr.isTTY,
+  };
+  const owner: DeliveryOwner = {
+    accept: (arrivals) => intake.accept(arrivals),
+    makeSpace: sharing.makeSpace,
+    settled: (settled) => {
+      for (const { entry, state } of settled) onSettled(entry, state);
+    },
+  };
+  const thread = new RpcThread<DeliveryThread, DeliveryOwner>(
+    parts.worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
+    {
+      ...{ functions: owner, data, transfer: [shared.port] },
+      kindOf: (error) => (error instanceof SpoolFull ? 'full' : 'unavailable'),
+      onDeath: (_inFlight, error) => fail(error ?? new Error('the delivery thread ended')),
+    },
+  );
+  stack.push('delivery', async () => {
+    await thread.call('stop', grace.ms);
+    await thread.stop();
+  });
+  await thread.call('start');
+  live.add({
+    name: 'delivery thread',
+    reads: ['shops', 'platform', 'delivery', 'log.level'],
+    prepare: async (next) => {
+      await thread.call('prepare', toClone(next));
+      let committed: Promise<void> | undefined;
+      return {
+        commit: () => {
+          committed = thread.call('commit', localUrl.value);
+          // Reported by `after`.
+          committed.catch(() => undefined);
+        },
+        after: () => committed ?? Promise.resolve(),
+        undo: () => thread.call('undo'),
+      };
+    },
+  });
+  // After its end the gateway ends.
+  const tell = (name: 'wake' | 'tryNow'): void => void thread.call(name).catch(() => undefined);
+  return {
+    wake: () => tell('wake'),
+    tryNow: () => tell('tryNow'),
+    health: async () => new Map(await thread.call('health')),
+    metrics: () => thread.call('metrics'),
+  };
+}

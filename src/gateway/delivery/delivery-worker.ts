@@ -1,0 +1,124 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createAuthenticator } from '../../channels/email/authentication/authenticator.ts';
+import { createEntryIntake } from '../../intake/intake.ts';
+import { createThreadLogger, errorFields } from '../../observability/logger.ts';
+import { createMetrics, forgetShops, valuesOf } from '../../observability/metrics.ts';
+import { createMonotonicClock } from '../../runtime/clock.ts';
+import { Holder } from '../../runtime/current.ts';
+import { StopStack } from '../../runtime/stop-stack.ts';
+import { CallFailed, serveRpc } from '../../runtime/worker-rpc.ts';
+import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import { joinStore } from '../../spool/open-store.ts';
+import { changedPaths } from '../config-leaves.ts';
+import { authenticatorOptions } from '../email-options.ts';
+import { LiveConfig, type PreparedChange } from '../live-config.ts';
+import { startTracing } from '../tracing.ts';
+import { fromClone } from './cloned-config.ts';
+import { type Delivery, startDelivery } from './delivery.ts';
+import type {
+  DeliveryOwner,
+  DeliveryThread,
+  DeliveryThreadData,
+  Settled,
+} from './delivery-thread.ts';
+
+/** The thread that delivers: the composition root of its part of the gateway. */
+
+// `workerData` is what delivery-thread.ts passes, of this very type.
+const data = workerData as DeliveryThreadData;
+const config = fromClone(data.config);
+const logger = createThreadLogger(config.log, data.isTerminal);
+const metrics = createMetrics({ ofProcess: false });
+const clock = createMonotonicClock();
+const live = new LiveConfig(config, logger);
+const localUrl = new Holder(data.localUrl);
+const stack = new StopStack();
+const grace = { ms: 0 };
+let delivery: Delivery | undefined;
+let prepared: PreparedChange | undefined;
+
+async function start(): Promise<void> {
+  const store = await joinStore(data.store, {
+    makeSpace: () => owner('makeSpace'),
+    onCommit: (seconds, calls) => {
+      metrics.commitSeconds.observe(seconds);
+      metrics.commitEntries.observe(calls);
+    },
+    onAccepted: () => delivery?.wake(),
+  });
+  stack.push('store', () => store.leave());
+  const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
+  stack.push('authenticator', () => authenticator.stop());
+  const tracing = await startTracing(config, { metrics, clock });
+  if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
+  delivery = startDelivery({
+    ...{ live, store, localUrl, authenticator, logger, metrics, clock, tracing, stack, grace },
+    intake: { ...createEntryIntake(clock), accept },
+    onSettled: settledInBatches((settled) => owner('settled', settled)),
+  });
+  live.add({
+    name: 'log level',
+    reads: ['log.level'],
+    prepare: ({ log }) => ({ commit: () => logger.setLevel(log.level) }),
+  });
+}
+
+/** Messages are accepted in one place, which counts them and knows the space. */
+async function accept(arrivals: Parameters<DeliveryOwner['accept']>[0]) {
+  try {
+    return await owner('accept', arrivals);
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    const { kind, name } = error.failure;
+    throw kind === 'full' ? new SpoolFull(name) : new SpoolUnavailable(name);
+  }
+}
+
+/** Tells of all that settled in one turn of the event loop at once. */
+function settledInBatches(tell: (settled: readonly Settled[]) => Promise<void>) {
+  let waiting: Settled[] = [];
+  return ({ meta, ...entry }: Settled['entry'], state: Settled['state']): void => {
+    if (waiting.length === 0) {
+      setImmediate(() => {
+        const settled = waiting;
+        waiting = [];
+        // The entries are settled; only the pages do not show it at once.
+        tell(settled).catch(() => undefined);
+      });
+    }
+    const { id, kind, shopId, channel, receivedAt } = entry;
+    const shown = channel === 'web_chat' ? meta : {};
+    waiting.push({ entry: { id, kind, shopId, channel, receivedAt, meta: shown }, state });
+  };
+}
+
+const owner = serveRpc<DeliveryThread, DeliveryOwner>(parentPort, {
+  start,
+  wake: () => delivery?.wake(),
+  tryNow: () => delivery?.tryNow(),
+  health: async () => [...((await delivery?.health()) ?? [])],
+  metrics: async () => {
+    await forgetShops(metrics, new Set(live.value.shops.map(({ name }) => name)));
+    return valuesOf(metrics);
+  },
+  prepare: async (clone) => {
+    const next = fromClone(clone);
+    prepared = await live.prepare(next, changedPaths(live.value, next));
+  },
+  commit: async (url) => {
+    localUrl.value = url;
+    prepared?.commit();
+    await prepared?.after?.();
+    prepared = undefined;
+  },
+  undo: async () => {
+    await prepared?.undo?.();
+    prepared = undefined;
+  },
+  stop: async (graceMs) => {
+    grace.ms = graceMs;
+    await stack.unwind((part, error) =>
+      logger.error('gateway.stop_failed', { part, ...errorFields(error) }),
+    );
+  },
+});

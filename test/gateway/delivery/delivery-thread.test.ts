@@ -1,0 +1,105 @@
+import { MessageChannel } from 'node:worker_threads';
+import { expect, test } from '@jest/globals';
+import { completeConfig } from '../../../src/config/complete.ts';
+import { configSource } from '../../../src/gateway/config-source.ts';
+import { fromClone, toClone } from '../../../src/gateway/delivery/cloned-config.ts';
+import { startDeliveryThread } from '../../../src/gateway/delivery/delivery-thread.ts';
+import { LiveConfig } from '../../../src/gateway/live-config.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { StopStack } from '../../../src/runtime/stop-stack.ts';
+import { ends } from '../../support/ends.ts';
+import { ScriptedPlatform } from '../../support/scripted-platform.ts';
+import { startGateway, writeConfig } from '../../support/running-gateway.ts';
+import { sendSms, sidOf } from '../../support/sms-sender.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+async function aPlatform() {
+  const platform = new ScriptedPlatform();
+  ends(() => platform.stop());
+  return { platform, platformUrl: await platform.start() };
+}
+
+async function threaded(platformUrl: string, more: { readonly paused?: boolean } = {}) {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const choices = { dataDir: dir.path, platformUrl, ...more };
+  const gateway = await startGateway(choices, silentLogger, { deliversHere: false });
+  ends(() => gateway.stop());
+  return {
+    gateway,
+    choices,
+    send: (Body: string) => sendSms(gateway.httpUrl, { MessageSid: sidOf(Body), Body }),
+    metrics: async () => {
+      const authorization = `Basic ${Buffer.from('operator:of-the-console').toString('base64')}`;
+      const answer = await fetch(`${gateway.adminUrl}/metrics`, { headers: { authorization } });
+      return answer.text();
+    },
+  };
+}
+
+test('delivers as soon as a message is accepted, and its counts are among the metrics', async () => {
+  const { platform, platformUrl } = await aPlatform();
+  const { send, metrics } = await threaded(platformUrl);
+  for (const body of ['one', 'two', 'three']) await send(body);
+  await waitFor('the messages', () => platform.messages.length === 3);
+  const delivered = 'sluice_settled_total{shop="acme",channel="sms",outcome="delivered"} 3';
+  await waitFor('the counts', async () => (await metrics()).includes(delivered));
+  const text = await metrics();
+  // Those of the main thread, and each name once.
+  expect(text).toContain('sluice_accepted_total{channel="sms",duplicate="false"} 3');
+  expect(text.match(/^# TYPE sluice_settled_total/gm)).toHaveLength(1);
+  expect(text.match(/^# TYPE process_resident_memory_bytes/gm)).toHaveLength(1);
+  expect(text).not.toMatch(/sluice_spool_commit_seconds_count 0$/m);
+});
+
+test('follows a reload: what waited goes to the new platform', async () => {
+  const before = await aPlatform();
+  const after = await aPlatform();
+  const { gateway, choices, send } = await threaded(before.platformUrl, { paused: true });
+  await send('waits');
+  writeConfig({ ...choices, platformUrl: after.platformUrl, paused: false });
+  expect(await gateway.reload()).toMatchObject({ ok: true });
+  await waitFor('the message', () => after.platform.messages.length === 1);
+  expect(before.platform.messages).toEqual([]);
+});
+
+test('its end is the end of the gateway', async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const source = configSource({ file: writeConfig({ dataDir: dir.path }), env: {} });
+  const loaded = source.load();
+  if (!loaded.ok) throw new Error('a configuration with mistakes');
+  const config = await completeConfig(loaded.config);
+  const { port1, port2 } = new MessageChannel();
+  ends(() => port2.close());
+  const failed = await new Promise<Error>((resolve) => {
+    const starting = startDeliveryThread({
+      live: new LiveConfig(config, silentLogger),
+      sharing: {
+        share: () => ({ dir: dir.path, port: port1, failed: new SharedArrayBuffer(4) }),
+        makeSpace: () => Promise.resolve(),
+      },
+      intake: { accept: () => Promise.resolve([]) },
+      localUrl: { value: undefined },
+      stack: new StopStack(),
+      ...{ grace: { ms: 0 }, logger: silentLogger, onSettled: () => undefined, fail: resolve },
+      worker: new URL('data:text/javascript,throw new TypeError("a bug")'),
+    });
+    starting.catch(() => undefined);
+  });
+  expect(failed).toMatchObject({ name: 'TypeError' });
+});
+
+test('a configuration is the same in the thread, with its secrets', async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const source = configSource({ file: writeConfig({ dataDir: dir.path }), env: {} });
+  const loaded = source.load();
+  if (!loaded.ok) throw new Error('a configuration with mistakes');
+  const config = await completeConfig(loaded.config);
+  const there = fromClone(structuredClone(toClone(config)));
+  expect(there).toEqual(config);
+  expect(there.shops[0]?.apiKey.reveal()).toBe('key-of-acme');
+  expect(JSON.stringify(there)).not.toContain('key-of-acme');
+});

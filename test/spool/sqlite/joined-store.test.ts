@@ -21,6 +21,7 @@ async function shared() {
     onCommit: () => (heard.commits += 1),
     onAccepted: () => (heard.accepted += 1),
   });
+  ends(() => joined.leave());
   return { owner, joined, heard, failed: description.failed };
 }
 

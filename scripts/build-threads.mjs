@@ -1,11 +1,25 @@
 // Bundles each thread that reads email into one file of dist/, with the packages that it uses; see
 // docs/decisions/0033-bundled-threads.md.
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { build } from 'vite';
 import { BUNDLED_THREADS, DIST, ROOT, SRC } from './workspace.mjs';
 
+/** In a bundle, a module still finds the files beside its own: other threads that it starts. */
+const ownUrls = (thread) => ({
+  name: 'own-urls',
+  transform(code, id) {
+    if (!id.startsWith(SRC) || !code.includes('import.meta.url')) return undefined;
+    const own = relative(dirname(join(SRC, thread)), id).replace(/\.ts$/, '.js');
+    return code.replaceAll(
+      'import.meta.url',
+      `new URL(${JSON.stringify(own)}, import.meta.url).href`,
+    );
+  },
+});
+
 async function bundle(thread) {
   await build({
+    plugins: [ownUrls(thread)],
     root: ROOT,
     configFile: false,
     publicDir: false,

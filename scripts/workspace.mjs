@@ -14,6 +14,7 @@ export const BUNDLED_THREADS = [
   'channels/email/authentication/authentication-worker',
   'channels/email/normalize/threads/worker',
   'channels/email/view/worker',
+  'gateway/delivery/delivery-worker',
 ];
 
 /** Runs a program in the checkout with its output shown; returns its exit code. */

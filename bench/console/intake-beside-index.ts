@@ -4,7 +4,7 @@ import type { NewEntry } from '../../src/spool/entry.ts';
 import { SearchThreads } from '../../src/spool/search/search-threads.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { StoreFailure } from '../../src/spool/errors.ts';
-import { StoreClient } from '../../src/spool/sqlite/store-client.ts';
+import { openStoreClient } from '../../src/spool/sqlite/open-client.ts';
 import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { printProgress, ratioOf, takeTurns } from '../support/rounds.ts';
 import type { Workbench } from '../support/workbench.ts';
@@ -23,7 +23,7 @@ const MAIL = Buffer.from(
  */
 export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promise<number> {
   const count = quick ? 2000 : 20_000;
-  const bare = await StoreClient.open(
+  const bare = await openStoreClient(
     { file: join(await bench.folder(), 'spool.db'), role: 'owner', threads: true },
     new StoreFailure(),
     () => undefined,
@@ -51,7 +51,10 @@ export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promi
   const behind: number[] = [];
   const measured = await takeTurns(
     [
-      { name: WITHOUT, measure: () => fillWith((entries) => bare.call('accept', entries), count) },
+      {
+        name: WITHOUT,
+        measure: () => fillWith((entries) => bare.client.call('accept', entries), count),
+      },
       {
         name: BESIDE,
         measure: async () => {

@@ -7,6 +7,7 @@ const ROLES: Readonly<Record<string, string>> = {
   main: 'main',
   'store-worker.js': 'store',
   'checkpoint-worker.js': 'store',
+  'delivery-worker.js': 'delivery',
   'worker.js': 'mail',
   'authentication-worker.js': 'senders’ checks',
   'search-worker.js': 'search',

@@ -24,7 +24,7 @@ import { completeForReading, type CompleteConfig, storeUrl } from '../config/com
 import type { EmailReading } from '../domain/email-reading.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { isSystemError } from '../runtime/error-code.ts';
-import { authenticatorOptions } from '../gateway/email-options.ts';
+import { authenticatorOptions } from '../gateway/authenticator-options.ts';
 import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { emailShops, mailSettings } from '../gateway/shops.ts';
 import { silentLogger } from '../observability/logger.ts';

@@ -1,4 +1,3 @@
-import type { AuthenticatorOptions } from '../channels/email/authentication/authenticator.ts';
 import { EMAIL_SERVER_DEFAULTS, type EmailServerOptions } from '../channels/email/door-smtp.ts';
 import type { InboundOptions } from '../channels/email/door-http.ts';
 import type { TlsOptions } from '../channels/email/tls.ts';
@@ -34,15 +33,6 @@ export function inboundOptions(config: CompleteConfig): InboundOptions {
     ...emailServerOptions(config),
     shops: inboundTokens(config),
     maxInProgress: INBOUND_MAX_IN_PROGRESS,
-  };
-}
-
-/** The options for checking senders. */
-export function authenticatorOptions({ smtp, dns }: CompleteConfig): AuthenticatorOptions {
-  return {
-    hostname: smtp.hostname,
-    trustedAuthservIds: smtp.trustedAuthservIds,
-    dns: { servers: dns.servers },
   };
 }
 

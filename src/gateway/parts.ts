@@ -7,7 +7,7 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { FleetWatch, type FleetWatchParts } from './fleet-watch.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './alerts.ts';
-import { authenticatorOptions } from './email-options.ts';
+import { authenticatorOptions } from './authenticator-options.ts';
 import { createStatusCollector } from './status.ts';
 import { LiveConfig } from './live-config.ts';
 import { storedFormReaderOf } from './stored-forms.ts';

@@ -12,13 +12,8 @@ import { assertNotMoved } from './move.ts';
 import { eraseFromIndex } from './search/open-search.ts';
 import { SearchThreads } from './search/search-threads.ts';
 import { SpoolEraser } from './sqlite/erasure.ts';
-import {
-  type JoinedStore,
-  joinSqliteStore,
-  openSqliteStore,
-  type SqliteSpoolOptions,
-} from './sqlite/open.ts';
-import type { SharedStore, Store } from './store.ts';
+import { openSqliteStore, type SqliteSpoolOptions } from './sqlite/open.ts';
+import type { Store } from './store.ts';
 
 export interface StoreOptions extends SqliteSpoolOptions {
   /** `sqlite`, or the URL of a PostgreSQL database. */
@@ -56,13 +51,6 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
     openIndex: (onFailure) => new SearchThreads({ dir, role, ...(onFailure && { onFailure }) }),
     openEraser: () => embeddedEraser(dir),
   };
-}
-
-export type JoinOptions = Parameters<typeof joinSqliteStore>[1];
-
-/** Joins a store that another thread of this process has opened and shared. */
-export function joinStore(shared: SharedStore, options: JoinOptions): Promise<JoinedStore> {
-  return joinSqliteStore(shared, options);
 }
 
 /** The index is a file of its own, which follows the store's. */

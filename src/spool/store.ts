@@ -35,7 +35,7 @@ export interface Store {
 }
 
 export interface Sharing {
-  /** What `joinStore` needs in the other thread. */
+  /** What `joinSqliteStore` needs in the other thread. */
   readonly share: () => SharedStore;
   /** Gives up the space that is kept for a full disk, so that work can be finished. */
   readonly makeSpace: () => Promise<void>;

@@ -10,6 +10,7 @@ const THREADS = [
   ['channels/email/authentication/authentication-worker', 'mailauth'],
   ['channels/email/normalize/threads/worker', 'mailparser'],
   ['channels/email/view/worker', 'mailparser'],
+  ['gateway/delivery/delivery-worker', 'undici'],
 ] as const;
 
 /** What is imported by a statement, a call of `import` or of the bundler's `require`. */

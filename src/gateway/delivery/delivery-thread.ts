@@ -93,7 +93,12 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
   const thread = new RpcThread<DeliveryThread, DeliveryOwner>(
     parts.worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
     {
-      ...{ functions: owner, data, transfer: [shared.port] },
+      ...{
+        functions: owner,
+        data,
+        transfer: [shared.port],
+        limits: { maxYoungGenerationSizeMb: 12 },
+      },
       kindOf: (error) => (error instanceof SpoolFull ? 'full' : 'unavailable'),
       onDeath: (_inFlight, error) => fail(error ?? new Error('the delivery thread ended')),
     },

@@ -8,9 +8,9 @@ import { Holder } from '../../runtime/current.ts';
 import { StopStack } from '../../runtime/stop-stack.ts';
 import { CallFailed, serveRpc } from '../../runtime/worker-rpc.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import { joinStore } from '../../spool/open-store.ts';
+import { joinSqliteStore } from '../../spool/sqlite/join.ts';
 import { changedPaths } from '../config-leaves.ts';
-import { authenticatorOptions } from '../email-options.ts';
+import { authenticatorOptions } from '../authenticator-options.ts';
 import { LiveConfig, type PreparedChange } from '../live-config.ts';
 import { startTracing } from '../tracing.ts';
 import { fromClone } from './cloned-config.ts';
@@ -38,7 +38,7 @@ let delivery: Delivery | undefined;
 let prepared: PreparedChange | undefined;
 
 async function start(): Promise<void> {
-  const store = await joinStore(data.store, {
+  const store = await joinSqliteStore(data.store, {
     makeSpace: () => owner('makeSpace'),
     onCommit: (seconds, calls) => {
       metrics.commitSeconds.observe(seconds);

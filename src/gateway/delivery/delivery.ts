@@ -1,5 +1,4 @@
 import type { Authenticator } from '../../channels/email/authentication/authenticator.ts';
-import { storeUrl } from '../../config/complete.ts';
 import type { DeliveryParts as AttemptsParts } from '../../delivery/deliver.ts';
 import { Conversations } from '../../delivery/conversations.ts';
 import { Dispatcher } from '../../delivery/dispatcher.ts';
@@ -61,7 +60,7 @@ const SHARED_LOOK_EVERY_MS = 550;
 export function startDelivery(parts: DeliveryParts): Delivery {
   const { live, store, logger, clock, stack, grace, onSettled } = parts;
   const shops = connectShops(parts);
-  const isShared = storeUrl(live.value) !== 'sqlite';
+  const isShared = live.value.spool.url !== 'sqlite';
   const looks = isShared ? { lookEveryMs: SHARED_LOOK_EVERY_MS } : {};
   if (live.value.delivery.paused) logger.warn('delivery.paused');
   const dispatcher = new Dispatcher(

@@ -4,10 +4,10 @@ import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
 import { BlobFiles } from '../blobs.ts';
 import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
-import { decodeRecord, encodeRecord } from '../delivery-record.ts';
-import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
+import { decodeRecord } from '../delivery-record.ts';
+import type { Accepted, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
-import type { DeliveryStore, SharedStore, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { budgetsInMemory } from '../../runtime/budgets.ts';
 import { soleLeases } from '../../runtime/leases.ts';
@@ -18,13 +18,9 @@ import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts'
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
 import type { Operations } from './operations.ts';
-import {
-  type OnCommit,
-  type Remote,
-  type Reserve,
-  StoreClient,
-  storeOperations,
-} from './store-client.ts';
+import { createDeliverySpool } from './join.ts';
+import { openStoreClient } from './open-client.ts';
+import { type OnCommit, type Remote, storeOperations } from './store-client.ts';
 
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
@@ -54,7 +50,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   try {
     const failure = new StoreFailure();
     const files = new DurableFiles((cause) => failure.fail(cause));
-    const client = await StoreClient.open(
+    const { client, close } = await openStoreClient(
       { file: join(dir, 'spool.db'), role, threads: options.threads ?? isOwner },
       failure,
       options.onCommit ?? (() => undefined),
@@ -77,7 +73,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     return {
       files,
       neededBytes: () => blobs.neededBytes,
-      spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, lock }),
+      spool: createSpool(remote, { close, blobs, blobLock, ballast, failure, lock }),
       operator: createOperatorStore(remote),
       chat: remote,
       signals: new LocalSignals(),
@@ -96,48 +92,9 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   }
 }
 
-export interface JoinedStore extends DeliveryStore {
-  /** Calls made from now on fail. */
-  leave(): void;
-}
-
-/** The store of another thread of this process, as `Store.share` describes it. */
-export async function joinSqliteStore(
-  { dir, port, failed }: SharedStore,
-  options: {
-    readonly makeSpace: Reserve['makeSpace'];
-    readonly onCommit: OnCommit;
-    /** Called after a commit with new messages. */
-    readonly onAccepted: () => void;
-  },
-): Promise<JoinedStore> {
-  const failure = new StoreFailure(failed);
-  const client = await StoreClient.join(port, failure, options);
-  // What arrives is accepted where the store was opened.
-  const assertHeld = () => Promise.resolve();
-  const remote = storeOperations(client, { assertHeld, makeSpace: options.makeSpace });
-  const blobs = new BlobFiles({ dir: join(dir, 'blobs'), reserveBytes: 0, failure });
-  return {
-    spool: createDeliverySpool(remote, blobs),
-    optOuts: remote,
-    leases: soleLeases,
-    leave: () => client.leave(),
-  };
-}
-
-function createDeliverySpool(remote: Remote<Operations>, blobs: BlobFiles) {
-  return {
-    ...remote,
-    blobs,
-    claim: (...args: Parameters<Spool['claim']>) => claim(remote, ...args),
-    // The record is compressed here, to keep this work off the database's thread.
-    settle: async (...[lease, outcome, settlement, record]: Parameters<Spool['settle']>) =>
-      remote.settle(lease, outcome, settlement, record && (await encodeRecord(record))),
-  };
-}
-
 interface SpoolParts {
-  readonly client: StoreClient;
+  /** Of the database. */
+  readonly close: () => Promise<void>;
   readonly blobs: BlobFiles;
   readonly blobLock: SharedLock;
   readonly ballast: Ballast;
@@ -148,7 +105,7 @@ interface SpoolParts {
 
 function createSpool(
   remote: Remote<Operations>,
-  { client, blobs, blobLock, ballast, failure, lock }: SpoolParts,
+  { close, blobs, blobLock, ballast, failure, lock }: SpoolParts,
 ): Spool {
   return {
     ...createDeliverySpool(remote, blobs),
@@ -164,7 +121,7 @@ function createSpool(
     onFatal: (listener) => failure.onFail(listener),
     close: async () => {
       await ballast.settled();
-      await client.close();
+      await close();
       await blobLock.release();
       lock?.release();
     },
@@ -188,33 +145,6 @@ async function acceptBeside(
 ): Promise<readonly Accepted[]> {
   while (await remote.fileSome()) continue;
   return remote.acceptFiled(entries);
-}
-
-/** Claims again while there may be more: one call files only a limited number of fresh entries. */
-async function claim(
-  remote: Remote<Operations>,
-  requests: readonly ClaimRequest[],
-  leaseMs: number,
-  atMost: number,
-  expiredBefore?: number,
-): Promise<Claimed[][]> {
-  let left = atMost;
-  const all: Claimed[][] = requests.map(() => []);
-  let open = [...requests.entries()];
-  while (open.length > 0) {
-    const rest = open.map(([index, request]) => ({
-      ...request,
-      limit: request.limit - (all[index]?.length ?? 0),
-    }));
-    const answers = await remote.claim(rest, leaseMs, left, expiredBefore);
-    open = open.filter(([index], nth) => {
-      const { claimed = [], more = false } = answers[nth] ?? {};
-      all[index]?.push(...claimed);
-      left -= claimed.length;
-      return more && left > 0;
-    });
-  }
-  return all;
 }
 
 async function recover(

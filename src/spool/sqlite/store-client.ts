@@ -1,10 +1,7 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import Database from 'better-sqlite3';
-import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable, type StoreFailure } from '../errors.ts';
-import type { CheckpointThread, CheckpointThreadData } from './checkpoint-worker.ts';
 import type { Call, CallResult, OperationName, Operations } from './operations.ts';
-import { type FromStore, serveStore, type StoreOptions, type ToStore } from './serve-store.ts';
+import type { FromStore, ToStore } from './serve-store.ts';
 
 /**
  * This many calls are posted at once, even within a turn of the event loop, so that the database's
@@ -26,8 +23,8 @@ interface Heard {
   readonly onAccepted?: () => void;
 }
 
-/** The database's side: a thread, or a channel within this one. */
-interface Server {
+/** The database's side: a thread, or a channel. */
+export interface Server {
   readonly port: {
     postMessage(message: ToStore, transfer?: readonly MessagePort[]): void;
     on(event: 'message', listener: (message: FromStore) => void): unknown;
@@ -35,34 +32,9 @@ interface Server {
   };
   /** Called when it ends by itself. */
   onEnd(listener: (cause: Error) => void): void;
+  /** Called before the database is closed, unless the store has failed. */
+  release?(): void;
   stop(): unknown;
-}
-
-function startThread(workerData: StoreOptions): Server {
-  const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), { workerData });
-  return {
-    port: worker,
-    onEnd: (listener) => {
-      worker.on('error', listener);
-      worker.on('exit', () => listener(new Error('the database thread ended')));
-    },
-    stop: () => worker.terminate(),
-  };
-}
-
-/** The side of a port that `StoreClient.share` made in another thread. */
-function joined(port: MessagePort): Server {
-  return {
-    port,
-    onEnd: (listener) => port.on('close', () => listener(new Error("the store's port closed"))),
-    stop: () => port.close(),
-  };
-}
-
-function serveHere(options: StoreOptions): Server {
-  const { port1: port, port2 } = new MessageChannel();
-  serveStore(port2, options);
-  return { port, onEnd: () => undefined, stop: () => port.close() };
 }
 
 /**
@@ -74,8 +46,6 @@ export class StoreClient {
   readonly #server: Server;
   /** The names of the operations, once it is open. */
   operations: readonly OperationName[] = [];
-  #checkpoints: RpcThread<CheckpointThread> | undefined;
-  #reader: Database.Database | undefined;
   readonly #failure: StoreFailure;
   readonly #heard: Heard;
   readonly #pending = new Map<number, Pending>();
@@ -90,43 +60,23 @@ export class StoreClient {
     failure.onFail((cause) => this.#rejectAll(cause));
   }
 
-  /** @throws {SpoolUnusable} the database cannot be opened */
-  static async open(
-    { file, role, threads }: Pick<StoreOptions, 'file' | 'role'> & { readonly threads: boolean },
-    failure: StoreFailure,
-    onCommit: OnCommit,
-  ): Promise<StoreClient> {
-    const options: StoreOptions = { file, role, failed: failure.shared };
-    const server = threads ? startThread(options) : serveHere(options);
-    const client = new StoreClient(server, failure, { onCommit });
-    await client.#ready();
-    client.#keepLog(file);
-    if (threads) await client.#startCheckpoints({ file, failed: failure.shared });
-    return client;
-  }
-
   /**
-   * The same store for this thread; the one that opened it also closes it.
-   * @param port made by `share`
+   * Waits until the database is open.
+   * @throws {SpoolUnusable} it cannot be opened
    */
-  static async join(
-    port: MessagePort,
-    failure: StoreFailure,
-    heard: { readonly onCommit: OnCommit; readonly onAccepted: () => void },
-  ): Promise<StoreClient> {
-    const client = new StoreClient(joined(port), failure, heard);
+  static async of(server: Server, failure: StoreFailure, heard: Heard): Promise<StoreClient> {
+    const client = new StoreClient(server, failure, heard);
     await client.#ready();
     return client;
   }
 
-  /** A port through which another thread can `join`. */
+  /** A port through which another thread can call the same store; this one closes it. */
   share(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     this.#server.port.postMessage({ join: port2 }, [port2]);
     return port1;
   }
 
-  /** @throws {SpoolUnusable} the database cannot be opened */
   async #ready(): Promise<void> {
     const server = this.#server;
     const { port } = server;
@@ -144,36 +94,7 @@ export class StoreClient {
       });
     });
     port.on('message', (message: FromStore) => this.#receive(message));
-    server.onEnd((cause) => this.#fail(cause));
-  }
-
-  /**
-   * Keeps a read-only connection open. The last connection to close runs a checkpoint and deletes
-   * the WAL, even after a failure, when it is unknown which part of the WAL is on the disk. A
-   * read-only connection does neither, and while it is open no other connection is the last one.
-   */
-  #keepLog(file: string): void {
-    this.#reader = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 });
-    this.#reader.prepare('SELECT count(*) FROM sqlite_master').get();
-  }
-
-  /** @throws {CallFailed | NotAnswered} the first checkpoint failed */
-  async #startCheckpoints(data: CheckpointThreadData): Promise<void> {
-    this.#checkpoints = new RpcThread<CheckpointThread>(
-      workerUrl(import.meta.url, './checkpoint-worker.ts'),
-      {
-        data,
-        onDeath: (_inFlight, error) =>
-          this.#fail(error ?? new Error('the checkpoint thread ended')),
-      },
-    );
-    await this.#checkpoints.call('start');
-  }
-
-  async #stopCheckpoints(): Promise<void> {
-    // Rejects when the thread has ended: the store has failed.
-    await this.#checkpoints?.call('close').catch(() => undefined);
-    await this.#checkpoints?.stop();
+    server.onEnd((cause) => this.fail(cause));
   }
 
   call<Name extends OperationName>(
@@ -216,7 +137,7 @@ export class StoreClient {
       for (const result of results) this.#settle(result);
       if (accepted) this.#heard.onAccepted?.();
     } else if ('fatal' in message) {
-      this.#fail(new SpoolUnavailable(`the spool failed: ${message.fatal}`));
+      this.fail(new SpoolUnavailable(`the spool failed: ${message.fatal}`));
     } else if ('closed' in message) {
       this.#closed?.();
     }
@@ -233,7 +154,8 @@ export class StoreClient {
     else pending.reject(new SpoolUnavailable(result.message));
   }
 
-  #fail(cause: Error): void {
+  /** Of what belongs to the database beside its thread, too. */
+  fail(cause: Error): void {
     if (this.#closed === undefined) this.#failure.fail(cause);
     this.#rejectAll(cause);
     this.#closed?.();
@@ -255,10 +177,9 @@ export class StoreClient {
   /** Commits the calls made before, then closes the database. */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
-    await this.#stopCheckpoints();
     this.#send();
     if (!this.#failure.hasFailed) {
-      this.#reader?.close();
+      this.#server.release?.();
       await new Promise<void>((resolve) => {
         this.#closed = resolve;
         this.#post({ close: true });

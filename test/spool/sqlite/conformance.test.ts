@@ -1,4 +1,4 @@
-import { joinSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { joinSqliteStore } from '../../../src/spool/sqlite/join.ts';
 import type { NewEntry } from '../../../src/spool/entry.ts';
 import type { Retention } from '../../../src/spool/spool.ts';
 import { openStore } from '../../support/store.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SpoolFull } from '../../../src/spool/errors.ts';
-import { joinSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { joinSqliteStore } from '../../../src/spool/sqlite/join.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { ends } from '../../support/ends.ts';
 import { openStore } from '../../support/store.ts';

@@ -37,6 +37,7 @@ await withWorkbench(async (bench) => {
   const platformUrl = await platform.call('url');
   const bridge = await bench.part<typeof NaiveBridge>(at('./baselines/naive-bridge.ts'), {
     platformUrl,
+    processes: 1,
   });
   const load = await bench.part<typeof EmailLoad>(at('./load/emails.ts'), undefined);
   const bridgePort = await bridge.call('port');

@@ -1,4 +1,4 @@
-// npm run bench: lists the benchmarks; npm run bench -- intake [arguments] runs one of them.
+// npm run bench: lists the benchmarks; npm run bench -- cost [arguments] runs one of them.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, isStale } from './build.mjs';

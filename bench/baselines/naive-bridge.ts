@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import axios from 'axios';
@@ -10,11 +11,35 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
 const mediaAnswer = z.object({ id: z.string() });
 
+export interface NaiveBridgeOptions {
+  readonly platformUrl: string;
+  readonly processes: number;
+}
+
 /**
- * A minimal bridge: receive, parse, upload, submit, answer. One process, each library with its
- * defaults, nothing on disk, no retries.
+ * A minimal bridge: receive, parse, upload, submit, answer. Each library with its defaults, nothing
+ * on disk, no retries. In one process, or in several that share a port.
  */
-export async function start({ platformUrl }: { readonly platformUrl: string }) {
+export async function start({ platformUrl, processes }: NaiveBridgeOptions) {
+  const port = processes > 1 ? await share(platformUrl, processes) : await serve(platformUrl);
+  return { port: () => port };
+}
+
+/** Starts this module in processes of its own, among which node distributes the connections in turn. */
+async function share(platformUrl: string, processes: number): Promise<number> {
+  const options: NaiveBridgeOptions = { platformUrl, processes: 1 };
+  // The program of this process, part-main.ts, as if it had been asked for one bridge.
+  cluster.setupPrimary({ args: [import.meta.url, JSON.stringify([options])] });
+  const ports = Array.from({ length: processes }, async () => {
+    // A worker emits its address when it listens.
+    const [{ port }] = (await once(cluster.fork(), 'listening')) as [{ readonly port: number }];
+    return port;
+  });
+  const [port = 0] = await Promise.all(ports);
+  return port;
+}
+
+async function serve(platformUrl: string): Promise<number> {
   const headers = { Authorization: `Bearer ${SHOP.apiKey}`, 'X-Shop-Id': SHOP.shopId };
 
   const upload = async (name: string, content: Buffer): Promise<string> => {
@@ -66,6 +91,5 @@ export async function start({ platformUrl }: { readonly platformUrl: string }) {
   const listener = server.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const address = listener.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { port: () => port };
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }

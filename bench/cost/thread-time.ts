@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { processSeconds } from '../support/process-time.ts';
+import { readFile } from 'node:fs/promises';
+import { processFamily } from '../support/process-family.ts';
+import { endedChildrenSeconds, processSeconds } from '../support/process-time.ts';
+import { threadsOf } from './probe.ts';
 
-const SCRIPT = new URL('./thread-names.mjs', import.meta.url);
 /** What a thread does, by the file that it runs. */
 const ROLES: Readonly<Record<string, string>> = {
   main: 'main',
@@ -13,38 +14,55 @@ const ROLES: Readonly<Record<string, string>> = {
   'search-worker.js': 'search',
 };
 
-/** Processor time in milliseconds, by what the threads do. */
-export type ThreadTime = ReadonlyMap<string, number>;
+const OTHER = 'other threads';
+const ENDED = 'ended';
 
-/** The argument of node with which each thread writes its name to this file. */
-export function namesThreadsIn(file: string): string {
-  const script = new URL(SCRIPT);
-  script.searchParams.set('file', file);
-  return `--import=${script.href}`;
+/** Figures by what the threads do. */
+export type ByRole = ReadonlyMap<string, number>;
+
+/** The threads' figures, added up by what they do. */
+export function byRole(
+  figures: ReadonlyMap<string, number>,
+  programs: ReadonlyMap<string, string>,
+): Map<string, number> {
+  const roles = new Map<string, number>();
+  for (const [thread, figure] of figures) {
+    const file = programs.get(thread);
+    const role = file === undefined ? 'engine and files' : (ROLES[file] ?? OTHER);
+    roles.set(role, (roles.get(role) ?? 0) + figure);
+  }
+  return roles;
 }
+
+/** The order of the roles in which they are shown. */
+export const SHOWN_ROLES = [...new Set(Object.values(ROLES)), 'engine and files', OTHER, ENDED];
 
 /**
- * The processor time of a gateway until now.
- * @param namesFile that of `namesThreadsIn`
+ * The processor time in milliseconds of a process and its children until now.
+ * @param programs the file that each thread runs
  */
-export async function threadTime(pid: number, namesFile: string): Promise<ThreadTime> {
-  const lines = (await readFile(namesFile, 'utf8')).trim().split('\n');
-  const files = new Map(lines.map((line): [string, string] => splitOnce(line)));
+export async function threadTime(
+  pid: number,
+  programs: ReadonlyMap<string, string>,
+): Promise<ByRole> {
   const times = new Map<string, number>();
-  let alive = 0;
-  for (const thread of await readdir(`/proc/${pid}/task`)) {
-    // The first figure is the time on a processor in nanoseconds (Linux, sched-stats.rst).
-    const stat = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
-    const ms = Number(stat.split(' ')[0]) / 1e6;
-    const file = files.get(thread);
-    const role = file === undefined ? 'engine and files' : (ROLES[file] ?? file);
-    times.set(role, (times.get(role) ?? 0) + ms);
-    alive += ms;
+  let ended = 0;
+  for (const each of await processFamily(pid)) {
+    let alive = 0;
+    for (const thread of await threadsOf(each)) {
+      // The first figure is the time on a processor in nanoseconds (Linux, sched-stats.rst).
+      const file = `/proc/${each}/task/${thread}/schedstat`;
+      const stat = await readFile(file, 'utf8').catch(() => '0');
+      const ms = Number(stat.split(' ')[0]) / 1e6;
+      times.set(thread, ms);
+      alive += ms;
+    }
+    const all = (await processSeconds(each).catch(() => 0)) * 1000;
+    const children = (await endedChildrenSeconds(each).catch(() => 0)) * 1000;
+    ended += Math.max(0, all - alive) + children;
   }
-  return times.set('ended', Math.max(0, (await processSeconds(pid)) * 1000 - alive));
+  return byRole(times, programs).set(ENDED, ended);
 }
 
-function splitOnce(line: string): [string, string] {
-  const space = line.indexOf(' ');
-  return [line.slice(0, space), line.slice(space + 1)];
-}
+export const sum = (values: Iterable<number>): number =>
+  [...values].reduce((one, each) => one + each, 0);

@@ -25,8 +25,10 @@ export interface GatewayOptions {
   readonly dataDir?: string;
   /** The store: the URL of a PostgreSQL database; without one, SQLite in the data folder. */
   readonly spoolUrl?: string;
-  /** Clients on this machine are strangers, whose domains this name server knows. */
+  /** The name server; the system's if omitted. */
   readonly nameServer?: string;
+  /** Clients on this machine are strangers, whose SPF records are checked. */
+  readonly strangers?: boolean;
   /** Another build's `dist/main.js`. */
   readonly program?: string;
   /** Arguments of node itself. */
@@ -92,6 +94,8 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
 
 /** The console's password. */
 export const ADMIN_PASSWORD = 'a-password-for-benchmarks-only';
+/** With it Prometheus may read the metrics. */
+export const METRICS_TOKEN = 'a-metrics-token-for-benchmarks-only';
 
 function portsIn(banner: string): Pick<Gateway, 'smtpPort' | 'httpPort' | 'adminPort'> | undefined {
   const smtp = /smtp:\/\/[^\s/]*:(\d+)/.exec(banner)?.[1];
@@ -110,7 +114,7 @@ async function stopProcess(child: ChildProcess): Promise<void> {
 }
 
 function configuration(options: GatewayOptions & { readonly dataDir: string }): object {
-  const { platformUrl, paused, concurrency, dataDir, spoolUrl, nameServer } = options;
+  const { platformUrl, paused, concurrency, dataDir, spoolUrl, nameServer, strangers } = options;
   return {
     dataDir,
     spool: {
@@ -120,7 +124,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
     log: { level: 'info', format: 'json' },
     smtp: {
       ...{ host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
-      ...(nameServer !== undefined && {
+      ...(strangers === true && {
         trustedRelays: [],
         maxConnectionsPerIp: '1000',
         rates: { connectionsPerMinutePerIp: MANY, messagesPerMinutePerIp: MANY },
@@ -134,7 +138,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
         maxConnectionsPerIp: '100000',
       }),
     },
-    admin: { port: '0', password: ADMIN_PASSWORD },
+    admin: { port: '0', password: ADMIN_PASSWORD, metricsToken: METRICS_TOKEN },
     delivery: { paused: String(paused), ...(concurrency && { concurrency: String(concurrency) }) },
     platform: { url: platformUrl },
     shops: [

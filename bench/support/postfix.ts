@@ -1,9 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writePostfixInstance } from '../../test/support/postfix-instance.ts';
-import { processTreeSeconds } from './process-time.ts';
 import { runProgram } from './run-program.ts';
 import { BENCH_DOMAIN } from './smtp-source.ts';
 import { canConnect } from './tcp.ts';
@@ -12,11 +12,17 @@ import type { Workbench } from './workbench.ts';
 
 export interface Postfix {
   readonly port: number;
+  /** The id of the process that starts all others. */
+  readonly pid: number;
   /** Empties the hold queue. */
   clear(): Promise<void>;
-  /** The processor time of all its processes until now. */
-  seconds(): Promise<number>;
 }
+
+/** Whether Postfix and its load generator can be started. */
+export const isPostfixInstalled = (): boolean =>
+  [['postconf', 'mail_version'], ['smtp-source']].every(
+    ([command = '', ...args]) => spawnSync(command, args).error === undefined,
+  );
 
 const SETTINGS = `
 myhostname = mx.${BENCH_DOMAIN}
@@ -45,10 +51,10 @@ export async function startPostfix(bench: Workbench): Promise<Postfix> {
   });
   await runProgram('postfix', ['-c', config, 'start']);
   await waitUntil('Postfix', 15_000, async () => ((await canConnect(port)) ? true : undefined));
-  const master = Number(await readFile(join(queue, 'pid/master.pid'), 'utf8'));
+  const pid = Number(await readFile(join(queue, 'pid/master.pid'), 'utf8'));
   return {
     port,
-    seconds: () => processTreeSeconds(master),
+    pid,
     clear: async () => {
       await runProgram('postsuper', ['-c', config, '-d', 'ALL', 'hold']);
     },

@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { processFamily } from './process-family.ts';
 
 /** Short enough to catch child processes; the kernel records each process's own peak. */
 const SAMPLE_EVERY_MS = 50;
@@ -16,7 +17,7 @@ export class ProcessMemory {
 
   /** The current resident memory in bytes. */
   async resident(): Promise<number> {
-    const pids = await family(this.#pid);
+    const pids = await processFamily(this.#pid);
     const all = await Promise.all(pids.map((pid) => statusBytes(pid, 'VmRSS')));
     return all.reduce((sum, bytes) => sum + bytes, 0);
   }
@@ -43,15 +44,6 @@ export class ProcessMemory {
 }
 
 export const toMiB = (bytes: number): string => `${(bytes / MIB).toFixed(0)} MB`;
-
-async function family(pid: number): Promise<number[]> {
-  const tasks = await readdir(`/proc/${pid}/task`);
-  const lists = await Promise.all(
-    tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')),
-  );
-  const children = lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
-  return [pid, ...(await Promise.all(children.map(family))).flat()];
-}
 
 async function statusBytes(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

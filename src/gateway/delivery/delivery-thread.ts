@@ -70,6 +70,9 @@ export interface ThreadedDelivery extends Delivery {
   metrics(): Promise<MetricValues>;
 }
 
+/** The young generation is small for the same reason as in the threads that read mail. */
+const LIMITS = { maxYoungGenerationSizeMb: 12 };
+
 /**
  * Delivers in a thread of its own, so that the main thread has only connections and
  * acknowledgements to care for. The thread claims from the store's thread, without a stop here.
@@ -90,24 +93,25 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
       for (const { entry, state } of settled) onSettled(entry, state);
     },
   };
+  let death: Error | undefined;
   const thread = new RpcThread<DeliveryThread, DeliveryOwner>(
     parts.worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
     {
-      ...{
-        functions: owner,
-        data,
-        transfer: [shared.port],
-        limits: { maxYoungGenerationSizeMb: 12 },
-      },
+      ...{ functions: owner, data, transfer: [shared.port], limits: LIMITS },
       kindOf: (error) => (error instanceof SpoolFull ? 'full' : 'unavailable'),
-      onDeath: (_inFlight, error) => fail(error ?? new Error('the delivery thread ended')),
+      onDeath: (_inFlight, error = new Error('the delivery thread ended')) => {
+        death = error;
+        fail(error);
+      },
     },
   );
   stack.push('delivery', async () => {
     await thread.call('stop', grace.ms);
     await thread.stop();
   });
-  await thread.call('start');
+  await thread.call('start').catch((error: unknown) => {
+    throw death ?? error;
+  });
   live.add({
     name: 'delivery thread',
     reads: ['shops', 'platform', 'delivery', 'log.level'],

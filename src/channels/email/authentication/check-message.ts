@@ -1,6 +1,4 @@
-import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
-import { authorOf } from '../sender.ts';
-import type { HeaderBlock } from '../header-block.ts';
+import { domainOf } from '../../../domain/email-addresses.ts';
 import { type RawSource, readRawHead } from '../stored.ts';
 import {
   checkSpf,
@@ -10,7 +8,8 @@ import {
   type SpfCheck,
 } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
-import { type Claim, claimOf, policyOf, sealedFor } from './claimed-sender.ts';
+import { policyOf, sealedFor } from './claimed-sender.ts';
+import { authorDomain, type Claim, claimOf } from './named-senders.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
@@ -160,14 +159,6 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
     (spf.result === 'temperror' && isAligned(fromDomain, spf.domain, record.strictSpf));
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
-}
-
-/** For a single From header with one mailbox. */
-function authorDomain(head: HeaderBlock): string | undefined {
-  const author = authorOf(head);
-  return author === undefined || author === 'several'
-    ? undefined
-    : canonicalDomain(domainOf(author.address));
 }
 
 function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {

@@ -9,7 +9,7 @@ import {
 } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { policyOf, sealedFor } from './claimed-sender.ts';
-import { authorDomain, type Claim, claimOf } from './named-senders.ts';
+import { type Claim, namedSenders } from './named-senders.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
@@ -81,9 +81,8 @@ async function check(
       });
   const recordOf = (domain: string): Promise<DmarcRecord> =>
     inTime(signal, readDmarcRecord(domain, resolve), { kind: 'temperror' });
-  const claim = claimOf(head, request.senders, request.envelopeFrom);
+  const { fromDomain, claim } = namedSenders(head, request.senders, request.envelopeFrom);
   const claimRecord = claim && recordOf(claim.domain);
-  const fromDomain = authorDomain(head);
   if (fromDomain === undefined) return withoutAuthor((await spf).result, claim, claimRecord);
 
   const isTrustedSealer = (domain: string) =>

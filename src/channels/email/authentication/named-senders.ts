@@ -4,16 +4,8 @@
  */
 import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import { authorOf, mailboxOf, selectSender } from '../sender.ts';
+import { authorOf, mailboxOf, type Sender, selectSender } from '../sender.ts';
 import { type SenderLists, senderMatchers } from '../shop.ts';
-
-/** The domain in From, for a single From header with one mailbox. */
-export function authorDomain(head: HeaderBlock): string | undefined {
-  const author = authorOf(head);
-  return author === undefined || author === 'several'
-    ? undefined
-    : canonicalDomain(domainOf(author.address));
-}
 
 /** A person whom no check of From covers. */
 export interface Claim {
@@ -22,14 +14,32 @@ export interface Claim {
   readonly isEnvelope: boolean;
 }
 
-/** Undefined if From names the person, or several. */
-export function claimOf(
+export interface NamedSenders {
+  /** The domain in From; undefined unless there is a single From header with one mailbox. */
+  readonly fromDomain: string | undefined;
+  /** Undefined if From names the person, or several. */
+  readonly claim: Claim | undefined;
+}
+
+/** @param senders without them, nobody is claimed */
+export function namedSenders(
   head: HeaderBlock,
   senders: SenderLists | undefined,
   envelopeFrom: string,
-): Claim | undefined {
-  if (senders === undefined) return undefined;
-  const sender = selectSender(head, senderMatchers(senders));
+): NamedSenders {
+  const author = authorOf(head);
+  const fromDomain =
+    author === undefined || author === 'several'
+      ? undefined
+      : canonicalDomain(domainOf(author.address));
+  if (senders === undefined) return { fromDomain, claim: undefined };
+  return {
+    fromDomain,
+    claim: claimOf(selectSender(head, senderMatchers(senders), author), envelopeFrom),
+  };
+}
+
+function claimOf(sender: Sender, envelopeFrom: string): Claim | undefined {
   if (sender.kind === 'from' || sender.kind === 'several') return undefined;
   const address = mailboxOf(sender)?.address ?? envelopeFrom;
   const domain = canonicalDomain(domainOf(address));

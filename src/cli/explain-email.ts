@@ -29,6 +29,7 @@ import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { emailShops, mailSettings } from '../gateway/shops.ts';
 import { silentLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { createMonotonicClock } from '../runtime/clock.ts';
 import { openStore } from '../spool/open-store.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
@@ -266,6 +267,7 @@ async function verdictOn(
   const authenticator = createAuthenticator(authenticatorOptions(config), {
     logger: silentLogger,
     metrics: createMetrics(),
+    clock: createMonotonicClock(),
   });
   try {
     const { trustedArcSealers, senders } = shop;

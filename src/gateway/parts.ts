@@ -52,9 +52,11 @@ export async function createBase(
 ): Promise<Base> {
   const metrics = createMetrics();
   metrics.buildInfo.set({ version: version(), node: process.version }, 1);
-  const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
-  stack.push('authenticator', () => authenticator.stop());
   const clock = createMonotonicClock();
+  const authenticator = createAuthenticator(authenticatorOptions(config), {
+    ...{ logger, metrics, clock },
+  });
+  stack.push('authenticator', () => authenticator.stop());
   const tracing = await startTracing(config, { metrics, clock });
   if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
   const live = new LiveConfig(config, logger);

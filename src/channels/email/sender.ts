@@ -53,10 +53,14 @@ const MAX_SENDER_LENGTH = 8 * 1024;
  * otherwise all mail of a support address that is a Google Group would look like our own.
  *
  * Without a usable From: Reply-To, then Sender; otherwise the caller uses the envelope sender.
+ * @param author if the caller knows it already
  */
-export function selectSender(head: HeaderBlock, matchers: SenderMatchers): Sender {
+export function selectSender(
+  head: HeaderBlock,
+  matchers: SenderMatchers,
+  author = authorOf(head),
+): Sender {
   const { own: ourAddresses, formSenders } = matchers;
-  const author = authorOf(head);
   if (author === 'several') return { kind: 'several' };
   if (author === undefined || !isUsable(author)) {
     const mailbox = firstOtherMailbox(head, ['reply-to', 'sender'], ourAddresses);

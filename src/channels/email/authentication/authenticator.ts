@@ -1,9 +1,12 @@
 import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { CallFailed, NotAnswered, RpcThread, workerUrl } from '../../../runtime/worker-rpc.ts';
 import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
 import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';
+import type { TimedVerdict } from './verdict-lifetime.ts';
+import { questionOf, VerdictMemo } from './verdict-memo.ts';
 
 export interface AuthenticatorOptions {
   readonly hostname: string;
@@ -21,7 +24,7 @@ export interface AuthenticationSettings extends CheckSettings {
 }
 
 export interface AuthenticationThread {
-  check(request: CheckRequest): Promise<AuthenticationVerdict>;
+  check(request: CheckRequest): Promise<TimedVerdict>;
 }
 
 export interface Authenticator {
@@ -35,18 +38,26 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
 /** The thread itself ends a check; after this time it is too busy to do so. */
 const THREAD_GRACE_MS = 500;
 
+interface AuthenticatorDeps {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
 /**
  * Checks senders in a separate thread, which is started with the first message. There is a single
- * thread, so that all messages share the DNS cache and its breaker.
+ * thread, so that all messages share the DNS cache and its breaker. The verdict on mail without
+ * signatures is remembered here as long as its DNS answers are.
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,
-  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  { logger, metrics, clock }: AuthenticatorDeps,
 ): Authenticator {
   const { hostname, trustedAuthservIds, totalMs = 5000 } = options;
   const dns = { ...DNS_DEFAULTS, ...options.dns };
   const settings: AuthenticationSettings = { hostname, trustedAuthservIds, totalMs, dns };
   const url = options.worker ?? workerUrl(import.meta.url, './authentication-worker.ts');
+  const memo = new VerdictMemo(clock);
   let thread: RpcThread<AuthenticationThread> | undefined;
   let stopped = false;
 
@@ -63,8 +74,14 @@ export function createAuthenticator(
     });
   const verdictOf = async (request: CheckRequest): Promise<AuthenticationVerdict> => {
     try {
+      const question = questionOf(request);
+      const known = question === undefined ? undefined : memo.get(question);
+      if (known !== undefined) return known;
       thread ??= start();
-      return await thread.call('check', request);
+      const askedAt = clock();
+      const { verdict, holdsMs } = await thread.call('check', request);
+      if (question !== undefined && holdsMs > 0) memo.set(question, verdict, askedAt + holdsMs);
+      return verdict;
     } catch (error) {
       if (error instanceof NotAnswered) return UNKNOWN_VERDICT;
       const failure = error instanceof CallFailed ? { error: error.failure.name } : undefined;

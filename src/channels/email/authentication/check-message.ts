@@ -1,6 +1,4 @@
-import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
-import { authorOf } from '../sender.ts';
-import type { HeaderBlock } from '../header-block.ts';
+import { domainOf } from '../../../domain/email-addresses.ts';
 import { type RawSource, readRawHead } from '../stored.ts';
 import {
   checkSpf,
@@ -10,7 +8,8 @@ import {
   type SpfCheck,
 } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
-import { type Claim, claimOf, policyOf, sealedFor } from './claimed-sender.ts';
+import { policyOf, sealedFor } from './claimed-sender.ts';
+import { type Claim, namedSenders } from './named-senders.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
@@ -82,9 +81,8 @@ async function check(
       });
   const recordOf = (domain: string): Promise<DmarcRecord> =>
     inTime(signal, readDmarcRecord(domain, resolve), { kind: 'temperror' });
-  const claim = claimOf(head, request.senders, request.envelopeFrom);
+  const { fromDomain, claim } = namedSenders(head, request.senders, request.envelopeFrom);
   const claimRecord = claim && recordOf(claim.domain);
-  const fromDomain = authorDomain(head);
   if (fromDomain === undefined) return withoutAuthor((await spf).result, claim, claimRecord);
 
   const isTrustedSealer = (domain: string) =>
@@ -160,14 +158,6 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
     (spf.result === 'temperror' && isAligned(fromDomain, spf.domain, record.strictSpf));
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
-}
-
-/** For a single From header with one mailbox. */
-function authorDomain(head: HeaderBlock): string | undefined {
-  const author = authorOf(head);
-  return author === undefined || author === 'several'
-    ? undefined
-    : canonicalDomain(domainOf(author.address));
 }
 
 function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {

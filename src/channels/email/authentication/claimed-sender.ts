@@ -1,43 +1,15 @@
-import {
-  canonicalDomain,
-  domainOf,
-  matchKey,
-  parseAddressList,
-} from '../../../domain/email-addresses.ts';
-import { mailboxOf, selectSender } from '../sender.ts';
+import { matchKey, parseAddressList } from '../../../domain/email-addresses.ts';
 import type { HeaderBlock } from '../header-block.ts';
 import { isSharedDomain } from '../known-senders.ts';
 import { sealedResults, parseAuthenticationResults, confirmsSender } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { DmarcRecord } from './mailauth.ts';
-import { type SenderLists, senderMatchers } from '../shop.ts';
+import type { Claim } from './named-senders.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 /** Headers in which a group that rewrites From keeps the author. */
 const ORIGINAL_SENDER = ['x-original-from', 'x-original-sender'];
-
-/** A person whom no check of From covers. */
-export interface Claim {
-  readonly address: string;
-  readonly domain: string;
-  readonly isEnvelope: boolean;
-}
-
-/** Undefined if From names the person, or several. */
-export function claimOf(
-  head: HeaderBlock,
-  senders: SenderLists | undefined,
-  envelopeFrom: string,
-): Claim | undefined {
-  if (senders === undefined) return undefined;
-  const sender = selectSender(head, senderMatchers(senders));
-  if (sender.kind === 'from' || sender.kind === 'several') return undefined;
-  const address = mailboxOf(sender)?.address ?? envelopeFrom;
-  const domain = canonicalDomain(domainOf(address));
-  if (domain === undefined) return undefined;
-  return { address, domain, isEnvelope: sender.kind === 'none' };
-}
 
 /**
  * Whether a sealer that the shop trusts found that the message is from the claimed domain;

@@ -40,7 +40,7 @@ export class DnsResolver {
   readonly #clock: Clock;
   readonly #servers: dns.Resolver;
   readonly #cache = new DnsCache();
-  readonly #underWay = new Map<string, Promise<DnsAnswer>>();
+  readonly #underWay = new Map<string, Promise<KeptAnswer>>();
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
   #openUntil = Number.NEGATIVE_INFINITY;
   #probe: Promise<boolean> | undefined;
@@ -58,15 +58,23 @@ export class DnsResolver {
     return this.#clock() < this.#openUntil;
   }
 
-  /** @throws {DnsError} */
-  async resolve(name: string, type: string): Promise<DnsRecords> {
+  /**
+   * @param onUse receives the time until which the cache keeps the answer, also before a throw
+   * @throws {DnsError}
+   */
+  async resolve(
+    name: string,
+    type: string,
+    onUse?: (keptUntil: number) => void,
+  ): Promise<DnsRecords> {
     const recordType = TYPES.find((each) => each === type);
     if (recordType === undefined || name.length > 253 || name === '') {
       throw new DnsError('ENOTFOUND');
     }
     const key = `${recordType} ${name.toLowerCase()}`;
-    const answer =
+    const { answer, until } =
       this.#cache.get(key, this.#clock()) ?? (await this.#shared(key, name, recordType));
+    onUse?.(until);
     if ('error' in answer) throw answer.error;
     return answer.records;
   }
@@ -76,13 +84,12 @@ export class DnsResolver {
   }
 
   /** Concurrent identical queries are sent once. */
-  #shared(key: string, name: string, type: RecordType): Promise<DnsAnswer> {
+  #shared(key: string, name: string, type: RecordType): Promise<KeptAnswer> {
     const before = this.#underWay.get(key);
     if (before !== undefined) return before;
     const asking = this.#ask(name, type).then((answer) => {
       this.#underWay.delete(key);
-      this.#cache.set(key, answer, this.#clock());
-      return answer;
+      return this.#cache.set(key, answer, this.#clock());
     });
     this.#underWay.set(key, asking);
     return asking;
@@ -173,6 +180,12 @@ type DnsAnswer =
   | { readonly records: DnsRecords; readonly ttlSeconds: number | undefined }
   | { readonly error: DnsError };
 
+interface KeptAnswer {
+  readonly answer: DnsAnswer;
+  /** Not in the future for an answer that is not cached. */
+  readonly until: number;
+}
+
 /** The types of `node:dns`: strings, TXT as lists of strings, MX with its priority. */
 type DnsRecords =
   | readonly string[]
@@ -189,25 +202,23 @@ const NEGATIVE_TTL_MS = 60_000;
 
 /** Answers by name and type; the oldest is dropped first. Server failures are never cached. */
 class DnsCache {
-  readonly #answers = new Map<string, { readonly answer: DnsAnswer; readonly until: number }>();
+  readonly #answers = new Map<string, KeptAnswer>();
 
-  get(key: string, now: number): DnsAnswer | undefined {
+  get(key: string, now: number): KeptAnswer | undefined {
     const found = this.#answers.get(key);
-    if (found !== undefined && found.until > now) return found.answer;
+    if (found !== undefined && found.until > now) return found;
     this.#answers.delete(key);
     return undefined;
   }
 
-  set(key: string, answer: DnsAnswer, now: number): void {
-    const ttl = ttlOf(answer);
-    if (ttl === 0) return;
+  set(key: string, answer: DnsAnswer, now: number): KeptAnswer {
+    const kept = { answer, until: now + ttlOf(answer) };
+    if (kept.until <= now) return kept;
     this.#answers.delete(key);
-    this.#answers.set(key, { answer, until: now + ttl });
-    if (this.#answers.size <= MAX_ENTRIES) return;
-    for (const oldest of this.#answers.keys()) {
-      this.#answers.delete(oldest);
-      return;
-    }
+    this.#answers.set(key, kept);
+    const [oldest] = this.#answers.keys();
+    if (oldest !== undefined && this.#answers.size > MAX_ENTRIES) this.#answers.delete(oldest);
+    return kept;
   }
 }
 

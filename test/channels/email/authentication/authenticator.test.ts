@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,15 +6,17 @@ import {
   createAuthenticator,
   type AuthenticatorOptions,
 } from '../../../../src/channels/email/authentication/authenticator.ts';
+import type { CheckRequest } from '../../../../src/channels/email/authentication/check-message.ts';
 import { UNKNOWN_VERDICT } from '../../../../src/channels/email/authentication/verdict.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
+import type { Clock } from '../../../../src/runtime/clock.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
 
-async function running(options: Partial<AuthenticatorOptions> = {}) {
+async function running(options: Partial<AuthenticatorOptions> = {}, clock: Clock = Date.now) {
   const dns = await DnsServer.start(authZone());
   ends(() => dns.stop());
   const metrics = createMetrics();
@@ -25,10 +27,10 @@ async function running(options: Partial<AuthenticatorOptions> = {}) {
       dns: { servers: [dns.address] },
       ...options,
     },
-    { logger: silentLogger, metrics },
+    { logger: silentLogger, metrics, clock },
   );
   ends(() => authenticator.stop());
-  const check = (bytes: Uint8Array) =>
+  const check = (bytes: Uint8Array, request: Partial<CheckRequest> = {}) =>
     authenticator.check({
       raw: { kind: 'bytes', bytes: new Uint8Array(bytes) },
       remoteAddress: '198.51.100.9',
@@ -36,8 +38,9 @@ async function running(options: Partial<AuthenticatorOptions> = {}) {
       envelopeFrom: 'ann@elsewhere.example',
       trustedRelay: false,
       trustedArcSealers: ['sealer.example'],
+      ...request,
     });
-  return { authenticator, check, metrics };
+  return { authenticator, check, metrics, dns };
 }
 
 test('a verdict comes from the thread and is counted', async () => {
@@ -82,6 +85,67 @@ test('a check that is under way at a stop is unknown', async () => {
   expect(await checking).toEqual(UNKNOWN_VERDICT);
 });
 
+/** A thread whose checks hold for a second; the first one passes, and all others fail. */
+function passingOnce(): Partial<AuthenticatorOptions> {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const file = join(dir.path, 'worker.mjs');
+  writeFileSync(
+    file,
+    `import { parentPort } from 'node:worker_threads';
+     const verdict = { spf: 'pass', dkim: 'none', arc: 'none', dmarc: 'pass', policy: 'none', aligned: 'spf' };
+     let checks = 0;
+     const next = () => ({ verdict: (checks += 1) === 1 ? verdict : { ...verdict, spf: 'fail' }, holdsMs: 1000 });
+     parentPort.on('message', (asked) => {
+       parentPort.postMessage(asked.map(({ id }) => ({ id, value: next() })));
+     });`,
+  );
+  return { worker: pathToFileURL(file) };
+}
+
+describe('a verdict on mail without signatures', () => {
+  const unsigned = authFixture('unsigned-reject');
+
+  test('is remembered until it no longer holds, and counted each time', async () => {
+    let now = 0;
+    const { check, metrics } = await running(passingOnce(), () => now);
+    expect(await check(unsigned)).toMatchObject({ spf: 'pass' });
+    now = 999;
+    expect(await check(unsigned)).toMatchObject({ spf: 'pass' });
+    now = 1000;
+    expect(await check(unsigned)).toMatchObject({ spf: 'fail' });
+    const counted = await metrics.authenticated.get();
+    expect(counted.values).toContainEqual(
+      expect.objectContaining({ labels: { method: 'spf', result: 'pass' }, value: 2 }),
+    );
+  });
+
+  test.each<[string, Uint8Array, Partial<CheckRequest>]>([
+    ['with a signature', authFixture('signed-reject'), {}],
+    ['from another address', unsigned, { remoteAddress: '198.51.100.10' }],
+    ['from a trusted relay', unsigned, { trustedRelay: true }],
+  ])('does not apply to a message %s', async (_, other, request) => {
+    const { check } = await running(passingOnce(), () => 0);
+    expect(await check(unsigned)).toMatchObject({ spf: 'pass' });
+    expect(await check(other, request)).toMatchObject({ spf: 'fail' });
+    expect(await check(other, request)).toMatchObject({ spf: 'fail' });
+    expect(await check(unsigned)).toMatchObject({ spf: 'pass' });
+  });
+
+  test('comes from the thread with the time that it holds', async () => {
+    let now = 0;
+    const { check, dns } = await running({}, () => now);
+    const verdict = await check(unsigned);
+    expect(verdict).toMatchObject({ spf: 'none', dmarc: 'fail', policy: 'reject' });
+    expect(await check(unsigned)).toBe(verdict);
+    now = 300_000;
+    const again = await check(unsigned);
+    expect(again).not.toBe(verdict);
+    expect(again).toEqual(verdict);
+    expect(dns.questions.filter((asked) => asked === 'elsewhere.example TXT')).toHaveLength(1);
+  });
+});
+
 /** A thread in the real one's place: what it does with its first message, and with the next ones. */
 function failing(first: string): Partial<AuthenticatorOptions> {
   const dir = tempDir();
@@ -96,7 +160,7 @@ function failing(first: string): Partial<AuthenticatorOptions> {
      writeFileSync(${JSON.stringify(mark)}, '');
      const verdict = { spf: 'none', dkim: 'pass', arc: 'none', dmarc: 'pass', policy: 'none', aligned: 'dkim' };
      parentPort.on('message', (asked) => {
-       if (again) parentPort.postMessage(asked.map(({ id }) => ({ id, value: verdict })));
+       if (again) parentPort.postMessage(asked.map(({ id }) => ({ id, value: { verdict, holdsMs: 0 } })));
        else { ${first} }
      });`,
   );

@@ -47,7 +47,9 @@ async function start(): Promise<void> {
     onAccepted: () => delivery?.wake(),
   });
   stack.push('store', () => store.leave());
-  const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
+  const authenticator = createAuthenticator(authenticatorOptions(config), {
+    ...{ logger, metrics, clock },
+  });
   stack.push('authenticator', () => authenticator.stop());
   const tracing = await startTracing(config, { metrics, clock });
   if (tracing !== undefined) stack.push('tracing', () => tracing.stop());

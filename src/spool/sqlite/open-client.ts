@@ -9,7 +9,7 @@ import { type OnCommit, type Server, StoreClient } from './store-client.ts';
 interface OpenedClient {
   readonly client: StoreClient;
   /** Commits the calls made before, then closes the database. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -23,11 +23,10 @@ export async function openStoreClient(
 ): Promise<OpenedClient> {
   const options: StoreOptions = { file, role, failed: failure.shared };
   const server = threads ? startThread(options) : serveHere(options);
-  let reader: Database.Database | undefined;
-  const client = await StoreClient.of({ ...server, release: () => reader?.close() }, failure, {
-    onCommit,
-  });
-  reader = keepLog(file);
+  const log: { reader?: Database.Database } = {};
+  const closable = { ...server, release: () => log.reader?.close() };
+  const client = await StoreClient.of(closable, failure, { onCommit });
+  log.reader = keepLog(file);
   if (!threads) return { client, close: () => client.close() };
   const checkpoints = new RpcThread<CheckpointThread>(
     workerUrl(import.meta.url, './checkpoint-worker.ts'),

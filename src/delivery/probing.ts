@@ -118,7 +118,12 @@ export class Probing {
       isMade = (await leases.take(lease, PROBE_LEASE_MS)) || isProbeAsked;
       if (!isMade) return;
       this.#held.set(lease, clock() + PROBE_AFTER_MS);
-      if (endpoint === 'messages') await shop.checkReads();
+      if (endpoint === 'messages') {
+        await shop.checkReads();
+        // While this process was suspended another gateway may have taken the lease.
+        isMade = (await leases.take(lease, PROBE_LEASE_MS)) || isProbeAsked;
+        if (!isMade) return;
+      }
       const found = await this.#tryOne({
         shop,
         from: endpoint === 'media' ? [WAITS_FOR.media] : this.#inTurn(shop),

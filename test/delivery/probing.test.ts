@@ -13,7 +13,7 @@ function setting() {
   const time = { now: 1_000_000 };
   const clock = () => time.now;
   const leasesOf = sharedLeases(clock);
-  const gateway = (isAnswered: boolean) => {
+  const gateway = (isAnswered: boolean, read: () => Promise<void> = () => Promise.resolve()) => {
     const platform = { baseUrl: 'http://platform.example', apiKey: 'a key', shopId: SHOP };
     const shop = new ShopPlatform(
       {
@@ -21,7 +21,10 @@ function setting() {
         mediaPermission: { email: 'private', sms: 'private', web_chat: 'private' },
         client: new PlatformClient({
           ...{ ...platform, requestTimeoutMs: 1000, mediaTimeoutMs: 1000 },
-          send: () => Promise.resolve({ status: 503, text: '' }),
+          send: async () => {
+            await read();
+            return { status: 503, text: '' };
+          },
         }),
       },
       { clock, random: () => 0 },
@@ -39,7 +42,7 @@ function setting() {
     );
     return { probes, look: () => probing.look([shop]), ended: () => probing.ended() };
   };
-  return { time, first: gateway(false), second: gateway(true) };
+  return { time, gateway, first: gateway(false), second: gateway(true) };
 }
 
 /** What `Probing` uses of a store in which nobody asks for anything. */
@@ -74,6 +77,21 @@ test('while a probe is in flight, and for five seconds after it, no other gatewa
   time.now += 5000;
   await second.look();
   await waitFor('the other gateway’s probe', () => second.probes.length === 1);
+  await second.ended();
+});
+
+test('a gateway that was stopped before its probe leaves it to the one that has the lease now', async () => {
+  const { time, gateway, second } = setting();
+  let answer = (): void => undefined;
+  const stopped = gateway(true, () => new Promise<void>((resolve) => (answer = resolve)));
+  time.now += 1000;
+  await stopped.look();
+  time.now += 12_000;
+  await second.look();
+  await waitFor('the other gateway’s probe', () => second.probes.length === 1);
+  answer();
+  await stopped.ended();
+  expect(stopped.probes).toHaveLength(0);
   await second.ended();
 });
 

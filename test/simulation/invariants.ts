@@ -1,6 +1,6 @@
 import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
 import { acceptabilityOf } from './platform-markers.ts';
-import type { Fate } from './history.ts';
+import type { Fate, Outage } from './history.ts';
 import { EPOCH, type Run } from './run.ts';
 import { oddAddresses, SILENT } from './scenario.ts';
 
@@ -310,13 +310,22 @@ function overWhenDelivered(run: Run): string[] {
   });
 }
 
+/** The time after which a lease ends that is not renewed. */
+const LEASE_MS = 45_000;
+
 /** While an attempt at an entry is in flight and its lease is renewed, no other one begins. */
-function oneAttemptEach({ overlaps, outages }: Run): string[] {
+function oneAttemptEach({ overlaps, outages, gateways }: Run): string[] {
+  // One that was stopped for longer than its lease finds the entry free again, if another has freed it.
+  const mayBeFreed = ({ from, to, kind }: Outage) =>
+    gateways > 1 && kind === 'pause' && to - from > LEASE_MS;
   return overlaps
     .filter(({ begunAt, at, isOthers }) =>
       // A failing store does not renew leases, nor does another gateway that is stopped.
       outages.every(
-        ({ from, to, kind }) => !(isOthers || kind === 'store') || to < begunAt || from > at,
+        (outage) =>
+          !(isOthers || outage.kind === 'store' || mayBeFreed(outage)) ||
+          outage.to < begunAt ||
+          outage.from > at,
       ),
     )
     .map(({ tag, at }) => `${tag} was claimed at ${at - EPOCH}, while an attempt was under way`);

@@ -27,7 +27,9 @@ describe.each(THREADS)('the bundle of %s', (thread, needed) => {
       ([, name, called]) => name ?? called ?? '',
     );
     expect(imported).toContain('node:worker_threads');
-    expect(imported.filter((name) => !isBuiltin(name))).toEqual([]);
+    // Also of later versions: undici would keep its cache in node:sqlite, if it had one.
+    const others = imported.filter((name) => !isBuiltin(name) && !name.startsWith('node:'));
+    expect(others).toEqual([]);
   });
 
   test('has the licences of the packages in it beside it', () => {

@@ -57,7 +57,7 @@ export function jsonLogger(level: LogLevel, write: (text: string) => void): Adju
 
 /**
  * The logger of another thread of the process. A thread's own stream to standard error goes through the
- * main thread; the lines of this one do not, unless a pipe is full.
+ * main thread; the lines of this one do not, unless they cannot be written now.
  * @param isTerminal whether standard error is a terminal, which a thread cannot know
  */
 export function createThreadLogger(
@@ -76,9 +76,9 @@ export function createThreadLogger(
 function writtenNow(bytes: Uint8Array): number {
   try {
     return writeSync(STDERR, bytes);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
-    throw error;
+  } catch {
+    // A full pipe, or one that nobody reads any more: the main thread decides what that means.
+    return 0;
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   type MessagePort,
   type ResourceLimits,
+  SHARE_ENV,
   type Transferable,
   Worker,
 } from 'node:worker_threads';
@@ -164,6 +165,11 @@ export interface RpcThreadOptions<Theirs, Ours> {
   readonly kindOf?: (error: unknown) => string;
   /** `workerData` in the thread. */
   readonly data?: unknown;
+  /**
+   * Whether the thread has the environment and Node's options. By default it does not: code that a
+   * hostile message exploits must not find a key in it.
+   */
+  readonly sharesEnvironment?: boolean;
   /** What of it is moved to the thread. */
   readonly transfer?: readonly Transferable[];
   readonly limits?: ResourceLimits;
@@ -199,9 +205,7 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
       workerData: options.data,
       transferList: [...(options.transfer ?? [])],
       resourceLimits: options.limits,
-      // The environment is not passed on: code that a hostile message exploits must not find a key
-      // in it.
-      env: {},
+      env: options.sharesEnvironment === true ? SHARE_ENV : {},
     });
     this.#peer = new Peer(this.#worker, {
       functions: options.functions ?? {},

@@ -100,6 +100,11 @@ export class GatewayProcess {
     return this.#output.join('');
   }
 
+  /** Nobody reads its log any more. */
+  closeLog(): void {
+    this.#child.stderr?.destroy();
+  }
+
   /** SIGUSR2 or another that does not end it by itself. */
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);

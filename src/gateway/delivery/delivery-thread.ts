@@ -4,6 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { MetricValues } from '../../observability/metrics.ts';
 import type { Current } from '../../runtime/current.ts';
 import type { StopStack } from '../../runtime/stop-stack.ts';
+import { withinMs } from '../../runtime/clock.ts';
 import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
 import type { Accepted, Outcome } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
@@ -72,6 +73,7 @@ export interface ThreadedDelivery extends Delivery {
 
 /** The young generation is small for the same reason as in the threads that read mail. */
 const LIMITS = { maxYoungGenerationSizeMb: 12 };
+const ANSWER_WITHIN_MS = 2000;
 
 /**
  * Delivers in a thread of its own, so that the main thread has only connections and
@@ -98,6 +100,8 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
     parts.worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
     {
       ...{ functions: owner, data, transfer: [shared.port], limits: LIMITS },
+      // It connects to the same platforms and collectors as the main thread, in the same way.
+      sharesEnvironment: true,
       kindOf: (error) => (error instanceof SpoolFull ? 'full' : 'unavailable'),
       onDeath: (_inFlight, error = new Error('the delivery thread ended')) => {
         death = error;
@@ -106,8 +110,11 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
     },
   );
   stack.push('delivery', async () => {
-    await thread.call('stop', grace.ms);
-    await thread.stop();
+    try {
+      if (death === undefined) await thread.call('stop', grace.ms);
+    } finally {
+      await thread.stop();
+    }
   });
   await thread.call('start').catch((error: unknown) => {
     throw death ?? error;
@@ -129,12 +136,18 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
       };
     },
   });
+  let known: ReadonlyMap<ShopId, ShopHealth> = new Map();
   // After its end the gateway ends.
   const tell = (name: 'wake' | 'tryNow'): void => void thread.call(name).catch(() => undefined);
   return {
     wake: () => tell('wake'),
     tryNow: () => tell('tryNow'),
-    health: async () => new Map(await thread.call('health')),
-    metrics: () => thread.call('metrics'),
+    // The status, its alerts and a scrape must not wait for a thread that does not answer.
+    health: async () => {
+      const asked = thread.call('health').then((health) => new Map(health));
+      known = await withinMs(asked, ANSWER_WITHIN_MS, () => known);
+      return known;
+    },
+    metrics: () => withinMs(thread.call('metrics'), ANSWER_WITHIN_MS, () => []),
   };
 }

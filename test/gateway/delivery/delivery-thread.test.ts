@@ -9,6 +9,8 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { StopStack } from '../../../src/runtime/stop-stack.ts';
 import { ends } from '../../support/ends.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
+import { freePorts, ownLoopbackAddress } from '../../support/gateway-config.ts';
+import { GatewayProcess } from '../../support/gateway-process.ts';
 import { startGateway, writeConfig } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -62,6 +64,24 @@ test('follows a reload: what waited goes to the new platform', async () => {
   expect(await gateway.reload()).toMatchObject({ ok: true });
   await waitFor('the message', () => after.platform.messages.length === 1);
   expect(before.platform.messages).toEqual([]);
+});
+
+test('goes on when nobody reads the log any more', async () => {
+  const { platform, platformUrl } = await aPlatform();
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const host = ownLoopbackAddress();
+  const ports = await freePorts(host);
+  const configFile = writeConfig({ dataDir: dir.path, platformUrl, host, ports });
+  const gateway = await GatewayProcess.start({ configFile, host, ports });
+  ends(() => gateway.kill());
+  gateway.closeLog();
+  const httpUrl = `http://${host}:${ports.http}`;
+  for (const Body of ['one', 'two', 'three']) {
+    await sendSms(httpUrl, { MessageSid: sidOf(Body), Body });
+    await waitFor(Body, () => platform.messages.some(({ message }) => message.content === Body));
+  }
+  expect(await gateway.terminate()).toEqual({ code: 0, signal: null });
 });
 
 test('its end is the end of the gateway', async () => {

@@ -1,4 +1,4 @@
-// Bundles each thread that reads email into one file of dist/, with the packages that it uses; see
+// Bundles some threads, each into one file of dist/ with the packages that it uses; see
 // docs/decisions/0033-bundled-threads.md.
 import { basename, dirname, join, relative } from 'node:path';
 import { build } from 'vite';

@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { completeConfig, stopDelayMs } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
-import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
+import { bugFields, createLogger, errorFields, type Logger } from '../observability/logger.ts';
 import { withinMs } from '../runtime/clock.ts';
 import { troubleInWords, unusable } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
@@ -105,25 +105,25 @@ export async function serve(
   }: ServeHooks,
 ): Promise<void> {
   const hangUps: { take?: () => void; isOneDue: boolean } = { isOneDue: false };
-  const end = watchProcess(
-    events,
-    (error) => {
-      const found = systemTrouble(error)?.found;
-      if (found === undefined) logger.error('process.unexpected', bugFields(error));
-      else logger.error('process.failed', { ...errorFields(error), found });
-    },
-    undefined,
-    () => {
-      if (terminalHasGone()) return true;
-      // A reload that is requested during the start runs after it.
-      if (hangUps.take === undefined) hangUps.isOneDue = true;
-      else hangUps.take();
-      return false;
-    },
-  );
+  const onUnexpected = (error: unknown) => {
+    const found = systemTrouble(error)?.found;
+    if (found === undefined) logger.error('process.unexpected', bugFields(error));
+    else logger.error('process.failed', { ...errorFields(error), found });
+  };
+  const end = watchProcess(events, onUnexpected, undefined, () => {
+    if (terminalHasGone()) return true;
+    // A reload that is requested during the start runs after it.
+    if (hangUps.take === undefined) hangUps.isOneDue = true;
+    else hangUps.take();
+    return false;
+  });
   try {
     const gateway = await open();
-    void gateway.failed.then(() => {
+    void gateway.failed.then(({ part, error }) => {
+      if (part === 'delivery') {
+        onUnexpected(error);
+        return;
+      }
       // A graceful stop would close the database, which syncs it once more.
       setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
     });
@@ -167,7 +167,9 @@ async function ended(
 ): Promise<string | undefined> {
   const reason = await Promise.race([
     end.first,
-    gateway.failed.then((error) => ({ kind: 'failed', error }) as const),
+    gateway.failed.then(
+      ({ part, error }) => ({ kind: part === 'store' ? 'failed' : 'unexpected', error }) as const,
+    ),
   ]);
   switch (reason.kind) {
     case 'signal':
@@ -189,18 +191,6 @@ async function stopped(gateway: Gateway, logger: Logger, delayMs: number): Promi
     logger.error('gateway.stop_timed_out');
     throw new CommandFailed('the gateway did not stop in time');
   });
-}
-
-/** Only stack frames are logged: the message may quote what a customer wrote. */
-function bugFields(error: unknown): Record<string, string> {
-  const frames = error instanceof Error ? (error.stack ?? '').match(/^ {4}at .*$/gm) : null;
-  const at = (frames ?? []).slice(0, 6).map((frame) => frame.trim().slice(3));
-  return {
-    ...Object.fromEntries(
-      Object.entries(errorFields(error)).map(([key, value]) => [key, String(value)]),
-    ),
-    at: at.join(' < '),
-  };
 }
 
 /**

@@ -50,7 +50,7 @@ interface InFlight {
 
 /**
  * Claims the heads of ready lanes and keeps up to `concurrency` attempts in flight. Shops with the
- * fewest attempts in flight come first. The intake wakes it; it also polls every 250 ms. Each
+ * fewest attempts in flight come first. It is woken when a message was accepted, and also polls every 250 ms. Each
  * shop's `Health` limits that shop's attempts in flight. Probes (`probing.ts`) do not count toward
  * the limit.
  */

@@ -29,8 +29,9 @@ function below(path: string, at: readonly (string | number)[], value: unknown): 
   );
 }
 
-const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isSecret(value);
+/** A plain object: not a list, and not an instance of a class such as a secret. */
+export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const isSecret = (value: unknown): value is Secret => value instanceof Secret;
 

@@ -32,7 +32,7 @@ import type { ConfigurationService } from './configuration-service.ts';
 import { consoleContents } from './console-contents.ts';
 import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
-import type { OnSettled } from './delivery/delivery.ts';
+import type { Delivery, OnSettled } from './delivery/delivery.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ShopClient } from './platforms.ts';
 import { version } from './version.ts';
@@ -57,6 +57,7 @@ export interface ConsoleParts {
   readonly index: EntryIndex;
   readonly shops: () => readonly ShopClient[];
   readonly status: CollectStatus;
+  readonly health: Delivery['health'];
   readonly alerts: () => readonly Alert[];
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -259,15 +260,13 @@ const isCalled =
 /** The ticket belongs to the conversation. The platform is asked for it, with a short timeout. */
 async function ticketOf(
   { shopId, conversationId }: Entry,
-  { shops, status }: Pick<ConsoleParts, 'shops' | 'status'>,
+  { shops, health }: Pick<ConsoleParts, 'shops' | 'health'>,
 ): Promise<string | undefined> {
   const shop = shops().find((each) => each.shopId === shopId);
   const id = z.guid().safeParse(conversationId).data;
   if (shop === undefined || id === undefined) return undefined;
   try {
-    const known = (await status()).shops.find((each) => each.shopId === shopId);
-    const messages = known?.breakers.find(({ part }) => part === 'messages');
-    if (messages !== undefined && messages.state !== 'closed') return undefined;
+    if ((await health()).get(shopId)?.messages.state === 'open') return undefined;
     const query = { conversation_id: id, limit: 1 };
     const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));
     return results[0]?.id;

@@ -41,14 +41,21 @@ export interface Gateway {
    * everything else.
    */
   stop(): Promise<void>;
-  /** Resolves when the store has failed and the gateway cannot continue. */
-  readonly failed: Promise<Error>;
+  /** Resolves when the gateway cannot continue. */
+  readonly failed: Promise<Failure>;
   /**
    * Applies the current configuration, as far as that is possible without a restart. If it contains
    * a mistake, nothing changes. Never rejects.
    * @param who requested it: an operator's name, or `signal`
    */
   reload(who: string): Promise<ReloadResult>;
+}
+
+/** Why a gateway ends by itself. */
+export interface Failure {
+  /** After a failure of the store nothing can be acknowledged; after one of delivery, everything can. */
+  readonly part: 'store' | 'delivery';
+  readonly error: Error;
 }
 
 export interface GatewayOptions {
@@ -75,19 +82,19 @@ const GRACE_AFTER_FAILURE_MS = 500;
 export function createGateway(options: GatewayOptions): Gateway {
   const { logger } = options;
   const stack = new StopStack();
-  let resolveFailed: (error: Error) => void = () => undefined;
-  const failed = new Promise<Error>((resolve) => {
+  let resolveFailed: (failure: Failure) => void = () => undefined;
+  const failed = new Promise<Failure>((resolve) => {
     resolveFailed = resolve;
   });
   const grace = { ms: GRACE_MS };
   const onError = (part: string, error: unknown): void =>
     logger.error('gateway.stop_failed', { part, ...errorFields(error) });
   let closed: Promise<void> | undefined;
-  const fail = (error: Error): void => {
+  const onStoreFailed = (error: Error): void => {
     grace.ms = GRACE_AFTER_FAILURE_MS;
     // All at once, since none of them can acknowledge anything any more.
     closed ??= stack.closeDoors(onError);
-    resolveFailed(error);
+    resolveFailed({ part: 'store', error });
   };
   const unwind = async (): Promise<void> => {
     await closed;
@@ -98,7 +105,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     failed,
     async start() {
       try {
-        running = await start(options, stack, grace, fail);
+        running = await start(options, stack, grace, {
+          store: onStoreFailed,
+          delivery: (error) => resolveFailed({ part: 'delivery', error }),
+        });
         return running.addresses;
       } catch (error) {
         await unwind();
@@ -120,17 +130,17 @@ async function start(
   options: GatewayOptions,
   stack: StopStack,
   grace: Base['grace'],
-  fail: (error: Error) => void,
+  fail: Readonly<Record<Failure['part'], (error: Error) => void>>,
 ): Promise<Running> {
   const base = await createBase(options, stack, grace);
   const { config, live, metrics, clock, tracing } = base;
   const readiness = createReadiness();
 
-  const store = await openStore(base, fail);
+  const store = await openStore(base, fail.store);
   const index = openIndex(base, store);
   readiness.add('spool', () => store.spool.probe());
 
-  const { clients, local } = await connectPlatforms({ ...base, store });
+  const { clients, localUrl } = await connectPlatforms({ ...base, store });
 
   // Set later, when the parts behind them exist.
   const opened: {
@@ -151,12 +161,8 @@ async function start(
   const chat = startChat({ ...base, store, intake, clients });
   stack.push('reply poller', () => chat?.stopReplies());
   const delivery = await openDelivery({
-    ...{ ...base, store, intake, fail, isHere: options.deliversHere === true },
-    localUrl: {
-      get value() {
-        return local.value?.url;
-      },
-    },
+    ...{ ...base, store, intake, fail: fail.delivery, isHere: options.deliversHere === true },
+    localUrl,
     onSettled: (entry, state) => {
       chat?.onSettled(entry, state);
       opened.console?.onSettled(entry, state);
@@ -191,11 +197,12 @@ async function start(
     ...{ ...base, store, index, readiness, status, configuration },
     wake: () => delivery.wake(),
     metricsText: () => delivery.metricsText(),
+    health: () => delivery.health(),
     doors: () => ({
       ...(opened.smtp && { smtp: opened.smtp }),
       ...(http && { http: http.address }),
     }),
-    platformUrl: () => local.value?.url,
+    platformUrl: () => localUrl.value,
     shops: () => clients.value,
     alerts: () => alerting.current,
   });
@@ -218,7 +225,7 @@ async function start(
       ...(opened.smtp && { smtp: opened.smtp }),
       ...(http && { http: http.address }),
       admin: { host: config.admin.host, port: console.port },
-      ...(local.value && { platform: { url: local.value.url } }),
+      ...(localUrl.value !== undefined && { platform: { url: localUrl.value } }),
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type Current, Holder } from '../runtime/current.ts';
+import { isMapping } from './config-leaves.ts';
 
 /** A part's prepared change to a new configuration. */
 export interface PreparedChange {
@@ -168,11 +169,4 @@ function mergedAt(path: string, running: unknown, next: unknown): unknown {
     return [key, mergedAt(below, running[key], next[key])];
   });
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
-}
-
-/** A plain object: not a list, and not an instance of a class such as a secret. */
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  );
 }

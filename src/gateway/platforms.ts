@@ -1,6 +1,5 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopId } from '../domain/ids.ts';
-import type { LocalPlatform } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
@@ -30,8 +29,11 @@ export interface ShopClient {
 /** The current platforms of the shops. */
 export interface Platforms {
   readonly clients: Current<readonly ShopClient[]>;
-  /** The embedded platform, if a shop has used it since the start. */
-  readonly local: Current<LocalPlatform | undefined>;
+  /**
+   * The URL of the embedded platform, if a shop has used it since the start. While a reload is
+   * prepared, also of one that the reload has started.
+   */
+  readonly localUrl: Current<string | undefined>;
 }
 
 /** Makes a client for every shop, and starts the embedded platform if a shop uses it. */
@@ -41,6 +43,12 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
   stack.push('local platform', () => running.value?.platform.stop());
   running.value = await startLocalPlatform(live.value, store, logger);
   const connect = shopConnector(parts);
+  let starting: RunningLocal | undefined;
+  const localUrl = {
+    get value() {
+      return (starting ?? running.value)?.platform.url;
+    },
+  };
   const connectAll = (
     config: CompleteConfig,
     before?: { readonly config: CompleteConfig; readonly clients: readonly ShopClient[] },
@@ -51,7 +59,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
         before !== undefined && likeness(shop, config, before.config) === 'all'
           ? before.clients.find((each) => each.shopId === shopId)
           : undefined;
-      return known ?? { shopId, name, client: connect(config, shop, running.value?.platform.url) };
+      return known ?? { shopId, name, client: connect(config, shop, localUrl.value) };
     });
   const clients = new Holder(connectAll(live.value));
 
@@ -59,25 +67,21 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
     name: 'platforms',
     reads: ['shops', 'platform', 'delivery.requestTimeout', 'delivery.mediaTimeout'],
     prepare: async (next, config) => {
-      const local = running.value ?? (await startLocalPlatform(next, store, logger));
+      if (running.value === undefined) starting = await startLocalPlatform(next, store, logger);
+      const connected = connectAll(next, { config, clients: clients.value });
       return {
         commit: () => {
-          running.value = local;
-          local?.serve(next);
-          clients.value = connectAll(next, { config, clients: clients.value });
+          running.value ??= starting;
+          starting = undefined;
+          running.value?.serve(next);
+          clients.value = connected;
         },
         undo: async () => {
-          if (local !== running.value) await local?.platform.stop();
+          await starting?.platform.stop();
+          starting = undefined;
         },
       };
     },
   });
-  return {
-    clients,
-    local: {
-      get value() {
-        return running.value?.platform;
-      },
-    },
-  };
+  return { clients, localUrl };
 }

@@ -77,7 +77,7 @@ export interface IntakeParts {
   readonly onAccepted: (shopId: ShopId, id: EntryId, channel: Channel) => void;
 }
 
-/** Makes entries that the caller stores. */
+/** The part of it that stores nothing. */
 export function createEntryIntake(clock: Clock): Pick<Intake, 'entryFor'> {
   const newId = createEntryIds();
   return { entryFor: (arrival) => toEntry(arrival, newId(), clock()) };
@@ -97,6 +97,7 @@ export function createIntake(parts: IntakeParts): Intake {
     spool.blobs.assertSpace(Math.max(0, ...shopIds.map((shopId) => backlog?.bytesOf(shopId) ?? 0)));
 
   return {
+    ...createEntryIntake(clock),
     assertSpace,
 
     async accept(arrivals) {
@@ -113,8 +114,6 @@ export function createIntake(parts: IntakeParts): Intake {
       spool.assertSound();
       return accepted;
     },
-
-    entryFor: (arrival) => toEntry(arrival, newId(), clock()),
 
     async acceptChat(arrival, message) {
       await assertSpace([arrival.shopId]);

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import winston from 'winston';
 import Transport from 'winston-transport';
 import { RAISE_DESCRIPTORS } from '../domain/trouble.ts';
@@ -58,19 +59,15 @@ export function jsonLogger(level: LogLevel, write: (text: string) => void): Adju
 /**
  * The logger of another thread of the process. A thread's own stream to standard error goes through the
  * main thread; the lines of this one do not, unless they cannot be written now.
- * @param isTerminal whether standard error is a terminal, which a thread cannot know
  */
-export function createThreadLogger(
-  { level, format }: LogOptions,
-  isTerminal: boolean,
-): AdjustableLogger {
+export function createThreadLogger({ level, format }: LogOptions): AdjustableLogger {
   const write = (text: string): void => {
     const bytes = Buffer.from(text);
     const written = writtenNow(bytes);
     if (written < bytes.length) process.stderr.write(bytes.subarray(written));
   };
   if (format === 'json') return jsonLogger(level, write);
-  return start(level, pretty(isTerminal), new LineBatch(write));
+  return start(level, pretty(), new LineBatch(write));
 }
 
 function writtenNow(bytes: Uint8Array): number {
@@ -82,12 +79,12 @@ function writtenNow(bytes: Uint8Array): number {
   }
 }
 
-function pretty(isTerminal = process.stderr.isTTY) {
+function pretty() {
   const { combine, timestamp, printf, colorize, uncolorize } = winston.format;
   return combine(
     timestamp({ format: 'HH:mm:ss.SSS' }),
     // A file or a pipe gets plain text without color codes.
-    isTerminal ? colorize({ level: true }) : uncolorize(),
+    isatty(STDERR) ? colorize({ level: true }) : uncolorize(),
     printf(({ timestamp: at, level, message, ...fields }) => {
       const rest = Object.entries(fields)
         .filter(([, value]) => value !== undefined)
@@ -185,4 +182,16 @@ export class LineBatch extends Transport {
     this.#lines = '';
     if (lines !== '') this.#writeOut(lines);
   }
+}
+
+/** Only stack frames are logged: the message may quote what a customer wrote. */
+export function bugFields(error: unknown): Record<string, string> {
+  const frames = error instanceof Error ? (error.stack ?? '').match(/^ {4}at .*$/gm) : null;
+  const at = (frames ?? []).slice(0, 6).map((frame) => frame.trim().slice(3));
+  return {
+    ...Object.fromEntries(
+      Object.entries(errorFields(error)).map(([key, value]) => [key, String(value)]),
+    ),
+    at: at.join(' < '),
+  };
 }

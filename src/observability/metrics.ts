@@ -150,7 +150,9 @@ const METRICS = {
 export type Metrics = {
   readonly [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]>;
 } & {
+  /** Those of the declarations above. */
   readonly registry: Registry;
+  /** Those of the process and of this thread: memory, the event loop. */
   readonly process: Registry;
   readonly readFrom: (sources: StatusSources) => void;
 };
@@ -177,8 +179,11 @@ export function createMetrics({ ofProcess = true } = {}): Metrics {
 /** The values of a thread's metrics, as they can be passed to another thread. */
 export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-export const valuesOf = ({ registry }: Metrics): Promise<MetricValues> =>
-  registry.getMetricsAsJSON();
+/** Its counters and histograms. Gauges are those of the main thread: they cannot be added. */
+export async function valuesOf({ registry }: Metrics): Promise<MetricValues> {
+  const values = await registry.getMetricsAsJSON();
+  return values.filter(({ name }) => !(registry.getSingleMetric(name) instanceof Gauge));
+}
 
 /** All metrics as a scraper reads them. Counts of other threads are added. */
 export async function metricsText(

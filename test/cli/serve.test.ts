@@ -120,8 +120,24 @@ test('a limit of the system that is reached while it runs is told as that, not a
   ]);
 });
 
+const STORE_FAILED = Promise.resolve({ part: 'store', error: new Error('EIO') } as const);
+
+test('a bug in delivery is told as one, and the stop has its time', async () => {
+  const error = new TypeError('what a customer wrote');
+  const { steps, logged, exits, run } = scene({
+    failed: Promise.resolve({ part: 'delivery', error } as const),
+  });
+  await expect(run(() => undefined)).rejects.toThrow(/an unexpected error; see the log/);
+  expect(steps).toEqual(['start', 'stop']);
+  expect(exits).toEqual([]);
+  expect(logged).toMatchObject([
+    ['process.unexpected', { error: 'TypeError', at: expect.stringContaining('serve.test.ts') }],
+  ]);
+  expect(JSON.stringify(logged)).not.toContain('customer');
+});
+
 test('a store that failed ends the process in failure', async () => {
-  const { steps, logged, run } = scene({ failed: Promise.resolve(new Error('EIO')) });
+  const { steps, logged, run } = scene({ failed: STORE_FAILED });
   await expect(run(() => undefined)).rejects.toThrow(/the store failed/);
   expect(steps).toEqual(['start', 'stop']);
   expect(logged.map(([event]) => event)).toEqual(['gateway.failed']);
@@ -130,7 +146,7 @@ test('a store that failed ends the process in failure', async () => {
 test('after the store failed, a stop that hangs does not keep the process', async () => {
   let isStopped: () => void = () => undefined;
   const { exits, run } = scene({
-    failed: Promise.resolve(new Error('EIO')),
+    failed: STORE_FAILED,
     stop: () => new Promise<void>((resolve) => (isStopped = resolve)),
   });
   const ended = run(() => undefined);

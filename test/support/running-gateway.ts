@@ -14,7 +14,6 @@ export interface RunningGateway {
   readonly httpUrl: string;
   /** Of the console. */
   readonly adminUrl: string;
-  readonly failed: Promise<Error>;
   reload(): Promise<ReloadResult>;
   stop(): Promise<void>;
 }
@@ -54,7 +53,6 @@ export async function startGateway(
     smtpPort: smtp.port,
     httpUrl: `http://${http.host}:${http.port}`,
     adminUrl: `http://${admin.host}:${admin.port}`,
-    failed: gateway.failed,
     reload: () => gateway.reload('signal'),
     stop: () => gateway.stop(),
   };

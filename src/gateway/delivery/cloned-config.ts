@@ -1,7 +1,8 @@
 import type { CompleteConfig } from '../../config/complete.ts';
 import { Secret } from '../../config/secret.ts';
+import { isMapping } from '../config-leaves.ts';
 
-/** The key of a secret in a configuration that goes to another thread, which loses its class. */
+/** The key of a secret in a clone: a structured clone has no classes. */
 const SECRET = ' secret';
 
 /** A configuration as it can be passed to another thread of this process. */
@@ -9,12 +10,14 @@ export interface ClonedConfig {
   readonly cloned: unknown;
 }
 
+/** Its secrets are in it in plain text: it is for another thread of this process alone. */
 export const toClone = (config: CompleteConfig): ClonedConfig => ({
   cloned: mapped(config, (value) =>
     value instanceof Secret ? { [SECRET]: value.reveal() } : undefined,
   ),
 });
 
+/** The configuration of which `toClone` made a clone. */
 export function fromClone({ cloned }: ClonedConfig): CompleteConfig {
   // Made by `toClone`.
   return mapped(cloned, (value) =>
@@ -32,6 +35,3 @@ function mapped(value: unknown, replaced: (value: unknown) => unknown): unknown 
     Object.entries(value).map(([key, each]) => [key, mapped(each, replaced)]),
   );
 }
-
-const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;

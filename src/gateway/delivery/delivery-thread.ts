@@ -10,7 +10,7 @@ import type { Accepted, Outcome } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { ShopHealth } from '../../spool/shop-health.ts';
 import type { SharedStore, Sharing } from '../../spool/store.ts';
-import type { LiveConfig } from '../live-config.ts';
+import { type LiveConfig, RELOADABLE_PATHS } from '../live-config.ts';
 import { type ClonedConfig, toClone } from './cloned-config.ts';
 import type { Delivery, OnSettled, SettledEntry } from './delivery.ts';
 
@@ -19,8 +19,6 @@ export interface DeliveryThreadData {
   readonly config: ClonedConfig;
   readonly localUrl: string | undefined;
   readonly store: SharedStore;
-  /** Whether the log goes to a terminal; the thread cannot know. */
-  readonly isTerminal: boolean;
 }
 
 /** What the thread offers. */
@@ -31,9 +29,12 @@ export interface DeliveryThread {
   readonly tryNow: () => void;
   readonly health: () => Promise<readonly (readonly [ShopId, ShopHealth])[]>;
   readonly metrics: () => Promise<MetricValues>;
-  /** A reload in the steps of `PreparedChange`. */
-  readonly prepare: (config: ClonedConfig) => Promise<void>;
-  readonly commit: (localUrl: string | undefined) => Promise<void>;
+  /**
+   * A reload in the steps of `PreparedChange`; `commit` and `undo` follow `prepare`.
+   * @param localUrl of the embedded platform, which the reload may have started
+   */
+  readonly prepare: (config: ClonedConfig, localUrl: string | undefined) => Promise<void>;
+  readonly commit: () => Promise<void>;
   readonly undo: () => Promise<void>;
   /** @param graceMs for attempts in flight */
   readonly stop: (graceMs: number) => Promise<void>;
@@ -76,8 +77,9 @@ const LIMITS = { maxYoungGenerationSizeMb: 12 };
 const ANSWER_WITHIN_MS = 2000;
 
 /**
- * Delivers in a thread of its own, so that the main thread has only connections and
- * acknowledgements to care for. The thread claims from the store's thread, without a stop here.
+ * Delivers in a thread of its own, so that the main thread has only connections and acknowledgements
+ * to care for. The thread claims directly from the store's thread. It is stopped with `stack`.
+ * @throws what ended the thread at its start, which `fail` gets, too
  */
 export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<ThreadedDelivery> {
   const { live, sharing, intake, localUrl, stack, grace, onSettled, fail } = parts;
@@ -86,7 +88,6 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
     config: toClone(live.value),
     localUrl: localUrl.value,
     store: shared,
-    isTerminal: process.stderr.isTTY,
   };
   const owner: DeliveryOwner = {
     accept: (arrivals) => intake.accept(arrivals),
@@ -121,15 +122,16 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
   });
   live.add({
     name: 'delivery thread',
-    reads: ['shops', 'platform', 'delivery', 'log.level'],
+    // The parts of the thread know which of them concern them.
+    reads: RELOADABLE_PATHS,
     prepare: async (next) => {
-      await thread.call('prepare', toClone(next));
+      await thread.call('prepare', toClone(next), localUrl.value);
       let committed: Promise<void> | undefined;
       return {
         commit: () => {
-          committed = thread.call('commit', localUrl.value);
-          // Reported by `after`.
-          committed.catch(() => undefined);
+          committed = thread.call('commit');
+          // The main thread has changed: to go on with other shops and keys than it is no way out.
+          committed.catch(fail);
         },
         after: () => committed ?? Promise.resolve(),
         undo: () => thread.call('undo'),
@@ -145,9 +147,12 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
     // The status, its alerts and a scrape must not wait for a thread that does not answer.
     health: async () => {
       const asked = thread.call('health').then((health) => new Map(health));
-      known = await withinMs(asked, ANSWER_WITHIN_MS, () => known);
+      known = await withinMs(asked, ANSWER_WITHIN_MS, () => known).catch(() => known);
       return known;
     },
-    metrics: () => withinMs(thread.call('metrics'), ANSWER_WITHIN_MS, () => []),
+    metrics: async () => {
+      const asked = thread.call('metrics').catch((): MetricValues => []);
+      return withinMs(asked, ANSWER_WITHIN_MS, () => []);
+    },
   };
 }

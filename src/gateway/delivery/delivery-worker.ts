@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAuthenticator } from '../../channels/email/authentication/authenticator.ts';
 import { createEntryIntake } from '../../intake/intake.ts';
-import { createThreadLogger, errorFields } from '../../observability/logger.ts';
+import { bugFields, createThreadLogger, errorFields } from '../../observability/logger.ts';
 import { createMetrics, forgetShops, valuesOf } from '../../observability/metrics.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { Holder } from '../../runtime/current.ts';
@@ -27,7 +27,7 @@ import type {
 // `workerData` is what delivery-thread.ts passes, of this very type.
 const data = workerData as DeliveryThreadData;
 const config = fromClone(data.config);
-const logger = createThreadLogger(config.log, data.isTerminal);
+const logger = createThreadLogger(config.log);
 const metrics = createMetrics({ ofProcess: false });
 const clock = createMonotonicClock();
 const live = new LiveConfig(config, logger);
@@ -39,7 +39,7 @@ let prepared: PreparedChange | undefined;
 
 async function start(): Promise<void> {
   const store = await joinSqliteStore(data.store, {
-    makeSpace: () => owner('makeSpace'),
+    makeSpace: () => owner('makeSpace').catch(asSpoolError),
     onCommit: (seconds, calls) => {
       metrics.commitSeconds.observe(seconds);
       metrics.commitEntries.observe(calls);
@@ -67,35 +67,48 @@ async function start(): Promise<void> {
 
 /** Messages are accepted in one place, which counts them and knows the space. */
 async function accept(arrivals: Parameters<DeliveryOwner['accept']>[0]) {
+  return owner('accept', arrivals).catch(asSpoolError);
+}
+
+/** An error of the store as the store's own methods throw it. */
+function asSpoolError(error: unknown): never {
+  if (!(error instanceof CallFailed)) throw error;
+  const { kind, name } = error.failure;
+  throw kind === 'full' ? new SpoolFull(name) : new SpoolUnavailable(name);
+}
+
+/** The main thread gets the kind of an error alone; the log of this one tells where it was. */
+async function telling<T>(event: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await owner('accept', arrivals);
+    return await work();
   } catch (error) {
-    if (!(error instanceof CallFailed)) throw error;
-    const { kind, name } = error.failure;
-    throw kind === 'full' ? new SpoolFull(name) : new SpoolUnavailable(name);
+    logger.error(event, bugFields(error));
+    throw error;
   }
 }
 
 /** Tells of all that settled in one turn of the event loop at once. */
 function settledInBatches(tell: (settled: readonly Settled[]) => Promise<void>) {
   let waiting: Settled[] = [];
-  return ({ meta, ...entry }: Settled['entry'], state: Settled['state']): void => {
+  return (
+    { id, kind, shopId, channel, receivedAt, meta }: Settled['entry'],
+    state: Settled['state'],
+  ): void => {
     if (waiting.length === 0) {
       setImmediate(() => {
         const settled = waiting;
         waiting = [];
-        // The entries are settled; only the pages do not show it at once.
+        // The entries are settled; only pages and visitors do not see it at once.
         tell(settled).catch(() => undefined);
       });
     }
-    const { id, kind, shopId, channel, receivedAt } = entry;
     const shown = channel === 'web_chat' ? meta : {};
     waiting.push({ entry: { id, kind, shopId, channel, receivedAt, meta: shown }, state });
   };
 }
 
 const owner = serveRpc<DeliveryThread, DeliveryOwner>(parentPort, {
-  start,
+  start: () => telling('delivery.start_failed', start),
   wake: () => delivery?.wake(),
   tryNow: () => delivery?.tryNow(),
   health: async () => [...((await delivery?.health()) ?? [])],
@@ -103,12 +116,13 @@ const owner = serveRpc<DeliveryThread, DeliveryOwner>(parentPort, {
     await forgetShops(metrics, new Set(live.value.shops.map(({ name }) => name)));
     return valuesOf(metrics);
   },
-  prepare: async (clone) => {
-    const next = fromClone(clone);
-    prepared = await live.prepare(next, changedPaths(live.value, next));
-  },
-  commit: async (url) => {
-    localUrl.value = url;
+  prepare: (clone, url) =>
+    telling('config.reload_failed', async () => {
+      localUrl.value = url;
+      const next = fromClone(clone);
+      prepared = await live.prepare(next, changedPaths(live.value, next));
+    }),
+  commit: async () => {
     prepared?.commit();
     await prepared?.after?.();
     prepared = undefined;

@@ -1,7 +1,7 @@
 import type { Intake } from '../../intake/intake.ts';
 import { metricsText } from '../../observability/metrics.ts';
 import type { Store } from '../../spool/store.ts';
-import type { Delivery, DeliveryParts } from './delivery.ts';
+import { type Delivery, type DeliveryParts, startDelivery } from './delivery.ts';
 import { type DeliveryThreadParts, startDeliveryThread } from './delivery-thread.ts';
 
 export interface OpenDelivery extends Delivery {
@@ -25,8 +25,6 @@ interface Parts
 export async function openDelivery({ store, isHere, ...parts }: Parts): Promise<OpenDelivery> {
   const { sharing } = store;
   if (isHere || sharing === undefined) {
-    // Imported here, because it is a third of what a gateway loads.
-    const { startDelivery } = await import('./delivery.ts');
     const delivery = startDelivery({ ...parts, store });
     return {
       ...delivery,

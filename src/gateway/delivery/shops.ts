@@ -29,9 +29,10 @@ export function connectShops(parts: ShopsParts): Current<readonly ShopPlatform[]
     reads: ['shops', 'platform', 'delivery.requestTimeout', 'delivery.mediaTimeout'],
     prepare: (next, config) => {
       const before = { config, shops: shops.value };
+      const prepared = connected(next, connect, parts, before);
       return {
-        commit: () => void (shops.value = connected(next, connect, parts, before)),
-        after: () => deliverSoon(before.shops, shops.value, store.spool),
+        commit: () => void (shops.value = prepared),
+        after: () => deliverSoon(before.shops, prepared, store.spool),
       };
     },
   });

@@ -26,7 +26,7 @@ export interface CheckpointThread {
 const EVERY_MS = 500;
 const WORTH_IT_BYTES = 4 * 1024 * 1024;
 
-// `workerData` is what store-client.ts passes, of this very type.
+// `workerData` is what open-client.ts passes, of this very type.
 const { file, failed } = workerData as CheckpointThreadData;
 const db = new Database(file, { timeout: 5000 });
 db.pragma('synchronous = FULL');

@@ -18,7 +18,7 @@ import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts'
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { logGrowthBytes } from './database.ts';
 import type { Operations } from './operations.ts';
-import { createDeliverySpool } from './join.ts';
+import { createDeliverySpool } from './delivery-spool.ts';
 import { openStoreClient } from './open-client.ts';
 import { type OnCommit, type Remote, storeOperations } from './store-client.ts';
 

@@ -26,7 +26,7 @@ const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 /**
  * All operations of the database's thread: the public methods of the tables, by their names. Most
  * are methods of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`,
- * `opt-out-store.ts`); only `open.ts` or another table calls the rest, such as `acceptFiled`. Each is
+ * `opt-out-store.ts`); only `open.ts`, `delivery-spool.ts` or another table calls the rest, such as `acceptFiled`. Each is
  * synchronous, runs in the transaction of its batch, and takes and returns only values that can be
  * cloned to another thread.
  */

@@ -58,7 +58,7 @@ const ACCEPTING: ReadonlySet<OperationName> = new Set(['accept', 'acceptMessage'
 /** Opens the database and runs the calls that arrive at the port, until it is told to close. */
 export function serveStore(port: MessagePort, options: StoreOptions): void {
   try {
-    new StoreServer(openDatabase(options.file, options.role), options).serve(port);
+    new StoreServer(port, openDatabase(options.file, options.role), options);
   } catch (error) {
     const unusable: FromStore = {
       unusable: error instanceof Error ? error.message : 'unknown',
@@ -73,24 +73,31 @@ export function serveStore(port: MessagePort, options: StoreOptions): void {
  * no timer, so a single message is committed at once, and fifty messages share one fsync.
  */
 class StoreServer {
-  /** The first is the one that opened the store. */
-  readonly #ports: MessagePort[] = [];
+  /** Of the thread that opened the store, and closes it. */
+  readonly #owner: MessagePort;
+  readonly #joined = new Set<MessagePort>();
   readonly #store: BatchStore;
   readonly #options: StoreOptions;
 
-  constructor(db: Db, options: StoreOptions) {
+  constructor(owner: MessagePort, db: Db, options: StoreOptions) {
+    this.#owner = owner;
     this.#options = options;
     const made = createOperations(db, createMonotonicClock());
     this.#store = { db, ...made };
     // The first fsync of a connection also syncs the folder, and SQLite ignores an error of that
     // (os_unix.c, unixSync), so it happens here, before the first acknowledgement.
     if (options.role === 'owner') made.operations.probe();
+    this.#serve(owner);
   }
 
-  serve(port: MessagePort): void {
-    this.#ports.push(port);
+  #join(port: MessagePort): void {
+    this.#joined.add(port);
+    port.on('close', () => this.#joined.delete(port));
+    this.#serve(port);
+  }
+
+  #serve(port: MessagePort): void {
     port.on('message', (message: ToStore) => this.#receive(port, message));
-    port.on('close', () => this.#ports.splice(this.#ports.indexOf(port), 1));
     // These are its keys.
     const ready = Object.keys(this.#store.operations) as OperationName[];
     say(port, { ready });
@@ -117,7 +124,7 @@ class StoreServer {
     const calls = new Map<MessagePort, Call[]>();
     let [count, isClosing] = [0, false];
     const take = (port: MessagePort, message: ToStore): void => {
-      if ('join' in message) this.serve(message.join);
+      if ('join' in message) this.#join(message.join);
       else if ('close' in message) isClosing = true;
       else {
         const before = calls.get(port);
@@ -130,7 +137,7 @@ class StoreServer {
     for (let found = true; found && count < MAX_BATCH;) {
       found = false;
       // One message of each in turn, so that none waits for another that has a thousand.
-      for (const port of [...this.#ports]) {
+      for (const port of [this.#owner, ...this.#joined]) {
         const message = receiveMessageOnPort(port)?.message as ToStore | undefined;
         if (message === undefined) continue;
         found = true;
@@ -153,11 +160,11 @@ class StoreServer {
     for (const [port, { length }] of calls) {
       const commit = from === 0 && { commit: { seconds, calls: all.length } };
       const own = results.slice(from, from + length);
-      say(port, { results: own, ...commit, ...(port !== this.#ports[0] && accepted) });
+      say(port, { results: own, ...commit, ...(port !== this.#owner && accepted) });
       from += length;
     }
     if (accepted) {
-      for (const port of this.#ports.slice(1)) {
+      for (const port of this.#joined) {
         if (!calls.has(port)) say(port, { results: [], ...accepted });
       }
     }
@@ -175,7 +182,7 @@ class StoreServer {
   }
 
   #end(last: FromStore): void {
-    for (const port of [...this.#ports]) {
+    for (const port of [this.#owner, ...this.#joined]) {
       say(port, last);
       port.close();
     }

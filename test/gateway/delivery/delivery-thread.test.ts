@@ -13,6 +13,7 @@ import { freePorts, ownLoopbackAddress } from '../../support/gateway-config.ts';
 import { GatewayProcess } from '../../support/gateway-process.ts';
 import { startGateway, writeConfig } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
+import { waitForEntries } from '../../support/spool-beside.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -66,6 +67,16 @@ test('follows a reload: what waited goes to the new platform', async () => {
   expect(before.platform.messages).toEqual([]);
 });
 
+test('knows the embedded platform that a reload has started', async () => {
+  const { platform, platformUrl } = await aPlatform();
+  const { gateway, choices, send } = await threaded(platformUrl, { paused: true });
+  await send('waits');
+  writeConfig({ dataDir: choices.dataDir, paused: false });
+  expect(await gateway.reload()).toMatchObject({ ok: true });
+  await waitForEntries(choices.dataDir, 'the delivery', ([entry]) => entry?.state === 'delivered');
+  expect(platform.messages).toEqual([]);
+});
+
 test('goes on when nobody reads the log any more', async () => {
   const { platform, platformUrl } = await aPlatform();
   const dir = tempDir();
@@ -84,20 +95,23 @@ test('goes on when nobody reads the log any more', async () => {
   expect(await gateway.terminate()).toEqual({ code: 0, signal: null });
 });
 
-test('its end is the end of the gateway', async () => {
+async function aConfig() {
   const dir = tempDir();
   ends(() => dir.remove());
-  const source = configSource({ file: writeConfig({ dataDir: dir.path }), env: {} });
-  const loaded = source.load();
+  const loaded = configSource({ file: writeConfig({ dataDir: dir.path }), env: {} }).load();
   if (!loaded.ok) throw new Error('a configuration with mistakes');
-  const config = await completeConfig(loaded.config);
+  return completeConfig(loaded.config);
+}
+
+test('its end is the end of the gateway', async () => {
+  const config = await aConfig();
   const { port1, port2 } = new MessageChannel();
   ends(() => port2.close());
   const failed = await new Promise<Error>((resolve) => {
     const starting = startDeliveryThread({
       live: new LiveConfig(config, silentLogger),
       sharing: {
-        share: () => ({ dir: dir.path, port: port1, failed: new SharedArrayBuffer(4) }),
+        share: () => ({ dir: config.dataDir, port: port1, failed: new SharedArrayBuffer(4) }),
         makeSpace: () => Promise.resolve(),
       },
       intake: { accept: () => Promise.resolve([]) },
@@ -112,12 +126,7 @@ test('its end is the end of the gateway', async () => {
 });
 
 test('a configuration is the same in the thread, with its secrets', async () => {
-  const dir = tempDir();
-  ends(() => dir.remove());
-  const source = configSource({ file: writeConfig({ dataDir: dir.path }), env: {} });
-  const loaded = source.load();
-  if (!loaded.ok) throw new Error('a configuration with mistakes');
-  const config = await completeConfig(loaded.config);
+  const config = await aConfig();
   const there = fromClone(structuredClone(toClone(config)));
   expect(there).toEqual(config);
   expect(there.shops[0]?.apiKey.reveal()).toBe('key-of-acme');

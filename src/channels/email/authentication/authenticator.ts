@@ -45,8 +45,8 @@ interface AuthenticatorDeps {
 }
 
 /**
- * Checks senders in a separate thread, which is started with the first message. There is a single
- * thread, so that all messages share the DNS cache and its breaker. The verdict on mail without
+ * Checks senders in a separate thread, which is started with the first message. It has a single
+ * thread, so that all its messages share the DNS cache and its breaker. The verdict on mail without
  * signatures is remembered here as long as its DNS answers are.
  */
 export function createAuthenticator(

@@ -130,7 +130,7 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
       return {
         commit: () => {
           committed = thread.call('commit');
-          // The main thread has changed: to go on with other shops and keys than it is no way out.
+          // The main thread has changed already, so the two cannot go on.
           committed.catch(fail);
         },
         after: () => committed ?? Promise.resolve(),

@@ -18,8 +18,8 @@ const STAMP = join(DIST, '.built');
 /** The types of what the package exports, and of nothing else. */
 const DECLARATIONS = join(DIST, 'declarations');
 
-/** The widget and the console's page are bundles, not file by file. */
-const isBundled = (file) => /^(?:widget|console\/page)\//.test(file);
+/** The widget, the console's page and the program are bundles, not file by file. */
+const isBundled = (file) => /^(?:widget|console\/page|program)\//.test(file);
 
 /** What dist/ has to hold, by source. Whatever is not TypeScript is copied. */
 function outputsOf(source) {
@@ -67,7 +67,7 @@ export function build() {
   const code =
     compile('tsconfig.json') ||
     compile('tsconfig.package.json') ||
-    run(process.execPath, ['scripts/build-threads.mjs']) ||
+    run(process.execPath, ['scripts/build-bundles.mjs']) ||
     run(process.execPath, ['scripts/build-widget.mjs']) ||
     run(process.execPath, ['scripts/build-console.mjs']);
   const assets = sources.filter((source) => !source.endsWith('.ts') && !isBundled(source));

@@ -17,6 +17,9 @@ export const BUNDLED_THREADS = [
   'gateway/delivery/delivery-worker',
 ];
 
+/** The program, which is bundled too; `entry` is below src/. */
+export const PROGRAM = { entry: 'cli/start', folder: join(DIST, 'program') };
+
 /** Runs a program in the checkout with its output shown; returns its exit code. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });

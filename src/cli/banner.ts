@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
-import type { Addresses } from '../gateway/gateway.ts';
+import type { Addresses } from '../gateway/start.ts';
 import { quote } from './quote.ts';
 import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './send.ts';
 import { reachable } from '../runtime/ip-addresses.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { isatty } from 'node:tty';
 import { completeConfig, stopDelayMs } from '../config/complete.ts';
-import type { Addresses, Gateway } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Addresses } from '../gateway/start.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { bugFields, createLogger, errorFields, type Logger } from '../observability/logger.ts';
 import { withinMs } from '../runtime/clock.ts';

@@ -16,7 +16,7 @@ const LEASE_MS = 45_000;
 const RENEW_EVERY_MS = 10_000;
 const LOOK_EVERY_MS = 250;
 /** Once no attempt has begun for a while. */
-const LOOK_AT_REST_MS = 1000;
+const LOOK_AT_REST_MS = 2000;
 const AT_REST_AFTER_MS = 10_000;
 /** The largest share of the slots for one shop, so that a slow platform does not use all. */
 const SHARE_OF_ONE_SHOP = 0.75;
@@ -30,7 +30,7 @@ export interface DispatcherOptions {
   readonly paused?: boolean;
   /**
    * The polling interval: how late retries and commands of other processes may be noticed. Default 250 ms,
-   * and a second when no attempt has begun for ten.
+   * and two seconds when no attempt has begun for ten.
    */
   readonly lookEveryMs?: number;
 }

@@ -13,6 +13,31 @@ export function createMonotonicClock(): Clock {
 }
 
 /**
+ * Runs `work` about every `ms`, at moments that all callers with this `ms` share: an idle process then wakes up once for
+ * all of them, and each time costs it about 0.1 ms of processor time.
+ * @returns ends it
+ */
+export function everyInStep(ms: number, work: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (): void => {
+    timer = setTimeout(run, untilStep(ms, performance.now())).unref();
+  };
+  const run = (): void => {
+    wait();
+    work();
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
+/** How long to wait for a moment that is a multiple of `ms`: between half of `ms` and one and a half. */
+export function untilStep(ms: number, now: number): number {
+  const sinceStep = now % ms;
+  // A timer may fire slightly early, and must not fire again at the very step.
+  return sinceStep < ms / 2 ? ms - sinceStep : 2 * ms - sinceStep;
+}
+
+/**
  * The result of `work`, or of `late` after this time. The work is not interrupted; if it fails
  * later, the error is ignored.
  */

@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type CutOff, type HttpBounds, HttpConnections } from './http-connections.ts';
 import { type FinalAnswer, FinalAnswers } from './final-answer.ts';
+import { everyInStep } from './clock.ts';
 import type { Networks } from './ip-addresses.ts';
 
 const SECOND = 1000;
@@ -105,7 +106,8 @@ export function createHttpListener(
       // A fixed time for every request does not suit uploads; `bodyPace` limits bodies instead.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveMs,
-      connectionsCheckingInterval: options.checkEveryMs,
+      // Of headers only. It cannot run in step with ours, so it runs less often.
+      connectionsCheckingInterval: 5 * options.checkEveryMs,
       maxHeaderSize: options.maxHeaderBytes,
     },
     onRequest,
@@ -133,7 +135,7 @@ export function createHttpListener(
     if (mayAnswer) refuse(socket, status);
     else socket.destroy();
   });
-  let timer: NodeJS.Timeout | undefined;
+  let endChecks = (): void => undefined;
   return {
     server,
     listen: (host, port) =>
@@ -142,8 +144,9 @@ export function createHttpListener(
         watch(server, connections, options);
         server.listen(port, host, () => {
           server.off('error', reject);
-          timer = setInterval(() => connections.endStalled(options.now()), options.checkEveryMs);
-          timer.unref();
+          endChecks = everyInStep(options.checkEveryMs, () =>
+            connections.endStalled(options.now()),
+          );
           // Later errors (EMFILE on accept) are temporary; each connection has its own limits.
           server.on('error', () => undefined);
           // A listening TCP server returns an AddressInfo; the other types are for pipes.
@@ -158,7 +161,7 @@ export function createHttpListener(
     stop: async (graceMs) => {
       if (!server.listening) return;
       await closeWithin(graceMs, server, finalAnswers);
-      clearInterval(timer);
+      endChecks();
     },
   };
 }

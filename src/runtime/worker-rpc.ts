@@ -42,18 +42,18 @@ export class CallFailed extends Error {
   }
 }
 
-const transfers = new WeakMap<object, readonly ArrayBuffer[]>();
+const transfers = new WeakMap<object, readonly Transferable[]>();
 
-/** Returns `value`; as an argument or a result, it moves these buffers instead of copying them. */
+/** Returns `value`; as an argument or a result, it moves these buffers and ports instead of copying them. */
 export function transferring<Value extends object>(
   value: Value,
-  buffers: readonly ArrayBuffer[],
+  moved: readonly Transferable[],
 ): Value {
-  transfers.set(value, buffers);
+  transfers.set(value, moved);
   return value;
 }
 
-const buffersOf = (value: unknown): readonly ArrayBuffer[] =>
+const movedWith = (value: unknown): readonly Transferable[] =>
   (typeof value === 'object' && value !== null ? transfers.get(value) : undefined) ?? [];
 
 type Message =
@@ -80,7 +80,7 @@ class Peer<Offered extends Functions<Offered>> {
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
   #messages: Message[] = [];
-  #transfer: ArrayBuffer[] = [];
+  #transfer: Transferable[] = [];
 
   constructor(port: Pick<MessagePort, 'postMessage'>, options: PeerOptions) {
     this.#port = port;
@@ -99,7 +99,7 @@ class Peer<Offered extends Functions<Offered>> {
       const resolve = settle as (value: unknown) => void;
       const deadline = this.#options.startDeadline?.(id, name);
       this.#pending.set(id, { resolve, reject, deadline });
-      this.#post({ id, name, args }, args.flatMap(buffersOf));
+      this.#post({ id, name, args }, args.flatMap(movedWith));
     });
 
   /** Calls the functions in the order of the messages, before it returns. */
@@ -133,7 +133,7 @@ class Peer<Offered extends Functions<Offered>> {
       // The types are those of the caller's `Call`.
       const called = functions[name as never] as (...args: readonly unknown[]) => unknown;
       const value = await called(...args);
-      this.#post({ id, value }, buffersOf(value));
+      this.#post({ id, value }, movedWith(value));
     } catch (error) {
       const errorName = error instanceof Error ? error.name : typeof error;
       this.#post(
@@ -147,7 +147,7 @@ class Peer<Offered extends Functions<Offered>> {
    * Messages of one turn of the event loop are sent together, because waking a thread costs more
    * than most calls.
    */
-  #post(message: Message, transfer: readonly ArrayBuffer[]): void {
+  #post(message: Message, transfer: readonly Transferable[]): void {
     if (this.#messages.length === 0) {
       setImmediate(() => {
         this.#port.postMessage(this.#messages.splice(0), this.#transfer.splice(0));
@@ -170,8 +170,6 @@ export interface RpcThreadOptions<Theirs, Ours> {
    * hostile message exploits must not find a key in it.
    */
   readonly sharesEnvironment?: boolean;
-  /** What of it is moved to the thread. */
-  readonly transfer?: readonly Transferable[];
   readonly limits?: ResourceLimits;
   /** Per function; without a deadline, a call may take any time. */
   readonly deadlinesMs?: { readonly [Name in keyof Theirs]?: number };
@@ -203,7 +201,6 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     this.#deadlinesMs = new Map(Object.entries(options.deadlinesMs ?? {}));
     this.#worker = new Worker(url, {
       workerData: options.data,
-      transferList: [...(options.transfer ?? [])],
       resourceLimits: options.limits,
       env: options.sharesEnvironment === true ? SHARE_ENV : {},
     });

@@ -1,4 +1,4 @@
-import { createCipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DurableFiles } from '../runtime/durable-files.ts';
@@ -16,6 +16,7 @@ const LEAST_BYTES = 36 * 1024 * 1024;
 /** Required free space beyond the deleted file's size before the ballast is made again. */
 const MARGIN_BYTES = 8 * 1024 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
+const PAGE_BYTES = 4096;
 /** The file is checked this often: other processes may have deleted it or freed space. */
 const LOOKED_AT_EVERY_MS = 1000;
 
@@ -139,15 +140,16 @@ export class Ballast {
   }
 }
 
-/** Fills the file with random bytes, which no file system can compress. */
+/** Fills the file with random bytes and numbered pages, so that no file system can compress or share them. */
 async function fill(file: string, size: number, files: DurableFiles): Promise<void> {
-  // A cipher stream is faster than the system's random numbers.
-  const random = createCipheriv('aes-128-ctr', randomBytes(16), randomBytes(16));
-  const zeros = Buffer.alloc(BLOCK_BYTES);
+  const block = randomBytes(BLOCK_BYTES);
   const handle = await open(file, 'w', 0o600);
   try {
     for (let at = 0; at < size; at += BLOCK_BYTES) {
-      const { bytesWritten } = await handle.write(random.update(zeros));
+      for (let page = 0; page < BLOCK_BYTES; page += PAGE_BYTES) {
+        block.writeUInt32LE((at + page) / PAGE_BYTES, page);
+      }
+      const { bytesWritten } = await handle.write(block);
       if (bytesWritten < BLOCK_BYTES) throw new SpoolFull('short write');
     }
     await files.syncNew(handle);

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Router } from 'express';
 import { Server } from 'socket.io';
 import { errorFields } from '../../observability/logger.ts';
+import { everyInStep } from '../../runtime/clock.ts';
 import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
@@ -107,7 +108,7 @@ export class ChatServer {
   readonly #connections = new Connections();
   readonly #inFlight = new InFlight();
   readonly #waits = new ReconnectDelays();
-  readonly #unreadTimer: NodeJS.Timeout;
+  readonly #endUnreadChecks: () => void;
   readonly #endSignals: () => void;
   #isAttached = false;
   /** Connections without a handshake must not use up the room of others. */
@@ -157,7 +158,7 @@ export class ChatServer {
       onSuperseded: (shopId, guest) => recognition.supersede(shopId, guest),
     });
     this.#endSignals = signals.subscribe(reader);
-    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), UNREAD_CHECK_MS).unref();
+    this.#endUnreadChecks = everyInStep(UNREAD_CHECK_MS, () => this.#lookAtUnread());
   }
 
   /**
@@ -234,7 +235,7 @@ export class ChatServer {
 
   /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
   async stop(): Promise<void> {
-    clearInterval(this.#unreadTimer);
+    this.#endUnreadChecks();
     this.#endSignals();
     await Promise.all([this.#inFlight.close(), this.#stopUploads()]);
     // Connections are closed rather than sockets: clients reconnect after a lost connection, but

@@ -7,7 +7,7 @@ import type { Intake } from '../../intake/intake.ts';
 import type { AddressDirectory } from './routing.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, everyInStep } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import {
   ConnectionLimits,
@@ -114,7 +114,7 @@ export function createEmailServer(
   const trusted = createNetworks(options.trustedRelays);
   const limits = new ConnectionLimits(options, trusted);
   let draining = false;
-  let idleTimer: NodeJS.Timeout | undefined;
+  let endIdleChecks = (): void => undefined;
 
   const report = new DoorReport('smtp', parts);
   const onRefused = (reason: RefusalReason, session: string) => report.refused(reason, { session });
@@ -157,9 +157,9 @@ export function createEmailServer(
     async start() {
       const port = await listener.listenOn(options.host, options.port);
       data.start();
-      idleTimer = setInterval(() => {
-        listener.endIdle(performance.now(), options.noMessageMs);
-      }, options.checkEveryMs);
+      endIdleChecks = everyInStep(options.checkEveryMs, () =>
+        listener.endIdle(performance.now(), options.noMessageMs),
+      );
       return { port };
     },
     async stop(graceMs) {
@@ -177,7 +177,7 @@ export function createEmailServer(
       // acknowledged.
       await Promise.race([data.idle(), graceOver]);
       clearTimeout(graceTimer);
-      clearInterval(idleTimer);
+      endIdleChecks();
       data.close();
     },
   };

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { canonicalAddress } from '../../domain/email-addresses.ts';
 import type { Intake } from '../../intake/intake.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, everyInStep } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import { DataPace, type DataPaceOptions } from '../../runtime/connection-limits.ts';
 import {
@@ -65,7 +65,7 @@ export class DataHandler {
   readonly #options: DataOptions;
   readonly #parts: DataParts;
   readonly #exchanges = new Set<Exchange>();
-  #checkTimer: NodeJS.Timeout | undefined;
+  #endChecks = (): void => undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(options: DataOptions, parts: DataParts) {
@@ -74,9 +74,7 @@ export class DataHandler {
   }
 
   start(): void {
-    this.#checkTimer = setInterval(() => {
-      this.#check(performance.now());
-    }, this.#options.checkEveryMs);
+    this.#endChecks = everyInStep(this.#options.checkEveryMs, () => this.#check(performance.now()));
   }
 
   /** Resolves when no message is being received or waits for its reply. */
@@ -88,7 +86,7 @@ export class DataHandler {
   }
 
   close(): void {
-    clearInterval(this.#checkTimer);
+    this.#endChecks();
   }
 
   receive(

@@ -1,7 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, everyInStep } from '../../runtime/clock.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { History, HistoryPoint, Overview } from '../contract.ts';
 
@@ -44,7 +44,7 @@ export class LiveFigures {
   readonly #latencies: RecordableHistogram[] = [];
   /** Since the start. */
   readonly #delivered = { email: 0, sms: 0, web_chat: 0 };
-  #timer: NodeJS.Timeout | undefined;
+  #endSamples = (): void => undefined;
   #sampling: Promise<void> = Promise.resolve();
 
   constructor(parts: LiveFiguresParts) {
@@ -55,15 +55,15 @@ export class LiveFigures {
     const first = await this.#totals();
     this.#samples = [first];
     this.#lastPoint = first;
-    this.#timer = setInterval(() => {
+    this.#endSamples = everyInStep(SAMPLE_EVERY_MS, () => {
       this.#sampling = this.#sampling
         .then(() => this.#sample())
         .catch((error: unknown) => this.#parts.logger.warn('console.failed', errorFields(error)));
-    }, SAMPLE_EVERY_MS);
+    });
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#endSamples();
     await this.#sampling;
   }
 

@@ -1,5 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
+import { everyInStep } from '../../runtime/clock.ts';
 import type { History, Overview, StreamEvent } from '../contract.ts';
 import { Refusal } from './refusal.ts';
 import type { EndedSessions, Sessions } from './sessions.ts';
@@ -39,7 +40,7 @@ export class Stream {
   readonly #readers = new Set<Reader>();
   /** New and changed entries since the last event. */
   readonly #ids = new Set<string>();
-  #timers: NodeJS.Timeout[] = [];
+  #endTimers: readonly (() => void)[] = [];
   #publishing = false;
   #stopListening: () => void = () => undefined;
   #stopped = false;
@@ -49,9 +50,9 @@ export class Stream {
   }
 
   start(): void {
-    this.#timers = [
-      setInterval(() => void this.#publishOverview(), OVERVIEW_EVERY_MS),
-      setInterval(() => this.#publishIds(), IDS_EVERY_MS),
+    this.#endTimers = [
+      everyInStep(OVERVIEW_EVERY_MS, () => void this.#publishOverview()),
+      everyInStep(IDS_EVERY_MS, () => this.#publishIds()),
     ];
     this.#stopListening = this.#parts.sessions.onEnd((ended) => this.#signOut(ended));
   }
@@ -59,7 +60,7 @@ export class Stream {
   /** Closes all streams and refuses new ones. */
   stop(): void {
     this.#stopped = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const end of this.#endTimers) end();
     this.#stopListening();
     for (const reader of this.#readers) this.#close(reader);
   }

@@ -1,11 +1,11 @@
+import type { CompleteConfig } from '../../config/complete.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { Arrival, Intake } from '../../intake/intake.ts';
-import type { Logger } from '../../observability/logger.ts';
 import type { MetricValues } from '../../observability/metrics.ts';
 import type { Current } from '../../runtime/current.ts';
 import type { StopStack } from '../../runtime/stop-stack.ts';
 import { withinMs } from '../../runtime/clock.ts';
-import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
+import { RpcThread, transferring, workerUrl } from '../../runtime/worker-rpc.ts';
 import type { Accepted, Outcome } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { ShopHealth } from '../../spool/shop-health.ts';
@@ -17,14 +17,15 @@ import type { Delivery, OnSettled, SettledEntry } from './delivery.ts';
 /** `workerData` of the thread. */
 export interface DeliveryThreadData {
   readonly config: ClonedConfig;
-  readonly localUrl: string | undefined;
-  readonly store: SharedStore;
 }
 
 /** What the thread offers. */
 export interface DeliveryThread {
-  /** Resolves once it delivers. */
-  readonly start: () => Promise<void>;
+  /**
+   * Resolves once it delivers.
+   * @param localUrl of the embedded platform
+   */
+  readonly start: (store: SharedStore, localUrl: string | undefined) => Promise<void>;
   readonly wake: () => void;
   readonly tryNow: () => void;
   readonly health: () => Promise<readonly (readonly [ShopId, ShopHealth])[]>;
@@ -53,19 +54,28 @@ export interface DeliveryOwner {
   readonly settled: (settled: readonly Settled[]) => void;
 }
 
+interface LoadParts {
+  readonly config: CompleteConfig;
+  readonly stack: StopStack;
+  readonly grace: { readonly ms: number };
+  /** The thread has ended by itself: the gateway cannot deliver any more. */
+  readonly fail: (error: Error) => void;
+  /** The thread's file, replaced in tests of a failing thread. */
+  readonly worker?: URL;
+}
+
 export interface DeliveryThreadParts {
   readonly live: LiveConfig;
   readonly sharing: Sharing;
   readonly intake: Pick<Intake, 'accept'>;
   readonly localUrl: Current<string | undefined>;
-  readonly stack: StopStack;
-  readonly grace: { readonly ms: number };
-  readonly logger: Logger;
   readonly onSettled: OnSettled;
-  /** The thread has ended by itself: the gateway cannot deliver any more. */
-  readonly fail: (error: Error) => void;
-  /** The thread's file, replaced in tests of a failing thread. */
-  readonly worker?: URL;
+}
+
+/** The thread while it loads its modules. */
+export interface LoadedThread {
+  /** @throws what ended the thread at its start, which `fail` gets, too */
+  deliver(parts: DeliveryThreadParts): Promise<ThreadedDelivery>;
 }
 
 export interface ThreadedDelivery extends Delivery {
@@ -77,30 +87,35 @@ const LIMITS = { maxYoungGenerationSizeMb: 12 };
 const ANSWER_WITHIN_MS = 2000;
 
 /**
- * Delivers in a thread of its own, so that the main thread has only connections and acknowledgements
- * to care for. The thread claims directly from the store's thread. It is stopped with `stack`.
- * @throws what ended the thread at its start, which `fail` gets, too
+ * Starts a thread that delivers, so that the main thread has only connections and acknowledgements
+ * to care for. It loads its modules while the main thread loads others. It is stopped with `stack`.
  */
-export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<ThreadedDelivery> {
-  const { live, sharing, intake, localUrl, stack, grace, onSettled, fail } = parts;
-  const shared = sharing.share();
-  const data: DeliveryThreadData = {
-    config: toClone(live.value),
-    localUrl: localUrl.value,
-    store: shared,
+export function loadDeliveryThread({
+  config,
+  stack,
+  grace,
+  fail,
+  worker,
+}: LoadParts): LoadedThread {
+  const data: DeliveryThreadData = { config: toClone(config) };
+  let parts: DeliveryThreadParts | undefined;
+  // The thread calls nothing before it delivers.
+  const known = (): DeliveryThreadParts => {
+    if (parts === undefined) throw new Error('the thread does not deliver yet');
+    return parts;
   };
   const owner: DeliveryOwner = {
-    accept: (arrivals) => intake.accept(arrivals),
-    makeSpace: sharing.makeSpace,
+    accept: (arrivals) => known().intake.accept(arrivals),
+    makeSpace: () => known().sharing.makeSpace(),
     settled: (settled) => {
-      for (const { entry, state } of settled) onSettled(entry, state);
+      for (const { entry, state } of settled) known().onSettled(entry, state);
     },
   };
   let death: Error | undefined;
   const thread = new RpcThread<DeliveryThread, DeliveryOwner>(
-    parts.worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
+    worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
     {
-      ...{ functions: owner, data, transfer: [shared.port], limits: LIMITS },
+      ...{ functions: owner, data, limits: LIMITS },
       // It connects to the same platforms and collectors as the main thread, in the same way.
       sharesEnvironment: true,
       kindOf: (error) => (error instanceof SpoolFull ? 'full' : 'unavailable'),
@@ -110,16 +125,34 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
       },
     },
   );
-  stack.push('delivery', async () => {
-    try {
-      if (death === undefined) await thread.call('stop', grace.ms);
-    } finally {
-      await thread.stop();
-    }
-  });
-  await thread.call('start').catch((error: unknown) => {
-    throw death ?? error;
-  });
+  stack.push('delivery thread', () => thread.stop());
+  return {
+    async deliver(given) {
+      parts = given;
+      // Before the store closes, unlike the thread itself.
+      stack.push('delivery', async () => {
+        if (death === undefined) await thread.call('stop', grace.ms);
+      });
+      const shared = given.sharing.share();
+      const { port } = shared;
+      await thread
+        .call('start', transferring(shared, [port]), given.localUrl.value)
+        .catch((error: unknown) => {
+          throw death ?? error;
+        });
+      takeChanges(thread, given, fail);
+      return deliveryOf(thread);
+    },
+  };
+}
+
+type Thread = RpcThread<DeliveryThread, DeliveryOwner>;
+
+function takeChanges(
+  thread: Thread,
+  { live, localUrl }: DeliveryThreadParts,
+  fail: LoadParts['fail'],
+): void {
   live.add({
     name: 'delivery thread',
     // The parts of the thread know which of them concern them.
@@ -138,6 +171,9 @@ export async function startDeliveryThread(parts: DeliveryThreadParts): Promise<T
       };
     },
   });
+}
+
+function deliveryOf(thread: Thread): ThreadedDelivery {
   let known: ReadonlyMap<ShopId, ShopHealth> = new Map();
   // After its end the gateway ends.
   const tell = (name: 'wake' | 'tryNow'): void => void thread.call(name).catch(() => undefined);

@@ -8,6 +8,7 @@ import { Holder } from '../../runtime/current.ts';
 import { StopStack } from '../../runtime/stop-stack.ts';
 import { CallFailed, serveRpc } from '../../runtime/worker-rpc.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import type { SharedStore } from '../../spool/store.ts';
 import { joinSqliteStore } from '../../spool/sqlite/join.ts';
 import { changedPaths } from '../config-leaves.ts';
 import { authenticatorOptions } from '../authenticator-options.ts';
@@ -31,14 +32,15 @@ const logger = createThreadLogger(config.log);
 const metrics = createMetrics({ ofProcess: false });
 const clock = createMonotonicClock();
 const live = new LiveConfig(config, logger);
-const localUrl = new Holder(data.localUrl);
+const localUrl = new Holder<string | undefined>(undefined);
 const stack = new StopStack();
 const grace = { ms: 0 };
 let delivery: Delivery | undefined;
 let prepared: PreparedChange | undefined;
 
-async function start(): Promise<void> {
-  const store = await joinSqliteStore(data.store, {
+async function start(shared: SharedStore, url: string | undefined): Promise<void> {
+  localUrl.value = url;
+  const store = await joinSqliteStore(shared, {
     makeSpace: () => owner('makeSpace').catch(asSpoolError),
     onCommit: (seconds, calls) => {
       metrics.commitSeconds.observe(seconds);
@@ -108,7 +110,7 @@ function settledInBatches(tell: (settled: readonly Settled[]) => Promise<void>) 
 }
 
 const owner = serveRpc<DeliveryThread, DeliveryOwner>(parentPort, {
-  start: () => telling('delivery.start_failed', start),
+  start: (store, url) => telling('delivery.start_failed', () => start(store, url)),
   wake: () => delivery?.wake(),
   tryNow: () => delivery?.tryNow(),
   health: async () => [...((await delivery?.health()) ?? [])],

@@ -1,8 +1,8 @@
 import type { Intake } from '../../intake/intake.ts';
 import { metricsText } from '../../observability/metrics.ts';
 import type { Store } from '../../spool/store.ts';
-import { type Delivery, type DeliveryParts, startDelivery } from './delivery.ts';
-import { type DeliveryThreadParts, startDeliveryThread } from './delivery-thread.ts';
+import type { Delivery, DeliveryParts } from './delivery.ts';
+import type { DeliveryThreadParts, LoadedThread } from './delivery-thread.ts';
 
 export interface OpenDelivery extends Delivery {
   /** Called when a message was accepted. */
@@ -15,16 +15,16 @@ interface Parts
   extends Omit<DeliveryParts, 'store' | 'intake'>, Omit<DeliveryThreadParts, 'sharing' | 'intake'> {
   readonly store: Store;
   readonly intake: Intake;
-  readonly isHere: boolean;
+  /** Without it, this thread delivers. */
+  readonly thread: LoadedThread | undefined;
 }
 
-/**
- * Delivers in a thread of its own where the store can be shared with one. A gateway with a database
- * delivers in its main thread: more gateways use more cores.
- */
-export async function openDelivery({ store, isHere, ...parts }: Parts): Promise<OpenDelivery> {
+/** Delivers in the thread, if the store can be shared with one, or else here. */
+export async function openDelivery({ store, thread, ...parts }: Parts): Promise<OpenDelivery> {
   const { sharing } = store;
-  if (isHere || sharing === undefined) {
+  if (thread === undefined || sharing === undefined) {
+    // Imported here, because it is needed only here or in the thread.
+    const { startDelivery } = await import('./delivery.ts');
     const delivery = startDelivery({ ...parts, store });
     return {
       ...delivery,
@@ -32,7 +32,7 @@ export async function openDelivery({ store, isHere, ...parts }: Parts): Promise<
       metricsText: () => metricsText(parts.metrics, []),
     };
   }
-  const delivery = await startDeliveryThread({ ...parts, sharing });
+  const delivery = await thread.deliver({ ...parts, sharing });
   return {
     ...delivery,
     // The store wakes the thread.

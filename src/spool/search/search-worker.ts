@@ -35,7 +35,7 @@ export interface SearchOwner {
 
 /** A thread of the index: it updates the index from the spool, or answers queries, or both. */
 const LOOK_EVERY_MS = 500;
-const LOOK_AT_REST_MS = 1000;
+const LOOK_AT_REST_MS = 2000;
 const AT_REST_AFTER_LOOKS = 20;
 /** The pause after a failure, for example because of a full disk. */
 const AGAIN_AFTER_MS = 5000;
@@ -67,7 +67,7 @@ const callOwner = serveRpc<SearchThread, SearchOwner>(parentPort, {
 });
 
 /**
- * The updating thread is up to a second behind. A text that is not found may be that of a newer
+ * The updating thread is up to two seconds behind. A text that is not found may be that of a newer
  * entry, so one portion is indexed and the search repeated.
  */
 function find(search: EntrySearch): ReturnType<SearchIndex['find']> {

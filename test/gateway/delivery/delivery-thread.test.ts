@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { completeConfig } from '../../../src/config/complete.ts';
 import { configSource } from '../../../src/gateway/config-source.ts';
 import { fromClone, toClone } from '../../../src/gateway/delivery/cloned-config.ts';
-import { startDeliveryThread } from '../../../src/gateway/delivery/delivery-thread.ts';
+import { loadDeliveryThread } from '../../../src/gateway/delivery/delivery-thread.ts';
 import { LiveConfig } from '../../../src/gateway/live-config.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { StopStack } from '../../../src/runtime/stop-stack.ts';
@@ -108,7 +108,11 @@ test('its end is the end of the gateway', async () => {
   const { port1, port2 } = new MessageChannel();
   ends(() => port2.close());
   const failed = await new Promise<Error>((resolve) => {
-    const starting = startDeliveryThread({
+    const thread = loadDeliveryThread({
+      ...{ config, stack: new StopStack(), grace: { ms: 0 }, fail: resolve },
+      worker: new URL('data:text/javascript,throw new TypeError("a bug")'),
+    });
+    const starting = thread.deliver({
       live: new LiveConfig(config, silentLogger),
       sharing: {
         share: () => ({ dir: config.dataDir, port: port1, failed: new SharedArrayBuffer(4) }),
@@ -116,9 +120,7 @@ test('its end is the end of the gateway', async () => {
       },
       intake: { accept: () => Promise.resolve([]) },
       localUrl: { value: undefined },
-      stack: new StopStack(),
-      ...{ grace: { ms: 0 }, logger: silentLogger, onSettled: () => undefined, fail: resolve },
-      worker: new URL('data:text/javascript,throw new TypeError("a bug")'),
+      onSettled: () => undefined,
     });
     starting.catch(() => undefined);
   });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
@@ -23,9 +23,7 @@ describe.each(THREADS)('the bundle of %s', (thread, needed) => {
   const code = readFileSync(file, 'utf8');
 
   test("imports nothing but Node's own modules", () => {
-    const imported = [...code.replace(COMMENT, '').matchAll(IMPORTS)].map(
-      ([, name, called]) => name ?? called ?? '',
-    );
+    const imported = importsOf(file);
     expect(imported).toContain('node:worker_threads');
     // Also of later versions: undici would keep its cache in node:sqlite, if it had one.
     const others = imported.filter((name) => !isBuiltin(name) && !name.startsWith('node:'));
@@ -33,14 +31,10 @@ describe.each(THREADS)('the bundle of %s', (thread, needed) => {
   });
 
   test('has the licences of the packages in it beside it', () => {
-    const licences = readFileSync(new URL(`${thread}.licenses.md`, DIST), 'utf8');
-    const named = new Set([...licences.matchAll(/^## (\S+) - /gm)].map(([, name]) => name));
-    expect(named).toContain(needed);
-    const packages = [...sourcesOf(file)].flatMap(
-      (source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [],
-    );
+    const named = licensedIn(new URL(`${thread}.licenses.md`, DIST));
+    const packages = packagesIn(file);
     expect(packages).toContain(needed);
-    expect([...new Set(packages)].filter((name) => !named.has(name))).toEqual([]);
+    expect(packages.filter((name) => !named.has(name))).toEqual([]);
   });
 
   test('has a source map that leads to src/', () => {
@@ -50,6 +44,55 @@ describe.each(THREADS)('the bundle of %s', (thread, needed) => {
     expect(ours.filter((source) => !existsSync(source))).toEqual([]);
   });
 });
+
+describe('the bundle of the program', () => {
+  const folder = new URL('program/', DIST);
+  const parts = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  // The bundler's own functions have no source.
+  const mapped = parts.filter((name) => existsSync(new URL(`${name}.map`, folder)));
+
+  test('imports no package but the native one and those that few gateways load', () => {
+    const imported = new Set(parts.flatMap((name) => importsOf(new URL(name, folder))));
+    const packages = [...imported].filter(
+      (name) => !isBuiltin(name) && !/^(?:\.\/|node:)/.test(name),
+    );
+    expect(packages.toSorted()).toEqual([
+      '@aws-sdk/client-s3',
+      'better-sqlite3',
+      'openai',
+      'twilio',
+    ]);
+  });
+
+  test('is what the command runs', () => {
+    expect(readFileSync(new URL('cli/start.js', DIST), 'utf8')).toContain('../program/start.js');
+    expect(parts).toContain('start.js');
+  });
+
+  test('has the licences of the packages in it beside it', () => {
+    const named = licensedIn(new URL('licenses.md', folder));
+    const packages = new Set(mapped.flatMap((name) => packagesIn(new URL(name, folder))));
+    expect(packages).toContain('express');
+    expect([...packages].filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+function importsOf(file: URL): readonly string[] {
+  const code = readFileSync(file, 'utf8').replace(COMMENT, '');
+  return [...code.matchAll(IMPORTS)].map(([, name, called]) => name ?? called ?? '');
+}
+
+function licensedIn(file: URL): ReadonlySet<string | undefined> {
+  const licences = readFileSync(file, 'utf8');
+  return new Set([...licences.matchAll(/^## (\S+) - /gm)].map(([, name]) => name));
+}
+
+function packagesIn(file: URL): readonly string[] {
+  const packages = sourcesOf(file).flatMap(
+    (source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [],
+  );
+  return [...new Set(packages)];
+}
 
 /** The files that a bundle was made of, as its source map names them. */
 function sourcesOf(file: URL): readonly string[] {

@@ -23,7 +23,7 @@ export interface CheckpointThread {
  * takes no lock that a commit needs (sqlite.org/wal.html, "Checkpointing"). Under continuous load
  * the writer limits the WAL's size instead.
  */
-const EVERY_MS = 500;
+const EVERY_MS = 1000;
 const WORTH_IT_BYTES = 4 * 1024 * 1024;
 
 // `workerData` is what open-client.ts passes, of this very type.

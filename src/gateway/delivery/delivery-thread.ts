@@ -4,7 +4,7 @@ import type { Arrival, Intake } from '../../intake/intake.ts';
 import type { MetricValues } from '../../observability/metrics.ts';
 import type { Current } from '../../runtime/current.ts';
 import type { StopStack } from '../../runtime/stop-stack.ts';
-import { withinMs } from '../../runtime/clock.ts';
+import { everyInStep, withinMs } from '../../runtime/clock.ts';
 import { RpcThread, transferring, workerUrl } from '../../runtime/worker-rpc.ts';
 import type { Accepted, Outcome } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
@@ -27,6 +27,8 @@ export interface DeliveryThread {
    */
   readonly start: (store: SharedStore, localUrl: string | undefined) => Promise<void>;
   readonly wake: () => void;
+  /** Shows that it answers. */
+  readonly ping: () => void;
   readonly tryNow: () => void;
   readonly health: () => Promise<readonly (readonly [ShopId, ShopHealth])[]>;
   readonly metrics: () => Promise<MetricValues>;
@@ -58,10 +60,12 @@ interface LoadParts {
   readonly config: CompleteConfig;
   readonly stack: StopStack;
   readonly grace: { readonly ms: number };
-  /** The thread has ended by itself: the gateway cannot deliver any more. */
+  /** The thread has ended by itself, or hangs: the gateway cannot deliver any more. */
   readonly fail: (error: Error) => void;
   /** The thread's file, replaced in tests of a failing thread. */
   readonly worker?: URL;
+  /** How often it is asked whether it answers; {@link UNANSWERED_AT_MOST} times without an answer are the end. */
+  readonly pingEveryMs?: number;
 }
 
 export interface DeliveryThreadParts {
@@ -85,6 +89,9 @@ export interface ThreadedDelivery extends Delivery {
 /** The young generation is small for the same reason as in the threads that read mail. */
 const LIMITS = { maxYoungGenerationSizeMb: 12 };
 const ANSWER_WITHIN_MS = 2000;
+const PING_EVERY_MS = 30_000;
+/** Counted rather than timed: when the whole process was suspended, only one question has had no time for its answer. */
+const UNANSWERED_AT_MOST = 4;
 
 /**
  * Starts a thread that delivers, so that the main thread has only connections and acknowledgements
@@ -96,6 +103,7 @@ export function loadDeliveryThread({
   grace,
   fail,
   worker,
+  pingEveryMs = PING_EVERY_MS,
 }: LoadParts): LoadedThread {
   const data: DeliveryThreadData = { config: toClone(config) };
   let parts: DeliveryThreadParts | undefined;
@@ -112,6 +120,10 @@ export function loadDeliveryThread({
     },
   };
   let death: Error | undefined;
+  const die = (error: Error): void => {
+    death ??= error;
+    fail(error);
+  };
   const thread = new RpcThread<DeliveryThread, DeliveryOwner>(
     worker ?? workerUrl(import.meta.url, './delivery-worker.ts'),
     {
@@ -119,10 +131,7 @@ export function loadDeliveryThread({
       // It connects to the same platforms and collectors as the main thread, in the same way.
       sharesEnvironment: true,
       kindOf: (error) => (error instanceof SpoolFull ? 'full' : 'unavailable'),
-      onDeath: (_inFlight, error = new Error('the delivery thread ended')) => {
-        death = error;
-        fail(error);
-      },
+      onDeath: (_inFlight, error = new Error('the delivery thread ended')) => die(error),
     },
   );
   stack.push('delivery thread', () => thread.stop());
@@ -141,12 +150,36 @@ export function loadDeliveryThread({
           throw death ?? error;
         });
       takeChanges(thread, given, fail);
+      const endPings = pinging(thread, pingEveryMs, () => {
+        die(new Error('the delivery thread does not answer'));
+        void thread.stop();
+      });
+      stack.push('pings of delivery', endPings);
       return deliveryOf(thread);
     },
   };
 }
 
 type Thread = RpcThread<DeliveryThread, DeliveryOwner>;
+
+/** @returns ends it */
+function pinging(thread: Thread, everyMs: number, onHang: () => void): () => void {
+  let unanswered = 0;
+  const end = everyInStep(everyMs, () => {
+    if (unanswered === UNANSWERED_AT_MOST) {
+      end();
+      onHang();
+      return;
+    }
+    unanswered += 1;
+    thread.call('ping').then(
+      () => (unanswered = 0),
+      // Its end is reported by itself.
+      () => undefined,
+    );
+  });
+  return end;
+}
 
 function takeChanges(
   thread: Thread,

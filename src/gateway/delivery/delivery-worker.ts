@@ -112,6 +112,7 @@ function settledInBatches(tell: (settled: readonly Settled[]) => Promise<void>) 
 const owner = serveRpc<DeliveryThread, DeliveryOwner>(parentPort, {
   start: (store, url) => telling('delivery.start_failed', () => start(store, url)),
   wake: () => delivery?.wake(),
+  ping: () => undefined,
   tryNow: () => delivery?.tryNow(),
   health: async () => [...((await delivery?.health()) ?? [])],
   metrics: async () => {

@@ -103,14 +103,18 @@ async function aConfig() {
   return completeConfig(loaded.config);
 }
 
-test('its end is the end of the gateway', async () => {
+test.each([
+  ['its end', 'data:text/javascript,throw new TypeError("a bug")', 'a bug'],
+  ['a thread that hangs', './hanging-thread.mjs', 'the delivery thread does not answer'],
+])('%s is the end of the gateway', async (_name, worker, message) => {
   const config = await aConfig();
   const { port1, port2 } = new MessageChannel();
   ends(() => port2.close());
+  const stack = new StopStack();
   const failed = await new Promise<Error>((resolve) => {
     const thread = loadDeliveryThread({
-      ...{ config, stack: new StopStack(), grace: { ms: 0 }, fail: resolve },
-      worker: new URL('data:text/javascript,throw new TypeError("a bug")'),
+      ...{ config, stack, grace: { ms: 0 }, fail: resolve, pingEveryMs: 20 },
+      worker: new URL(worker, import.meta.url),
     });
     const starting = thread.deliver({
       live: new LiveConfig(config, silentLogger),
@@ -124,7 +128,11 @@ test('its end is the end of the gateway', async () => {
     });
     starting.catch(() => undefined);
   });
-  expect(failed).toMatchObject({ name: 'TypeError' });
+  expect(failed).toMatchObject({ message });
+  // The stop does not wait for it.
+  await stack.unwind((part, error) => {
+    throw new Error(part, { cause: error });
+  });
 });
 
 test('a configuration is the same in the thread, with its secrets', async () => {

@@ -225,10 +225,46 @@ export function explain(reason: Reason): Explanation | undefined {
   }
 }
 
+/** Why the deliveries of a shop have stopped, and what to do. */
+export interface StopExplanation {
+  /** A few words: `API key refused (401)`. */
+  readonly cause: string;
+  readonly todo: string;
+}
+
+/** Undefined for a reason that is not the platform's. */
+export function explainStop(reason: Reason): StopExplanation | undefined {
+  if (reason.code !== 'platform_answered') return undefined;
+  const { status = 0, failure } = reason.params;
+  return { cause: explainAnswer(reason.params).short, todo: stopTodo(status, failure) };
+}
+
+function stopTodo(status: number, failure: string): string {
+  if (failure === 'timeout' || status === 0) {
+    return 'Check that the platform is up and that this machine reaches it.';
+  }
+  if (status === 401) return 'Set a valid apiKey for the shop and reload the configuration.';
+  if (status === 403) {
+    return 'Check what the shop’s key may do, and whether a firewall blocks this machine.';
+  }
+  if (FORBIDDEN.includes(status) || status < 400) {
+    return 'Check the platform’s URL, and reload the configuration if it has changed.';
+  }
+  if (ASKED_TO_WAIT.includes(status)) return 'No action is needed: messages are sent more slowly.';
+  return 'The platform fails, which its operators have to mend.';
+}
+
 type Answer = Extract<Reason, { code: 'platform_answered' }>['params'];
 
 const ASKED_TO_WAIT: readonly number[] = [408, 425, 429];
-const FORBIDDEN: readonly number[] = [401, 403, 404, 405, 410];
+const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [401, 'API key refused'],
+  [403, 'Access refused'],
+  [404, 'Not found'],
+  [405, 'Not allowed'],
+  [410, 'Gone'],
+]);
+const FORBIDDEN = [...REFUSALS.keys()];
 
 function explainAnswer({ failure, status }: Answer): Explanation {
   const retried = 'It is retried automatically.';
@@ -244,9 +280,11 @@ function explainAnswer({ failure, status }: Answer): Explanation {
   }
   if (FORBIDDEN.includes(status) || (status >= 300 && status < 400)) {
     return {
-      short: `Refused (${status})`,
+      short: `${REFUSALS.get(status) ?? 'Redirected'} (${status})`,
       meaning:
-        'The platform refused the shop’s key or the URL, or a firewall in front of it blocked this text.',
+        status === 401
+          ? 'The platform refused the shop’s API key.'
+          : 'The platform refused the shop’s key or the URL, or a firewall in front of it blocked this text.',
       todo: 'Check the Overview for other refused messages and test the key with Doctor. Fix the cause, then retry.',
     };
   }

@@ -134,6 +134,38 @@ function answerWords({ failure, status, path, answer }: PlatformAnswer): string 
   return `${what} to ${path}${answer === undefined ? '' : `: ${answer}`}`;
 }
 
+const WORDS_MAX_CHARS = 200;
+
+/**
+ * What the platform itself says in its answer: the message of an error in JSON, or the text without markup. Undefined if
+ * it says nothing. For operators only, because it may quote a message.
+ */
+export function platformWords(reason: Reason): string | undefined {
+  if (reason.code === 'gave_up' || reason.code === 'gave_up_requests') {
+    return platformWords(reason.params.last);
+  }
+  if (reason.code !== 'platform_answered') return undefined;
+  const { answer = '' } = reason.params;
+  const words = (messageIn(answer) ?? answer.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
+  if (words === '') return undefined;
+  return words.length > WORDS_MAX_CHARS ? `${words.slice(0, WORDS_MAX_CHARS)}…` : words;
+}
+
+/** The first of the usual fields for a message that has one. */
+function messageIn(answer: string): string | undefined {
+  // Without the quotes and brackets of an answer that was cut, its message can still be found.
+  const [, escaped] =
+    /"(?:message|detail|title|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(answer) ??
+    [];
+  if (escaped === undefined) return undefined;
+  try {
+    const message: unknown = JSON.parse(escaped);
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The reason without texts that may quote the platform or a message: for logs and doctor. */
 export function withoutQuotes(reason: Reason): Reason {
   if (reason.code === 'platform_answered') {

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { sentence } from '../domain/reasons.ts';
+import { explainStop } from '../domain/reason-explanations.ts';
+import { platformWords, type Reason, sentence } from '../domain/reasons.ts';
 import type {
   CollectStatus,
   FleetStatus,
@@ -110,13 +111,19 @@ function healthStatus(health: ShopHealth): Omit<ShopStatus, 'shop' | 'shopId'> {
 
 /** A shop in doubt still delivers, so only the open state is reported as an open breaker. */
 function breakerOf({ state, probing, since, reason, nextProbeAt }: EndpointHealth) {
-  if (state !== 'open') return { state: 'closed' as const };
+  if (state === 'steady') return { state: 'closed' as const };
+  const openState = probing ? ('probing' as const) : ('open' as const);
   return {
-    state: probing ? ('probing' as const) : ('open' as const),
+    state: state === 'open' ? openState : ('closed' as const),
     ...(since !== undefined && { since }),
-    ...(reason !== undefined && { reason: sentence(reason) }),
+    ...(reason !== undefined && { reason: sentence(reason), ...stopOf(reason) }),
     ...(nextProbeAt !== undefined && { nextProbeAt }),
   };
+}
+
+function stopOf(reason: Reason): Pick<ShopStatus['breakers'][number], 'cause' | 'todo' | 'words'> {
+  const words = platformWords(reason);
+  return { ...explainStop(reason), ...(words !== undefined && { words }) };
 }
 
 /** Counting a million entries blocks the store for a while, so it is done at a limited rate. */

@@ -77,9 +77,17 @@ export interface ShopStatus {
     readonly state: 'closed' | 'open' | 'probing';
     /** When the next probe is due, while the breaker is open. */
     readonly nextProbeAt?: number;
-    /** When it left the closed state, and the platform's error. For operators only. */
+    /**
+     * Since when it fails, and the platform's error, for operators only. If the state is `closed`, only some messages
+     * have failed: others are still sent.
+     */
     readonly since?: number;
     readonly reason?: string;
+    /** In a few words: `API key refused (401)`. */
+    readonly cause?: string;
+    readonly todo?: string;
+    /** What the platform itself says. */
+    readonly words?: string;
   }[];
   /** Groups of messages that were refused in the same words: status, code and field names. */
   readonly refusedAlike: readonly {

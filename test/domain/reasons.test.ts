@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { explain } from '../../src/domain/reason-explanations.ts';
+import { explain, explainStop } from '../../src/domain/reason-explanations.ts';
 import {
   CODES,
   codesBeginning,
+  platformWords,
   type Reason,
   reasonDetail,
   reasonOf,
@@ -44,6 +45,45 @@ const DETAILED: readonly (readonly [Reason, string])[] = [
 
 test.each(DETAILED)('%j is said in one sentence', (reason, words) => {
   expect(sentence(reason)).toBe(words);
+});
+
+const answered = (answer?: string, status?: number): Reason => ({
+  code: 'platform_answered',
+  params: {
+    failure: status === undefined ? 'timeout' : 'http',
+    ...(status !== undefined && { status }),
+    path: '/messages/',
+    ...(answer !== undefined && { answer }),
+  },
+});
+
+test.each([
+  ['{"error":{"code":"auth","message":"The key has expired."}}', 'The key has expired.'],
+  ['{"detail":"Not \\u0022here\\u0022"}', 'Not "here"'],
+  ['{"error":"unauthorized"}', 'unauthorized'],
+  ['{"message":"cut off in the midd', '{"message":"cut off in the midd'],
+  ['<html><h1>502 Bad\n Gateway</h1></html>', '502 Bad Gateway'],
+  ['  ', undefined],
+  [undefined, undefined],
+  ['x'.repeat(300), `${'x'.repeat(200)}…`],
+])('of the answer %j, the platform’s own words are %j', (answer, words) => {
+  expect(platformWords(answered(answer, 401))).toBe(words);
+  const last = answered(answer, 401);
+  expect(platformWords({ code: 'gave_up', params: { attempts: 3, last } })).toBe(words);
+});
+
+test.each([
+  [401, 'API key refused (401)', 'apiKey'],
+  [403, 'Access refused (403)', 'firewall'],
+  [404, 'Not found (404)', 'URL'],
+  [301, 'Redirected (301)', 'URL'],
+  [429, 'Asked to wait', 'No action'],
+  [503, 'Platform error (503)', 'operators'],
+  [200, 'Unusable answer (200)', 'URL'],
+  [undefined, 'No answer', 'reaches it'],
+])('deliveries that stopped after %j: %s', (status, cause, todo) => {
+  const stop = explainStop(answered('no', status));
+  expect(stop).toEqual({ cause, todo: expect.stringContaining(todo) });
 });
 
 test('every code is of letters and underscores, and on the page of reasons', () => {

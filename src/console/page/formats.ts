@@ -52,6 +52,14 @@ const exactFormat = new Intl.DateTimeFormat(undefined, {
 /** Date and time to the second, in the browser's time zone. */
 export const exact = (at: number): string => exactFormat.format(at);
 
+const minuteFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+/** When something began: `02:14`, with the date if that was another day. */
+export const sinceWhen = (at: number, now: number): string =>
+  new Date(at).toDateString() === new Date(now).toDateString()
+    ? minuteFormat.format(at)
+    : dayFormat.format(at);
+
 const clockFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 export const clock = (at: number): string => clockFormat.format(at);
 

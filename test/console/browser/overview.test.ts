@@ -50,7 +50,8 @@ describeConsole('the overview', (test) => {
     ends(() => platform.stop());
     const { page, gateway } = await visit({ gateway: { platformUrl } });
     for (let nth = 0; nth < 12; nth += 1) await sendChat(gateway, `Line ${nth}`);
-    await page.getByText('acme: the platform does not accept messages').waitFor();
+    const title = page.locator('.verdict-title');
+    await title.getByText(/^acme: Platform error \(503\) since .*; next try in \d+ s$/).waitFor();
     await page.getByText(/Messages stopped, next attempt in \d+ s/).waitFor();
     await page.getByRole('link', { name: 'Run Doctor' }).first().waitFor();
     platform.script = () => undefined;
@@ -67,10 +68,16 @@ describeConsole('the overview', (test) => {
     platform.script = () => ({ status: 401, body: { detail: words } });
     await sendChat(gateway, 'Anybody?');
     const shops = page.locator('.shop-trouble');
-    await shops.getByText(/^Messages stopped /).waitFor();
-    await shops.getByText(words).waitFor();
-    await page.locator('.verdict').getByText(words).waitFor();
-    const button = page.getByRole('button', { name: 'Try acme now' });
+    await shops.getByText(/^API key refused \(401\) since /).waitFor();
+    // As the platform wrote it, without its JSON.
+    await shops.getByText(words, { exact: true }).waitFor();
+    const verdict = page.locator('.verdict');
+    await verdict
+      .getByText(/^acme: API key refused \(401\) since .*; next try in \d+ s$/)
+      .waitFor();
+    await verdict.getByText(words, { exact: true }).waitFor();
+    await verdict.getByText('Set a valid apiKey for the shop').waitFor();
+    const button = shops.getByRole('button', { name: 'Try acme now' });
     await button.click();
     await shops.getByText(/^Deliveries still fail: .* next attempt in \d+ s\.$/).waitFor();
     platform.script = () => undefined;

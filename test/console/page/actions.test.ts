@@ -87,13 +87,13 @@ const PROGRESS: ActionProgress = {
 };
 
 test.each<[Partial<ActionProgress>, string]>([
-  [{ changed: 10 }, '10 messages retried.'],
+  [{ changed: 10 }, '10 messages queued for a retry.'],
   [{ changed: 1, action: 'discard' }, '1 message discarded.'],
   [
     { changed: 8, refused: [{ why: 'it is delivered', count: 2 }] },
-    '8 messages retried; 2 messages unchanged.',
+    '8 messages queued for a retry; 2 messages unchanged.',
   ],
-  [{ refused: [{ why: 'x', count: 1 }] }, 'No messages retried; 1 message unchanged.'],
+  [{ refused: [{ why: 'x', count: 1 }] }, 'No messages queued for a retry; 1 message unchanged.'],
   [{ changed: 3, action: 'discard', undone: true }, '3 messages restored.'],
 ])('%j came to %j', (change, line) => {
   expect(resultLine({ ...PROGRESS, ...change })).toBe(line);

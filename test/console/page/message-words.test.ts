@@ -25,9 +25,9 @@ test.each<[Reason, string]>([
   [answered(undefined, 'timeout'), 'No answer'],
   [answered(undefined, 'network'), 'Unreachable'],
   [answered(200, 'not_json'), 'Unusable answer (200)'],
-  [answered(401), 'Refused (401)'],
-  [answered(302), 'Refused (302)'],
-  [answered(410), 'Refused (410)'],
+  [answered(401), 'API key refused (401)'],
+  [answered(302), 'Redirected (302)'],
+  [answered(410), 'Gone (410)'],
   [
     { code: 'gave_up_requests', params: { requests: 40, last: answered(500) } },
     'Gave up after 40 requests',

@@ -26,7 +26,9 @@ import { now } from '../now.ts';
 import { AuthenticationCard, DetailsCard } from './facts-card.tsx';
 import { ContentCard } from './content-card.tsx';
 import './message.css';
+import { isStopped, StopNotes } from '../overview/stop-notes.tsx';
 import { TimelineCard } from './timeline-card.tsx';
+import { Because } from './because.tsx';
 import { explainState } from './message-words.ts';
 
 const RELOAD_AT_MOST_EVERY_MS = 500;
@@ -159,7 +161,7 @@ interface EntryProps {
 
 /** Sender, recipient, state, its explanation, and the available actions. */
 function MessageHeader({ entry, onChanged }: EntryProps) {
-  const { meaning, todo, quotedReason } = explainState(entry);
+  const { meaning, todo, quotedReason, platformWords } = explainState(entry);
   return (
     <section class={`message-header ${entry.state}`} aria-label="State">
       <dl class="who">
@@ -178,14 +180,17 @@ function MessageHeader({ entry, onChanged }: EntryProps) {
         <span class="muted">
           received <Time at={entry.receivedAt} />
         </span>
-        {entry.state === 'queued' && entry.nextAttemptAt !== undefined && (
-          <span class="muted">
-            next attempt <Countdown at={entry.nextAttemptAt} />
-          </span>
-        )}
+        {entry.state === 'queued' &&
+          entry.nextAttemptAt !== undefined &&
+          !isStopped(entry.shop) && (
+            <span class="muted">
+              next attempt <Countdown at={entry.nextAttemptAt} />
+            </span>
+          )}
       </p>
       <p>{meaning}</p>
-      {quotedReason !== undefined && <p class="because">{quotedReason}</p>}
+      {entry.state === 'queued' && <StopNotes shop={entry.shop} />}
+      {quotedReason !== undefined && <Because reason={quotedReason} words={platformWords} />}
       {todo !== '' && <p class="muted">{todo}</p>}
       <Actions {...{ entry, onChanged }} />
     </section>

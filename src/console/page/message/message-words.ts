@@ -1,4 +1,5 @@
 import type { EntryDetail, ShownReason } from '../../contract.ts';
+import { platformWords, reasonOf } from '../../../domain/reasons.ts';
 import { listed, own } from '../formats.ts';
 import { explanationOf, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
 import type { Tone } from './timeline.ts';
@@ -6,8 +7,9 @@ import type { Tone } from './timeline.ts';
 /** The explanation of a message's state for an operator. */
 interface StateExplanation {
   readonly meaning: string;
-  /** The stored reason, such as the platform's own message. */
+  /** The stored reason, and what the platform itself says in it. */
   readonly quotedReason?: string;
+  readonly platformWords?: string;
   readonly todo: string;
 }
 
@@ -32,9 +34,15 @@ export function explainState(entry: ExplainedEntry): StateExplanation {
   const quoted = reason !== undefined && reason !== '' && isWorthQuoting(entry);
   return {
     meaning: sentences.join(' '),
-    ...(quoted && { quotedReason: reason }),
+    ...(quoted && { quotedReason: reason, ...wordsIn(entry) }),
     todo: rawKept || state === 'delivered' ? (shown?.todo ?? fallback(state, attempts)) : '',
   };
+}
+
+function wordsIn({ reasonCode, reasonParams }: ShownReason): { readonly platformWords?: string } {
+  const known = reasonOf(reasonCode, reasonParams);
+  const words = known && platformWords(known);
+  return words === undefined ? {} : { platformWords: words };
 }
 
 const INTERRUPTION =

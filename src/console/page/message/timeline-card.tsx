@@ -1,6 +1,8 @@
 import type { EntryDetail } from '../../contract.ts';
 import { duration, span } from '../formats.ts';
 import { now } from '../now.ts';
+import { explainState } from './message-words.ts';
+import { isStopped } from '../overview/stop-notes.tsx';
 import { Card, ClockTime } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
 
@@ -15,10 +17,14 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
     <Card title="Timeline">
       <ol class="timeline">
         {groups.map((group, index) => (
-          <Group key={index} {...{ group }} reason={group === last ? entry.reason : undefined} />
+          <Group key={index} {...{ group }} reason={group === last ? reasonOf(entry) : undefined} />
         ))}
         {entry.state === 'queued' && entry.nextAttemptAt !== undefined && (
-          <Next at={entry.nextAttemptAt} number={entry.attempts + 1} />
+          <Next
+            at={entry.nextAttemptAt}
+            number={entry.attempts + 1}
+            isStopped={isStopped(entry.shop)}
+          />
         )}
         {entry.state === 'delivering' && (
           <li class="group next">
@@ -32,6 +38,10 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
     </Card>
   );
 }
+
+/** What the platform says, or else the stored reason. */
+const reasonOf = (entry: EntryDetail): string | undefined =>
+  explainState(entry).platformWords ?? entry.reason;
 
 function Group({ group, reason }: { group: TimelineGroup; reason: string | undefined }) {
   const waited = group.waitedMs >= SHOWN_WAIT_MS && (
@@ -87,21 +97,29 @@ const Line = ({ line, hasBar }: { readonly line: TimelineLine; readonly hasBar: 
   </div>
 );
 
-function Next({ at, number }: { readonly at: number; readonly number: number }) {
+function Next(props: {
+  readonly at: number;
+  readonly number: number;
+  readonly isStopped: boolean;
+}) {
+  const { at, number } = props;
   const left = at - now.value;
   return (
     <li class="group next">
       <p class="line">
         <span class="line-words">
           <b>Attempt {number}</b>
-          <span class="muted">
-            {left <= 0
-              ? 'due; starts after earlier messages of its lane'
-              : `in ${span(left + 999)}`}
-          </span>
+          <span class="muted">{nextWords(left, props.isStopped)}</span>
         </span>
-        <ClockTime {...{ at }} />
+        {!props.isStopped && <ClockTime {...{ at }} />}
       </p>
     </li>
   );
+}
+
+function nextWords(leftMs: number, isStopped: boolean): string {
+  if (isStopped) return 'once deliveries of its shop go on';
+  return leftMs <= 0
+    ? 'due; starts after earlier messages of its lane'
+    : `in ${span(leftMs + 999)}`;
 }

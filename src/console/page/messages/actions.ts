@@ -81,10 +81,10 @@ export const ACTION_WORDS: Readonly<Record<EntryAction, ActionWords>> = {
   retry: {
     verb: 'Retry',
     doing: 'Retrying',
-    done: 'retried',
+    done: 'queued for a retry',
     undone: 'undone',
     consequence: (many) =>
-      `${many ? 'They are' : 'It is'} queued again and submitted to the platform at once, in order of arrival. Retries never create duplicates.`,
+      `${many ? 'They are' : 'It is'} queued again and submitted to the platform in order of arrival, as soon as deliveries of the shop go on. Retries never create duplicates.`,
   },
   release: {
     verb: 'Release',

@@ -15,6 +15,7 @@ import {
   SelectionBar,
   totalLine,
 } from './selection-bar.tsx';
+import { StopNotes } from '../overview/stop-notes.tsx';
 import { EntryTable, NothingFound, rowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import {
@@ -81,6 +82,7 @@ export function MessagesPage() {
           The search index is being updated: older messages may be missing.
         </Note>
       )}
+      <StopNotes shop={filters.shop} />
       <BulkPanel />
       <div class="above-list">
         {!isEmpty(selection) && (

@@ -1,5 +1,5 @@
 import type { Alert, Overview, ShopFigures } from '../../contract.ts';
-import { plural, relative } from '../formats.ts';
+import { plural, sinceWhen, span } from '../formats.ts';
 
 /** A problem, and what to do about it. */
 export interface Issue {
@@ -7,10 +7,13 @@ export interface Issue {
   readonly tone: 'danger' | 'warning';
   readonly title: string;
   readonly todo: string;
-  /** The platform's own message, shown unchanged. */
-  readonly reason?: string;
+  /** What the platform itself says. */
+  readonly words?: string;
+  /** When it started, unless the title says so. */
   readonly since?: number;
   readonly link?: { readonly href: string; readonly label: string };
+  /** The shop of which a message can be tried at once. */
+  readonly tryShop?: string;
 }
 
 const DOCTOR = { href: '/doctor', label: 'Run Doctor' };
@@ -25,7 +28,8 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
   const found = foundIn(overview, now).map(({ rule, shop, what = '', ...issue }): Issue => {
     const alert = alerts.find((each) => each.rule === rule && (!shop || each.shop === shop));
     const key = `${rule} ${shop ?? ''} ${what}`;
-    return { key, ...(alert !== undefined && { since: alert.since }), ...issue };
+    const isDated = rule === 'breaker-open' || alert === undefined;
+    return { key, ...(!isDated && { since: alert.since }), ...issue };
   });
   const shownRules = new Set(found.map(({ key }) => key.split(' ', 1)[0]));
   const alerted = alerts.filter(({ rule }) => !shownRules.has(rule)).map(alertIssue);
@@ -46,6 +50,23 @@ const alertIssue = ({ rule, shop, severity, summary, todo, since }: Alert): Issu
 
 const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);
 
+/** Most failures of single messages are over by then. */
+const FAILING_FOR_MS = 15_000;
+
+/** Why messages of this shop, or of all with an empty name, are not delivered now. */
+export const stopsOf = (
+  { shops }: Pick<Overview, 'shops'>,
+  shop: string,
+  now: number,
+): readonly { readonly shop: string; readonly title: string }[] =>
+  shops
+    .filter((each) => shop === '' || each.shop === shop)
+    .flatMap((each) =>
+      each.breakers
+        .filter(({ part, state }) => part === 'messages' && state !== 'closed')
+        .map((breaker) => ({ shop: each.shop, title: breakerIssue(each, breaker, now).title })),
+    );
+
 /** An issue of the overview, and the rule of the alert that it replaces. */
 interface FoundIssue extends Omit<Issue, 'key'> {
   readonly rule: string;
@@ -58,7 +79,7 @@ function foundIn(overview: Overview, now: number): readonly FoundIssue[] {
   const { queue, disk, certificate, shops } = overview;
   const issues: FoundIssue[] = shops.flatMap((shop) => [
     ...shop.breakers
-      .filter(({ state }) => state !== 'closed')
+      .filter(({ state, since = now }) => state !== 'closed' || now - since > FAILING_FOR_MS)
       .map((breaker) => breakerIssue(shop, breaker, now)),
     ...shop.refusedAlike.map((refusal) => refusalIssue(shop.shop, refusal)),
   ]);
@@ -110,8 +131,9 @@ function refusalIssue(
     tone: 'danger',
     title: `${shop}: the platform refused ${plural(count, 'message')} with the same error`,
     todo: 'The messages stay queued. One is retried every minute; once it is accepted, all are sent. Contact the platform’s operators.',
-    reason: words,
+    words,
     since,
+    tryShop: shop,
     link: {
       href: `/messages?shop=${encodeURIComponent(shop)}&state=queued`,
       label: 'Show messages',
@@ -121,34 +143,35 @@ function refusalIssue(
 
 function breakerIssue(
   { shop, queued }: ShopFigures,
-  { part, state, nextProbeAt, since, reason }: ShopFigures['breakers'][number],
+  { part, state, nextProbeAt, since, cause, todo, words }: ShopFigures['breakers'][number],
   now: number,
 ): FoundIssue {
-  const next =
-    state === 'probing'
-      ? 'One message is being retried now.'
-      : nextProbeAt === undefined
-        ? 'It is retried automatically.'
-        : `Next attempt: ${nextProbeAt > now ? relative(nextProbeAt, now) : 'due'}.`;
-  const common = {
-    rule: 'breaker-open',
-    shop,
-    what: part,
-    ...(since !== undefined && { since }),
-    ...(reason !== undefined && { reason }),
-    link: DOCTOR,
+  const isMessages = part === 'messages';
+  const isStopped = state !== 'closed';
+  const what = cause ?? `the platform does not accept ${isMessages ? 'messages' : 'attachments'}`;
+  const title = [
+    `${shop}: ${isMessages || cause === undefined ? '' : 'attachments: '}${what}`,
+    since === undefined ? '' : ` since ${sinceWhen(since, now)}`,
+    `; ${nextTry(state, nextProbeAt, now)}`,
+  ].join('');
+  const kept = isMessages
+    ? `${plural(queued, 'message')} queued; none is lost.`
+    : 'Messages with attachments stay queued.';
+  return {
+    ...{ rule: 'breaker-open', shop, what: part, title },
+    tone: isMessages && isStopped ? 'danger' : 'warning',
+    todo: `${kept} ${isStopped ? '' : 'New ones are still sent. '}${todo ?? 'Check that the platform is up and that the API key is valid.'}`,
+    ...(words !== undefined && { words }),
+    ...{ link: DOCTOR, tryShop: shop },
   };
-  return part === 'messages'
-    ? {
-        ...common,
-        tone: 'danger',
-        title: `${shop}: the platform does not accept messages`,
-        todo: `${plural(queued, 'message')} queued; none is lost. ${next} Check that the platform is up and that the API key is valid.`,
-      }
-    : {
-        ...common,
-        tone: 'warning',
-        title: `${shop}: the platform does not accept attachments`,
-        todo: `Messages with attachments stay queued. ${next}`,
-      };
+}
+
+function nextTry(
+  state: ShopFigures['breakers'][number]['state'],
+  at: number | undefined,
+  now: number,
+): string {
+  if (state === 'probing') return 'one message is being tried now';
+  if (at === undefined) return 'it is tried again by itself';
+  return at > now ? `next try in ${span(at - now + 999)}` : 'next try is due';
 }

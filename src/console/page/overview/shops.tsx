@@ -1,12 +1,8 @@
 import type { ShopFigures } from '../../contract.ts';
-import { count, plural, relative, span } from '../formats.ts';
-import { gatewayNow, now } from '../now.ts';
+import { count, plural, relative, sinceWhen } from '../formats.ts';
+import { now } from '../now.ts';
 import { Badge, Card, Time } from '../ui/page-parts.tsx';
-import { api } from '../api.ts';
-import { useRequest } from '../loading.ts';
-import { trialWords } from '../../trial-words.ts';
-import { Button } from '../ui/button.tsx';
-import { toast } from '../ui/overlays.tsx';
+import { TryButton } from './try-button.tsx';
 
 /** Each shop with the state of its platform and its unfinished messages. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
@@ -46,19 +42,18 @@ export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => 
 /** Why a shop's messages are not delivered, quoting the platform, with a retry button. */
 function ShopProblems({ shop: figures }: { readonly shop: ShopFigures }) {
   const { shop, breakers, refusedAlike } = figures;
-  const stopped = breakers.filter(({ state }) => state !== 'closed');
+  const stopped = breakers.filter(({ state, since }) => state !== 'closed' || since !== undefined);
   if (stopped.length === 0 && refusedAlike.length === 0 && !isStalled(figures)) return null;
   return (
     <div class="shop-trouble">
-      {stopped.map(({ part, since, reason }) => (
-        <p key={part}>
-          {since !== undefined && (
-            <>
-              {PARTS[part]} stopped <Time at={since} />
-              {reason !== undefined && ': '}
-            </>
-          )}
-          {reason !== undefined && <q>{reason}</q>}
+      {stopped.map((breaker) => (
+        <p key={breaker.part}>
+          <b>
+            {part(breaker)}
+            {breaker.cause ?? (breaker.state === 'closed' ? 'Some fail' : 'Stopped')}
+            {breaker.since !== undefined && ` since ${sinceWhen(breaker.since, now.value)}`}
+          </b>{' '}
+          {breaker.words !== undefined && <q title={breaker.reason}>{breaker.words}</q>}
         </p>
       ))}
       {refusedAlike.map(({ words, since, count: refused }) => (
@@ -77,11 +72,17 @@ const isStalled = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
   queued > 0 && now.value - lastDeliveredAt > STALLED_AFTER_MS;
 const STALLED_AFTER_MS = 15_000;
 
+const part = ({ part: name }: ShopFigures['breakers'][number]): string =>
+  name === 'media' ? 'Attachments: ' : '';
+
 const PARTS = { messages: 'Messages', media: 'Attachments' } as const;
 
 function BreakerBadge({ breaker }: { readonly breaker: ShopFigures['breakers'][number] }) {
-  const { part, state, nextProbeAt } = breaker;
+  const { part, state, since, nextProbeAt } = breaker;
   const name = PARTS[part];
+  if (state === 'closed' && since !== undefined) {
+    return <Badge tone="warning" icon="warning">{`${name}: some fail`}</Badge>;
+  }
   if (state === 'closed') return <Badge tone="ok" icon="ok">{`${name} accepted`}</Badge>;
   if (state === 'probing') return <Badge tone="warning" icon="again">{`${name}: retrying`}</Badge>;
   const next =
@@ -104,29 +105,3 @@ const Count = (props: {
       {count(props.value)} {props.state}
     </a>
   );
-
-/** Retries one of the shop's messages at once and shows the result. */
-function TryButton({ shop }: { readonly shop: string }) {
-  const { data, failure, loading, send } = useRequest<string>();
-  const tryNow = async () => {
-    const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
-    // The button disappears once the shop has no problem.
-    if (ok) toast({ text: `${shop}: ${text}.` });
-    return ok ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-  };
-  const fault = loading ? '' : (failure?.message ?? data ?? '');
-  return (
-    <div class="shop-try">
-      <Button
-        size="small"
-        icon="again"
-        busy={loading}
-        aria-label={`Try ${shop} now`}
-        onClick={() => send(tryNow)}
-      >
-        Try now
-      </Button>
-      <span role="status">{fault !== '' && <span class="fault">{fault}</span>}</span>
-    </div>
-  );
-}

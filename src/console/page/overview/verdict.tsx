@@ -6,6 +6,7 @@ import { ButtonLink } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Prose, Time } from '../ui/page-parts.tsx';
 import { type Issue, issuesOf } from './issues.ts';
+import { TryButton } from './try-button.tsx';
 
 interface Headline {
   readonly tone: 'ok' | 'warning' | 'danger' | 'neutral';
@@ -35,9 +36,7 @@ export function Verdict({ overview }: { readonly overview: Overview }) {
             {!isLost && first && <ReasonAndStart issue={first} />}
           </p>
         </div>
-        {!isLost && first?.link && (
-          <ButtonLink href={first.link.href}>{first.link.label}</ButtonLink>
-        )}
+        {!isLost && first && <IssueTools issue={first} />}
       </div>
       {issues.length > (isLost ? 0 : 1) && (
         <ul class="issues rows">
@@ -60,21 +59,28 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
         <ReasonAndStart {...{ issue }} />
       </p>
     </div>
-    {issue.link && (
-      <ButtonLink size="small" href={issue.link.href}>
-        {issue.link.label}
-      </ButtonLink>
-    )}
+    <IssueTools {...{ issue }} />
   </li>
 );
 
+const IssueTools = ({ issue: { link, tryShop } }: { readonly issue: Issue }) => (
+  <div class="issue-tools">
+    {tryShop !== undefined && <TryButton shop={tryShop} />}
+    {link && (
+      <ButtonLink size="small" href={link.href}>
+        {link.label}
+      </ButtonLink>
+    )}
+  </div>
+);
+
 /** The platform's message, shown as plain text, and the time of the first one. */
-const ReasonAndStart = ({ issue: { reason, since } }: { readonly issue: Issue }) => (
+const ReasonAndStart = ({ issue: { words, since } }: { readonly issue: Issue }) => (
   <>
-    {reason !== undefined && (
+    {words !== undefined && (
       <>
         {' '}
-        Platform’s answer: <q>{reason}</q>
+        The platform says: <q>{words}</q>
       </>
     )}
     {since !== undefined && (

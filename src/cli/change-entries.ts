@@ -2,12 +2,13 @@ import { isMoveAllowed, OPERATOR_MOVES } from '../domain/entry-state.ts';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/data-folder.ts';
-import { asEntryId, type EntryId, type ShopId } from '../domain/ids.ts';
+import { type EntryId, type ShopId } from '../domain/ids.ts';
 import { type ReasonCode, sentence } from '../domain/reasons.ts';
 import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';
 import { eachFound } from './each-found.ts';
+import { idOf } from './entry-id.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
@@ -73,7 +74,10 @@ async function byId(
   const triedBefore = new Map<EntryId, number>();
   const results: (Moved & { readonly id: EntryId })[] = [];
   const probed = new ProbedShops(open, move);
-  for (const id of ids.map(asEntryId)) {
+  // All before the first is changed: one may have no entry, or several.
+  const known: EntryId[] = [];
+  for (const text of ids) known.push(await idOf(open, text));
+  for (const id of known) {
     const entry = await open.spool.get(id);
     const moved = await moveEntry(open, move, id, entry);
     results.push({ ...moved, id });

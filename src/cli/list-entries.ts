@@ -3,7 +3,7 @@ import { type Entry, waitOf } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import { sentence } from '../domain/reasons.ts';
 import type { EntrySearch, FoundEntry } from '../spool/entry-index.ts';
-import { asEntryId } from '../domain/ids.ts';
+import { idOf, shortId } from './entry-id.ts';
 import { document, jsonLine } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
@@ -55,7 +55,7 @@ async function page(open: OpenSpool, options: ListOptions, words: readonly strin
   const search: EntrySearch = {
     ...filterOf(open, options, words),
     limit: options.limit,
-    ...(options.before !== undefined && { before: asEntryId(options.before) }),
+    ...(options.before !== undefined && { before: await idOf(open, options.before) }),
   };
   const { found, next } = await open.index.find(search);
   return { found: found.map((each) => ({ ...each, entry: open.shown(each.entry) })), next };
@@ -94,7 +94,9 @@ function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntr
   const now = Date.now();
   const seen = terminal.columns !== undefined;
   return [
-    { head: 'id', min: 36, value: ({ entry }) => entry.id },
+    seen
+      ? { head: 'id', min: 13, value: ({ entry }) => shortId(entry.id) }
+      : { head: 'id', min: 36, value: ({ entry }) => entry.id },
     { head: 'received', min: 19, drop: 8, value: ({ entry }) => time(entry.receivedAt) },
     ...(seen
       ? [
@@ -120,7 +122,7 @@ function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntr
     {
       head: 'next or reason',
       min: 14,
-      max: 60,
+      max: 120,
       value: ({ entry }) => remark(entry, now, seen),
     },
   ];

@@ -90,7 +90,7 @@ export function registerQueueShow(parent: Command, terminal: Terminal): void {
   parent
     .command('show')
     .description('prints an entry with its timeline and what was submitted')
-    .argument('<id>', 'the id that log, list and console show')
+    .argument('<id>', 'the id that log, list and console show, or its beginning')
     .addOption(new Option('--json', 'for programs: one JSON object').conflicts(['raw', 'trimmed']))
     .addOption(
       new Option('--payload', 'the create-message request alone, as JSON').conflicts([
@@ -121,7 +121,7 @@ const EXAMPLES = {
 } as const;
 
 /**
- * The operator's moves, by ids or by a filter. A running gateway notices a retry within a second.
+ * The operator's moves, by ids or by a filter. A running gateway notices a retry within two seconds.
  */
 export function registerQueueChange(
   parent: Command,
@@ -130,7 +130,10 @@ export function registerQueueChange(
 ): void {
   for (const move of MOVES) {
     const command = withFilters(
-      parent.command(move.name).description(move.description).argument('[id...]', 'ids of entries'),
+      parent
+        .command(move.name)
+        .description(move.description)
+        .argument('[id...]', 'ids of entries, or their beginnings'),
     );
     if (move.name === 'retry') {
       command.option(

@@ -10,8 +10,8 @@ import {
 } from '../spool/entry.ts';
 import { sentence } from '../domain/reasons.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
-import { asEntryId } from '../domain/ids.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
+import { idOf } from './entry-id.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
@@ -42,7 +42,7 @@ export async function showEntry(
   terminal: Terminal,
 ): Promise<void> {
   await withSpool(command, terminal, async (open) => {
-    const entry = await open.spool.get(asEntryId(id));
+    const entry = await open.spool.get(await idOf(open, id));
     if (entry === undefined) throw new CommandFailed(`there is no entry ${printable(id)}`);
     if (options.raw) await writeRaw(open, entry, terminal);
     else if (options.payload) terminal.out(await payload(open, entry));

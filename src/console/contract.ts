@@ -89,8 +89,10 @@ export interface ChannelFigures {
 
 export interface ShopFigures extends ShopStatus {
   readonly queued: number;
+  readonly delivering: number;
   readonly dead: number;
   readonly held: number;
+  readonly suppressed: number;
 }
 
 /**

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Entry, type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openStore } from '../support/store.ts';
-import { asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
+import { asEntryId, asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry, claimFrom, retryLater, because } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -85,6 +85,33 @@ test('list shows entries newest first, filtered, for people and for programs', a
   expect(await ids('--channel', 'email')).toEqual([mail]);
   expect(await ids('--shop', 'demo', '--limit', '1')).toEqual([gone]);
   expect(await ids('--before', gone)).toEqual([mail, text]);
+});
+
+test('the beginning of an id is enough if no other entry has it', async () => {
+  const [first, second] = [
+    '01a21b36-80ed-748f-b533-21a715d0f7b9',
+    '01a21b36-80f1-7c8f-b533-21a715d0f7b9',
+  ].map(asEntryId);
+  for (const id of [first, second])
+    await accept({ ...(id && { id }), hold: { code: 'postmaster' } });
+  const shown = parsed((await queue('show', '01A21B36-80ED', '--json')).stdout);
+  expect(shown).toMatchObject({ id: first });
+
+  const several = await queue('release', '01a21b36-80ed', '01a21b36');
+  expect(several.code).toBe(1);
+  expect(several.stderr).toContain(`several entries begin with 01a21b36: ${second}, ${first}`);
+  // Nothing is changed unless it is known what is meant.
+  expect(parsed((await queue('list', '--state', 'held', '--json')).stdout)).toHaveLength(2);
+  for (const unknown of ['ffffffff-ff', '01a21b3', '01a21b36-80ee', '01a21b36-80edg']) {
+    const { code, stderr } = await queue('show', unknown);
+    expect([code, stderr]).toEqual([1, `there is no entry ${unknown}\n`]);
+  }
+
+  const released = await queue('release', '01a21b36-80e');
+  expect(released.stdout).toBe(`${first}: released\n`);
+  expect(parsed((await queue('list', '--state', 'held', '--json')).stdout)).toMatchObject([
+    { id: second },
+  ]);
 });
 
 test('what waits for a shop that is not configured says so', async () => {

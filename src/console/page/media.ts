@@ -7,3 +7,6 @@ export function mediaSignal(query: string): ReadonlySignal<boolean> {
   media.addEventListener('change', () => (matches.value = media.matches));
   return matches;
 }
+
+/** The style sheets have the same limit. */
+export const isPhone = mediaSignal('(max-width: 720px)');

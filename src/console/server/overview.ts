@@ -61,7 +61,14 @@ function queueOf({ counts }: GatewayStatus): Overview['queue'] {
 function shopFigures(shop: GatewayStatus['shops'][number], { counts }: GatewayStatus): ShopFigures {
   const own = counts.filter((each) => each.shop === shop.shop);
   const of = (state: string) => sum(own.filter((each) => each.state === state));
-  return { ...shop, queued: of('queued'), dead: of('dead'), held: of('held') };
+  return {
+    ...shop,
+    queued: of('queued'),
+    delivering: of('delivering'),
+    dead: of('dead'),
+    held: of('held'),
+    suppressed: of('suppressed'),
+  };
 }
 
 const sum = (counts: readonly { readonly count: number }[]): number =>

@@ -6,7 +6,11 @@ import type { RunningGateway } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 
 /** One email through the SMTP port. */
-export async function sendEmail({ smtpPort }: RunningGateway, subject: string): Promise<void> {
+export async function sendEmail(
+  { smtpPort }: RunningGateway,
+  subject: string,
+  to = INBOX,
+): Promise<void> {
   const transport = createTransport({
     host: '127.0.0.1',
     port: smtpPort,
@@ -15,7 +19,7 @@ export async function sendEmail({ smtpPort }: RunningGateway, subject: string): 
   ends(() => transport.close());
   await transport.sendMail({
     from: 'Carla <carla@customer.example>',
-    to: INBOX,
+    to,
     subject,
     text: 'Where is my parcel?',
   });

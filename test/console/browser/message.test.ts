@@ -29,6 +29,8 @@ describeDesk('One message', (test) => {
     await page.getByRole('heading', { level: 1, name: 'A message that dies' }).waitFor();
     const state = page.getByRole('region', { name: 'State' });
     await state.getByText('The platform refused every form of this message').waitFor();
+    await state.getByText(/^rule \d says no$/).waitFor();
+    await state.getByText('The whole answer').click();
     await state.getByText(/the platform answered 422 .* says no/).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
     await timeline.getByText('Attempt 1', { exact: true }).waitFor();

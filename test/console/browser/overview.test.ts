@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { ends } from '../../support/ends.ts';
+import { shopNamed } from '../../support/gateway-config.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { describeConsole, signIn } from './console-visit.ts';
@@ -85,6 +86,47 @@ describeConsole('the overview', (test) => {
     await page.getByText(/^acme: delivered; /).waitFor();
     await page.getByText('All messages are being delivered').waitFor();
     await button.waitFor({ state: 'detached' });
+  });
+
+  test('of three shops, the one whose key is refused is named wherever its messages are', async (visit) => {
+    const [works, refuses] = [new ScriptedPlatform(), new ScriptedPlatform()];
+    const message = 'The API key has expired.';
+    refuses.script = () => ({ status: 401, body: { error: { code: 'unauthorized', message } } });
+    const [platformUrl, refusingUrl] = [await works.start(), await refuses.start()];
+    ends(() => works.stop());
+    ends(() => refuses.stop());
+    const shops = [
+      shopNamed('north', 1),
+      { ...shopNamed('initech', 2), platformUrl: refusingUrl },
+      shopNamed('south', 3),
+    ];
+    const { page, gateway } = await visit({ gateway: { platformUrl, shops } });
+    for (const { name, inbox } of shops) {
+      for (const n of [1, 2, 3]) await sendEmail(gateway, `Question ${n} to ${name}`, inbox);
+    }
+    const cause = /^initech: API key refused \(401\) since .*; next try in \d+ s/;
+    await page.locator('.verdict').getByText(cause).waitFor();
+    await page.locator('.verdict').getByText(message, { exact: true }).waitFor();
+
+    await page.getByRole('link', { name: 'Messages' }).first().click();
+    await page.getByText(cause).waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'Question 1 to initech' });
+    await row.getByRole('cell', { name: 'initech', exact: true }).waitFor();
+    await row.getByText('API key refused (401)').waitFor();
+    await page.getByRole('button', { name: /^Queued \d+$/ }).waitFor();
+
+    await row.getByRole('link').click();
+    await page.getByText(cause).waitFor();
+    await page.getByText(message, { exact: true }).first().waitFor();
+    // Nothing says that it is attempted soon by itself.
+    expect(await page.getByText(/next attempt|due/).count()).toBe(0);
+    await page.getByText('The whole answer').click();
+    await page.getByText('"code":"unauthorized"').waitFor();
+
+    refuses.script = () => undefined;
+    await page.getByRole('button', { name: 'Try initech now' }).click();
+    await page.getByText('The platform has accepted it.').waitFor();
+    await page.getByText(cause).waitFor({ state: 'detached' });
   });
 
   test('what is dead is counted, and leads to the list of them', async (visit) => {

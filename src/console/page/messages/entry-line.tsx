@@ -19,6 +19,17 @@ const insteadOfSubject = ({ kind, channel, to }: EntryRow): string => {
   return to === '' ? `(${CHANNEL_NAMES[channel].toLowerCase()})` : `to ${to}`;
 };
 
+/** The name of a sender who gave one, and their address. */
+function Sender({ row }: { readonly row: EntryRow }) {
+  const [, name, address] = /^(.+) <([^<>]+)>$/.exec(row.from) ?? [];
+  return (
+    <bdi class={row.from === '' ? 'muted' : undefined} title={row.from || undefined}>
+      {name ?? senderOf(row)}
+      {address !== undefined && <span class="address muted"> {address}</span>}
+    </bdi>
+  );
+}
+
 /** One row of the list. Its link covers the whole row except the checkbox. */
 export function EntryLine(props: {
   readonly listed: ListedRow;
@@ -26,6 +37,7 @@ export function EntryLine(props: {
   readonly top: number;
   readonly isSelected: boolean;
   readonly isCurrent: boolean;
+  readonly hasShop: boolean;
   readonly onPick: (extend: boolean) => void;
 }) {
   const { listed, index, top, isSelected, isCurrent, onPick } = props;
@@ -56,9 +68,14 @@ export function EntryLine(props: {
       </div>
       <div role="cell" class="from">
         <a href={`/messages/${row.id}`}>
-          <bdi class={row.from === '' ? 'muted' : undefined}>{sender}</bdi>
+          <Sender row={row} />
         </a>
       </div>
+      {props.hasShop && (
+        <div role="cell" class="shop muted">
+          {row.shop}
+        </div>
+      )}
       <div role="cell" class="subject">
         {row.subject === '' ? (
           <span class="muted">{insteadOfSubject(row)}</span>

@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { mediaSignal } from '../media.ts';
+import { isPhone } from '../media.ts';
 import { Empty, Skeleton } from '../ui/page-parts.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { EntryLine } from './entry-line.tsx';
@@ -11,15 +11,16 @@ import { STATE_MEANING } from './reasons.ts';
 import { isFiltered } from './filters.ts';
 import { type ListWindow, visibleRows } from './message-list.ts';
 
-const isPhone = mediaSignal('(max-width: 720px)');
 /** The height of a row in pixels; the style sheet has the same values. */
-export const rowHeight = computed(() => (isPhone.value ? 78 : 46));
+export const rowHeight = computed(() => (isPhone.value ? 78 : 40));
 
 /** The virtual list: only the rows on the screen are in the document. */
 export function EntryTable(props: {
   readonly bodyRef: RefObject<HTMLDivElement | null>;
   readonly selection: Selection;
   readonly cursor: string | undefined;
+  /** Whether the rows may be of several shops. */
+  readonly areOfShops: boolean;
   readonly onPick: (id: string, extend: boolean) => void;
   readonly onPickAll: (isOn: boolean) => void;
 }) {
@@ -37,10 +38,17 @@ export function EntryTable(props: {
   }, [first, end, pages, selection, cursor]);
 
   const shown = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
+  // On a phone there is no room for it.
+  const hasShop = props.areOfShops && !isPhone.value;
   const picked = selection.kind === 'all' ? pages.total : selection.ids.size;
   return (
-    <div class="entries" role="table" aria-label="Messages" aria-rowcount={rowCount()}>
-      <HeadRow {...{ picked }} total={pages.total} onPickAll={onPickAll} />
+    <div
+      class={`entries${hasShop ? ' of-shops' : ''}`}
+      role="table"
+      aria-label="Messages"
+      aria-rowcount={rowCount()}
+    >
+      <HeadRow {...{ picked, hasShop }} total={pages.total} onPickAll={onPickAll} />
       <div
         role="rowgroup"
         class="entries-body"
@@ -58,6 +66,7 @@ export function EntryTable(props: {
               {...{ listed, index, top }}
               isSelected={isSelected(selection, id)}
               isCurrent={cursor === id}
+              hasShop={hasShop}
               onPick={(extend) => onPick(id, extend)}
             />
           );
@@ -69,6 +78,7 @@ export function EntryTable(props: {
 
 const COLUMNS = [
   ['From', 'from'],
+  ['Shop', 'shop'],
   ['Subject', 'subject'],
   ['State', 'state'],
   ['Tries', 'tries number'],
@@ -77,10 +87,11 @@ const COLUMNS = [
 
 function HeadRow(props: {
   readonly picked: number;
+  readonly hasShop: boolean;
   readonly total: number;
   readonly onPickAll: (isOn: boolean) => void;
 }) {
-  const { picked, total, onPickAll } = props;
+  const { picked, hasShop, total, onPickAll } = props;
   const isAll = picked > 0 && picked >= total;
   return (
     <div role="rowgroup">
@@ -99,7 +110,7 @@ function HeadRow(props: {
         <div role="columnheader" class="by">
           <span class="sr">Channel</span>
         </div>
-        {COLUMNS.map(([name, look]) => (
+        {COLUMNS.filter(([, look]) => hasShop || look !== 'shop').map(([name, look]) => (
           <div key={name} role="columnheader" class={look}>
             {name}
           </div>

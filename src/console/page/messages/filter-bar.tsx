@@ -1,13 +1,13 @@
 import { useId, useState } from 'preact/hooks';
 import type { EntryState } from '../../contract.ts';
-import { CHANNEL_NAMES, STATE_NAMES } from '../formats.ts';
-import { shopsWith } from '../stream.ts';
+import { CHANNEL_NAMES, count, STATE_NAMES } from '../formats.ts';
+import { overview, shopsWith } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Input, SearchInput, Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { CHANNELS } from '../../../domain/channel.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
-import { between, isFiltered, PRESETS, type TimeFilter } from './filters.ts';
+import { between, type Filters, isFiltered, PRESETS, type TimeFilter } from './filters.ts';
 import { OFFERED_REASONS } from './reasons.ts';
 import type { FilterState } from './list-state.ts';
 
@@ -50,7 +50,11 @@ export function FilterBar(props: {
         </span>
       </div>
       <div id={id} class={`filter-more${isOpen ? ' open' : ''}`}>
-        <StateChips states={shown.states} onChoose={(states) => choose({ states })} />
+        <StateChips
+          states={shown.states}
+          counts={countsOf(shown)}
+          onChoose={(states) => choose({ states })}
+        />
         <div class="filter-fields">
           {options.length > 1 || shown.shop !== '' ? (
             <Select
@@ -85,8 +89,21 @@ export function FilterBar(props: {
   );
 }
 
+type Counts = Readonly<Partial<Record<EntryState, number>>>;
+
+/** How many messages are in the states that are counted; none while other filters narrow the list. */
+function countsOf({ shop, channel, reason, text, time }: Filters): Counts {
+  if (overview.value === undefined) return {};
+  if (channel !== '' || reason !== '' || text !== '' || time.kind !== 'any') return {};
+  const { queue, shops } = overview.value;
+  const { queued, delivering, dead, held, suppressed } =
+    (shop === '' ? queue : shops.find((each) => each.shop === shop)) ?? queue;
+  return { queued, delivering, dead, held, suppressed };
+}
+
 function StateChips(props: {
   readonly states: readonly EntryState[];
+  readonly counts: Counts;
   readonly onChoose: (states: readonly EntryState[]) => void;
 }) {
   const isOn = (state: EntryState) => props.states.includes(state);
@@ -104,6 +121,9 @@ function StateChips(props: {
         >
           <Icon name={state} />
           {STATE_NAMES[state]}
+          {(props.counts[state] ?? 0) > 0 && (
+            <b class="number">{count(props.counts[state] ?? 0)}</b>
+          )}
         </button>
       ))}
     </div>

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EntryAction } from '../../contract.ts';
 import { api, asRefusal } from '../api.ts';
+import { shopsWith } from '../stream.ts';
 import { gatewayNow } from '../now.ts';
 import { Button } from '../ui/button.tsx';
 import { Failure, Note, PageTitle, Skeleton } from '../ui/page-parts.tsx';
@@ -102,6 +103,7 @@ export function MessagesPage() {
           <EntryTable
             bodyRef={body}
             {...{ selection, cursor }}
+            areOfShops={filters.shop === '' && shopsWith('').length > 1}
             onPick={picks.pick}
             onPickAll={picks.pickAll}
           />

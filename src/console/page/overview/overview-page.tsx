@@ -6,6 +6,7 @@ import { Copied, TestMessageButton } from '../configuration/shop-card.tsx';
 import { Card, ChannelBadge, Fact, NotLoaded, PageTitle } from '../ui/page-parts.tsx';
 import type { Channel, ConfigurationView, Overview } from '../../contract.ts';
 import { bytes, count, exact, span } from '../formats.ts';
+import { isPhone } from '../media.ts';
 import { now } from '../now.ts';
 import { Channels, Latency, Queue } from './flow.tsx';
 import { Instances } from './instances.tsx';
@@ -31,12 +32,23 @@ export function OverviewPage() {
         <div class="cards">
           <Verdict overview={figures} />
           {isUnused(figures) && <FirstMessages />}
-          <Channels channels={figures.channels} {...liveHistory} />
-          <div class="pair">
-            <Queue overview={figures} {...liveHistory} />
-            <Latency overview={figures} {...liveHistory} />
-          </div>
-          <Shops shops={figures.shops} />
+          {isPhone.value ? (
+            <>
+              <Queue overview={figures} {...liveHistory} />
+              <Shops shops={figures.shops} />
+              <Channels channels={figures.channels} {...liveHistory} />
+              <Latency overview={figures} {...liveHistory} />
+            </>
+          ) : (
+            <>
+              <Channels channels={figures.channels} {...liveHistory} />
+              <div class="pair">
+                <Queue overview={figures} {...liveHistory} />
+                <Latency overview={figures} {...liveHistory} />
+              </div>
+              <Shops shops={figures.shops} />
+            </>
+          )}
           {figures.instances !== undefined && <Instances instances={figures.instances} />}
           <Machine overview={figures} />
         </div>

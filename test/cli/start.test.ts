@@ -26,6 +26,11 @@ test.each([
 
 /** What the configuration is read and checked with. */
 const CONFIGURATION = ['fastest-levenshtein', 'libphonenumber-js', 'nodemailer', 'yaml', 'zod'];
+/** `cli-table3` and what it requires. */
+const TABLES = [
+  ...['cli-table3', '@colors/colors', 'string-width', 'strip-ansi', 'ansi-regex'],
+  ...['emoji-regex', 'is-fullwidth-code-point'],
+];
 /** `libmime` is of the thread that searches. */
 const STORE = ['better-sqlite3', 'libmime'];
 
@@ -41,7 +46,7 @@ test('commands of the queue load the configuration, the store and tables, and no
   const entry = anEntry(shops[0] && { shopId: shops[0].shopId });
   await spool.accept([entry]);
 
-  const used = new Set(['commander', 'cli-table3', ...CONFIGURATION, ...STORE]);
+  const used = new Set(['commander', ...TABLES, ...CONFIGURATION, ...STORE]);
   for (const args of [['list'], ['stats'], ['show', entry.id]]) {
     const { status, packages } = loadedPackages(['queue', ...args], env);
     expect({ args, status }).toEqual({ args, status: 0 });

@@ -158,7 +158,7 @@ test('without an endpoint the library is not even loaded', async () => {
       ([, url = '']) => url,
     ),
   );
-  expect(loaded.filter((url) => url.endsWith('/dist/gateway/gateway.js'))).not.toEqual([]);
+  expect(loaded.filter((url) => url.endsWith('/dist/program/start.js'))).not.toEqual([]);
   // prom-client brings the API, which does nothing by itself.
   expect(loaded.filter((url) => /@opentelemetry\/(?!api\/)|open-telemetry/.test(url))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ends } from './ends.ts';
@@ -26,8 +26,8 @@ const registering = (file: string): string =>
 
 /**
  * Runs a command line of the built program to its end.
- * @returns how it ended, and the packages that our own code or another module imported; what a
- * CommonJS package requires in turn is not among them
+ * @returns how it ended, and the packages in the parts of the program that were loaded, and those that our own code or
+ * another module imported; what a CommonJS package outside of the program requires in turn is not among them
  */
 export function loadedPackages(
   args: readonly string[],
@@ -41,6 +41,19 @@ export function loadedPackages(
     env: { PATH: process.env['PATH'], ...env },
     stdio: 'ignore',
   });
-  const names = readFileSync(file, 'utf8').matchAll(/\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/g);
-  return { status, packages: [...new Set([...names].map(([, name = '']) => name))].toSorted() };
+  const urls = new Set(readFileSync(file, 'utf8').trim().split('\n'));
+  const packages = new Set([...urls].flatMap(sourcesOf).flatMap(packageOf));
+  return { status, packages: [...packages].toSorted() };
 }
+
+/** Of a part of the bundled program, the modules that it was made of. */
+function sourcesOf(url: string): readonly string[] {
+  if (!url.includes('/dist/program/')) return [url];
+  const map = new URL(`${url}.map`);
+  // The bundler's own functions have no source.
+  if (!existsSync(map)) return [];
+  return (JSON.parse(readFileSync(map, 'utf8')) as { readonly sources: readonly string[] }).sources;
+}
+
+const packageOf = (source: string): readonly string[] =>
+  /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.slice(1) ?? [];

@@ -127,8 +127,11 @@ export class NotLearned extends Error {
 /** The store's permanent marks. */
 type Marks = Pick<DeliverySpool, 'mark' | 'setMark' | 'raiseMark'>;
 
-/** How often the message must be found after one form of answer before it counts as success. */
-const TIMES_SEEN = 5;
+/**
+ * How often the message must be found after one form of answer before it counts as success. A proxy that empties answers
+ * before and after the platform acts would have to do the latter this often in a row.
+ */
+const TIMES_SEEN = 12;
 /** More forms than a platform and its proxies have. Further ones are not learned. */
 const MAX_FORMS = 20;
 
@@ -144,7 +147,8 @@ export class LearnedAnswers {
 
   constructor(shopId: ShopId, platformUrl: string) {
     const url = createHash('sha256').update(platformUrl).digest('hex').slice(0, 16);
-    this.#prefix = `answer/${shopId}/${url}`;
+    // Marks of `answer/` were made after five times.
+    this.#prefix = `answers/${shopId}/${url}`;
   }
 
   /** Whether the platform ever answered with a message. Any other answer is then a proxy's. */

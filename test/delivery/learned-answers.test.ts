@@ -22,9 +22,9 @@ function newMarks() {
 test('what one gateway missed after a form counts for those that found it', async () => {
   const marks = newMarks();
   const [one, other] = [new LearnedAnswers(SHOP, URL), new LearnedAnswers(SHOP, URL)];
-  for (let n = 0; n < 4; n += 1) await one.found('200 empty', marks);
+  for (let n = 0; n < 11; n += 1) await one.found('200 empty', marks);
   await other.notFound('200 empty', marks);
-  for (let n = 0; n < 9; n += 1) await one.found('200 empty', marks);
+  for (let n = 0; n < 16; n += 1) await one.found('200 empty', marks);
   expect(await one.isTaken('200 empty', marks)).toBe(false);
 });
 
@@ -32,7 +32,7 @@ test('of two forms that gateways learn at once, one counts as success', async ()
   const marks = newMarks();
   const forms = ['200 empty', '201 ok'];
   const gateways = forms.map((form) => ({ form, answers: new LearnedAnswers(SHOP, URL) }));
-  for (let n = 0; n < 9; n += 1) {
+  for (let n = 0; n < 16; n += 1) {
     await Promise.all(gateways.map(({ form, answers }) => answers.found(form, marks)));
   }
   const asked = new LearnedAnswers(SHOP, URL);
@@ -51,7 +51,7 @@ test('a platform whose every answer has another form leaves few marks, over rest
   }
   expect(marks.kept.size).toBeLessThanOrEqual(21);
   const answers = new LearnedAnswers(SHOP, URL);
-  for (let n = 0; n < 5; n += 1) {
+  for (let n = 0; n < 12; n += 1) {
     await answers.found('201 0 1', marks);
     await answers.found('201 late', marks);
   }

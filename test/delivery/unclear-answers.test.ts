@@ -46,7 +46,7 @@ describe('a 2xx that does not say that the message was taken', () => {
     const looked = lookedUp();
     for (let n = 0; n < 4; n += 1) await it.comesTo(email(), 'delivered');
     expect(lookedUp()).toBe(looked);
-    expect(created()).toHaveLength(12);
+    expect(created()).toHaveLength(19);
     listing({ status: 201, body: '' });
     await it.comesTo(email(), 'delivered');
     expect(lookedUp()).toBe(looked + 1);

@@ -184,7 +184,8 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
   if (form !== OTHER) {
     if (await answers.isTaken(form, spool)) return { message: undefined };
     if ((await answers.isWithMessages(spool)) && !notes.value.unanswered) {
-      notes.set({ unanswered: true });
+      // The next attempt finds it there if the platform had acted, now or before.
+      notes.set({ unanswered: true, lookFirst: true });
       throw new Later('messages', emptyAnswer());
     }
   }

@@ -154,7 +154,9 @@ function progress(run: Run): string[] {
     // Each gateway finds the platform's rate by itself, so one message may be refused again and again.
     if (fate.wasDetached && run.gateways > 1 && maxPerSecond !== undefined) return [];
     if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
-    const bound = PROGRESS_MS + backlogMs(run, message.shopId);
+    // For the same reason, requests that are refused take the place of others: each gateway's share takes as long.
+    const shares = maxPerSecond === undefined ? 1 : run.gateways;
+    const bound = shares * (PROGRESS_MS + backlogMs(run, message.shopId));
     const from = wellFrom(run, message.shopId, acceptedAt, bound);
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);

@@ -103,6 +103,15 @@ test('an empty 2xx of a platform that answers with messages is a proxy’s: it g
   expect(await it.reached(entry, 'delivered')).toMatchObject({ platformMessageId: uuid('a', 2) });
 });
 
+test('after such an answer it is looked for, and not submitted twice if the platform has it', async () => {
+  await it.comesTo(email(), 'delivered');
+  listing({ status: 200, body: '' });
+  it.keepTrying();
+  const entry = email();
+  await it.comesTo(entry, 'delivered');
+  expect(created().filter((id) => id === entry.remoteId)).toHaveLength(1);
+});
+
 describe('an answer with another message', () => {
   const other = () => ({ ...aListedMessage(9, 'somebody else'), remote_id: 'somebody else' });
 

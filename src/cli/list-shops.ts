@@ -22,7 +22,7 @@ export interface ShopsOptions {
   readonly json?: true;
 }
 
-interface KnownShop {
+export interface KnownShop {
   readonly name: string;
   readonly shopId: ShopId;
   /** Undefined if no gateway has served the shop yet. */
@@ -55,7 +55,8 @@ export async function listShops(
   });
 }
 
-async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop[]> {
+/** The configured shops, with what the gateway last stored about each. */
+export async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop[]> {
   const counts = (await spool.counts()).filter(({ state }) => state === 'queued');
   return Promise.all(
     shops.map(async ({ name, shopId }) => ({
@@ -134,7 +135,7 @@ function explained({ name, health }: KnownShop): string {
   return [...reasons, ...refusals].map((line) => `${printableLine(line)}\n`).join('');
 }
 
-function shopJson({ name, shopId, health, queued }: KnownShop, served: boolean): object {
+export function shopJson({ name, shopId, health, queued }: KnownShop, served: boolean): object {
   return {
     ...{ shop: name, shopId, gatewayRuns: served, queued },
     ...(health !== undefined && {
@@ -164,7 +165,7 @@ function partJson(health: EndpointHealth, served: boolean): object {
 }
 
 /** The requests of each endpoint, for people. */
-const ENDPOINT_WORDS: Readonly<Record<Endpoint, string>> = {
+export const ENDPOINT_WORDS: Readonly<Record<Endpoint, string>> = {
   messages: 'messages',
   media: 'attachments',
 };
@@ -172,7 +173,7 @@ const ENDPOINT_WORDS: Readonly<Record<Endpoint, string>> = {
 type ShopState = 'flows' | 'in doubt' | 'stopped' | 'stopped (reads fail)' | 'being tried';
 
 /** @param isServed a gateway is running; otherwise no probe can be in progress */
-function stateWords(
+export function stateWords(
   { state, probing, readsFail }: Pick<EndpointHealth, 'state' | 'probing' | 'readsFail'>,
   isServed: boolean,
 ): ShopState {

@@ -4,6 +4,7 @@ import {
   registerAlerts,
   registerConfigCheck,
   registerConfigHashPassword,
+  registerConfigShow,
   registerDoctor,
 } from './set-up-commands.ts';
 import {
@@ -13,7 +14,9 @@ import {
   registerExplain,
   registerIngest,
   registerMigrate,
+  registerReload,
   registerShops,
+  registerStatus,
 } from './store-commands.ts';
 import { registerCompletion } from './completion.ts';
 import { registerContacts } from './platform/contacts.ts';
@@ -68,11 +71,14 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
 
   const config = program
     .command('config')
-    .description('checks the configuration and hashes passwords');
+    .description('checks and shows the configuration, and hashes passwords');
   config.addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml');
   registerConfigCheck(config, terminal);
+  registerConfigShow(config, terminal);
   registerConfigHashPassword(config, terminal);
 
+  registerStatus(program, terminal);
+  registerReload(program, terminal, events);
   registerDoctor(program, terminal);
 
   const queue = program.command('queue').description('shows and changes the entries of the spool');

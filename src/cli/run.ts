@@ -34,7 +34,7 @@ export async function runCli(
     // If the gateway cannot print its addresses, it is stopped gracefully.
     if (asks || (operands[0] ?? 'serve') !== 'serve') terminal.ignoreClosedPipe?.();
     const command = operands.length === 0 ? ['serve', ...args] : args;
-    await program.parseAsync(command, { from: 'user' });
+    await program.parseAsync(asHelpOption(command), { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -60,3 +60,7 @@ export async function runCli(
     throw error;
   }
 }
+
+/** `help queue list` is `queue list --help`; the library's own knows one level. */
+const asHelpOption = ([first, ...names]: readonly string[]): string[] =>
+  first === 'help' && names.length > 1 ? [...names, '--help'] : [first ?? '', ...names];

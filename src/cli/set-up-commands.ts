@@ -5,6 +5,7 @@ import { hashPassword } from '../runtime/password-hash.ts';
 import { UsageError } from './exit-codes.ts';
 import { CHECKS } from '../operations/doctor/check.ts';
 import type { DoctorOptions } from './examine-set-up.ts';
+import type { ShowConfigurationOptions } from './show-configuration.ts';
 
 export function registerConfigCheck(parent: Command, terminal: Terminal): void {
   parent
@@ -22,6 +23,20 @@ export function registerConfigCheck(parent: Command, terminal: Terminal): void {
       const file = configFile(command) ?? configFileOf(terminal.env);
       const over = file === undefined || file === '' ? '' : `${file}, merged with `;
       terminal.out(`The configuration is valid: ${over}the defaults, ${shops}.\n`);
+    });
+}
+
+export function registerConfigShow(parent: Command, terminal: Terminal): void {
+  parent
+    .command('show')
+    .description('prints the effective values, without secrets')
+    .argument('[path...]', 'only paths that begin like this')
+    .option('--changed', 'only values that differ from the defaults')
+    .option('--json', 'for programs: a JSON array')
+    .addHelpText('after', '\nExample:\n  $ sluice config show smtp --config sluice.yaml')
+    .action(async (paths: string[], options: ShowConfigurationOptions, command: Command) => {
+      const { showConfiguration } = await import('./show-configuration.ts');
+      showConfiguration(paths, options, command, terminal);
     });
 }
 

@@ -9,6 +9,39 @@ import type { IngestOptions } from './ingest-files.ts';
 import type { BackupOptions } from './backup-folder.ts';
 import type { EraseOptions } from './erase-stored.ts';
 import type { MigrateOptions } from './migrate-store.ts';
+import type { ReloadOptions } from './reload-gateway.ts';
+import type { StatusOptions } from './show-status.ts';
+
+export function registerStatus(parent: Command, terminal: Terminal): void {
+  parent
+    .command('status')
+    .description('shows whether the gateway runs, what waits, and which shops are stopped, and why')
+    .option('--json', 'for programs: one JSON object')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice status\n' +
+        '\nExit codes:\n  0  the gateway runs, and no shop is stopped\n  1  otherwise\n  2  the command line or the configuration is invalid',
+    )
+    .action(async (options: StatusOptions, command: Command) => {
+      const { showStatus } = await import('./show-status.ts');
+      await showStatus(options, command, terminal);
+    });
+}
+
+export function registerReload(parent: Command, terminal: Terminal, events: ProcessEvents): void {
+  parent
+    .command('reload')
+    .description('has the running gateway read its configuration again, and prints the result')
+    .option('--json', 'for programs: one JSON object')
+    .addHelpText(
+      'after',
+      '\nThe configuration of this command line is checked first; the gateway reads the one that it was\nstarted with. It changes nothing if there is a mistake.\n\nExample:\n  $ sluice reload --config sluice.yaml',
+    )
+    .action(async (options: ReloadOptions, command: Command) => {
+      const { reloadGateway } = await import('./reload-gateway.ts');
+      await reloadGateway(options, command, terminal, events);
+    });
+}
 
 export function registerShops(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   const shops = parent

@@ -47,7 +47,8 @@ export async function configurationView(parts: ViewParts): Promise<Configuration
   };
 }
 
-function shownValues(config: CompleteConfig, source: ConfigSource): ConfigurationView['values'] {
+/** Effective values by path, without secrets. */
+export function shownValues(config: Config, source: ConfigSource): ConfigurationView['values'] {
   const loaded = source.defaults();
   const defaults = loaded.ok ? textsOf(loaded.config) : new Map<string, string>();
   const ofShops = textsOf({ shops: [shopDefaults()] });

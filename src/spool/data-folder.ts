@@ -1,4 +1,11 @@
-import { readFileSync, statSync, type Stats } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
@@ -37,6 +44,34 @@ export function inspectDataFolder(dir: string, now: number): DataFolderStatus {
 
 /** Whether a running gateway uses this folder. */
 export const isServed = (dir: string): boolean => isLocked(join(dir, 'spool.lock'));
+
+/**
+ * The process of the gateway that uses this folder, if it is one of this machine: another container may have written the
+ * number of a process that means another one here.
+ */
+export function gatewayProcess(dir: string): number | undefined {
+  const pid = Number(readPid(join(dir, 'spool.pid')));
+  if (!Number.isInteger(pid) || pid <= 0) return undefined;
+  return process.platform !== 'linux' || hasOpen(pid, join(dir, 'spool.lock')) ? pid : undefined;
+}
+
+/** By proc(5); false for a process of another user. */
+function hasOpen(pid: number, file: string): boolean {
+  try {
+    const path = realpathSync(file);
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).some((fd) => {
+      try {
+        return readlinkSync(join(folder, fd)) === path;
+      } catch {
+        // Closed meanwhile.
+        return false;
+      }
+    });
+  } catch {
+    return false;
+  }
+}
 
 /** Tries a shared lock, which a gateway's exclusive one (`locks.ts`) prevents. */
 function isLocked(file: string): boolean {

@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { ends } from '../support/ends.ts';
+import { GatewayProcess } from '../support/gateway-process.ts';
+import { freePorts, ownLoopbackAddress } from '../support/gateway-config.ts';
+import { startGateway, writeConfig } from '../support/running-gateway.ts';
+import { ScriptedPlatform } from '../support/scripted-platform.ts';
+import { sluiceHere } from '../support/sluice-command.ts';
+import { sendSms, sidOf } from '../support/sms-sender.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const parsed = (text: string): unknown => JSON.parse(text);
+
+async function scene() {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const platform = new ScriptedPlatform();
+  ends(() => platform.stop());
+  const platformUrl = await platform.start();
+  return { dataDir: dir.path, platform, platformUrl };
+}
+
+test('status says whether the gateway runs, what waits, and why a shop is stopped', async () => {
+  const { dataDir, platform, platformUrl } = await scene();
+  const gateway = await startGateway({ dataDir, platformUrl });
+  ends(() => gateway.stop());
+  const file = writeConfig({ dataDir, platformUrl });
+  const status = (...args: string[]) => sluiceHere(['status', ...args, '--config', file]);
+
+  const calm = await status();
+  expect(calm).toMatchObject({ code: 0, stderr: '' });
+  expect(calm.stdout).toMatch(
+    new RegExp(`^gateway +runs \\(process ${process.pid}\\)\\nqueue +nothing waits\\nacme +`),
+  );
+
+  const words = { error: { code: 'unauthorized', message: 'The key has expired.' } };
+  platform.script = () => ({ status: 401, body: words });
+  for (const n of [1, 2, 3]) {
+    const From = `+1202555${1000 + n}`;
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf(`text ${n}`), From, Body: 'Hello' });
+  }
+  const stopped = await waitFor('the stop', async () => {
+    const told = await status();
+    return told.code === 1 && told;
+  });
+  expect(stopped.stderr).toBe('deliveries are stopped: acme\n');
+  expect(stopped.stdout).toMatch(/^queue +3 queued, the oldest for \d+s$/m);
+  expect(stopped.stdout).toMatch(
+    /^acme +API key refused \(401\) since 20.* UTC(?:; next try .*)?\. Set a valid apiKey /m,
+  );
+  expect(parsed((await status('--json')).stdout)).toMatchObject({
+    ...{ gatewayRuns: true, pid: process.pid, paused: false },
+    queue: { queued: 3, dead: 0, held: 0 },
+    shops: [{ shop: 'acme', messages: { reasonCode: 'platform_answered' } }],
+  });
+
+  await gateway.stop();
+  const ended = await status();
+  expect(ended).toMatchObject({ code: 1, stderr: 'no gateway is running on this data folder\n' });
+  expect(ended.stdout).toMatch(/^gateway +does not run; this is the state at the end/);
+  expect(await sluiceHere(['reload', '--config', file])).toMatchObject({
+    code: 1,
+    stderr: 'no gateway of this machine is running on this data folder\n',
+  });
+});
+
+test('reload says what the gateway made of its configuration', async () => {
+  const { dataDir, platformUrl } = await scene();
+  const host = ownLoopbackAddress();
+  const ports = await freePorts(host);
+  const configFile = writeConfig({ dataDir, platformUrl, host, ports });
+  const gateway = await GatewayProcess.start({ configFile, host, ports });
+  ends(() => gateway.kill());
+  const reload = (...args: string[]) => sluiceHere(['reload', ...args, '--config', configFile]);
+  expect(await reload()).toEqual({ code: 0, stdout: 'Reloaded: 0 changed.\n', stderr: '' });
+
+  const text = readFileSync(configFile, 'utf8');
+  // JSON, of which the last of two equal keys would count in a merge, not in a file.
+  const config = parsed(text) as { readonly delivery?: object };
+  const changed = { ...config, delivery: { ...config.delivery, concurrency: 7 } };
+  writeFileSync(configFile, JSON.stringify(changed));
+  expect(parsed((await reload('--json')).stdout)).toEqual({ ok: true, outcome: '1 changed' });
+
+  writeFileSync(configFile, JSON.stringify({ ...changed, delivery: { concurrency: 0 } }));
+  const refused = await reload();
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('delivery.concurrency');
+  await gateway.terminate();
+});
+
+test('config show prints effective values and no secret; help knows commands of commands', async () => {
+  const { dataDir, platformUrl } = await scene();
+  const file = writeConfig({ dataDir, platformUrl });
+  const show = (...args: string[]) => sluiceHere(['config', 'show', ...args, '--config', file]);
+  const all = await show('--json');
+  expect(parsed(all.stdout)).toContainEqual({
+    ...{ path: 'smtp.maxConnections', value: '1000', secret: false, isDefault: true },
+  });
+  expect(parsed(all.stdout)).toContainEqual(
+    expect.objectContaining({ path: 'shops[acme].apiKey', value: '••••', secret: true }),
+  );
+  expect(all.stdout).not.toContain('key-of-acme');
+  const changed = await show('--changed', 'smtp');
+  expect(changed.stdout).toMatch(/^smtp\.port +0 *$/m);
+  expect(changed.stdout).not.toContain('default');
+  expect(await show('nowhere')).toMatchObject({
+    code: 1,
+    stderr: 'no value has a path that begins with nowhere\n',
+  });
+  const [help, option] = [
+    await sluiceHere(['help', 'queue', 'list']),
+    await sluiceHere(['queue', 'list', '--help']),
+  ];
+  expect(help).toEqual(option);
+  expect(help.stdout).toContain('--before <id>');
+});

@@ -4,6 +4,8 @@ import { expect } from '@jest/globals';
 import { PASSWORD } from '../server/console-scene.ts';
 import { AUTH_TOKEN } from '../../support/twilio-stand-in.ts';
 import { ACME, CHAT_KEY, INBOX, PUBLIC_URL } from '../../support/gateway-config.ts';
+import { ends } from '../../support/ends.ts';
+import { ScriptedPlatform } from '../../support/scripted-platform.ts';
 import { describeConsole } from './console-visit.ts';
 
 interface File {
@@ -34,6 +36,24 @@ describeConsole('the configuration', (test) => {
     await page.getByRole('searchbox').fill('');
     await page.getByLabel('Only non-default values').check();
     await page.getByText('http.publicUrl').waitFor();
+  });
+
+  test('asks before a real platform gets a test message', async (visit) => {
+    const platform = new ScriptedPlatform();
+    const platformUrl = await platform.start();
+    ends(() => platform.stop());
+    const { page } = await visit({ gateway: { platformUrl }, path: '/configuration' });
+    const button = page.getByRole('button', { name: 'Send a test message: SMS, acme' });
+    await button.click();
+    const dialog = page.getByRole('dialog', { name: 'Send a test message to acme?' });
+    await dialog.getByText(platformUrl).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await button.click();
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('link', { name: 'Accepted. Show the message' }).click();
+    await page.getByText('The platform has accepted it.').waitFor();
+    expect(platform.of('POST /messages/')).toHaveLength(1);
   });
 
   test("the widget's snippet is copied", async (visit) => {

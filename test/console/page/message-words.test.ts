@@ -1,5 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { checkWords, explainState } from '../../../src/console/page/message/message-words.ts';
+import {
+  checkLines,
+  checkWords,
+  explainState,
+} from '../../../src/console/page/message/message-words.ts';
 import { explanationOf, shortReason } from '../../../src/console/page/messages/reasons.ts';
 import type { ShownReason } from '../../../src/console/contract.ts';
 import { type Reason, sentence } from '../../../src/domain/reasons.ts';
@@ -117,4 +121,18 @@ test('the verdict about a sender is told line by line', () => {
     ]);
   }
   expect(checkWords({ spf: 'hasOwnProperty' })).toMatchObject([{ meaning: '', tone: 'plain' }]);
+});
+
+test('what has no result is one line', () => {
+  const lines = checkLines({ spf: 'pass', dkim: 'none', dmarc: 'none', arc: 'none' });
+  expect(lines.map(({ name, result }) => [name, result])).toEqual([
+    ['SPF', 'pass'],
+    ['DKIM, DMARC, ARC', 'none'],
+  ]);
+  expect(lines[1]?.meaning).toBe(
+    'The message is not signed. The domain in From publishes no DMARC policy. The message has no ARC seal.',
+  );
+  expect(checkLines({ spf: 'fail', dkim: 'none' })).toEqual(
+    checkWords({ spf: 'fail', dkim: 'none' }),
+  );
 });

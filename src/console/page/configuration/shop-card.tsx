@@ -6,6 +6,8 @@ import { api } from '../api.ts';
 import { useRequest } from '../loading.ts';
 import { CHANNEL_NAMES } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/overlays.tsx';
+import { useState } from 'preact/hooks';
 
 type Shop = ConfigurationView['shops'][number];
 
@@ -14,13 +16,13 @@ export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
   <Card title={shop.shop} tools={<span class="muted small">platform: {shop.platform}</span>}>
     <div>
       {shop.email !== undefined && (
-        <ChannelSection shop={shop.shop} channel="email">
+        <ChannelSection shop={shop.shop} platform={shop.platform} channel="email">
           <Address name="Addresses" values={shop.email.addresses} what="the address" />
           <Address name="SMTP" values={[shop.email.smtp]} what="the SMTP address" />
         </ChannelSection>
       )}
       {shop.sms !== undefined && (
-        <ChannelSection shop={shop.shop} channel="sms">
+        <ChannelSection shop={shop.shop} platform={shop.platform} channel="sms">
           <Address name="Numbers" values={shop.sms.numbers} what="the number" />
           <Address
             name="Webhook"
@@ -30,13 +32,19 @@ export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
           />
         </ChannelSection>
       )}
-      {shop.chat !== undefined && <Chat shop={shop.shop} chat={shop.chat} />}
+      {shop.chat !== undefined && (
+        <Chat shop={shop.shop} platform={shop.platform} chat={shop.chat} />
+      )}
     </div>
   </Card>
 );
 
-const Chat = (props: { readonly shop: string; readonly chat: NonNullable<Shop['chat']> }) => (
-  <ChannelSection shop={props.shop} channel="web_chat">
+const Chat = (props: {
+  readonly shop: string;
+  readonly platform: string;
+  readonly chat: NonNullable<Shop['chat']>;
+}) => (
+  <ChannelSection shop={props.shop} platform={props.platform} channel="web_chat">
     <Address name="Key" values={[props.chat.key]} what="the key" />
     <Address
       name="Origins"
@@ -65,6 +73,7 @@ const Chat = (props: { readonly shop: string; readonly chat: NonNullable<Shop['c
 
 const ChannelSection = (props: {
   readonly shop: string;
+  readonly platform: string;
   readonly channel: Channel;
   readonly children: ComponentChildren;
 }) => (
@@ -73,7 +82,7 @@ const ChannelSection = (props: {
       <h3>
         <ChannelBadge channel={props.channel} />
       </h3>
-      <TestMessageButton shop={props.shop} channel={props.channel} />
+      <TestMessageButton shop={props.shop} channel={props.channel} platform={props.platform} />
     </div>
     {props.children}
   </section>
@@ -107,10 +116,22 @@ export const Copied = (props: { readonly text: string; readonly what: string | u
   </span>
 );
 
-/** Sends a test message through the channel and links to its entry. */
-export function TestMessageButton(props: { readonly shop: string; readonly channel: Channel }) {
-  const { shop, channel } = props;
+/**
+ * Sends a test message through the channel and links to its entry. It asks first if a real platform gets the message, whose
+ * agent answers it like a customer's.
+ */
+export function TestMessageButton(props: {
+  readonly shop: string;
+  readonly channel: Channel;
+  readonly platform: string;
+}) {
+  const { shop, channel, platform } = props;
   const { data, failure, loading, send } = useRequest<TestMessage>();
+  const [isAsking, setAsking] = useState(false);
+  const sendNow = () => {
+    setAsking(false);
+    void send(() => api.testMessage(shop, channel));
+  };
   return (
     <div class="test-message">
       <Button
@@ -118,7 +139,7 @@ export function TestMessageButton(props: { readonly shop: string; readonly chann
         icon="send"
         busy={loading}
         aria-label={`Send a test message: ${CHANNEL_NAMES[channel]}, ${shop}`}
-        onClick={() => send(() => api.testMessage(shop, channel))}
+        onClick={() => (platform === 'local' ? sendNow() : setAsking(true))}
       >
         Send a test message
       </Button>
@@ -128,6 +149,24 @@ export function TestMessageButton(props: { readonly shop: string; readonly chann
           <a href={`/messages/${encodeURIComponent(data.id)}`}>Accepted. Show the message</a>
         )}
       </span>
+      <Dialog
+        open={isAsking}
+        title={`Send a test message to ${shop}?`}
+        onClose={() => setAsking(false)}
+        actions={
+          <>
+            <Button onClick={() => setAsking(false)}>Cancel</Button>
+            <Button look="primary" icon="send" onClick={sendNow}>
+              Send
+            </Button>
+          </>
+        }
+      >
+        <p>
+          It is submitted to <code>{platform}</code> like a customer’s message: it opens a ticket,
+          and the AI agent answers it.
+        </p>
+      </Dialog>
     </div>
   );
 }

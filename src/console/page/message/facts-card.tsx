@@ -5,7 +5,7 @@ import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx'
 import { CopyButton, CopyFact } from '../ui/copy-button.tsx';
 import { explanationOf } from '../messages/reasons.ts';
 import type { IconName } from '../ui/icon.tsx';
-import { checkWords } from './message-words.ts';
+import { checkLines } from './message-words.ts';
 import type { Tone } from './timeline.ts';
 
 /**
@@ -76,7 +76,7 @@ export function AuthenticationCard({ entry }: { readonly entry: EntryDetail }) {
         <Card title="Sender authentication">
           <table class="table checks">
             <tbody>
-              {checkWords(authentication).map(({ name, result, meaning, tone }) => (
+              {checkLines(authentication).map(({ name, result, meaning, tone }) => (
                 <tr key={name}>
                   <th scope="row">{name}</th>
                   <td>

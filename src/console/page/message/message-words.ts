@@ -184,6 +184,21 @@ export function checkWords(verdict: Readonly<Record<string, string>>): readonly 
   return lines;
 }
 
+/** The same, with all that have the result `none` in one line. */
+export function checkLines(verdict: Readonly<Record<string, string>>): readonly CheckWords[] {
+  const lines = checkWords(verdict);
+  const none = lines.filter(({ result }) => result === 'none');
+  const [first] = none;
+  if (first === undefined || none.length === 1) return lines;
+  const merged: CheckWords = {
+    ...first,
+    name: none.map(({ name }) => name).join(', '),
+    meaning: none.map(({ meaning }) => meaning).join(' '),
+    tone: none.some(({ tone }) => tone === 'warning') ? 'warning' : 'plain',
+  };
+  return [...lines.filter((line) => !none.includes(line)), merged];
+}
+
 /** Empty for an unknown result, of which only the name is shown. */
 const sentence = (start: string, end: string | undefined): string =>
   end === undefined ? '' : `${start}${end}.`;

@@ -120,19 +120,19 @@ function FirstMessages() {
 const ChannelSteps = ({ shop }: { readonly shop: Shop }) => (
   <ul class="ways rows">
     {shop.email !== undefined && (
-      <ChannelStep shop={shop.shop} channel="email">
+      <ChannelStep shop={shop.shop} platform={shop.platform} channel="email">
         Send an email to <Copied text={shop.email.addresses[0] ?? ''} what="the address" /> through{' '}
         <Copied text={shop.email.smtp} what="the SMTP address" />
       </ChannelStep>
     )}
     {shop.sms !== undefined && (
-      <ChannelStep shop={shop.shop} channel="sms">
+      <ChannelStep shop={shop.shop} platform={shop.platform} channel="sms">
         Set <Copied text={shop.sms.webhook} what="the webhook" /> as the messaging webhook of{' '}
         {shop.sms.numbers[0] ?? 'the number'} at Twilio, and send a text message to that number
       </ChannelStep>
     )}
     {shop.chat !== undefined && (
-      <ChannelStep shop={shop.shop} channel="web_chat">
+      <ChannelStep shop={shop.shop} platform={shop.platform} channel="web_chat">
         {shop.chat.demo === undefined ? (
           <>
             Add the widget to a page (<a href="/configuration">snippet</a>) and send a message in it
@@ -153,12 +153,13 @@ const ChannelSteps = ({ shop }: { readonly shop: Shop }) => (
 
 const ChannelStep = (props: {
   readonly shop: string;
+  readonly platform: string;
   readonly channel: Channel;
   readonly children: ComponentChildren;
 }) => (
   <li>
     <ChannelBadge channel={props.channel} />
     <p>{props.children}</p>
-    <TestMessageButton shop={props.shop} channel={props.channel} />
+    <TestMessageButton shop={props.shop} platform={props.platform} channel={props.channel} />
   </li>
 );

@@ -61,6 +61,9 @@ async function shopsOf(config: Config): Promise<DoctorShops> {
   }
 }
 
+const NOTHING_CHECKED =
+  'Nothing was checked: the configuration has nothing that these checks are about.';
+
 const count = (results: readonly CheckResult[], status: CheckResult['status']): number =>
   results.filter((result) => result.status === status).length;
 
@@ -79,12 +82,15 @@ function lines(results: readonly CheckResult[], url: string | undefined): string
   const summary = (['ok', 'warning', 'failed', 'skipped'] as const)
     .map((status) => `${count(results, status)} ${status}`)
     .join(', ');
+  const hasChecked = results.some(({ status }) => status !== 'skipped');
   const isAsked = results.some(({ check }) => /^(?:public-url$|twilio)/.test(check));
   const toSet =
     url === undefined || !isAsked
       ? ''
       : `Webhook URL to set at Twilio for every number, with method POST: ${url}\n`;
-  return printable(`${results.map((result) => line(result, width)).join('')}${summary}\n${toSet}`);
+  return printable(
+    `${results.map((result) => line(result, width)).join('')}${hasChecked ? summary : NOTHING_CHECKED}\n${toSet}`,
+  );
 }
 
 /** One line; for a warning or a failure also what was expected and what to do. */

@@ -169,6 +169,13 @@ test('--only looks at nothing else', async () => {
   expect(standIn.requests).toEqual([]);
 });
 
+test('says so when nothing was checked', async () => {
+  const { code, stdout } = await doctor('--config', configFile(), '--only', 'data-folder');
+  expect(code).toBe(0);
+  expect(stdout).toContain('Nothing was checked: ');
+  expect(stdout).not.toContain('0 ok');
+});
+
 test('a key that the platform refuses fails', async () => {
   const outside = await serveOutside('another key');
   const file = configFile({}, outside);

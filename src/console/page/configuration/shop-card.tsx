@@ -130,7 +130,7 @@ export function TestMessageButton(props: {
   const [isAsking, setAsking] = useState(false);
   const sendNow = () => {
     setAsking(false);
-    void send(() => api.testMessage(shop, channel));
+    send(() => api.testMessage(shop, channel));
   };
   return (
     <div class="test-message">

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clock } from '../formats.ts';
+import type { ChartData } from './chart-data.ts';
 import { now } from '../now.ts';
 import { scheme } from '../scheme.tsx';
 import { Skeleton } from '../ui/page-parts.tsx';
@@ -14,9 +15,6 @@ export interface ChartSeries {
   readonly isDashed?: boolean;
   readonly isScattered?: boolean;
 }
-
-/** Seconds since the epoch, then one row of values per series; null for no value. */
-export type ChartData = readonly [readonly number[], ...(readonly (number | null)[])[]];
 
 interface ChartProps {
   /** Text alternative of the chart: what it shows and the newest values. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Channel, History, Overview } from '../../contract.ts';
-import type { ChartData } from './chart.tsx';
+import { type ChartData, withGaps } from './chart-data.ts';
 import { api } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { connection, overview } from '../stream.ts';
@@ -53,16 +53,22 @@ export function rateData(
       return sum;
     });
   };
-  return [
-    [...points, ...livePoints].map(({ at }) => seconds(at)),
-    [...trailing('accepted'), ...livePoints.map(({ accepted }) => accepted[channel])],
-    [...trailing('delivered'), ...livePoints.map(({ delivered }) => delivered[channel])],
-  ];
+  return withGaps(
+    [
+      [...points, ...livePoints].map(({ at }) => seconds(at)),
+      [...trailing('accepted'), ...livePoints.map(({ accepted }) => accepted[channel])],
+      [...trailing('delivered'), ...livePoints.map(({ delivered }) => delivered[channel])],
+    ],
+    stepMs,
+  );
 }
 
 export function queueData(history: History, live: readonly LivePoint[]): ChartData {
   const all = [...history.points, ...after(history, live)];
-  return [all.map(({ at }) => seconds(at)), all.map(({ queued }) => queued)];
+  return withGaps(
+    [all.map(({ at }) => seconds(at)), all.map(({ queued }) => queued)],
+    history.stepMs,
+  );
 }
 
 /** Delivery times of each step; null for steps without deliveries and for live points. */

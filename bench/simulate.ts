@@ -81,8 +81,11 @@ async function playPart(part: string): Promise<void> {
 async function playAll(first: number, seeds: number): Promise<void> {
   const started = process.hrtime.bigint();
   const parts = Math.max(1, availableParallelism());
-  const failing: string[] = [];
-  let [played, messages, virtualMs] = [0, 0, 0];
+  let [played, messages, virtualMs, failing] = [0, 0, 0, 0];
+  const fail = (report: string): void => {
+    failing += 1;
+    if (failing <= SHOWN) console.log(report);
+  };
   await Promise.all(
     Array.from({ length: parts }, async (_, index) => {
       const args = [
@@ -98,20 +101,19 @@ async function playAll(first: number, seeds: number): Promise<void> {
         played += 1;
         messages += part.messages;
         virtualMs += part.virtualMs;
-        if (part.report !== undefined) failing.push(part.report);
+        if (part.report !== undefined) fail(part.report);
         if (played % PROGRESS_EVERY === 0) console.error(`${played} of ${seeds}`);
       });
       const [code] = (await once(child, 'exit')) as [number];
-      if (code !== 0) failing.push(`a process ended with ${code}`);
+      if (code !== 0) fail(`a process ended with ${code}`);
     }),
   );
-  for (const report of failing.slice(0, SHOWN)) console.log(report);
   const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   console.log(
     `${played} seeds, ${messages} messages, ${Math.round(virtualMs / 3_600_000)} hours of virtual ` +
-      `time in ${Math.round(seconds)} s: ${failing.length} with violations`,
+      `time in ${Math.round(seconds)} s: ${failing} with violations`,
   );
-  process.exitCode = failing.length > 0 || played < seeds ? 1 : 0;
+  process.exitCode = failing > 0 || played < seeds ? 1 : 0;
 }
 
 async function findMutations(upTo: number): Promise<void> {

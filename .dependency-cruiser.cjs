@@ -65,7 +65,7 @@ module.exports = {
       '^src/spool/',
       '^src/intake/',
       '^src/platform-api/',
-      '^src/operations/(doctor/check|alerts/alert)[.]ts$',
+      '^src/operations/(doctor/check|alerts/(alert|incident))[.]ts$',
     ]),
     layer('console-page', '^src/console/page/', [
       '^src/console/(contract|trial-words)[.]ts$',

@@ -95,13 +95,14 @@ function lines(results: readonly CheckResult[], url: string | undefined): string
 
 /** One line; for a warning or a failure also what was expected and what to do. */
 function line(result: CheckResult, width: number): string {
-  const { check, subject, status, expected, found, todo, changed = [] } = result;
+  const { check, subject, status, expected, found, todo, copy, changed = [] } = result;
   const head = `${status.padEnd(7)}  ${check.padEnd(width)}  ${subject}: ${found}\n`;
   const indent = ' '.repeat(9);
   return [
     head,
     ...(status === 'warning' || status === 'failed' ? [`${indent}expected: ${expected}\n`] : []),
     ...(todo === undefined ? [] : [`${indent}to do: ${todo}\n`]),
+    ...(copy === undefined ? [] : [`${indent}to enter: ${copy}\n`]),
     ...changed.map((each) => `${indent}changed ${each.setting}: ${each.before} -> ${each.after}\n`),
   ].join('');
 }

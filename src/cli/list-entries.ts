@@ -116,7 +116,7 @@ function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntr
       value: ({ entry }) => entry.state,
       colour: (text) => (text in STATE_COLOURS ? STATE_COLOURS[text as EntryState] : undefined),
     },
-    { head: 'tries', min: 5, drop: 9, value: ({ entry }) => entry.attempts },
+    { head: 'failed', min: 6, drop: 9, value: ({ entry }) => entry.failures },
     { head: 'sender', min: 12, max: 34, drop: 2, value: ({ summary }) => summary.from },
     { head: 'subject', min: 10, max: 48, drop: 3, value: ({ summary }) => summary.subject },
     {

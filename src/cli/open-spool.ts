@@ -37,6 +37,8 @@ export interface OpenSpool {
   /** @throws {UsageError} there is no shop with this name or id */
   readonly shopId: (name: string) => ShopId;
   /** Adds a line to the audit log, without addresses, numbers or message text. */
+  /** The operator, as in the audit log. */
+  readonly who: string;
   readonly audit: (action: string, target: string, outcome: string) => Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function withSpool<T>(
       shopName: (id) => names.get(id) ?? id,
       shown: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),
       shopId: (name) => shopIdOf(shops, name),
+      who,
       audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
     });
   } finally {

@@ -16,7 +16,10 @@ export interface Move {
   readonly description: string;
   /** The states that --all selects without --state; without a default, --state is required. */
   readonly usual?: readonly EntryState[];
-  readonly apply: (open: Pick<OpenSpool, 'spool' | 'operator'>, id: EntryId) => Promise<boolean>;
+  readonly apply: (
+    open: Pick<OpenSpool, 'spool' | 'operator' | 'who'>,
+    id: EntryId,
+  ) => Promise<boolean>;
 }
 
 export const MOVES: readonly Move[] = [
@@ -25,27 +28,27 @@ export const MOVES: readonly Move[] = [
     done: 'retried now',
     description: 'retries dead or waiting entries now',
     usual: ['dead'],
-    apply: ({ spool }, id) => spool.requeue(id),
+    apply: ({ spool, who }, id) => spool.requeue(id, who),
   },
   {
     name: 'release',
     done: 'released',
     description: 'delivers held or suppressed entries',
     usual: ['held'],
-    apply: ({ spool }, id) => spool.requeue(id),
+    apply: ({ spool, who }, id) => spool.requeue(id, who),
   },
   {
     name: 'discard',
     done: 'discarded',
     description: 'discards undelivered entries; they stay visible',
-    apply: ({ spool }, id) => spool.discard(id),
+    apply: ({ spool, who }, id) => spool.discard(id, who),
   },
   {
     name: 'restore',
     done: 'restored',
     description: 'undoes a discard: entries return to their earlier state',
     usual: ['discarded'],
-    apply: ({ operator }, id) => operator.restore(id),
+    apply: ({ operator, who }, id) => operator.restore(id, who),
   },
 ];
 
@@ -59,7 +62,7 @@ export interface Moved {
 
 /** Moves one entry if its state allows the move. */
 export async function moveEntry(
-  open: Pick<OpenSpool, 'spool' | 'operator'>,
+  open: Pick<OpenSpool, 'spool' | 'operator' | 'who'>,
   move: Move,
   id: EntryId,
   entry: Entry | undefined,

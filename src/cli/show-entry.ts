@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import {
-  endsAttempt,
   type Entry,
   type EntrySummary,
-  isApart,
   type RawForm,
   type TimelineStep,
   waitOf,
 } from '../spool/entry.ts';
 import { sentence } from '../domain/reasons.ts';
+import { timelineParts } from '../spool/timeline.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
 import { idOf } from './entry-id.ts';
@@ -127,7 +126,7 @@ function text({ entry, summary, shop, timeline, record }: Shown, terminal: Termi
     ['remote id', entry.remoteId],
     ['received', time(entry.receivedAt)],
     ['size', `${entry.rawSize} bytes`],
-    ['tries', entry.attempts],
+    ['failed', entry.failures],
     ['next try', state === 'queued' ? nextTry(entry) : undefined],
     ['settled', settledAt === undefined ? undefined : `${time(settledAt)}${settled}`],
     ['message', entry.platformMessageId],
@@ -168,69 +167,35 @@ function recordLines(record: DeliveryRecord | undefined): string[] {
   ];
 }
 
-/** An attempt, from its first step to its outcome, or a single step outside of an attempt. */
-type TimelinePart =
-  | { readonly kind: 'step'; readonly step: TimelineStep }
-  | {
-      readonly kind: 'attempt';
-      readonly no: number;
-      readonly steps: readonly TimelineStep[];
-      /** Undefined while the attempt is in progress. */
-      readonly outcome?: TimelineStep;
-    };
-
-/** Groups the steps of each attempt. */
-export function partsOf(steps: readonly TimelineStep[]): readonly TimelinePart[] {
-  const parts: TimelinePart[] = [];
-  let open: TimelineStep[] = [];
-  let no = 0;
-  const close = (outcome?: TimelineStep) => {
-    if (open.length === 0) return;
-    no += 1;
-    parts.push({ kind: 'attempt', no, steps: open, ...(outcome && { outcome }) });
-    open = [];
-  };
-  for (const step of steps) {
-    if (isApart(step.step)) {
-      close();
-      parts.push({ kind: 'step', step });
-      continue;
-    }
-    open.push(step);
-    if (endsAttempt(step.step)) close(step);
-  }
-  close();
-  return parts;
-}
-
 /**
  * Lines for people: when each part began, how long after the previous one, and how long it took.
  */
 function timelineLines(steps: readonly TimelineStep[]): string[] {
   let last: number | undefined;
-  const since = (at: number): string => {
+  const since = (at: number, end = at): string => {
     const text = last === undefined ? '' : `+${longSpan(at - last)}`;
-    last = at;
+    last = end;
     return text.padEnd(12);
   };
-  return partsOf(steps).flatMap((part) => {
+  return timelineParts(steps).flatMap((part) => {
     if (part.kind === 'step') {
       const { at, step, detail } = part.step;
       return [
         line(`  ${time(at)}  ${since(at)} ${printableLine(step.padEnd(14))} ${details(detail)}`),
       ];
     }
-    const [first] = part.steps;
-    const end = part.steps.at(-1);
-    if (first === undefined || end === undefined) return [];
+    const { startedAt } = part;
+    const endedAt = part.steps.at(-1)?.at ?? startedAt;
     const outcome = part.outcome?.step ?? 'under way';
     const head =
-      `  ${time(first.at)}  ${since(first.at)} attempt ${part.no}: ${printableLine(outcome)}` +
-      `, ${longSpan(end.at - first.at)} after its first step`;
+      `  ${time(startedAt)}  ${since(startedAt, endedAt)} attempt ${part.no}: ${printableLine(outcome)}` +
+      `, took ${longSpan(endedAt - startedAt)}`;
     return [
       head,
-      ...part.steps.map(({ at, step, detail }) =>
-        line(`${' '.repeat(23)}${since(at)} ${printableLine(step.padEnd(14))} ${details(detail)}`),
+      ...part.steps.map(({ tookMs, step, detail }) =>
+        line(
+          `${' '.repeat(23)}${longSpan(tookMs).padEnd(12)} ${printableLine(step.padEnd(14))} ${details(detail)}`,
+        ),
       ),
     ];
   });

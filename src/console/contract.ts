@@ -13,11 +13,12 @@ import type { GatewayStatus, InstanceStatus, ShopStatus } from '../observability
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 import type { Reason, ReasonCode } from '../domain/reasons.ts';
+import type { Incident } from '../operations/alerts/incident.ts';
 import type { Alert } from '../operations/alerts/alert.ts';
 import type { CheckResult } from '../operations/doctor/check.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 
-export type { Alert, Channel, EntryState };
+export type { Alert, Channel, EntryState, Incident };
 
 /**
  * The body of every response with a status of 400 and above. `message` is shown to the operator.
@@ -101,7 +102,10 @@ export interface ShopFigures extends ShopStatus {
  */
 export type { ShopTrial } from '../domain/shop-trial.ts';
 
-/** `GET /api/history`: one point for every 10 s of the last hour, kept in memory. */
+/**
+ * `GET /api/history?range=`: one point for every 10 s of the last hour (`hour`, the default) or every 2 min of the
+ * last day (`day`), kept in memory.
+ */
 export interface History {
   readonly stepMs: number;
   readonly points: readonly HistoryPoint[];
@@ -113,6 +117,13 @@ export interface HistoryPoint {
   readonly queued: number;
   readonly p50?: number;
   readonly p95?: number;
+}
+
+export type HistoryRange = 'hour' | 'day';
+
+/** `GET /api/incidents`: the latest 500 of this gateway, the newest first. */
+export interface IncidentList {
+  readonly incidents: readonly Incident[];
 }
 
 /**
@@ -153,7 +164,10 @@ export interface EntryRow extends ShownReason {
    * its shop, or the end of a refusal of many messages.
    */
   readonly waitsFor?: 'shop' | 'media' | 'refusal';
+  /** Attempts that the retry schedule counts. */
   readonly attempts: number;
+  /** Failed attempts since the message arrived or was last queued by an operator, whatever the cause. */
+  readonly failures: number;
   /** Name and address or number of the sender; empty when unknown. */
   readonly from: string;
   readonly to: string;
@@ -188,7 +202,7 @@ export interface TimelineStep {
   readonly at: number;
   readonly step: string;
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
-  /** Time since the preceding step. */
+  /** Its duration, without the wait before its attempt; 0 outside of attempts. */
   readonly tookMs: number;
   /** The number of its attempt, from 1; absent for `accepted` and operators' steps. */
   readonly attempt?: number;
@@ -294,7 +308,10 @@ export interface TestMessage {
   readonly id: string;
 }
 
-/** `GET /api/audit?before=&limit=`; newest first. */
+/**
+ * `GET /api/audit?text=&action=&action=&from=&to=&before=&limit=`; newest first. `text` is part of the
+ * operator, target, outcome or address. `GET /api/audit.csv` with the same filters is a download of all lines.
+ */
 export interface AuditPage {
   readonly lines: readonly AuditLine[];
   readonly next?: number;
@@ -309,6 +326,8 @@ export interface AuditLine {
   /** An entry's id, a shop's name, or `500 entries`; never an address, a number or content. */
   readonly target: string;
   readonly outcome: string;
+  /** The network address of the operator's browser or program: of IPv6, its /64. */
+  readonly address?: string;
 }
 
 /** `GET /api/doctor`: runs the checks of `sluice doctor` without `--fix`. */

@@ -78,6 +78,8 @@ export class Health {
   #timedOut = false;
   #allowance = FULL_ALLOWANCE;
   #growsSlowly = false;
+  /** When an outage ended after which the allowance still grows. */
+  #recoveringSince: number | undefined;
   #notBefore = 0;
   /** When lane heads began to fail on their first attempt, and when the latest one did. */
   #unrest: { readonly since: number; readonly latest: number } | undefined;
@@ -119,6 +121,8 @@ export class Health {
         reason: trouble.reason,
         nextProbeAt: this.#nextProbeAt(trouble),
       }),
+      ...(trouble === undefined &&
+        this.#recoveringSince !== undefined && { recoveringSince: this.#recoveringSince }),
       ...(this.#lastDeliveredAt > 0 && { lastDeliveredAt: this.#lastDeliveredAt }),
       ...(this.#lastProbe !== undefined && { lastProbe: this.#lastProbe }),
     };
@@ -203,7 +207,10 @@ export class Health {
     else {
       const lasted = this.#clock() - this.#trouble.since;
       this.#end();
-      if (lasted > RAMP_AFTER_MS) this.#allowance = 1;
+      if (lasted > RAMP_AFTER_MS) {
+        this.#allowance = 1;
+        this.#recoveringSince = this.#clock();
+      }
     }
     this.#readsFail = false;
     this.#failuresInARow = 0;
@@ -317,6 +324,8 @@ export class Health {
   #grow(): void {
     const step = this.#growsSlowly ? 1 / this.#allowance : this.#allowance;
     this.#allowance = Math.min(FULL_ALLOWANCE, this.#allowance + step);
-    if (this.#allowance === FULL_ALLOWANCE) this.#growsSlowly = false;
+    if (this.#allowance < FULL_ALLOWANCE) return;
+    this.#growsSlowly = false;
+    this.#recoveringSince = undefined;
   }
 }

@@ -101,8 +101,11 @@ export class Steps {
   }
 
   #push(step: string, detail: Detail): void {
-    const at = this.#clock();
-    this.#steps.push(hasKeys(detail) ? { at, step, detail } : { at, step });
+    this.#steps.push({
+      ...{ at: this.#clock(), step },
+      ...(this.#steps.length === 0 && { startedAt: this.#startedAt }),
+      ...(hasKeys(detail) && { detail }),
+    });
   }
 }
 

@@ -39,7 +39,7 @@ export async function startAlerts(
   {
     files,
     ...parts
-  }: Pick<AlertingParts, 'status' | 'leases' | 'metrics' | 'clock' | 'logger'> & {
+  }: Pick<AlertingParts, 'status' | 'leases' | 'metrics' | 'clock' | 'logger' | 'incidents'> & {
     readonly files: DurableFiles;
   },
 ): Promise<Alerting> {

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ConfigurationView, ReloadResult } from '../console/contract.ts';
+import type { IncidentLog } from '../operations/alerts/incident-log.ts';
 import type { CollectStatus } from '../observability/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
@@ -11,8 +12,11 @@ import { createReloads } from './reload.ts';
 /** Shows the running configuration to the console, and reloads it. */
 export interface ConfigurationService {
   view(): Promise<ConfigurationView>;
-  /** @param who an operator's name, or `signal` */
-  reload(who: string): Promise<ReloadResult>;
+  /**
+   * @param who an operator's name, or `signal`
+   * @param address the operator's network address
+   */
+  reload(who: string, address?: string): Promise<ReloadResult>;
   /**
    * Starts no further reload and waits for the one in progress. Called before anything else stops.
    */
@@ -28,6 +32,7 @@ export interface ConfigurationServiceOptions {
 export interface ConfigurationServiceParts {
   readonly live: LiveConfig;
   readonly operator: Pick<OperatorStore, 'audit'>;
+  readonly incidents: Pick<IncidentLog, 'reloaded'>;
   readonly status: CollectStatus;
   readonly logger: Logger;
   /** Called after each reload, even if nothing changed: the platform may have. */
@@ -39,7 +44,7 @@ export function createConfigurationService(
   options: ConfigurationServiceOptions,
   parts: ConfigurationServiceParts,
 ): ConfigurationService {
-  const { live, operator, status, logger } = parts;
+  const { live, operator, incidents, status, logger } = parts;
   const { source = NO_SOURCE } = options;
   let loadedAt = Date.now();
   live.add({
@@ -48,7 +53,7 @@ export function createConfigurationService(
     prepare: ({ log }) => ({ commit: () => options.setLogLevel?.(log.level) }),
   });
   const reloads = createReloads({
-    ...{ live, source, logger },
+    ...{ live, source, logger, incidents },
     audit: (line) => operator.audit(line),
     onReloaded: () => {
       loadedAt = Date.now();
@@ -57,7 +62,7 @@ export function createConfigurationService(
   });
   return {
     view: () => configurationView({ live, source, loadedAt: () => loadedAt, status }),
-    reload: (who) => reloads.reload(who),
+    reload: (who, address) => reloads.reload(who, address),
     stop: () => reloads.stop(),
   };
 }

@@ -8,6 +8,7 @@ import { actionRoutes, Actions } from '../console/server/actions.ts';
 import { type Audit, createAudit } from '../console/server/audit.ts';
 import { contentRoutes } from '../console/server/content-routes.ts';
 import type { Alert } from '../console/contract.ts';
+import type { IncidentLog } from '../operations/alerts/incident-log.ts';
 import { Devices, Sessions } from '../console/server/sessions.ts';
 import { entryRoutes } from '../console/server/entry-routes.ts';
 import { LiveFigures } from '../console/server/live-figures.ts';
@@ -17,6 +18,7 @@ import { overviewOf } from '../console/server/overview.ts';
 import { type ShopNames, shopRoutes } from '../console/server/shop-routes.ts';
 import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
+import { auditRoutes } from '../console/server/audit-routes.ts';
 import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
@@ -59,6 +61,7 @@ export interface ConsoleParts {
   readonly status: CollectStatus;
   readonly health: Delivery['health'];
   readonly alerts: () => readonly Alert[];
+  readonly incidents: Pick<IncidentLog, 'all'>;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   /** All metrics, as a scraper reads them. */
@@ -116,7 +119,11 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     pageFolder: PAGE_FOLDER,
     ...{ host, hosts },
     routes: [
-      liveRoutes({ overview, history: () => figures.history(), stream }),
+      liveRoutes({
+        ...{ overview, stream },
+        history: (range) => figures.history(range),
+        incidents: () => parts.incidents.all,
+      }),
       entryRoutes({
         ...{ spool: store.spool, operator: store.operator, index, shops },
         ticketOf: (entry) => ticketOf(entry, parts),
@@ -131,8 +138,9 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
         deliveryPaused: () => live.value.delivery.paused,
       }),
       platformRoutes((name) => parts.shops().find(isCalled(name))?.client),
+      auditRoutes({ operator: store.operator, audit }),
       upkeepRoutes({
-        ...{ operator: store.operator, audit, configuration: parts.configuration },
+        ...{ audit, configuration: parts.configuration },
         examine: () => examineGateway(live.value, parts.platformUrl()),
         sendTest: (shop, channel) =>
           sendTestMessage(

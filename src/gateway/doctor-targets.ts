@@ -132,7 +132,14 @@ function relaysOf(config: Config): RelayToCheck[] {
   ];
 }
 
-function domainsOf(shops: DoctorShops['shops']): string[] {
-  const addresses = shops.flatMap(({ email }) => email?.addresses ?? []);
-  return [...new Set(addresses.map((address) => address.slice(address.lastIndexOf('@') + 1)))];
+/** Each domain once, with the shops that have an address in it. */
+function domainsOf(shops: DoctorShops['shops']) {
+  const found = new Map<string, Set<string>>();
+  for (const { name, email } of shops) {
+    for (const address of email?.addresses ?? []) {
+      const domain = address.slice(address.lastIndexOf('@') + 1);
+      found.set(domain, (found.get(domain) ?? new Set()).add(name));
+    }
+  }
+  return [...found].map(([domain, of]) => ({ domain, shops: [...of] }));
 }

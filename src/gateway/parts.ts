@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type Authenticator,
   createAuthenticator,
@@ -7,6 +8,7 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { FleetWatch, type FleetWatchParts } from './fleet-watch.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './alerts.ts';
+import { IncidentLog } from '../operations/alerts/incident-log.ts';
 import { authenticatorOptions } from './authenticator-options.ts';
 import { createStatusCollector } from './status.ts';
 import { LiveConfig } from './live-config.ts';
@@ -149,7 +151,11 @@ export async function startMonitoring(
   health: Delivery['health'],
   tls: TlsMaterial | undefined,
   fleet: () => FleetStatus | undefined,
-): Promise<{ readonly status: CollectStatus; readonly alerting: Pick<Alerting, 'current'> }> {
+): Promise<{
+  readonly status: CollectStatus;
+  readonly alerting: Pick<Alerting, 'current'>;
+  readonly incidents: IncidentLog;
+}> {
   const status = createStatusCollector({
     spool: store.spool,
     dataDir: config.dataDir,
@@ -161,11 +167,15 @@ export async function startMonitoring(
     clock,
   });
   metrics.readFrom({ status, searchBacklog: () => index.backlog() });
+  const path = join(config.dataDir, 'incidents.json');
+  const incidents = await IncidentLog.open({ path, files: store.files, clock, logger });
+  stack.push('incidents', () => incidents.stop());
+  incidents.started();
   const alerting = await startLiveAlerts(live, {
-    ...{ status, files: store.files, leases: store.leases, metrics, clock, logger },
+    ...{ status, incidents, files: store.files, leases: store.leases, metrics, clock, logger },
   });
   stack.push('alerts', () => alerting.stop());
-  return { status, alerting };
+  return { status, alerting, incidents };
 }
 
 /** Reports the gateway to the others with its store; undefined when the store admits one gateway. */

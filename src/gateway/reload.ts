@@ -4,6 +4,7 @@ import { renderMistake } from '../config/mistakes.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import type { ReloadResult } from '../console/contract.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
+import type { IncidentLog } from '../operations/alerts/incident-log.ts';
 import type { NewAuditLine } from '../spool/operator-store.ts';
 import { changedPaths } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
@@ -13,6 +14,7 @@ export interface ReloadParts {
   readonly live: LiveConfig;
   readonly source: ConfigSource;
   readonly audit: (line: NewAuditLine) => Promise<void>;
+  readonly incidents: Pick<IncidentLog, 'reloaded'>;
   readonly logger: Logger;
   /** Called after each successful reload. */
   readonly onReloaded: (warnings: readonly string[]) => void;
@@ -26,8 +28,9 @@ export interface Reloads {
    * Applies the current configuration: everything that can change at runtime, or nothing. Reloads
    * run one after the other.
    * @param who requested it: an operator's name, or `signal`
+   * @param address the operator's network address
    */
-  readonly reload: (who: string) => Promise<ReloadResult>;
+  readonly reload: (who: string, address?: string) => Promise<ReloadResult>;
   /** Starts no further reload; resolves when the one in progress has ended. */
   readonly stop: () => Promise<void>;
 }
@@ -37,8 +40,9 @@ export function createReloads(parts: ReloadParts): Reloads {
   let isStopping = false;
   const stopping: ReloadResult = { ok: false, mistakes: ['The gateway is stopping.'] };
   return {
-    reload: (who) => {
-      const reloading = last.then(() => (isStopping ? stopping : reload(who, parts)));
+    reload: (who, address) => {
+      const by = { who, ...(address !== undefined && { address }) };
+      const reloading = last.then(() => (isStopping ? stopping : reload(by, parts)));
       last = reloading.catch(() => undefined);
       return reloading;
     },
@@ -50,7 +54,11 @@ export function createReloads(parts: ReloadParts): Reloads {
   };
 }
 
-async function reload(who: string, parts: ReloadParts): Promise<ReloadResult> {
+async function reload(
+  by: Pick<NewAuditLine, 'who' | 'address'>,
+  parts: ReloadParts,
+): Promise<ReloadResult> {
+  const { who } = by;
   const result = await applyConfiguration(parts);
   if (result.ok) {
     const { changed, needsRestart } = result;
@@ -63,8 +71,9 @@ async function reload(who: string, parts: ReloadParts): Promise<ReloadResult> {
     parts.logger.error('config.refused', { who, mistakes: result.mistakes.length });
   }
   const outcome = result.ok ? `${result.changed.length} changed` : 'refused';
+  parts.incidents.reloaded(outcome);
   try {
-    await parts.audit({ who, action: 'reload', target: 'configuration', outcome });
+    await parts.audit({ ...by, action: 'reload', target: 'configuration', outcome });
   } catch (error) {
     parts.logger.error('audit.failed', { action: 'reload', ...errorFields(error) });
   }

@@ -107,7 +107,7 @@ export async function start({ options, base, store, thread }: StartParts): Promi
 
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
-  const { status, alerting } = await startMonitoring(
+  const { status, alerting, incidents } = await startMonitoring(
     base,
     store,
     index,
@@ -119,6 +119,7 @@ export async function start({ options, base, store, thread }: StartParts): Promi
   const configuration = createConfigurationService(options, {
     ...base,
     operator: store.operator,
+    incidents,
     status,
     onReloaded: () => delivery.tryNow(),
   });
@@ -127,7 +128,7 @@ export async function start({ options, base, store, thread }: StartParts): Promi
   readiness.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
-    ...{ ...base, store, index, readiness, status, configuration },
+    ...{ ...base, store, index, readiness, status, configuration, incidents },
     wake: () => delivery.wake(),
     metricsText: () => delivery.metricsText(),
     health: () => delivery.health(),

@@ -110,8 +110,12 @@ function healthStatus(health: ShopHealth): Omit<ShopStatus, 'shop' | 'shopId'> {
 }
 
 /** A shop in doubt still delivers, so only the open state is reported as an open breaker. */
-function breakerOf({ state, probing, since, reason, nextProbeAt }: EndpointHealth) {
-  if (state === 'steady') return { state: 'closed' as const };
+function breakerOf(health: EndpointHealth) {
+  const { state, probing, since, reason, nextProbeAt, recoveringSince } = health;
+  if (state === 'steady') {
+    const recovering = recoveringSince === undefined ? {} : { recoveringSince };
+    return { state: 'closed' as const, ...recovering };
+  }
   const openState = probing ? ('probing' as const) : ('open' as const);
   return {
     state: state === 'open' ? openState : ('closed' as const),

@@ -82,6 +82,8 @@ export interface ShopStatus {
      * have failed: others are still sent.
      */
     readonly since?: number;
+    /** Closed: an outage ended then, and what waited is sent step by step. */
+    readonly recoveringSince?: number;
     readonly reason?: string;
     /** In a few words: `API key refused (401)`. */
     readonly cause?: string;

@@ -162,8 +162,11 @@ export interface Claimed {
 
 /** One step of an entry's timeline. `detail` never holds bodies, subjects, addresses or secrets. */
 export interface TimelineStep {
+  /** When it ended. */
   readonly at: number;
   readonly step: string;
+  /** Of the first step of an attempt: when the attempt began. */
+  readonly startedAt?: number;
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -220,22 +223,3 @@ export interface ClaimRequest {
  * heads that wait for it; fewest failures first, then the oldest.
  */
 export type ClaimSource = 'due' | 'untried' | number;
-
-/** Steps of the timeline that end an attempt. */
-const ENDS: ReadonlySet<string> = new Set(['delivered', 'queued', 'dead', 'held', 'suppressed']);
-const APART: ReadonlySet<string> = new Set([
-  'accepted',
-  'requeued',
-  // Written by earlier versions.
-  'retried',
-  'released',
-  'discarded',
-  'restored',
-  'taken_back',
-]);
-
-/** Whether the step is the last of an attempt, which is the resulting state. */
-export const endsAttempt = (step: string): boolean => ENDS.has(step);
-
-/** Whether the step belongs to no attempt: the arrival, and moves by operators or the gateway. */
-export const isApart = (step: string): boolean => APART.has(step);

@@ -23,22 +23,37 @@ export interface NewAuditLine {
   /** An entry's id, a shop's name or a count; never an address, a number or a text. */
   readonly target: string;
   readonly outcome: string;
+  /** The network address of the operator's browser or program; absent for commands. */
+  readonly address?: string;
 }
 export interface AuditLine extends NewAuditLine {
   readonly no: number;
   readonly at: number;
 }
 
+/** Which lines of the audit log; all when empty. */
+export interface AuditFilter {
+  /** Part of the operator, the target, the outcome or the address, in any case. */
+  readonly text?: string;
+  readonly actions?: readonly string[];
+  /** From this time on, and before that one. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
 /** What only operators ask of the store and change in it, from the console or a command. */
 export interface OperatorStore {
   record(id: EntryId): Promise<DeliveryRecord | undefined>;
-  /** Undoes a discard. False: the entry is not discarded, or its raw form was swept. */
-  restore(id: EntryId): Promise<boolean>;
+  /**
+   * Undoes a discard. False: the entry is not discarded, or its raw form was swept.
+   * @param by the operator, for the timeline
+   */
+  restore(id: EntryId, by?: string): Promise<boolean>;
   /** Undoes a retry or release, unless an attempt has claimed the entry since. */
-  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): Promise<boolean>;
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined, by?: string): Promise<boolean>;
   audit(line: NewAuditLine): Promise<void>;
-  auditLines(page: {
-    readonly before?: number;
-    readonly limit: number;
-  }): Promise<readonly AuditLine[]>;
+  /** The newest first; `before` is the number of a line. */
+  auditLines(
+    page: AuditFilter & { readonly before?: number; readonly limit: number },
+  ): Promise<readonly AuditLine[]>;
 }

@@ -32,6 +32,8 @@ const partSchema = z.object({
   /** The latest failure. */
   reason: z.exactOptional(reasonSchema),
   nextProbeAt: z.exactOptional(z.number()),
+  /** An outage ended then, and what waited is sent step by step. */
+  recoveringSince: z.exactOptional(z.number()),
   /** Since the gateway's start. */
   lastDeliveredAt: z.exactOptional(z.number()),
   /** The latest probe that has ended. */

@@ -203,9 +203,10 @@ export interface Entries {
   /**
    * Back to `queued`, due now: an operator's `retry` or `release`, or the gateway's after a refusal
    * that many entries got is over. False: the state forbids it.
+   * @param by the operator, for the timeline
    */
-  requeue(id: EntryId): Promise<boolean>;
-  discard(id: EntryId): Promise<boolean>;
+  requeue(id: EntryId, by?: string): Promise<boolean>;
+  discard(id: EntryId, by?: string): Promise<boolean>;
 }
 
 /**

@@ -10,7 +10,7 @@ import { readLines } from '../../src/cli/ingest/read-export.ts';
 import { readMbox } from '../../src/cli/ingest/read-mbox.ts';
 import { fromLine, MboxQuote } from '../../src/cli/mbox-lines.ts';
 import { longSpan, moment, shortSpan } from '../../src/cli/time-argument.ts';
-import { partsOf } from '../../src/cli/show-entry.ts';
+import { timelineParts } from '../../src/spool/timeline.ts';
 import { runCount } from '../support/run-count.ts';
 
 /** Cut where it hurts. */
@@ -203,7 +203,7 @@ test('attempts are the steps up to what they came to; an operator stands alone',
   const steps = ['accepted', 'normalized', 'refused', 'dead', 'discarded', 'normalized'].map(
     (step, at) => ({ at, step }),
   );
-  expect(partsOf(steps)).toMatchObject([
+  expect(timelineParts(steps)).toMatchObject([
     { kind: 'step', step: { step: 'accepted' } },
     { kind: 'attempt', no: 1, steps: [{ at: 1 }, { at: 2 }, { at: 3 }], outcome: { step: 'dead' } },
     { kind: 'step', step: { step: 'discarded' } },

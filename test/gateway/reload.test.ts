@@ -30,7 +30,7 @@ async function scene(written?: object) {
   const audit: NewAuditLine[] = [];
   let count = 0;
   const reloads = createReloads({
-    ...{ live, source, logger },
+    ...{ live, source, logger, incidents: { reloaded: () => undefined } },
     audit: (line) => Promise.resolve(void audit.push(line)),
     onReloaded: () => (count += 1),
   });

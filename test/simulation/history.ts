@@ -140,8 +140,14 @@ export class History {
     // A requested probe may come at any time, and the next interval starts with it.
     const asked = this.#askedAt.get(only.shopId);
     const times = this.probes.get(only.shopId) ?? [];
-    if (asked !== undefined && this.#now() - asked < 30_000) times.length = 0;
+    if (asked !== undefined && this.#runningSince(asked) < 30_000) times.length = 0;
     this.probes.set(only.shopId, [...times, this.#now()]);
+  }
+
+  /** A gateway that is suspended after a request sends its probe once it goes on. */
+  #runningSince(at: number): number {
+    const pauses = this.outages.filter(({ kind, from }) => kind === 'pause' && from >= at);
+    return pauses.reduce((ms, { from, to }) => ms - (to - from), this.#now() - at);
   }
 
   #attemptBegun(gateway: string, id: string): void {

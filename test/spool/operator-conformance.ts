@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import type { NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { EntryIndex, EntrySearch } from '../../src/spool/entry-index.ts';
-import type { DeliveryRecord, OperatorStore } from '../../src/spool/operator-store.ts';
+import type { AuditFilter, DeliveryRecord, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { StoredFormReaders } from '../../src/spool/stored-form.ts';
 import { storedFormReaderOf } from '../../src/gateway/stored-forms.ts';
@@ -390,6 +390,48 @@ export function describeOperatorStore(
       expect(five?.at).toBeGreaterThan(1.6e12);
       const older = await operator.auditLines({ before: rest[0]?.no ?? 0, limit: 10 });
       expect(older).toMatchObject([line(2), line(1)]);
+    });
+
+    test('lines of the audit are found by words, action and time', async () => {
+      const write = (who: string, action: string, address?: string) =>
+        operator.audit({
+          ...{ who, action, target: 'console', outcome: 'ok' },
+          ...(address !== undefined && { address }),
+        });
+      await write('ann', 'login', '192.0.2.7');
+      await write('unknown', 'login_failed', '198.51.100.9');
+      await write('terminal:ben', 'erase');
+      const found = async (filter: AuditFilter) =>
+        (await operator.auditLines({ ...filter, limit: 10 })).map(({ who }) => who);
+      expect(await found({ text: '198.51' })).toEqual(['unknown']);
+      expect(await found({ text: 'ANN' })).toEqual(['ann']);
+      expect(await found({ text: 'n\nl' })).toEqual([]);
+      expect(await found({ text: 'a_n' })).toEqual([]);
+      expect(await found({ actions: ['login', 'login_failed'] })).toEqual(['unknown', 'ann']);
+      expect(await found({ actions: [] })).toEqual([]);
+      const [newest] = await operator.auditLines({ limit: 1 });
+      expect(newest).not.toHaveProperty('address');
+      const { at = 0 } = newest ?? {};
+      expect(await found({ from: at + 1 })).toEqual([]);
+      expect(await found({ to: at + 1, text: 'ben' })).toEqual(['terminal:ben']);
+    });
+
+    test('the timeline names the operator of a move', async () => {
+      const id = await accept();
+      await settle(id, { state: 'held', reason: because('because') });
+      await spool.discard(id, 'ann');
+      await operator.restore(id, 'ben');
+      await spool.requeue(id, 'terminal:cleo');
+      await operator.takeBack(id, 'held', because('because'), 'ann');
+      await spool.requeue(id);
+      const moves = (await spool.timeline(id)).slice(-5);
+      expect(moves.map(({ step, detail }) => [step, detail?.['by']])).toEqual([
+        ['discarded', 'ann'],
+        ['restored', 'ben'],
+        ['requeued', 'terminal:cleo'],
+        ['taken_back', 'ann'],
+        ['requeued', undefined],
+      ]);
     });
   });
 }

@@ -11,6 +11,8 @@ import type {
   EntryDetail,
   EntryList,
   History,
+  HistoryRange,
+  IncidentList,
   Overview,
   Problem,
   ReloadResult,
@@ -106,7 +108,9 @@ export const api = {
   login: (body: { operator?: string; password: string }) => post<Session>('/login', body),
   logout: () => post('/logout'),
   overview: (signal?: AbortSignal) => ask<Overview>('/overview', { signal }),
-  history: (signal?: AbortSignal) => ask<History>('/history', { signal }),
+  history: (range: HistoryRange, signal?: AbortSignal) =>
+    ask<History>('/history', { query: { range }, signal }),
+  incidents: (signal?: AbortSignal) => ask<IncidentList>('/incidents', { signal }),
   entries: (query: Query, signal?: AbortSignal) => ask<EntryList>('/entries', { query, signal }),
   entry: (id: string, signal?: AbortSignal) => ask<EntryDetail>(`/entries/${at(id)}`, { signal }),
   reading: (id: string, signal?: AbortSignal) =>
@@ -130,6 +134,7 @@ export const api = {
 
 /** The URLs of downloads, for `<a href download>`. */
 export const addressOf = {
+  audit: (query: Query) => `/api/audit.csv${queryString(query)}`,
   raw: (id: string) => `/api/entries/${at(id)}/raw`,
   html: (id: string) => `/api/entries/${at(id)}/html`,
   attachment: (id: string, part: string) => `/api/entries/${at(id)}/attachments/${at(part)}`,

@@ -1,4 +1,5 @@
 import type { Channel, EntryState } from '../contract.ts';
+import { isUtc } from './zone.ts';
 
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
   email: 'Email',
@@ -45,23 +46,28 @@ export function relative(at: number, now: number): string {
   return distance > 0 ? `${span(distance)} ago` : `in ${span(-distance)}`;
 }
 
-const exactFormat = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-});
-/** Date and time to the second, in the browser's time zone. */
-export const exact = (at: number): string => exactFormat.format(at);
+/** Formats times in the shown zone. */
+function timeFormat(options: Intl.DateTimeFormatOptions): (at: number) => string {
+  const local = new Intl.DateTimeFormat(undefined, options);
+  const utc = new Intl.DateTimeFormat(undefined, { ...options, timeZone: 'UTC' });
+  return (at) => (isUtc.value ? utc : local).format(at);
+}
 
-const minuteFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+/** Date and time to the second, with the zone. */
+export const exact = timeFormat({
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+});
+/** The same without the zone, where many times are below each other. */
+export const dateTime = timeFormat({ dateStyle: 'medium', timeStyle: 'medium' });
+export const clock = timeFormat({ timeStyle: 'medium' });
+const minute = timeFormat({ timeStyle: 'short' });
+const dayAndMinute = timeFormat({ dateStyle: 'medium', timeStyle: 'short' });
+const day = timeFormat({ dateStyle: 'medium' });
+
 /** When something began: `02:14`, with the date if that was another day. */
 export const sinceWhen = (at: number, now: number): string =>
-  new Date(at).toDateString() === new Date(now).toDateString()
-    ? minuteFormat.format(at)
-    : dayFormat.format(at);
-
-const clockFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-export const clock = (at: number): string => clockFormat.format(at);
+  day(at) === day(now) ? minute(at) : dayAndMinute(at);
 
 const numberFormat = new Intl.NumberFormat('en');
 export const count = (value: number): string => numberFormat.format(value);

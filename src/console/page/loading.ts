@@ -61,13 +61,14 @@ export interface Page<T, C> {
   readonly next: C | undefined;
 }
 
-/** Loads the first page when the component is mounted, and further pages on demand. */
+/** Loads the first page when the component is mounted and whenever one of `keys` changes; further pages on demand. */
 export function usePages<T, C>(
   read: (cursor: C | undefined, signal: AbortSignal) => Promise<Page<T, C>>,
+  keys: readonly unknown[] = [],
 ) {
   const { data, send, failure, loading } = useRequest<Page<T, C>>(true);
   const reload = () => send((signal) => read(undefined, signal));
-  useEffect(reload, []);
+  useEffect(reload, keys);
   const more = () => {
     if (data === undefined || loading) return;
     send(async (signal) => {

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { accentOf, type Scheme } from '../../widget/look/accent.ts';
 import { mediaSignal } from './media.ts';
+import { readStored, store } from './stored.ts';
 import { Icon } from './ui/icon.tsx';
 
 type SchemeChoice = Scheme | 'system';
@@ -16,23 +17,14 @@ export const scheme = computed<Scheme>(() => {
   return isSystemDark.value ? 'dark' : 'light';
 });
 
-/** `localStorage` throws where the browser forbids storage. */
 function storedChoice(): SchemeChoice {
-  try {
-    const stored = localStorage.getItem(STORED_AS);
-    return stored === 'light' || stored === 'dark' ? stored : 'system';
-  } catch {
-    return 'system';
-  }
+  const stored = readStored(STORED_AS);
+  return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
-function chooseScheme(choice: SchemeChoice): void {
+export function chooseScheme(choice: SchemeChoice): void {
   schemeChoice.value = choice;
-  try {
-    localStorage.setItem(STORED_AS, choice);
-  } catch {
-    // Without storage, the choice lasts until the page is closed.
-  }
+  store(STORED_AS, choice);
 }
 
 /** Sets the scheme and its accent colours on the document, now and on every change. */

@@ -10,11 +10,11 @@ import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { ActionProgress, EntryAction } from '../contract.ts';
-import type { Audit } from './audit.ts';
+import type { Actor, Audit } from './audit.ts';
 import { entryIdSchema, type Filter, readFilter } from './entry-search.ts';
 import { checked, Refusal } from './refusal.ts';
 import type { ShopNames } from './shop-routes.ts';
-import { callerOf } from './sign-in.ts';
+import { actorOf } from './sign-in.ts';
 
 /** Entries of one action that are changed concurrently, so that their writes share commits. */
 const AT_ONCE = 16;
@@ -54,7 +54,7 @@ interface Changed {
 interface RunningAction {
   readonly id: string;
   /** The operator who started or undid it. */
-  who: string;
+  by: Actor;
   readonly action: EntryAction;
   total: number;
   done: number;
@@ -86,7 +86,7 @@ export class Actions {
   }
 
   /** @throws {Refusal} too many actions are running */
-  async begin(who: string, action: EntryAction, selection: Selection): Promise<ActionProgress> {
+  async begin(by: Actor, action: EntryAction, selection: Selection): Promise<ActionProgress> {
     this.#assertCapacity();
     this.#counting += 1;
     let total: number;
@@ -97,7 +97,7 @@ export class Actions {
     }
     this.#assertNotStopping();
     const running: RunningAction = {
-      ...{ id: randomUUID(), who, action, total, done: 0, changed: 0 },
+      ...{ id: randomUUID(), by, action, total, done: 0, changed: 0 },
       ...{ refused: new Map<string, number>(), undo: [], reportedAt: 0 },
       ...{ finished: false, undone: false, probed: new Set<ShopId>() },
     };
@@ -105,7 +105,7 @@ export class Actions {
     const target = targetOf(selection, total);
     this.#work(running, target, async () => {
       if (total > 1) {
-        await this.#parts.audit.write({ who, action, target, outcome: 'started' });
+        await this.#parts.audit.write({ ...by, action, target, outcome: 'started' });
       }
       await this.#each(this.#entries(selection), running, (id) => this.#changeOne(running, id));
     });
@@ -121,13 +121,13 @@ export class Actions {
    * Undoes an action, for entries where this is still possible. @throws {Refusal} it cannot be
    * undone
    */
-  undo(who: string, id: string): ActionProgress {
+  undo(by: Actor, id: string): ActionProgress {
     const running = this.#actionOf(id);
     if (!canUndo(running)) throw new Refusal('conflict', 'This action cannot be undone');
     this.#assertCapacity();
-    const { action, undo } = running;
+    const { undo } = running;
     // Set before the first await, so that a second click has no effect.
-    Object.assign(running, { who, undone: true, undo: [], finished: false });
+    Object.assign(running, { by, undone: true, undo: [], finished: false });
     Object.assign(running, { total: undo.length, done: 0, changed: 0 });
     running.refused.clear();
     const target = undo.length === 1 ? String(undo[0]?.id) : `${undo.length} entries`;
@@ -135,7 +135,7 @@ export class Actions {
     this.#work(running, target, () =>
       this.#each([[...before.keys()]], running, (entry) => {
         const changed = before.get(entry);
-        return changed === undefined ? undefined : this.#undoOne(action, changed);
+        return changed === undefined ? undefined : this.#undoOne(running, changed);
       }),
     );
     return progressOf(running);
@@ -244,15 +244,16 @@ export class Actions {
   async #changeOne(running: RunningAction, id: EntryId): Promise<string | undefined> {
     const { spool, operator } = this.#parts;
     const { action } = running;
+    const { who } = running.by;
     const entry = await spool.get(id);
     if (entry === undefined) return 'the entry does not exist';
     if (!isMoveAllowed(action, entry.state)) return `it is ${entry.state}`;
     const changed =
       action === 'discard'
-        ? await spool.discard(id)
+        ? await spool.discard(id, who)
         : action === 'restore'
-          ? await operator.restore(id)
-          : await spool.requeue(id);
+          ? await operator.restore(id, who)
+          : await spool.requeue(id, who);
     if (!changed) return 'its state has changed, or its original has been deleted';
     this.#remember(running, entry);
     if (action === 'retry' && !running.probed.has(entry.shopId)) {
@@ -269,12 +270,15 @@ export class Actions {
     if (running.undo.length < MAX_UNDO) running.undo.push({ id, state, reason });
   }
 
-  async #undoOne(action: EntryAction, { id, state, reason }: Changed): Promise<string | undefined> {
+  async #undoOne(
+    { by: { who }, action }: RunningAction,
+    { id, state, reason }: Changed,
+  ): Promise<string | undefined> {
     const { operator } = this.#parts;
     const done =
       action === 'discard'
-        ? await operator.restore(id)
-        : await operator.takeBack(id, state, reason);
+        ? await operator.restore(id, who)
+        : await operator.takeBack(id, state, reason, who);
     if (done) return undefined;
     return action === 'discard' ? 'it is no longer discarded' : 'an attempt has started';
   }
@@ -289,9 +293,9 @@ export class Actions {
   async #finish(running: RunningAction, target: string): Promise<void> {
     running.finished = true;
     this.#report(running);
-    const { who, action, undone } = running;
+    const { by, action, undone } = running;
     const outcome = `${undone ? 'undone, ' : ''}${this.#outcomeOf(running)}`;
-    await this.#parts.audit.write({ who, action, target, outcome });
+    await this.#parts.audit.write({ ...by, action, target, outcome });
   }
 
   #outcomeOf({ total, done, changed, refused }: RunningAction): string {
@@ -344,13 +348,13 @@ export function actionRoutes(actions: Actions, shops: ShopNames): Router {
       ids === undefined
         ? { kind: 'filter', filter: readFilter(filter, shops) }
         : { kind: 'ids', ids };
-    res.status(202).json(await actions.begin(callerOf(res).operator, action, selection));
+    res.status(202).json(await actions.begin(actorOf(res), action, selection));
   });
   router.get('/actions/:id', (req, res) => {
     res.json(actions.progress(req.params.id));
   });
   router.post('/actions/:id/undo', (req, res) => {
-    res.status(202).json(actions.undo(callerOf(res).operator, req.params.id));
+    res.status(202).json(actions.undo(actorOf(res), req.params.id));
   });
   return router;
 }

@@ -3,6 +3,9 @@ import type { NewAuditLine, OperatorStore } from '../../spool/operator-store.ts'
 
 export type AuditEntry = Omit<NewAuditLine, 'outcome'> & { readonly outcome?: string };
 
+/** Who acts, as the audit log names them. */
+export type Actor = Pick<NewAuditLine, 'who' | 'address'>;
+
 /** The audit log of operators' actions. */
 export interface Audit {
   /**

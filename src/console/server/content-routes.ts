@@ -13,7 +13,7 @@ import type { EntryContent, EntryReading } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { checked, Refusal } from './refusal.ts';
 import { entryOf } from './entry-routes.ts';
-import { callerOf } from './sign-in.ts';
+import { actorOf } from './sign-in.ts';
 
 const MAX_RAW_TEXT = 256 * 1024;
 /** Limit of the trimmed text; the raw form has all of it. */
@@ -45,7 +45,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
   const router = express.Router();
   const { spool, audit } = parts;
   const record = (res: Response, action: 'open' | 'download', { id }: Entry): Promise<void> =>
-    audit.write({ who: callerOf(res).operator, action, target: id });
+    audit.write({ ...actorOf(res), action, target: id });
 
   router.get('/entries/:id/content', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);

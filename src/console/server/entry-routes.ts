@@ -1,12 +1,11 @@
 import express, { type Router } from 'express';
 import {
-  endsAttempt,
   type Entry,
   type EntrySummary,
-  isApart,
   type TimelineStep as StoredStep,
   waitOf,
 } from '../../spool/entry.ts';
+import { timelineParts } from '../../spool/timeline.ts';
 import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
@@ -98,7 +97,7 @@ const NO_SUMMARY: EntrySummary = { from: '', to: '', subject: '' };
 
 /** An entry as a row of the list. */
 function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow {
-  const { id, kind, channel, state, receivedAt, attempts, settledAt } = entry;
+  const { id, kind, channel, state, receivedAt, attempts, failures, settledAt } = entry;
   const reason = shownReason(entry, shops.isServed(entry.shopId));
   return {
     id,
@@ -110,6 +109,7 @@ function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow 
     ...(settledAt !== undefined && { settledAt }),
     ...(state === 'queued' && whenNext(entry)),
     attempts,
+    failures,
     ...(reason !== undefined && reasonFields(reason)),
     from: summary.from,
     to: summary.to,
@@ -129,19 +129,12 @@ function whenNext(entry: Entry): Pick<EntryRow, 'nextAttemptAt' | 'waitsFor'> {
   return wait === 'time' ? { nextAttemptAt: entry.nextAttemptAt } : { waitsFor: wait };
 }
 
-/** Adds the duration and the attempt number of each step. */
-function timelineOf(steps: readonly StoredStep[]): readonly TimelineStep[] {
-  let attempt = 1;
-  let before: number | undefined;
-  return steps.map((step) => {
-    const tookMs = Math.max(0, step.at - (before ?? step.at));
-    before = step.at;
-    if (isApart(step.step)) return { ...step, tookMs };
-    const shown = { ...step, tookMs, attempt };
-    if (endsAttempt(step.step)) attempt += 1;
-    return shown;
-  });
-}
+const timelineOf = (steps: readonly StoredStep[]): readonly TimelineStep[] =>
+  timelineParts(steps).flatMap((part) =>
+    part.kind === 'step'
+      ? [{ ...part.step, tookMs: 0 }]
+      : part.steps.map((step) => ({ ...step, attempt: part.no })),
+  );
 
 /** The results of the last sender authentication, one word for each method. */
 function authenticationOf(steps: readonly StoredStep[]): EntryDetail['authentication'] | undefined {

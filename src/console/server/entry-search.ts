@@ -14,8 +14,8 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const MAX_STATES = 20;
 
-const shortText = z.string().max(200);
-const wholeNumber = z
+export const shortText = z.string().max(200);
+export const wholeNumber = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number);

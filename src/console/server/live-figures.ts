@@ -3,10 +3,13 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { type Clock, everyInStep } from '../../runtime/clock.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
-import type { History, HistoryPoint, Overview } from '../contract.ts';
+import type { History, HistoryPoint, HistoryRange, Overview } from '../contract.ts';
 
 const STEP_MS = 10_000;
 const POINTS = 360;
+/** The points of the last day combine this many. */
+const STEPS_OF_DAY = 12;
+const POINTS_OF_DAY = 720;
 /** `Overview.latency` covers the last 15 minutes. */
 const LATENCY_STEPS = 90;
 const SAMPLE_EVERY_MS = 2000;
@@ -31,13 +34,16 @@ interface LiveFiguresParts {
 
 /**
  * Rates of the last minute, delivery times of the last 15 minutes, and the history of the last
- * hour.
+ * hour and the last day.
  */
 export class LiveFigures {
   readonly #parts: LiveFiguresParts;
   /** Totals during the last minute, the oldest first. */
   #samples: Totals[] = [];
   readonly #points: HistoryPoint[] = [];
+  readonly #day: HistoryPoint[] = [];
+  /** Of the next point of the day. */
+  #steps: HistoryPoint[] = [];
   #lastPoint: Totals | undefined;
   #currentStep = createLatencies();
   /** Delivery times of the last completed steps. */
@@ -93,8 +99,10 @@ export class LiveFigures {
     return quantilesOf(all);
   }
 
-  history(): History {
-    return { stepMs: STEP_MS, points: [...this.#points] };
+  history(range: HistoryRange): History {
+    return range === 'hour'
+      ? { stepMs: STEP_MS, points: [...this.#points] }
+      : { stepMs: STEP_MS * STEPS_OF_DAY, points: [...this.#day] };
   }
 
   async #sample(): Promise<void> {
@@ -107,17 +115,25 @@ export class LiveFigures {
     const quantiles = quantilesOf(this.#currentStep);
     keepLast(this.#latencies, this.#currentStep, LATENCY_STEPS - 1);
     this.#currentStep = createLatencies();
-    keepLast(
-      this.#points,
-      {
-        at: now.at,
-        accepted: difference(now.accepted, last.accepted),
-        delivered: difference(now.delivered, last.delivered),
-        queued: await this.#parts.queued(),
-        ...(quantiles && { p50: quantiles.p50, p95: quantiles.p95 }),
-      },
-      POINTS,
-    );
+    const point: HistoryPoint = {
+      at: now.at,
+      accepted: difference(now.accepted, last.accepted),
+      delivered: difference(now.delivered, last.delivered),
+      queued: await this.#parts.queued(),
+      ...(quantiles && { p50: quantiles.p50, p95: quantiles.p95 }),
+    };
+    keepLast(this.#points, point, POINTS);
+    this.#addToDay(point);
+  }
+
+  #addToDay(point: HistoryPoint): void {
+    this.#steps.push(point);
+    if (this.#steps.length < STEPS_OF_DAY) return;
+    const latencies = createLatencies();
+    for (const each of this.#latencies.slice(-STEPS_OF_DAY)) latencies.add(each);
+    const combined = combinedPoint(this.#steps, quantilesOf(latencies));
+    this.#steps = [];
+    keepLast(this.#day, combined, POINTS_OF_DAY);
   }
 
   async #totals(): Promise<Totals> {
@@ -151,6 +167,22 @@ const difference = (now: PerChannel, before: PerChannel): PerChannel => ({
   sms: now.sms - before.sms,
   web_chat: now.web_chat - before.web_chat,
 });
+
+/** One point for several steps in a row. The longest queue counts, so that a short peak is seen. */
+export const combinedPoint = (
+  steps: readonly HistoryPoint[],
+  quantiles: Pick<Quantiles, 'p50' | 'p95'> | undefined,
+): HistoryPoint => ({
+  ...{ at: steps.at(-1)?.at ?? 0, queued: Math.max(0, ...steps.map(({ queued }) => queued)) },
+  accepted: sumOf(steps.map(({ accepted }) => accepted)),
+  delivered: sumOf(steps.map(({ delivered }) => delivered)),
+  ...(quantiles && { p50: quantiles.p50, p95: quantiles.p95 }),
+});
+
+function sumOf(all: readonly PerChannel[]): PerChannel {
+  const of = (channel: Channel) => all.reduce((sum, each) => sum + each[channel], 0);
+  return { email: of('email'), sms: of('sms'), web_chat: of('web_chat') };
+}
 
 function keepLast<Item>(items: Item[], item: Item, most: number): void {
   items.push(item);

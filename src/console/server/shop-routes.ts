@@ -6,7 +6,7 @@ import type { ShopTrial } from '../contract.ts';
 import { TRIAL_TIMEOUT_MS } from '../trial-words.ts';
 import type { Audit } from './audit.ts';
 import { Refusal } from './refusal.ts';
-import { callerOf } from './sign-in.ts';
+import { actorOf } from './sign-in.ts';
 
 /** The configured shops. */
 export interface ShopNames {
@@ -50,8 +50,7 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
     }
     const trial = await runTrial(shopId);
     parts.wake();
-    const who = callerOf(res).operator;
-    await audit.write({ who, action: 'try', target: shop, outcome: outcomeOf(trial) });
+    await audit.write({ ...actorOf(res), action: 'try', target: shop, outcome: outcomeOf(trial) });
     res.json(trial);
   });
   return router;

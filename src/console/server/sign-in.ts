@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Session } from '../contract.ts';
-import type { Audit } from './audit.ts';
+import type { Actor, Audit } from './audit.ts';
 import { DEVICE_MS, type Devices, type LiveSession, type Sessions } from './sessions.ts';
 import { type LoginSource, LoginLimits } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
@@ -46,6 +46,7 @@ interface Credentials {
 /** The caller of the API: a browser with a session, or a program with the password. */
 export interface Caller {
   readonly operator: string;
+  readonly address: string;
   readonly session?: LiveSession;
 }
 
@@ -77,7 +78,8 @@ export class SignIn {
       const old = this.#session(req);
       if (old !== undefined) await this.#parts.sessions.end(old.id);
       const { token, session } = await this.#parts.sessions.begin(name, configured);
-      await this.#parts.audit.write({ who: name, action: 'login', target: 'console' });
+      const address = this.#parts.network(req);
+      await this.#parts.audit.write({ who: name, address, action: 'login', target: 'console' });
       this.#setCookie(req, res, token, session.endsAt);
       this.#setDeviceCookie(req, res, devices.issue(name, configured));
       res.json({ operator: name, endsAt: session.endsAt } satisfies Session);
@@ -94,10 +96,10 @@ export class SignIn {
       res.json({ operator, endsAt } satisfies Session);
     });
     router.post('/logout', async (req, res) => {
-      const { operator, session } = callerOf(res);
+      const { session } = callerOf(res);
       if (session !== undefined) {
         await this.#parts.sessions.end(session.id);
-        await this.#parts.audit.write({ who: operator, action: 'logout', target: 'console' });
+        await this.#parts.audit.write({ ...actorOf(res), action: 'logout', target: 'console' });
       }
       this.#setCookie(req, res, '', 0);
       res.status(204).end();
@@ -116,14 +118,15 @@ export class SignIn {
   /** @throws {Refusal} too many wrong passwords from this client */
   async recognize(req: Request): Promise<Caller | undefined> {
     const session = this.#session(req);
-    if (session !== undefined) return { operator: session.operator, session };
+    const address = this.#parts.network(req);
+    if (session !== undefined) return { operator: session.operator, address, session };
     const given = credentialsIn(req.headers.authorization ?? '');
     if (given === undefined) return undefined;
     // An unknown name is accepted with the console's single password, for compatibility.
     const name = this.#parts.operators.has(given.name) ? given.name : OPERATOR;
     const { password } = given;
     const isRight = await this.#isRight(req, { name, password, source: 'program' });
-    return isRight ? { operator: name } : undefined;
+    return isRight ? { operator: name, address } : undefined;
   }
 
   /**
@@ -182,6 +185,12 @@ export function callerOf(res: Response): Caller {
   return res.locals[CALLER] as Caller;
 }
 
+/** The caller, as the audit log names them. */
+export function actorOf(res: Response): Actor {
+  const { operator, address } = callerOf(res);
+  return { who: operator, address };
+}
+
 function cookieOf({ headers }: Request, name: string): string | undefined {
   for (const pair of (headers.cookie ?? '').split(';')) {
     const at = pair.indexOf('=');
@@ -230,6 +239,7 @@ class FailedLogins {
     this.#logged.add(address);
     await this.#audit.write({
       who: 'unknown',
+      address,
       action: 'login_failed',
       target: 'console',
       outcome: 'refused',

@@ -1,8 +1,16 @@
 import express, { type Request, type Response, type Router } from 'express';
+import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { everyInStep } from '../../runtime/clock.ts';
-import type { History, Overview, StreamEvent } from '../contract.ts';
-import { Refusal } from './refusal.ts';
+import type {
+  History,
+  HistoryRange,
+  Incident,
+  IncidentList,
+  Overview,
+  StreamEvent,
+} from '../contract.ts';
+import { checked, Refusal } from './refusal.ts';
 import type { EndedSessions, Sessions } from './sessions.ts';
 import { type Caller, callerOf } from './sign-in.ts';
 
@@ -184,18 +192,24 @@ const frame = ({ event, data }: StreamEvent): string =>
 
 interface LiveRouteParts {
   readonly overview: () => Promise<Overview>;
-  readonly history: () => History;
+  readonly history: (range: HistoryRange) => History;
+  readonly incidents: () => readonly Incident[];
   readonly stream: Stream;
 }
 
-/** `GET /overview`, `/history`, `/stream` */
-export function liveRoutes({ overview, history, stream }: LiveRouteParts): Router {
+const historySchema = z.strictObject({ range: z.enum(['hour', 'day']).default('hour') });
+
+/** `GET /overview`, `/history`, `/incidents`, `/stream` */
+export function liveRoutes({ overview, history, incidents, stream }: LiveRouteParts): Router {
   const router = express.Router();
   router.get('/overview', async (_req, res) => {
     res.json(await overview());
   });
-  router.get('/history', (_req, res) => {
-    res.json(history());
+  router.get('/history', (req, res) => {
+    res.json(history(checked(historySchema, req.query).range));
+  });
+  router.get('/incidents', (_req, res) => {
+    res.json({ incidents: incidents().toReversed() } satisfies IncidentList);
   });
   router.get('/stream', (req, res) => stream.open(req, res, callerOf(res)));
   return router;

@@ -6,6 +6,7 @@ import type { Leases } from '../../runtime/leases.ts';
 import type { AlertFile } from './alert-file.ts';
 import { type Alert, alertOf, type AlertRecord, inOrder } from './alert.ts';
 import { evaluate } from './evaluate.ts';
+import type { IncidentLog } from './incident-log.ts';
 import { Messenger } from './messenger.ts';
 import {
   markSent,
@@ -38,6 +39,8 @@ export interface AlertingOptions extends NoticeTiming {
 export interface AlertingParts {
   readonly status: CollectStatus;
   readonly file: AlertFile;
+  /** Told which alerts fire, whenever that may have changed. */
+  readonly incidents: Pick<IncidentLog, 'firing'>;
   readonly leases: Leases;
   readonly targets: readonly Target[];
   readonly metrics: Metrics;
@@ -165,6 +168,7 @@ export class Alerting {
     }
     const names = this.#messengers.map(({ name }) => name);
     this.#records = withoutEnded(records, names);
+    this.#parts.incidents.firing(this.#records);
   }
 
   /** A failed write must not prevent notices. */

@@ -1,7 +1,7 @@
 import { sentence, withoutQuotes } from '../../domain/reasons.ts';
 import type { SpoolStatus } from '../../observability/status.ts';
 import { counted } from '../../runtime/amounts.ts';
-import { type CheckResult, resultsFor } from './check.ts';
+import { type CheckResult, ofShops, resultsFor } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 export interface AdminDoor {
@@ -59,26 +59,32 @@ async function bounded(response: Response): Promise<string | undefined> {
  * failures of waiting entries.
  */
 export function checkBreakers(input: BreakerCheckInput, answer: MetricsAnswer): CheckResult[] {
-  return input.shops.map((shop) => {
-    const { ok, skipped, warning, failed } = resultsFor(
-      'breaker',
-      shop.name,
-      'deliveries are running',
-    );
-    const reason = whyStopped(input, shop.shopId) ?? mostFrequent(input.failing, shop.shopId);
-    const after = reason === undefined ? '' : `; ${reason}`;
-    const todo =
-      'fix the problem that the check "platform" reports for this shop (its key, platform.url, the network or the platform); ' +
-      `queued messages are kept, and the gateway retries one every 5 to 25 s; "sluice shops" shows the platform's full answer, "sluice shops try ${shop.name}" retries now`;
-    if ('failure' in answer) {
-      return reason === undefined
-        ? skipped(`the state of the gateway is unknown (${answer.failure})`)
-        : warning(`the state of the gateway is unknown (${answer.failure})${after}`, todo);
-    }
-    const open = openParts(answer.text, shop.name);
-    if (open.length === 0) return ok('closed: deliveries are running');
-    return failed(`open for ${open.join(' and ')}: deliveries are stopped${after}`, todo);
-  });
+  return input.shops.flatMap((shop) => ofShops([shop.name], [checkBreaker(shop, input, answer)]));
+}
+
+function checkBreaker(
+  shop: BreakerCheckInput['shops'][number],
+  input: BreakerCheckInput,
+  answer: MetricsAnswer,
+): CheckResult {
+  const { ok, skipped, warning, failed } = resultsFor(
+    'breaker',
+    shop.name,
+    'deliveries are running',
+  );
+  const reason = whyStopped(input, shop.shopId) ?? mostFrequent(input.failing, shop.shopId);
+  const after = reason === undefined ? '' : `; ${reason}`;
+  const todo =
+    'fix the problem that the check "platform" reports for this shop (its key, platform.url, the network or the platform); ' +
+    `queued messages are kept, and the gateway retries one every 5 to 25 s; "sluice shops" shows the platform's full answer, "sluice shops try ${shop.name}" retries now`;
+  if ('failure' in answer) {
+    return reason === undefined
+      ? skipped(`the state of the gateway is unknown (${answer.failure})`)
+      : warning(`the state of the gateway is unknown (${answer.failure})${after}`, todo);
+  }
+  const open = openParts(answer.text, shop.name);
+  if (open.length === 0) return ok('closed: deliveries are running');
+  return failed(`open for ${open.join(' and ')}: deliveries are stopped${after}`, todo);
 }
 
 /** Prometheus' text format: `sluice_breaker_open{shop="acme",part="messages"} 1`. */

@@ -41,11 +41,15 @@ export interface CheckResult {
   readonly check: string;
   /** The subject of the check: a shop and its number, or a configuration key. */
   readonly subject: string;
+  /** The shops that it is about; absent for the gateway itself. */
+  readonly shops?: readonly string[];
   readonly status: CheckStatus;
   readonly expected: string;
   readonly found: string;
   /** What to do; always present for `failed`. */
   readonly todo?: string;
+  /** What is to be entered elsewhere: a DNS record as in a zone file, or a URL. */
+  readonly copy?: string;
   readonly changed?: readonly Change[];
 }
 
@@ -59,6 +63,12 @@ export function resultsFor(check: string, subject: string, expected: string) {
     failed: (found: string, todo: string): CheckResult => ({ ...of('failed', found), todo }),
   };
 }
+
+/** The results of checks of one or more shops. */
+export const ofShops = (
+  shops: readonly string[],
+  results: readonly CheckResult[],
+): readonly CheckResult[] => results.map((result) => ({ ...result, shops }));
 
 /**
  * The head of an HTTP response, or why there is none, with the error code of the system or of

@@ -1,7 +1,7 @@
 import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
-import { type CheckName, type CheckResult, CHECKS, get, resultsFor } from './check.ts';
+import { type CheckName, type CheckResult, CHECKS, get, ofShops, resultsFor } from './check.ts';
 import { checkDatabase, checkS3 } from './database.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
 import {
@@ -47,7 +47,7 @@ export interface DoctorTargets {
   /** Domains whose email the gateway receives directly; absent when SMTP is off. */
   readonly mail?: {
     readonly hostname: string;
-    readonly domains: readonly string[];
+    readonly domains: readonly { readonly domain: string; readonly shops: readonly string[] }[];
     readonly dnsServers: readonly string[];
     /** PEM text of a configured certificate. */
     readonly certificate?: string;
@@ -86,7 +86,8 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
         const ofAccount: CheckResult[] = [];
         // Sequentially, since shops with the same account share its rate limit.
         for (const shop of smsShops.filter(({ twilio }) => twilio.accountSid === sid)) {
-          ofAccount.push(...(await checkTwilioShop(shop, { publicUrl, fix, timeoutMs })));
+          const results = await checkTwilioShop(shop, { publicUrl, fix, timeoutMs });
+          ofAccount.push(...ofShops([shop.name], results));
         }
         return ofAccount;
       }),
@@ -99,8 +100,12 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
       ? []
       : [checkReach(publicUrl, await get(calledUrl(publicUrl), timeoutMs, clock))],
 
-  platform: ({ platforms }, { timeoutMs }) =>
-    Promise.all(platforms.map((shop) => checkPlatform(shop, timeoutMs))),
+  platform: async ({ platforms }, { timeoutMs }) => {
+    const results = await Promise.all(
+      platforms.map(async (shop) => ofShops([shop.name], [await checkPlatform(shop, timeoutMs)])),
+    );
+    return results.flat();
+  },
 
   clock: async ({ platforms }, { timeoutMs, clock }) => {
     // Every response has a date, so no key is sent. The embedded platform uses this machine's
@@ -126,9 +131,12 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
 
   mx: async ({ mail }) => {
     const { hostname = '', domains = [], dnsServers = [] } = mail ?? {};
-    return Promise.all(
-      domains.map(async (domain) => checkMx(domain, hostname, await resolveMx(domain, dnsServers))),
+    const results = await Promise.all(
+      domains.map(async ({ domain, shops }) =>
+        ofShops(shops, [checkMx(domain, hostname, await resolveMx(domain, dnsServers))]),
+      ),
     );
+    return results.flat();
   },
 
   certificate: ({ mail }, { clock }) =>

@@ -22,10 +22,12 @@ export function checkMx(domain: string, hostname: string, answer: MxAnswer): Che
   const todo =
     `add an MX record for ${domain} that names smtp.hostname (${hostname}); ` +
     'not needed if another server forwards its email to this gateway';
+  const copy = `${domain}. IN MX 10 ${normalizedHost(hostname)}.`;
   if ('failure' in answer) return warning(`no response (${answer.failure})`, todo);
   const exchanges = answer.exchanges.map(normalizedHost);
   if (exchanges.includes(normalizedHost(hostname))) return ok(exchanges.join(', '));
-  return warning(exchanges.length === 0 ? 'no MX record' : exchanges.join(', '), todo);
+  const found = exchanges.length === 0 ? 'no MX record' : exchanges.join(', ');
+  return { ...warning(found, todo), copy };
 }
 
 const normalizedHost = (host: string): string => host.toLowerCase().replace(/\.$/, '');

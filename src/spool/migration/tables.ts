@@ -240,7 +240,7 @@ export const TABLES: readonly Table[] = [
     ['words', 'since', 'newest_at', 'count', 'ended'],
   ),
   same('refused', 'refused', ['shop', 'number', 'entry'], ['lane', 'at']),
-  same('audit', 'audit', ['no'], ['at', 'who', 'action', 'target', 'outcome']),
+  same('audit', 'audit', ['no'], ['at', 'who', 'action', 'target', 'outcome', 'address']),
   RATES,
   same(
     'visitor',

@@ -8,14 +8,14 @@ import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /**
  * Moves one entry from a state in `allowed` and returns whether it did. `step` says how: `requeued` and
- * `discarded` remember the state before in `move`; `restored` and `taken_back` return to it.
+ * `discarded` remember the state before in `move`; `restored` and `taken_back` return to it. `by`: the operator.
  *
  * @param releases the states from which a requeue means that an operator released the entry
  * @param back_to the state to which an entry may be taken back
  */
 const MOVE = sqlFunction(
   'move_entry',
-  `(of_id uuid, step text, allowed text[], releases text[], back_to text, new_reason text)
+  `(of_id uuid, step text, allowed text[], releases text[], back_to text, new_reason text, by text)
    RETURNS boolean LANGUAGE plpgsql AS $$
    #variable_conflict use_column
    DECLARE
@@ -105,7 +105,9 @@ const MOVE = sqlFunction(
      PERFORM ${REFRESH.name}(ARRAY[-own.seq, own.lane_key], false);
      DELETE FROM lane WHERE key = -own.seq AND head IS NULL;
      INSERT INTO timeline (seq, no, at, steps) SELECT own.seq, coalesce(max(no), 0) + 1, now,
-       json_build_array(json_build_object('at', now, 'step', step)) FROM timeline WHERE seq = own.seq;
+       json_build_array(CASE WHEN by IS NULL THEN json_build_object('at', now, 'step', step)
+         ELSE json_build_object('at', now, 'step', step, 'detail', json_build_object('by', by)) END)
+       FROM timeline WHERE seq = own.seq;
      RETURN true;
    END $$`,
 );
@@ -120,34 +122,40 @@ export class OperatorMoves {
     this.#database = database;
   }
 
-  requeue(id: EntryId): Promise<boolean> {
+  requeue(id: EntryId, by?: string): Promise<boolean> {
     const { retry, release } = OPERATOR_MOVES;
-    return this.#move(id, 'requeued', [...retry, ...release], { releases: release });
+    return this.#move(id, 'requeued', [...retry, ...release], { releases: release, by });
   }
 
-  discard(id: EntryId): Promise<boolean> {
-    return this.#move(id, 'discarded', OPERATOR_MOVES.discard);
+  discard(id: EntryId, by?: string): Promise<boolean> {
+    return this.#move(id, 'discarded', OPERATOR_MOVES.discard, { by });
   }
 
-  restore(id: EntryId): Promise<boolean> {
-    return this.#move(id, 'restored', OPERATOR_MOVES.restore);
+  restore(id: EntryId, by?: string): Promise<boolean> {
+    return this.#move(id, 'restored', OPERATOR_MOVES.restore, { by });
   }
 
-  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): Promise<boolean> {
-    return this.#move(id, 'taken_back', ['queued'], { backTo: to, reason: storedReason(reason) });
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined, by?: string): Promise<boolean> {
+    const back = { backTo: to, reason: storedReason(reason), by };
+    return this.#move(id, 'taken_back', ['queued'], back);
   }
 
   async #move(
     id: EntryId,
     step: string,
     allowed: readonly EntryState[],
-    more: { releases?: readonly EntryState[]; backTo?: EntryState; reason?: string | null } = {},
+    more: {
+      readonly by: string | undefined;
+      readonly releases?: readonly EntryState[];
+      readonly backTo?: EntryState;
+      readonly reason?: string | null;
+    },
   ): Promise<boolean> {
     if (!isUuid(id)) return false;
-    const { releases = [], backTo = null, reason = null } = more;
+    const { releases = [], backTo = null, reason = null, by = null } = more;
     const [row] = await this.#database.query<{ moved: boolean }>(
-      `SELECT ${MOVE.name}($1, $2, $3, $4, $5, $6) AS moved`,
-      [id, step, [...allowed], [...releases], backTo, reason],
+      `SELECT ${MOVE.name}($1, $2, $3, $4, $5, $6, $7) AS moved`,
+      [id, step, [...allowed], [...releases], backTo, reason, by],
     );
     return row?.moved === true;
   }

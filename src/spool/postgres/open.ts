@@ -177,8 +177,8 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     openIndex: (index) => new PostgresIndex(database, index),
     openEraser: () => new PostgresEraser(database, blobs),
     operator: {
-      restore: (id) => moves.restore(id),
-      takeBack: (id, to, reason) => moves.takeBack(id, to, reason),
+      restore: (id, by) => moves.restore(id, by),
+      takeBack: (id, to, reason, by) => moves.takeBack(id, to, reason, by),
       audit: (line) => records.audit(line),
       auditLines: (page) => records.auditLines(page),
       record: async (id) => {

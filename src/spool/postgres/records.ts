@@ -1,9 +1,9 @@
 import type { ShopId } from '../../domain/ids.ts';
 import type { EntryMeta } from '../entry.ts';
-import type { AuditLine, NewAuditLine } from '../operator-store.ts';
+import type { AuditLine, NewAuditLine, OperatorStore } from '../operator-store.ts';
 import type { Database } from './connection.ts';
 import { jsonOf, storable } from './rows.ts';
-import { NOW, sqlFunction } from './schema.ts';
+import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /** The lock decides which of two gateways is the first one. */
 const ADMIT_KEYS = sqlFunction(
@@ -91,19 +91,40 @@ export class Records {
     return rows[0]?.admitted === true;
   }
 
-  async audit({ who, action, target, outcome }: NewAuditLine): Promise<void> {
+  async audit({ who, action, target, outcome, address }: NewAuditLine): Promise<void> {
     await this.#database.query(
-      `INSERT INTO audit (at, who, action, target, outcome) VALUES (${NOW.name}(), $1, $2, $3, $4)`,
-      [who, action, target, outcome].map(storable),
+      `INSERT INTO audit (at, who, action, target, outcome, address)
+       VALUES (${NOW.name}(), $1, $2, $3, $4, $5)`,
+      [...[who, action, target, outcome].map(storable), address ?? null],
     );
   }
 
-  /** Newest first. */
-  async auditLines(page: { before?: number; limit: number }): Promise<readonly AuditLine[]> {
-    return this.#database.query<AuditLine>(
-      `SELECT no, at, who, action, target, outcome FROM audit
-       WHERE $1::bigint IS NULL OR no < $1 ORDER BY no DESC LIMIT $2`,
-      [page.before ?? null, page.limit],
+  async auditLines({
+    before,
+    limit,
+    text,
+    actions,
+    from,
+    to,
+  }: Parameters<OperatorStore['auditLines']>[0]): Promise<readonly AuditLine[]> {
+    const rows = await this.#database.query<
+      Omit<AuditLine, 'address'> & { readonly address: string | null }
+    >(
+      `SELECT no, at, who, action, target, outcome, address FROM audit
+       WHERE no < coalesce($1::bigint, ${NEVER}) AND at >= coalesce($2::bigint, 0)
+         AND at < coalesce($3::bigint, ${NEVER}) AND ($4::text[] IS NULL OR action = ANY ($4))
+         AND ($5::text IS NULL
+           OR strpos(lower(concat_ws(E'\\n', who, target, outcome, address)), lower($5)) > 0)
+       ORDER BY no DESC LIMIT $6`,
+      [
+        before ?? null,
+        from ?? null,
+        to ?? null,
+        actions ? [...actions] : null,
+        text ?? null,
+        limit,
+      ],
     );
+    return rows.map(({ address, ...line }) => ({ ...line, ...(address !== null && { address }) }));
   }
 }

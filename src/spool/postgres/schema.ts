@@ -189,6 +189,10 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (shop, number, entry)
   );
   `,
+  // The network address of an operator; null for commands and lines of earlier versions.
+  `
+  ALTER TABLE audit ADD COLUMN address text;
+  `,
 ];
 
 /**

@@ -224,6 +224,10 @@ export const MIGRATIONS: readonly string[] = [
     lane INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (shop, number, entry)
   ) STRICT, WITHOUT ROWID;
   `,
+  // The network address of an operator; null for commands and lines of earlier versions.
+  `
+  ALTER TABLE audit ADD COLUMN address TEXT;
+  `,
 ];
 
 /** Applies the steps from this one on. Call it in a transaction. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { EntryMeta } from '../entry.ts';
 import { methodsOf } from '../methods.ts';
-import type { AuditLine, NewAuditLine } from '../operator-store.ts';
+import type { AuditLine, NewAuditLine, OperatorStore } from '../operator-store.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { ConversationTable, OptOutTable } from './lane-tables.ts';
 import type { Db } from './database.ts';
@@ -92,24 +92,44 @@ class AuditTable {
     this.#clock = clock;
     this.#sql = {
       add: db.prepare(
-        `INSERT INTO audit (at, who, action, target, outcome) VALUES (?, ?, ?, ?, ?)`,
+        `INSERT INTO audit (at, who, action, target, outcome, address) VALUES (?, ?, ?, ?, ?, ?)`,
       ),
-      before: db.prepare<[number, number], AuditLine>(
-        `SELECT no, at, who, action, target, outcome FROM audit
-         WHERE no < ? ORDER BY no DESC LIMIT ?`,
+      find: db.prepare<[Record<string, string | number | null>], AuditRow>(
+        `SELECT no, at, who, action, target, outcome, address FROM audit
+         WHERE no < @before AND at >= @from AND at < @to
+           AND (@actions IS NULL OR action IN (SELECT value FROM json_each(@actions)))
+           AND (@text IS NULL
+             OR instr(lower(concat_ws(char(10), who, target, outcome, address)), lower(@text)) > 0)
+         ORDER BY no DESC LIMIT @limit`,
       ),
     };
   }
 
-  audit({ who, action, target, outcome }: NewAuditLine): void {
-    this.#sql.add.run(this.#clock(), who, action, target, outcome);
+  audit({ who, action, target, outcome, address = '' }: NewAuditLine): void {
+    this.#sql.add.run(this.#clock(), who, action, target, outcome, address || null);
   }
 
-  /** Newest first. */
-  auditLines(page: { before?: number; limit: number }): AuditLine[] {
-    return this.#sql.before.all(page.before ?? Number.MAX_SAFE_INTEGER, page.limit);
+  auditLines({
+    before = Number.MAX_SAFE_INTEGER,
+    limit,
+    text,
+    actions,
+    from = 0,
+    to = Number.MAX_SAFE_INTEGER,
+  }: Parameters<OperatorStore['auditLines']>[0]): AuditLine[] {
+    const chosen = actions === undefined ? null : JSON.stringify(actions);
+    return this.#sql.find
+      .all({ before, limit, text: text ?? null, actions: chosen, from, to })
+      .map(lineOf);
   }
 }
+
+type AuditRow = Omit<AuditLine, 'address'> & { readonly address: string | null };
+
+const lineOf = ({ address, ...line }: AuditRow): AuditLine => ({
+  ...line,
+  ...(address !== null && { address }),
+});
 
 /** Named numbers that outlive the process. */
 class MarkTable {

@@ -26,7 +26,7 @@ export class OperatorMoves {
     this.#sql = prepare(db);
   }
 
-  requeue(id: EntryId): boolean {
+  requeue(id: EntryId, by?: string): boolean {
     const row = this.#movable(id);
     if (row === undefined) return false;
     const isRelease = isMoveAllowed('release', row.state);
@@ -37,34 +37,35 @@ export class OperatorMoves {
       const released = isRelease ? 1 : row.released;
       this.#sql.requeue.run({ now: this.#clock(), seq: row.seq, released });
     }
-    this.#moved(row, 'requeued');
+    this.#moved(row, 'requeued', by);
     return true;
   }
 
-  discard(id: EntryId): boolean {
+  discard(id: EntryId, by?: string): boolean {
     const row = this.#movable(id);
     if (row === undefined || !isMoveAllowed('discard', row.state)) return false;
     this.#sql.rememberMove.run({ seq: row.seq, move: 'discarded' });
     this.#sql.discard.run({ now: this.#clock(), seq: row.seq });
-    this.#moved(row, 'discarded');
+    this.#moved(row, 'discarded', by);
     return true;
   }
 
   /** False: it is not discarded, its raw form was swept, or its earlier state is unknown. */
-  restore(id: EntryId): boolean {
+  restore(id: EntryId, by?: string): boolean {
     const row = this.#movable(id);
     if (row === undefined || !isMoveAllowed('restore', row.state)) return false;
-    return this.#moveBack(row, this.#sql.move.get(row.seq, 'discarded'), 'restored');
+    const move = this.#sql.move.get(row.seq, 'discarded');
+    return this.#moveBack(row, move, { step: 'restored', by });
   }
 
   /** False: an attempt has claimed it since, or it was moved otherwise. */
-  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined): boolean {
+  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined, by?: string): boolean {
     const row = this.#movable(id);
     if (row?.state !== 'queued') return false;
     const move = this.#sql.move.get(row.seq, 'requeued');
     // Every claim raises the generation.
     if (move?.state !== to || move.generation !== row.generation) return false;
-    if (!this.#moveBack(row, move, 'taken_back')) return false;
+    if (!this.#moveBack(row, move, { step: 'taken_back', by })) return false;
     if (reason !== undefined) this.#sql.setReason.run(storedReason(reason), row.seq);
     return true;
   }
@@ -75,19 +76,24 @@ export class OperatorMoves {
     return row?.has_raw === 0 ? undefined : row;
   }
 
-  #moveBack(row: EntryRow, move: MoveRow | undefined, step: string): boolean {
+  #moveBack(
+    row: EntryRow,
+    move: MoveRow | undefined,
+    { step, by }: { readonly step: string; readonly by: string | undefined },
+  ): boolean {
     if (move === undefined) return false;
     this.#sql.moveBack.run({ seq: row.seq });
     this.#sql.forgetMove.run(row.seq);
-    this.#moved(row, step);
+    this.#moved(row, step, by);
     return true;
   }
 
   /** Updates the entry's lane, its timeline and `changes`. */
-  #moved({ seq, lane_hash }: EntryRow, step: string): void {
+  #moved({ seq, lane_hash }: EntryRow, step: string, by: string | undefined): void {
     const at = this.#clock();
+    const made = { at, step, ...(by !== undefined && { detail: { by } }) };
     this.#lanes.refresh({ lane_hash });
-    this.#sql.insertSteps.run({ seq, at, steps: JSON.stringify([{ at, step }]) });
+    this.#sql.insertSteps.run({ seq, at, steps: JSON.stringify([made]) });
     this.#sql.insertChange.run(seq);
   }
 }

@@ -9,6 +9,7 @@ export const row = (n: number, change: Partial<EntryRow> = {}): EntryRow => ({
   state: 'queued',
   receivedAt: n * 1000,
   attempts: 0,
+  failures: 0,
   from: 'Ann <ann@example.com>',
   to: 'support@acme.example',
   subject: `Order ${n}`,

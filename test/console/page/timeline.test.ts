@@ -2,19 +2,20 @@ import { expect, test } from '@jest/globals';
 import type { TimelineStep } from '../../../src/console/contract.ts';
 import { stepWords, timelineGroups } from '../../../src/console/page/message/timeline.ts';
 
-/** Steps at these times, with what the server adds. */
+/** Steps as the server shows them: the first step of an attempt took `tookMs`, the others since the one before. */
 function steps(
   ...all: readonly (readonly [
     at: number,
     step: string,
     attempt?: number | undefined,
     detail?: TimelineStep['detail'],
+    tookMs?: number,
   ])[]
 ): TimelineStep[] {
-  return all.map(([at, step, attempt, detail], index) => ({
+  return all.map(([at, step, attempt, detail, tookMs], index) => ({
     at,
     step,
-    tookMs: at - (all[index - 1]?.[0] ?? at),
+    tookMs: tookMs ?? (attempt === undefined ? 0 : at - (all[index - 1]?.[0] ?? at)),
     ...(attempt !== undefined && { attempt }),
     ...(detail !== undefined && { detail }),
   }));
@@ -36,34 +37,29 @@ test('steps of an attempt are one group, with its duration', () => {
   expect(attempt.lines[1]?.share).toBe(1);
 });
 
-test('the wait for the next attempt is not counted as its work', () => {
+test('the wait for an attempt is apart from its first step', () => {
   const groups = timelineGroups(
     steps(
       [1000, 'accepted'],
-      [1500, 'queued', 1, { nextAttemptAt: 60_000, counts: true }],
-      [60_100, 'normalized', 2],
+      [1500, 'queued', 1, { nextAttemptAt: 60_000, counts: true }, 300],
+      [60_100, 'normalized', 2, undefined, 40],
       [60_300, 'delivered', 2],
     ),
   );
+  expect(groups[1]).toMatchObject({ startedAt: 1200, waitedMs: 200 });
   expect(groups[2]).toMatchObject({
-    kind: 'attempt',
-    number: 2,
-    startedAt: 60_000,
-    tookMs: 300,
-    waitedMs: 58_500,
+    ...{ kind: 'attempt', number: 2, startedAt: 60_060, tookMs: 240, waitedMs: 58_560 },
+    lines: [{ tookMs: 40 }, { tookMs: 200 }],
   });
 });
 
-test('an attempt that an operator brought forward began before it was due', () => {
-  const groups = timelineGroups(
-    steps(
-      [1500, 'queued', 1, { nextAttemptAt: 600_000 }],
-      [2000, 'requeued'],
-      [2100, 'delivered', 2],
-    ),
-  );
-  expect(groups.map(({ kind }) => kind)).toEqual(['attempt', 'event', 'attempt']);
-  expect(groups[2]).toMatchObject({ startedAt: 2000, tookMs: 100, waitedMs: 0 });
+test('a move names the operator, if one is known', () => {
+  expect(stepWords({ at: 1, step: 'requeued', tookMs: 0, detail: { by: 'ann' } })).toMatchObject({
+    ...{ title: 'Queued again', more: 'by ann' },
+  });
+  expect(stepWords({ at: 1, step: 'discarded', tookMs: 0 })).toEqual({
+    ...{ title: 'Discarded', tone: 'plain' },
+  });
 });
 
 test('nothing is a timeline of nothing', () => {

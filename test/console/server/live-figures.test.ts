@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LiveFigures } from '../../../src/console/server/live-figures.ts';
+import { combinedPoint, LiveFigures } from '../../../src/console/server/live-figures.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 
@@ -31,4 +31,18 @@ test.each([
     // The precision is 10 %.
     expect(Math.abs((latency?.[name] ?? 0) / expected[name] - 1)).toBeLessThan(0.1);
   }
+});
+
+test('a point of the day has the sums of its steps, and the longest queue', () => {
+  const step = (at: number, email: number, queued: number) => ({
+    ...{ at, queued, p50: at, p95: at },
+    accepted: { email, sms: 1, web_chat: 0 },
+    delivered: { email: 1, sms: 0, web_chat: 0 },
+  });
+  expect(combinedPoint([step(10, 3, 0), step(20, 4, 90), step(30, 0, 1)], undefined)).toEqual({
+    ...{ at: 30, queued: 90 },
+    accepted: { email: 7, sms: 3, web_chat: 0 },
+    delivered: { email: 3, sms: 0, web_chat: 0 },
+  });
+  expect(combinedPoint([step(10, 3, 0)], { p50: 5, p95: 9 })).toMatchObject({ p50: 5, p95: 9 });
 });

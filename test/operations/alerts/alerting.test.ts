@@ -68,7 +68,7 @@ async function start(
         return Promise.resolve(someStatus({ ...status, at: clock() }));
       },
       file: new AlertFile(join(dir, 'alerts.json'), durableFiles),
-      leases,
+      ...{ leases, incidents: { firing: () => undefined } },
       targets: targets ?? [createWebhookTarget({ url: hook.url, timeoutMs: 20_000 })],
       ...{ metrics, clock, logger: { ...silentLogger, warn: note, error: note } },
     },

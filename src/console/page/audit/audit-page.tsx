@@ -1,33 +1,69 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AuditLine } from '../../contract.ts';
-import { exact, relative } from '../formats.ts';
+import { dateTime, exact } from '../formats.ts';
 import { usePages } from '../loading.ts';
-import { completeId } from '../messages/filters.ts';
+import { boundsQuery, completeId, type TimeFilter } from '../messages/filters.ts';
+import { TimeFields } from '../messages/time-fields.tsx';
 import { now } from '../now.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { SearchInput, Select } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Empty, Failure, NotLoaded, PageTitle, TableCard } from '../ui/page-parts.tsx';
-import { api } from '../api.ts';
+import { addressOf, api } from '../api.ts';
 import './audit.css';
 
-const COLUMNS = ['Time', 'Operator', 'Action', 'Target', 'Outcome'];
+const COLUMNS = ['Time', 'Operator', 'Address', 'Action', 'Target', 'Outcome'];
 const PAGE = 100;
+const TYPED_MS = 250;
 
 /** Operators' actions, the newest first. */
 export function AuditPage() {
-  const pages = usePages(async (before: number | undefined, signal) => {
-    const { lines, next } = await api.audit({ before, limit: PAGE }, signal);
-    return { items: lines, next };
-  });
+  const [text, setText] = useState('');
+  const [action, setAction] = useState('');
+  const [time, setTime] = useState<TimeFilter>({ kind: 'any' });
+  const typed = useSettled(text.trim(), TYPED_MS);
+  const filter = { text: typed, action, ...boundsQuery(time, now.peek()) };
+  const pages = usePages(
+    async (before: number | undefined, signal) => {
+      const { lines, next } = await api.audit({ ...filter, before, limit: PAGE }, signal);
+      return { items: lines, next };
+    },
+    [typed, action, time],
+  );
   const { items: lines, hasMore, failure, loading, more, reload } = pages;
   const hasLines = lines !== undefined && lines.length > 0;
+  const isFiltered = typed !== '' || action !== '' || time.kind !== 'any';
   return (
     <>
       <PageTitle title="Audit">
+        <ButtonLink icon="download" href={addressOf.audit(filter)} download="">
+          Export CSV
+        </ButtonLink>
         <Button icon="again" busy={loading && hasLines} onClick={reload}>
           Newest
         </Button>
       </PageTitle>
+      <div class="filters">
+        <SearchInput
+          label="Search the audit log"
+          placeholder="Operator, address, target or outcome"
+          value={text}
+          maxLength={200}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <div class="filter-fields">
+          <Select
+            label="Action"
+            value={action}
+            options={[
+              { value: '', label: 'All actions' },
+              ...Object.entries(WORDS).map(([value, [, label]]) => ({ value, label })),
+            ]}
+            onChoose={setAction}
+          />
+          <TimeFields time={time} onChoose={setTime} />
+        </div>
+      </div>
       {hasLines && (
         <TableCard class="audit" columns={COLUMNS}>
           {lines.map((line) => (
@@ -40,8 +76,10 @@ export function AuditPage() {
         <Failure refusal={failure} onRetry={hasMore ? more : reload} />
       )}
       {lines?.length === 0 && (
-        <Empty icon="audit" title="No actions yet">
-          Sign-ins, retries, reloads and other actions of operators are listed here.
+        <Empty icon="audit" title={isFiltered ? 'No such actions' : 'No actions yet'}>
+          {isFiltered
+            ? 'No line of the audit log matches these filters.'
+            : 'Sign-ins, retries, reloads and other actions of operators are listed here.'}
         </Empty>
       )}
       {hasLines && hasMore && failure === undefined && <More onSeen={more} />}
@@ -50,17 +88,28 @@ export function AuditPage() {
   );
 }
 
+/** The value once it has not changed for a while. */
+function useSettled(value: string, afterMs: number): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), afterMs);
+    return () => clearTimeout(timer);
+  }, [value, afterMs]);
+  return settled;
+}
+
 function Line({ line }: { readonly line: AuditLine }) {
   const [icon, words] = wordsOf(line.action);
   const isRefused = line.outcome !== 'ok' && line.outcome !== '';
   return (
     <tr>
       <td class="audit-when">
-        <time dateTime={new Date(line.at).toISOString()} title={relative(line.at, now.value)}>
-          {exact(line.at)}
+        <time dateTime={new Date(line.at).toISOString()} title={exact(line.at)}>
+          {dateTime(line.at)}
         </time>
       </td>
       <th scope="row">{line.who}</th>
+      <td class="audit-address muted">{line.address ?? '–'}</td>
       <td>
         <span class={`audit-what${line.action === 'login_failed' ? ' danger' : ''}`}>
           <Icon name={icon} />

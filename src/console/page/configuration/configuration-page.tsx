@@ -1,7 +1,7 @@
 import type { ConfigurationView, ReloadResult } from '../../contract.ts';
 import { api } from '../api.ts';
 import { useLoad, useRequest } from '../loading.ts';
-import { Badge, Card, Note, NotLoaded, PageTitle, Time } from '../ui/page-parts.tsx';
+import { Badge, Card, Note, NotLoaded, PageTitle, Tabs, Time } from '../ui/page-parts.tsx';
 import { plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import './configuration.css';
@@ -52,10 +52,27 @@ const Loaded = ({ view, onReloaded }: LoadedProps) => (
         ))}
       </ul>
     )}
-    {view.shops.map((shop) => (
-      <ShopCard key={shop.shop} shop={shop} />
-    ))}
-    <Values values={view.values} />
+    <Tabs
+      label="Configuration"
+      tabs={[
+        {
+          key: 'shops',
+          label: 'Shops',
+          render: () => (
+            <div class="cards">
+              {view.shops.map((shop) => (
+                <ShopCard key={shop.shop} shop={shop} />
+              ))}
+            </div>
+          ),
+        },
+        {
+          key: 'values',
+          label: 'Effective values',
+          render: () => <Values values={view.values} />,
+        },
+      ]}
+    />
   </div>
 );
 

@@ -2,7 +2,8 @@ import type { DoctorReport } from '../../contract.ts';
 import { api } from '../api.ts';
 import { plural } from '../formats.ts';
 import { useLoad } from '../loading.ts';
-import { Badge, Failure, PageTitle, Prose, Skeleton, type Tone } from '../ui/page-parts.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Badge, Card, Failure, PageTitle, Prose, Skeleton, type Tone } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
 import './doctor.css';
 
@@ -59,33 +60,68 @@ function Report({ checks }: { readonly checks: readonly Check[] }) {
           ? `No problems found: ${plural(checks.length - skipped, 'check')} passed${skipped === 0 ? '' : `, ${skipped} skipped`}.`
           : `${plural(bad, 'problem')} found in ${plural(checks.length, 'check')}.`}
       </p>
-      <ul class="doctor card rows">
-        {sorted.map((check) => (
-          <li key={`${check.check} ${check.subject}`}>
-            <Badge tone={STATUSES[check.status][0]} icon={check.status}>
-              {STATUSES[check.status][1]}
-            </Badge>
-            <div class="doctor-check">
-              <h2>
-                {check.check} <span class="muted">{check.subject}</span>
-              </h2>
-              {check.status === 'ok' ? (
-                <p class="muted">{check.found}</p>
-              ) : (
-                <>
-                  <p>{check.found}</p>
-                  {check.expected !== '' && <p class="muted">Expected: {check.expected}</p>}
-                  {check.todo !== undefined && (
-                    <p class="doctor-todo">
-                      <Prose text={check.todo} />
-                    </p>
-                  )}
-                </>
-              )}
-            </div>
-          </li>
+      <div class="cards">
+        {groupsOf(sorted).map(({ shop, checks: own }) => (
+          <Card key={shop ?? ''} title={shop ?? 'Gateway'}>
+            <Checks checks={own} />
+          </Card>
         ))}
-      </ul>
+      </div>
     </>
   );
 }
+
+/** Those of the gateway, then those of each shop; a group with a problem comes first. */
+function groupsOf(
+  checks: readonly Check[],
+): readonly { readonly shop: string | undefined; readonly checks: readonly Check[] }[] {
+  const shops = [...new Set(checks.flatMap((check) => check.shops ?? []))];
+  const groups = [
+    { shop: undefined, checks: checks.filter((check) => check.shops === undefined) },
+    ...shops.map((shop) => ({
+      shop,
+      checks: checks.filter((check) => check.shops?.includes(shop) === true),
+    })),
+  ];
+  const worst = (own: readonly Check[]) =>
+    Math.min(...own.map(({ status }) => ORDER.indexOf(status)));
+  return groups
+    .filter((group) => group.checks.length > 0)
+    .sort((a, b) => worst(a.checks) - worst(b.checks));
+}
+
+const Checks = ({ checks }: { readonly checks: readonly Check[] }) => (
+  <ul class="doctor rows">
+    {checks.map((check) => (
+      <li key={`${check.check} ${check.subject}`}>
+        <Badge tone={STATUSES[check.status][0]} icon={check.status}>
+          {STATUSES[check.status][1]}
+        </Badge>
+        <div class="doctor-check">
+          <h2>
+            {check.check} <span class="muted">{check.subject}</span>
+          </h2>
+          {check.status === 'ok' ? (
+            <p class="muted">{check.found}</p>
+          ) : (
+            <>
+              <p>{check.found}</p>
+              {check.expected !== '' && <p class="muted">Expected: {check.expected}</p>}
+              {check.todo !== undefined && (
+                <p class="doctor-todo">
+                  <Prose text={check.todo} />
+                </p>
+              )}
+              {check.copy !== undefined && (
+                <p class="command">
+                  <code>{check.copy}</code>
+                  <CopyButton text={check.copy} what={`what to enter for ${check.check}`} />
+                </p>
+              )}
+            </>
+          )}
+        </div>
+      </li>
+    ))}
+  </ul>
+);

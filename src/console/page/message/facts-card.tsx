@@ -5,15 +5,8 @@ import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx'
 import { CopyButton, CopyFact } from '../ui/copy-button.tsx';
 import { explanationOf } from '../messages/reasons.ts';
 import type { IconName } from '../ui/icon.tsx';
-import { checkLines } from './message-words.ts';
+import { attemptsOf, checkLines } from './message-words.ts';
 import type { Tone } from './timeline.ts';
-
-/**
- * Attempts counted by the retry schedule or shown in the timeline; the schedule does not count
- * refusals.
- */
-const attemptsOf = ({ attempts, timeline }: EntryDetail): number =>
-  Math.max(attempts, ...timeline.map(({ attempt = 0 }) => attempt));
 
 /** The message's times, size and ids, with links to the platform. */
 export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
@@ -94,7 +87,7 @@ export function AuthenticationCard({ entry }: { readonly entry: EntryDetail }) {
       {authentication === undefined && channel === 'email' && entry.kind === 'message' && (
         <Card title="Sender authentication">
           <p class="muted">
-            {entry.attempts === 0 && entry.state === 'queued'
+            {attemptsOf(entry) === 0 && entry.state === 'queued'
               ? 'Checked at the first attempt.'
               : 'The sender was not checked.'}
           </p>

@@ -17,7 +17,6 @@ import {
   Time,
 } from '../ui/page-parts.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { useKeys } from '../ui/keys.ts';
 import { span } from '../formats.ts';
 import { ACTION_WORDS } from '../messages/actions.ts';
 import { ACTION_ICONS } from '../messages/selection-bar.tsx';
@@ -29,6 +28,7 @@ import './message.css';
 import { isStopped, StopNotes } from '../overview/stop-notes.tsx';
 import { TimelineCard } from './timeline-card.tsx';
 import { Because } from './because.tsx';
+import { useMessageKeys } from './message-keys.ts';
 import { explainState } from './message-words.ts';
 
 const RELOAD_AT_MOST_EVERY_MS = 500;
@@ -41,8 +41,20 @@ export function MessagePage() {
 
 function Message({ id }: { readonly id: string }) {
   const { data, failure, reload } = useLoad((signal) => api.entry(id, signal), [id]);
+  const { route } = useLocation();
+  const { busy, act } = useActions(data, reload);
   useChanges(id, reload);
-  useEscape();
+  const open = (to: string | undefined) => {
+    if (to !== undefined) route(`/messages/${to}`);
+  };
+  useMessageKeys({
+    older: () => open(data?.previous),
+    newer: () => open(data?.following),
+    leave: () => route(lastListAddress()),
+    act: (action) => {
+      if (data?.actions.includes(action) === true && busy === undefined) void act(action);
+    },
+  });
   if (data === undefined) {
     return (
       <>
@@ -59,7 +71,7 @@ function Message({ id }: { readonly id: string }) {
     <div class="message">
       <Neighbours entry={data} />
       <PageTitle title={titleOf(data)} />
-      <MessageHeader entry={data} onChanged={reload} />
+      <MessageHeader entry={data} {...{ busy, act }} />
       <div class="message-columns">
         <div class="cards">
           <TimelineCard entry={data} />
@@ -112,16 +124,6 @@ function useChanges(id: string, reload: () => void): void {
   }, [id, reload]);
 }
 
-/** Escape returns to the list in its previous state. */
-function useEscape(): void {
-  const { route } = useLocation();
-  useKeys(({ key }) => {
-    if (key !== 'Escape') return false;
-    route(lastListAddress());
-    return true;
-  });
-}
-
 /** Links to the list and to the adjacent messages. */
 const Neighbours = ({ entry }: { readonly entry: EntryDetail }) => (
   <nav class="neighbours" aria-label="Adjacent messages">
@@ -156,11 +158,25 @@ const Neighbour = (props: {
 
 interface EntryProps {
   readonly entry: EntryDetail;
-  readonly onChanged: () => void;
+  /** The action in progress. */
+  readonly busy: EntryAction | undefined;
+  readonly act: (action: EntryAction) => Promise<void>;
+}
+
+/** Runs one action at a time. */
+function useActions(entry: EntryDetail | undefined, onChanged: () => void) {
+  const [busy, setBusy] = useState<EntryAction>();
+  const act = async (action: EntryAction) => {
+    if (entry === undefined) return;
+    setBusy(action);
+    await actOnOne({ action, ids: [entry.id] }, onChanged);
+    setBusy(undefined);
+  };
+  return { busy, act };
 }
 
 /** Sender, recipient, state, its explanation, and the available actions. */
-function MessageHeader({ entry, onChanged }: EntryProps) {
+function MessageHeader({ entry, busy, act }: EntryProps) {
   const { meaning, todo, quotedReason, platformWords } = explainState(entry);
   return (
     <section class={`message-header ${entry.state}`} aria-label="State">
@@ -192,7 +208,7 @@ function MessageHeader({ entry, onChanged }: EntryProps) {
       {entry.state === 'queued' && <StopNotes shop={entry.shop} />}
       {quotedReason !== undefined && <Because reason={quotedReason} words={platformWords} />}
       {todo !== '' && <p class="muted">{todo}</p>}
-      <Actions {...{ entry, onChanged }} />
+      <Actions {...{ entry, busy, act }} />
     </section>
   );
 }
@@ -201,15 +217,9 @@ const Countdown = ({ at }: { readonly at: number }) => (
   <b>{at - now.value <= 0 ? 'due' : `in ${span(at - now.value + 999)}`}</b>
 );
 
-function Actions({ entry, onChanged }: EntryProps) {
-  const [busy, setBusy] = useState<EntryAction>();
+function Actions({ entry, busy, act }: EntryProps) {
   if (entry.actions.length === 0) return null;
   const main = entry.actions[0] === 'discard' ? undefined : entry.actions[0];
-  const act = async (action: EntryAction) => {
-    setBusy(action);
-    await actOnOne({ action, ids: [entry.id] }, onChanged);
-    setBusy(undefined);
-  };
   return (
     <div class="message-actions">
       {entry.actions.map((action) => (

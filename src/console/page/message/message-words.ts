@@ -13,6 +13,10 @@ interface StateExplanation {
   readonly todo: string;
 }
 
+/** The attempts of the timeline. The retry schedule leaves out those that failed with the shop. */
+export const attemptsOf = ({ timeline }: Pick<EntryDetail, 'timeline'>): number =>
+  Math.max(0, ...timeline.map(({ attempt = 0 }) => attempt));
+
 type ExplainedEntry = Pick<
   EntryDetail,
   'state' | 'detached' | 'rawKept' | 'attempts' | 'waitsFor'

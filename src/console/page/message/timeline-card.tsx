@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../contract.ts';
 import { duration, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { explainState } from './message-words.ts';
+import { attemptsOf, explainState } from './message-words.ts';
 import { isStopped } from '../overview/stop-notes.tsx';
 import { Card, ClockTime } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
@@ -22,7 +22,7 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
         {entry.state === 'queued' && entry.nextAttemptAt !== undefined && (
           <Next
             at={entry.nextAttemptAt}
-            number={entry.attempts + 1}
+            number={attemptsOf(entry) + 1}
             isStopped={isStopped(entry.shop)}
           />
         )}

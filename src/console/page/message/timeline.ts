@@ -6,7 +6,6 @@ import { bytes, exact, listed, own, plural } from '../formats.ts';
 export interface TimelineLine extends StepWords {
   readonly at: number;
   readonly step: string;
-  /** Its duration; for the first line of an attempt, without the preceding wait. */
   readonly tookMs: number;
   /** Its duration relative to the longest line of the attempt, in [0, 1]. */
   readonly share: number;
@@ -25,10 +24,7 @@ export type TimelineGroup =
       readonly waitedMs: number;
     };
 
-/**
- * Groups steps by attempt. The start of an attempt is not recorded; it is estimated as the later of
- * the preceding step and the due time.
- */
+/** Groups steps by attempt. */
 export function timelineGroups(steps: readonly TimelineStep[]): readonly TimelineGroup[] {
   const groups: TimelineGroup[] = [];
   let before: TimelineStep | undefined;
@@ -37,7 +33,7 @@ export function timelineGroups(steps: readonly TimelineStep[]): readonly Timelin
     if (first === undefined) break;
     if (first.attempt === undefined) {
       const waitedMs = before === undefined ? 0 : Math.max(0, first.at - before.at);
-      groups.push({ kind: 'event', line: lineOf(first, 0, 0), waitedMs });
+      groups.push({ kind: 'event', line: lineOf(first, 1), waitedMs });
       before = first;
       index += 1;
       continue;
@@ -57,33 +53,25 @@ function attemptGroup(
   steps: readonly TimelineStep[],
   before: TimelineStep | undefined,
 ): TimelineGroup {
-  const first = steps[0]?.at ?? 0;
-  const startedAt = Math.min(first, Math.max(before?.at ?? first, dueAt(before)));
-  const took = steps.map(({ at }, index) =>
-    Math.max(0, at - (index === 0 ? startedAt : (steps[index - 1]?.at ?? at))),
-  );
-  const longest = Math.max(1, ...took);
+  const [first] = steps;
+  const startedAt = first === undefined ? 0 : first.at - first.tookMs;
+  const longest = Math.max(1, ...steps.map(({ tookMs }) => tookMs));
   return {
     kind: 'attempt',
     number,
-    lines: steps.map((step, index) => lineOf(step, took[index] ?? 0, longest)),
+    lines: steps.map((step) => lineOf(step, longest)),
     startedAt,
     tookMs: Math.max(0, (steps.at(-1)?.at ?? startedAt) - startedAt),
     waitedMs: before === undefined ? 0 : Math.max(0, startedAt - before.at),
   };
 }
 
-function dueAt(before: TimelineStep | undefined): number {
-  const due = before?.detail?.['nextAttemptAt'];
-  return typeof due === 'number' ? due : 0;
-}
-
-const lineOf = (step: TimelineStep, tookMs: number, longest: number): TimelineLine => ({
+const lineOf = (step: TimelineStep, longest: number): TimelineLine => ({
   ...stepWords(step),
   at: step.at,
   step: step.step,
-  tookMs,
-  share: longest === 0 ? 0 : tookMs / longest,
+  tookMs: step.tookMs,
+  share: step.tookMs / longest,
 });
 
 export type Tone = 'plain' | 'good' | 'warning' | 'bad';
@@ -115,6 +103,12 @@ const has = (detail: Detail, name: string): boolean => detail[name] === true;
 const reasonWords = ({ reason: code = '', ...params }: Detail): string => {
   const reason = reasonOf(code, params);
   return reason === undefined ? String(code) : sentence(reason);
+};
+
+/** Who moved the message. The gateway is not named, and earlier versions named nobody. */
+const by = (detail: Detail): string => {
+  const name = text(detail, 'by');
+  return name === '' ? '' : `by ${name}`;
 };
 
 /** The text of each known step; other steps are shown by their names. */
@@ -158,16 +152,16 @@ const WORDS: Readonly<Record<string, Words>> = {
       listed(
         detail['nextAttemptAt'] !== undefined &&
           `not before ${exact(number(detail, 'nextAttemptAt'))}`,
-        detail['counts'] === false && 'not counted as an attempt',
+        detail['counts'] === false && 'the time to give up does not run',
       ).join('; '),
     ),
   dead: () => bad('Dead', 'no automatic retry'),
   held: (detail) => warning('Held', reasonWords(detail)),
   suppressed: (detail) => plain('Suppressed', reasonWords(detail)),
-  requeued: () => plain('Queued again', 'by an operator or the gateway'),
-  discarded: () => plain('Discarded', 'by an operator'),
-  restored: () => plain('Restored', 'by an operator'),
-  taken_back: () => plain('Undone', 'by an operator'),
+  requeued: (detail) => plain('Queued again', by(detail)),
+  discarded: (detail) => plain('Discarded', by(detail)),
+  restored: (detail) => plain('Restored', by(detail)),
+  taken_back: (detail) => plain('Undone', by(detail)),
 };
 
 export function stepWords({ step, detail = {} }: TimelineStep): StepWords {

@@ -92,7 +92,9 @@ export function EntryLine(props: {
         )}
       </div>
       <div role="cell" class="tries number">
-        {row.attempts > 0 && <span title={plural(row.attempts, 'attempt')}>{row.attempts}×</span>}
+        {row.failures > 0 && (
+          <span title={plural(row.failures, 'failed attempt')}>{row.failures}×</span>
+        )}
       </div>
       <div role="cell" class="age">
         <Time at={row.receivedAt} />

@@ -81,7 +81,7 @@ const COLUMNS = [
   ['Shop', 'shop'],
   ['Subject', 'subject'],
   ['State', 'state'],
-  ['Tries', 'tries number'],
+  ['Failed', 'tries number'],
   ['Received', 'age'],
 ] as const;
 

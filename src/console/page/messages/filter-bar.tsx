@@ -7,7 +7,8 @@ import { Input, SearchInput, Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { CHANNELS } from '../../../domain/channel.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
-import { between, type Filters, isFiltered, PRESETS, type TimeFilter } from './filters.ts';
+import { type Filters, isFiltered } from './filters.ts';
+import { TimeFields } from './time-fields.tsx';
 import { OFFERED_REASONS } from './reasons.ts';
 import type { FilterState } from './list-state.ts';
 
@@ -153,74 +154,4 @@ function ReasonField(props: {
       </datalist>
     </div>
   );
-}
-
-/** A preset, or a range in the browser's time zone. */
-function TimeFields(props: {
-  readonly time: TimeFilter;
-  readonly onChoose: (time: TimeFilter) => void;
-}) {
-  const { time, onChoose } = props;
-  const [isRange, setRange] = useState(false);
-  const { from, to } = time.kind === 'between' ? time : {};
-  const value =
-    time.kind === 'between' || isRange ? 'range' : time.kind === 'last' ? time.preset : '';
-  return (
-    <>
-      <Select
-        label="Time"
-        value={value}
-        options={[
-          { value: '', label: 'Any time' },
-          ...PRESETS.map(({ preset, words }) => ({ value: preset, label: words })),
-          { value: 'range', label: 'Range…' },
-        ]}
-        onChoose={(chosen) => {
-          const preset = PRESETS.find((each) => each.preset === chosen)?.preset;
-          setRange(chosen === 'range');
-          if (chosen === 'range') return;
-          onChoose(preset === undefined ? { kind: 'any' } : { kind: 'last', preset });
-        }}
-      />
-      {value === 'range' && (
-        <div class="range">
-          <TimeInput label="From" at={from} max={to} onChange={(at) => onChoose(between(at, to))} />
-          <span aria-hidden="true">–</span>
-          <TimeInput label="To" at={to} min={from} onChange={(at) => onChoose(between(from, at))} />
-        </div>
-      )}
-    </>
-  );
-}
-
-function TimeInput(props: {
-  readonly label: string;
-  readonly at: number | undefined;
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  readonly onChange: (at: number | undefined) => void;
-}) {
-  return (
-    <Input
-      label={props.label}
-      type="datetime-local"
-      value={localInput(props.at)}
-      min={localInput(props.min)}
-      max={localInput(props.max)}
-      onChange={(event) => props.onChange(readLocalInput(event.currentTarget.value))}
-    />
-  );
-}
-
-/** The value of `<input type="datetime-local">`: local time, to the minute; empty for no time. */
-function localInput(at: number | undefined): string {
-  if (at === undefined) return '';
-  const offsetMs = new Date(at).getTimezoneOffset() * 60_000;
-  return new Date(at - offsetMs).toISOString().slice(0, 16);
-}
-
-/** Undefined while the input is incomplete. */
-function readLocalInput(text: string): number | undefined {
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
 }

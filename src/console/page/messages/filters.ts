@@ -92,17 +92,27 @@ export function writeFilters({ text, shop, channel, states, reason, time }: Filt
 /** Parameters of `GET /api/entries`, without empty ones. */
 export type EntryQuery = Readonly<Record<string, string | readonly string[]>>;
 
+/** The parameters of a time range; empty ones are open. */
+export function boundsQuery(
+  time: TimeFilter,
+  now: number,
+): { readonly from: string; readonly to: string } {
+  const { from, to } = bounds(time, now);
+  return {
+    from: from === undefined ? '' : String(from),
+    to: to === undefined ? '' : String(to),
+  };
+}
+
 /** The parameters that select entries. */
 export function entryQuery(filters: Filters, now: number): EntryQuery {
-  const { from, to } = bounds(filters.time, now);
   const query: Record<string, string | readonly string[]> = {
     text: filters.text.trim(),
     shop: filters.shop,
     channel: filters.channel,
     state: filters.states,
     reason: filters.reason.trim(),
-    from: from === undefined ? '' : String(from),
-    to: to === undefined ? '' : String(to),
+    ...boundsQuery(filters.time, now),
   };
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value.length > 0));
 }

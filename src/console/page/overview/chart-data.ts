@@ -1,3 +1,5 @@
+import type { Incident } from '../../contract.ts';
+
 /** Seconds since the epoch, then one row of values per series; null for no value. */
 export type ChartData = readonly [readonly number[], ...(readonly (number | null)[])[]];
 
@@ -22,3 +24,40 @@ export function withGaps([times, ...rows]: ChartData, stepMs: number): ChartData
     ...rows.map((row) => filled(row, () => null)),
   ];
 }
+
+/** A line in a chart at the time of an incident. */
+export interface Marker {
+  /** Seconds since the epoch. */
+  readonly at: number;
+  readonly tone: 'plain' | 'warning' | 'danger';
+  readonly label: string;
+}
+
+/** The starts, reloads and alerts of a gateway. */
+export const markersOf = (incidents: readonly Incident[]): readonly Marker[] =>
+  incidents.flatMap((incident): Marker[] => {
+    const at = incident.at / 1_000;
+    switch (incident.kind) {
+      case 'start':
+        return [{ at, tone: 'plain', label: 'Started' }];
+      case 'reload':
+        return [{ at, tone: 'plain', label: `Configuration: ${incident.outcome}` }];
+      case 'alert': {
+        const tone = incident.severity === 'critical' ? 'danger' : 'warning';
+        const began: Marker = { at, tone, label: `Alert: ${incident.summary}` };
+        const { until } = incident;
+        return until === undefined
+          ? [began]
+          : [began, { at: until / 1_000, tone: 'plain', label: `Over: ${incident.summary}` }];
+      }
+      default:
+        return [];
+    }
+  });
+
+/** The markers within this distance, in seconds. */
+export const markersNear = (
+  markers: readonly Marker[],
+  at: number,
+  distance: number,
+): readonly Marker[] => markers.filter((each) => Math.abs(each.at - at) <= distance);

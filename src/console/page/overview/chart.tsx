@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clock } from '../formats.ts';
-import type { ChartData } from './chart-data.ts';
+import { type ChartData, type Marker, markersNear } from './chart-data.ts';
 import { now } from '../now.ts';
 import { scheme } from '../scheme.tsx';
 import { Skeleton } from '../ui/page-parts.tsx';
@@ -20,6 +20,7 @@ interface ChartProps {
   /** Text alternative of the chart: what it shows and the newest values. */
   readonly description: string;
   readonly data: ChartData;
+  readonly markers: readonly Marker[];
   readonly series: readonly ChartSeries[];
   readonly height: number;
   /** The smallest maximum of the y axis, so that low values are not drawn as peaks. */
@@ -28,13 +29,13 @@ interface ChartProps {
 }
 
 /** The time ranges of a chart; the shortest one that holds all data is used. */
-const WINDOWS_S = [300, 900, 1_800, 3_600] as const;
+const WINDOWS_S = [300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400] as const;
 /** Distances between labels: whole minutes, since labels have no seconds. */
-const STEPS_S = [60, 120, 300, 600, 900, 1_800];
+const STEPS_S = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600];
 const AXIS_FONT = '11px system-ui, sans-serif';
 
 /**
- * A line chart of the last hour, or of the time since the start; a placeholder until there are data.
+ * A line chart of a range, or of the time since the start; a placeholder until there are data.
  * All charts of a page share their cursor position.
  */
 export const Chart = ({
@@ -69,7 +70,7 @@ function Plot(props: ChartProps) {
     };
   }, [height]);
 
-  useEffect(() => plot.current?.setData(aligned(data)), [data]);
+  useEffect(() => plot.current?.setData(aligned(data)), [data, props.markers]);
   // Colours are read from the document while drawing.
   useEffect(() => plot.current?.redraw(false, true), [scheme.value]);
 
@@ -151,17 +152,47 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
         ...(isDashed && { dash: [4, 3] }),
       })),
     ],
-    plugins: [tooltip(latest)],
+    plugins: [markerLines(latest), tooltip(latest)],
   };
 }
 
 function shownTimes(times: readonly number[]): [from: number, to: number] {
   const to = times.at(-1) ?? now.peek() / 1_000;
   const length = to - (times[0] ?? to);
-  return [to - (WINDOWS_S.find((window) => length <= window) ?? WINDOWS_S[3]), to];
+  return [to - (WINDOWS_S.find((window) => length <= window) ?? 86_400), to];
 }
 
-/** A tooltip with the values under the pointer. */
+const MARKER_COLORS = { plain: '--muted', warning: '--warning', danger: '--danger' } as const;
+
+/** A dashed line at the time of each start, reload and alert. */
+function markerLines(latest: { readonly current: ChartProps }): uPlot.Plugin {
+  return {
+    hooks: {
+      draw: (plot) => {
+        const { ctx, bbox } = plot;
+        const { min = 0, max = 0 } = plot.scales['x'] ?? {};
+        ctx.save();
+        ctx.lineWidth = devicePixelRatio;
+        ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+        for (const { at, tone } of latest.current.markers) {
+          if (at < min || at > max) continue;
+          const x = plot.valToPos(at, 'x', true);
+          ctx.strokeStyle = colorOf(MARKER_COLORS[tone]);
+          ctx.beginPath();
+          ctx.moveTo(x, bbox.top);
+          ctx.lineTo(x, bbox.top + bbox.height);
+          ctx.stroke();
+        }
+        ctx.restore();
+      },
+    },
+  };
+}
+
+/** The distance from the pointer within which markers are named, in pixels. */
+const NEAR_PX = 6;
+
+/** A tooltip with the values under the pointer, and the markers near it. */
 function tooltip(latest: { readonly current: ChartProps }): uPlot.Plugin {
   const element = document.createElement('div');
   element.className = 'chart-tip';
@@ -178,8 +209,11 @@ function tooltip(latest: { readonly current: ChartProps }): uPlot.Plugin {
           const value = plot.data[row + 1]?.[idx];
           return `${label}: ${value === null || value === undefined ? 'none' : latest.current.format(value)}`;
         });
+        const under = plot.posToVal(left, 'x');
+        const distance = plot.posToVal(left + NEAR_PX, 'x') - under;
+        const near = markersNear(latest.current.markers, under, distance);
         element.replaceChildren(
-          ...[clock(at * 1_000), ...lines].map((line) => {
+          ...[clock(at * 1_000), ...lines, ...near.map(({ label }) => label)].map((line) => {
             const row = document.createElement('div');
             row.textContent = line;
             return row;

@@ -1,21 +1,17 @@
 import type { ComponentChildren } from 'preact';
-import type { Channel, ChannelFigures, History, Overview } from '../../contract.ts';
+import type { Channel, ChannelFigures, Overview } from '../../contract.ts';
 import { Chart, type ChartSeries } from './chart.tsx';
 import { CHANNEL_NAMES, count, duration, plural, rate, span } from '../formats.ts';
 import { now } from '../now.ts';
 import { Card, ChannelBadge } from '../ui/page-parts.tsx';
-import { latencyData, type LivePoint, queueData, rateData } from './rates.ts';
+import { latencyData, type LiveHistory, queueData, rateData } from './rates.ts';
 
-interface HistoryProps {
-  readonly history: History | undefined;
-  readonly live: readonly LivePoint[];
-}
-type FlowProps = HistoryProps & { readonly overview: Overview };
+type FlowProps = LiveHistory & { readonly overview: Overview };
 
 const HEIGHT = 148;
 
 /** The number of messages in each unfinished state, and the age of the oldest queued one. */
-export function Queue({ overview, history, live }: FlowProps) {
+export function Queue({ overview, history, live, markers, range }: FlowProps) {
   const { queued, oldestQueuedAt, dead, held } = overview.queue;
   const oldest = oldestQueuedAt === undefined ? 'none' : span(now.value - oldestQueuedAt);
   const figureOf = (name: string, state: QueueState, look?: 'danger' | 'warning') => (
@@ -34,7 +30,8 @@ export function Queue({ overview, history, live }: FlowProps) {
         {figureOf('Suppressed', 'suppressed')}
       </dl>
       <Chart
-        description={`Queued messages over the last hour; now ${plural(queued, 'message')}.`}
+        description={`Queued messages over ${range.words}; now ${plural(queued, 'message')}.`}
+        {...{ markers }}
         data={history && queueData(history, live)}
         series={[{ label: 'Queued', color: '--ink', isFilled: true }]}
         height={HEIGHT}
@@ -48,7 +45,7 @@ export function Queue({ overview, history, live }: FlowProps) {
 type QueueState = 'queued' | 'delivering' | 'dead' | 'held' | 'suppressed';
 
 /** The time from acceptance to delivery. */
-export function Latency({ overview, history, live }: FlowProps) {
+export function Latency({ overview, history, live, markers, range }: FlowProps) {
   const { latency } = overview;
   return (
     <Card
@@ -69,9 +66,10 @@ export function Latency({ overview, history, live }: FlowProps) {
       <Chart
         description={
           latency === undefined
-            ? 'Delivery time over the last hour; no deliveries in the last 15 minutes.'
-            : `Delivery time over the last hour; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
+            ? `Delivery time over ${range.words}; no deliveries in the last 15 minutes.`
+            : `Delivery time over ${range.words}; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
         }
+        {...{ markers }}
         data={history && latencyData(history, live)}
         series={[
           { label: 'Median', color: '--ink', isScattered: true },
@@ -102,9 +100,7 @@ const SERIES: readonly ChartSeries[] = [
 ];
 
 /** One card per channel: accepted and delivered messages per minute. */
-export const Channels = (
-  props: HistoryProps & { readonly channels: readonly ChannelFigures[] },
-) => (
+export const Channels = (props: LiveHistory & { readonly channels: readonly ChannelFigures[] }) => (
   <div class="channels">
     {props.channels.map((figures) => (
       <ChannelCard key={figures.channel} {...props} figures={figures} />
@@ -112,8 +108,8 @@ export const Channels = (
   </div>
 );
 
-function ChannelCard(props: HistoryProps & { readonly figures: ChannelFigures }) {
-  const { figures, history, live } = props;
+function ChannelCard(props: LiveHistory & { readonly figures: ChannelFigures }) {
+  const { figures, history, live, markers, range } = props;
   const { channel, enabled, acceptedPerMinute, deliveredPerMinute, refusedPerMinute } = figures;
   const name = CHANNEL_NAMES[channel];
   return (
@@ -134,7 +130,8 @@ function ChannelCard(props: HistoryProps & { readonly figures: ChannelFigures })
         {enabled ? notes(deliveredPerMinute, refusedPerMinute) : 'This channel is disabled.'}
       </p>
       <Chart
-        description={describe(channel, figures)}
+        description={describe(channel, figures, range.words)}
+        {...{ markers }}
         data={history && rateData(history, live, channel)}
         series={SERIES}
         height={132}
@@ -148,6 +145,6 @@ function ChannelCard(props: HistoryProps & { readonly figures: ChannelFigures })
 const notes = (delivered: number, refused: number): string =>
   `${rate(delivered)} delivered${refused > 0 ? `, ${plural(refused, 'refused', 'refused')}` : ''} / min`;
 
-const describe = (channel: Channel, figures: ChannelFigures): string =>
-  `${CHANNEL_NAMES[channel]} over the last hour; now ${rate(figures.acceptedPerMinute)} accepted and ` +
+const describe = (channel: Channel, figures: ChannelFigures, range: string): string =>
+  `${CHANNEL_NAMES[channel]} over ${range}; now ${rate(figures.acceptedPerMinute)} accepted and ` +
   `${rate(figures.deliveredPerMinute)} delivered per minute.`;

@@ -67,6 +67,10 @@ export const stopsOf = (
         .map((breaker) => ({ shop: each.shop, title: breakerIssue(each, breaker, now).title })),
     );
 
+/** Since when a shop sends what waited during an outage; undefined once nothing waits. */
+export const recoveringSince = ({ breakers, queued }: ShopFigures): number | undefined =>
+  queued === 0 ? undefined : breakers.find(({ part }) => part === 'messages')?.recoveringSince;
+
 /** An issue of the overview, and the rule of the alert that it replaces. */
 interface FoundIssue extends Omit<Issue, 'key'> {
   readonly rule: string;
@@ -82,6 +86,7 @@ function foundIn(overview: Overview, now: number): readonly FoundIssue[] {
       .filter(({ state, since = now }) => state !== 'closed' || now - since > FAILING_FOR_MS)
       .map((breaker) => breakerIssue(shop, breaker, now)),
     ...shop.refusedAlike.map((refusal) => refusalIssue(shop.shop, refusal)),
+    ...recoveryIssue(shop, now),
   ]);
   if (disk.freeBytes < disk.reserveBytes) {
     issues.unshift({
@@ -118,6 +123,22 @@ function foundIn(overview: Overview, now: number): readonly FoundIssue[] {
     });
   }
   return issues;
+}
+
+function recoveryIssue(shop: ShopFigures, now: number): readonly FoundIssue[] {
+  const since = recoveringSince(shop);
+  if (since === undefined) return [];
+  return [
+    {
+      ...{ rule: 'breaker-open', shop: shop.shop, what: 'recovering', tone: 'warning' },
+      title: `${shop.shop}: recovering since ${sinceWhen(since, now)}; ${plural(shop.queued, 'message')} left`,
+      todo: 'Deliveries work again. What waited is sent step by step; nothing has to be done.',
+      link: {
+        href: `/messages?shop=${encodeURIComponent(shop.shop)}&state=queued`,
+        label: 'Show messages',
+      },
+    },
+  ];
 }
 
 function refusalIssue(

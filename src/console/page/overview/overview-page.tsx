@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { api } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { overview } from '../stream.ts';
@@ -10,7 +11,7 @@ import { isPhone } from '../media.ts';
 import { now } from '../now.ts';
 import { Channels, Latency, Queue } from './flow.tsx';
 import { Instances } from './instances.tsx';
-import { useLiveHistory } from './rates.ts';
+import { CHART_RANGES, type ChartRange, useLiveHistory } from './rates.ts';
 import './overview.css';
 import { Shops } from './shops.tsx';
 import { isUnused, Verdict } from './verdict.tsx';
@@ -21,11 +22,25 @@ type Shop = ConfigurationView['shops'][number];
 export function OverviewPage() {
   // Requested in addition to the stream, since it is faster and its error can be shown.
   const initial = useLoad((signal) => api.overview(signal));
-  const liveHistory = useLiveHistory();
+  const [range, setRange] = useState<ChartRange>(CHART_RANGES[1]);
+  const liveHistory = useLiveHistory(range);
   const figures = overview.value ?? initial.data;
   return (
     <>
-      <PageTitle title="Overview" />
+      <PageTitle title="Overview">
+        <div class="segments" role="group" aria-label="Time range of the charts">
+          {CHART_RANGES.map((each) => (
+            <button
+              key={each.key}
+              type="button"
+              aria-pressed={each === range}
+              onClick={() => setRange(each)}
+            >
+              {each.label}
+            </button>
+          ))}
+        </div>
+      </PageTitle>
       {figures === undefined ? (
         <NotLoaded failure={initial.failure} onRetry={initial.reload} lines={3} height={120} />
       ) : (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Channel, History, Overview } from '../../contract.ts';
-import { type ChartData, withGaps } from './chart-data.ts';
+import { type ChartData, type Marker, markersOf, withGaps } from './chart-data.ts';
 import { api } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { connection, overview } from '../stream.ts';
@@ -29,15 +29,16 @@ function livePoint({ at, channels, queue }: Overview): LivePoint {
   };
 }
 
-/** Live points later than the last point of the history. */
+/** Live points later than the last point of the history, unless its points are far apart. */
 const after = (history: History, live: readonly LivePoint[]): readonly LivePoint[] => {
+  if (history.stepMs >= MINUTE_MS) return [];
   const last = history.points.at(-1)?.at ?? 0;
   return live.filter(({ at }) => at > last);
 };
 
 const seconds = (at: number): number => at / 1_000;
 
-/** Accepted and delivered messages per minute, each over the minute before the point. */
+/** Accepted and delivered messages per minute, each over the minute or the step before the point. */
 export function rateData(
   history: History,
   live: readonly LivePoint[],
@@ -50,7 +51,7 @@ export function rateData(
     let sum = 0;
     return points.map((point, index) => {
       sum += point[what][channel] - (points[index - steps]?.[what][channel] ?? 0);
-      return sum;
+      return sum * Math.min(1, MINUTE_MS / stepMs);
     });
   };
   return withGaps(
@@ -87,11 +88,30 @@ export function latencyData(history: History, live: readonly LivePoint[]): Chart
 const RELOAD_EVERY_MS = 60_000;
 const MAX_LIVE_POINTS = 120;
 
-/** The history of the last hour, and the live points received since it was loaded. */
-export function useLiveHistory(): { history: History | undefined; live: readonly LivePoint[] } {
+/** What a chart can show. */
+export const CHART_RANGES = [
+  { key: '15m', label: '15 min', words: 'the last 15 minutes', ms: 15 * MINUTE_MS, of: 'hour' },
+  { key: '1h', label: '1 h', words: 'the last hour', ms: 60 * MINUTE_MS, of: 'hour' },
+  { key: '24h', label: '24 h', words: 'the last day', ms: 24 * 60 * MINUTE_MS, of: 'day' },
+] as const;
+export type ChartRange = (typeof CHART_RANGES)[number];
+
+/** What the charts of the overview share. */
+export interface LiveHistory {
+  readonly range: ChartRange;
+  readonly history: History | undefined;
+  /** The live points received since the history was loaded. */
+  readonly live: readonly LivePoint[];
+  readonly markers: readonly Marker[];
+}
+
+/** The history of the range, with what happened at the gateway. */
+export function useLiveHistory(range: ChartRange): LiveHistory {
   const [reloads, setReloads] = useState(0);
   const isLive = connection.value === 'live';
-  const { data } = useLoad((signal) => api.history(signal), [reloads, isLive]);
+  const firing = overview.value?.alerts.map(({ rule, since }) => `${rule} ${since}`).join() ?? '';
+  const { data } = useLoad((signal) => api.history(range.of, signal), [reloads, isLive, range.of]);
+  const incidents = useLoad((signal) => api.incidents(signal), [reloads, isLive, firing]);
   const [live, setLive] = useState<readonly LivePoint[]>([]);
   useEffect(() => {
     const timer = setInterval(() => setReloads((before) => before + 1), RELOAD_EVERY_MS);
@@ -102,5 +122,14 @@ export function useLiveHistory(): { history: History | undefined; live: readonly
     if (newest !== undefined)
       setLive((all) => [...all.slice(1 - MAX_LIVE_POINTS), livePoint(newest)]);
   }, [newest]);
-  return { history: data, live };
+  return {
+    ...{ range, live, history: data && within(data, range.ms, newest?.at) },
+    markers: markersOf(incidents.data?.incidents ?? []),
+  };
+}
+
+/** The points of the last `ms` milliseconds. */
+function within(history: History, ms: number, now: number | undefined): History {
+  const from = (now ?? history.points.at(-1)?.at ?? 0) - ms;
+  return { ...history, points: history.points.filter(({ at }) => at >= from) };
 }

@@ -2,6 +2,7 @@ import type { ShopFigures } from '../../contract.ts';
 import { count, plural, relative, sinceWhen } from '../formats.ts';
 import { now } from '../now.ts';
 import { Badge, Card, Time } from '../ui/page-parts.tsx';
+import { recoveringSince } from './issues.ts';
 import { TryButton } from './try-button.tsx';
 
 /** Each shop with the state of its platform and its unfinished messages. */
@@ -15,7 +16,11 @@ export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => 
           </a>
           <span class="shop-breakers">
             {shop.breakers.map((breaker) => (
-              <BreakerBadge key={breaker.part} breaker={breaker} />
+              <BreakerBadge
+                key={breaker.part}
+                breaker={breaker}
+                isRecovering={breaker.part === 'messages' && recoveringSince(shop) !== undefined}
+              />
             ))}
           </span>
           <span class="shop-counts">
@@ -77,12 +82,17 @@ const part = ({ part: name }: ShopFigures['breakers'][number]): string =>
 
 const PARTS = { messages: 'Messages', media: 'Attachments' } as const;
 
-function BreakerBadge({ breaker }: { readonly breaker: ShopFigures['breakers'][number] }) {
+function BreakerBadge(props: {
+  readonly breaker: ShopFigures['breakers'][number];
+  readonly isRecovering: boolean;
+}) {
+  const { breaker, isRecovering } = props;
   const { part, state, since, nextProbeAt } = breaker;
   const name = PARTS[part];
   if (state === 'closed' && since !== undefined) {
     return <Badge tone="warning" icon="warning">{`${name}: some fail`}</Badge>;
   }
+  if (isRecovering) return <Badge tone="warning" icon="play">{`${name}: recovering`}</Badge>;
   if (state === 'closed') return <Badge tone="ok" icon="ok">{`${name} accepted`}</Badge>;
   if (state === 'probing') return <Badge tone="warning" icon="again">{`${name}: retrying`}</Badge>;
   const next =

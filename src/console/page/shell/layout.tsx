@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { AuditPage } from '../audit/audit-page.tsx';
 import { ConfigurationPage } from '../configuration/configuration-page.tsx';
 import { DoctorPage } from '../doctor/doctor-page.tsx';
+import { IncidentsPage } from '../incidents/incidents-page.tsx';
 import { MessagePage } from '../message/message-page.tsx';
 import { MessagesPage } from '../messages/messages-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
@@ -16,6 +17,8 @@ import { connection, lastSeenAt, overview } from '../stream.ts';
 import { Icon, Mark } from '../ui/icon.tsx';
 import { SchemeSwitch } from '../scheme.tsx';
 import { now } from '../now.ts';
+import { chooseUtc, isUtc } from '../zone.ts';
+import { Palette, usePalette } from './palette.tsx';
 import { PAGES, ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 
 /** The frame around every page. */
@@ -28,6 +31,7 @@ export const Layout = () => (
 function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const help = useShortcuts();
+  const palette = usePalette();
   return (
     <div class="shell">
       <a class="skip" href="#content" onClick={enterPage}>
@@ -39,13 +43,17 @@ function Shell() {
         <StatusDot />
       </header>
       <aside class="sidebar">
-        <Navigation onHelp={help.open} />
+        <Navigation onHelp={help.open} onFind={palette.open} />
       </aside>
       <Dialog open={isMenuOpen} title="Sluice" look="drawer" onClose={() => setMenuOpen(false)}>
         <Navigation
           onHelp={() => {
             setMenuOpen(false);
             help.open();
+          }}
+          onFind={() => {
+            setMenuOpen(false);
+            palette.open();
           }}
           onNavigate={() => setMenuOpen(false)}
         />
@@ -57,6 +65,7 @@ function Shell() {
           <Route path="/messages" component={MessagesPage} />
           <Route path="/messages/:id" component={MessagePage} />
           <Route path="/platform" component={PlatformPage} />
+          <Route path="/incidents" component={IncidentsPage} />
           <Route path="/configuration" component={ConfigurationPage} />
           <Route path="/audit" component={AuditPage} />
           <Route path="/doctor" component={DoctorPage} />
@@ -64,6 +73,12 @@ function Shell() {
         </Router>
       </main>
       <ShortcutHelp open={help.isOpen} onClose={help.close} />
+      <Palette
+        open={palette.isOpen}
+        onClose={palette.close}
+        onKeys={help.open}
+        onSignOut={() => void signOut()}
+      />
     </div>
   );
 }
@@ -92,7 +107,7 @@ const isWithin = (at: string, path: string): boolean =>
 /**
  * Links to the pages, the colour scheme and the sign-out. `onNavigate`: called when a page was chosen.
  */
-function Navigation(props: { onHelp(): void; onNavigate?(): void }) {
+function Navigation(props: { onHelp(): void; onFind(): void; onNavigate?(): void }) {
   const { path: at } = useLocation();
   const dead = overview.value?.queue.dead ?? 0;
   return (
@@ -122,6 +137,19 @@ function Navigation(props: { onHelp(): void; onNavigate?(): void }) {
       </nav>
       <div class="navigation-end">
         <SchemeSwitch />
+        <button
+          type="button"
+          class="nav-item"
+          aria-pressed={isUtc.value}
+          onClick={() => chooseUtc(!isUtc.value)}
+        >
+          <Icon name="audit" />
+          Times <span class="zone muted small">{isUtc.value ? 'UTC' : 'local'}</span>
+        </button>
+        <button type="button" class="nav-item" onClick={() => props.onFind()}>
+          <Icon name="search" />
+          Go to <kbd aria-hidden="true">{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        </button>
         <button type="button" class="nav-item" onClick={() => props.onHelp()}>
           <Icon name="keyboard" />
           Keyboard <kbd aria-hidden="true">?</kbd>
@@ -134,6 +162,9 @@ function Navigation(props: { onHelp(): void; onNavigate?(): void }) {
     </div>
   );
 }
+
+/** Apple keyboards have another key for commands. */
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 const signOut = (): Promise<boolean> =>
   orToast(async () => {

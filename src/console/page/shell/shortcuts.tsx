@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { LIST_KEYS } from '../messages/list-keys.ts';
+import { MESSAGE_KEYS } from '../message/message-keys.ts';
 import { useChord, useKeys } from '../ui/keys.ts';
 import { Dialog } from '../ui/overlays.tsx';
 
@@ -9,6 +10,7 @@ export const PAGES = [
   { key: 'o', path: '/', name: 'Overview', icon: 'overview' },
   { key: 'm', path: '/messages', name: 'Messages', icon: 'messages' },
   { key: 'p', path: '/platform', name: 'Platform', icon: 'platform' },
+  { key: 'i', path: '/incidents', name: 'Incidents', icon: 'alert' },
   { key: 'c', path: '/configuration', name: 'Configuration', icon: 'configuration' },
   { key: 'a', path: '/audit', name: 'Audit', icon: 'audit' },
   { key: 'd', path: '/doctor', name: 'Doctor', icon: 'doctor' },
@@ -38,13 +40,19 @@ function focusSearch(): boolean {
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   ...PAGES.map(({ key, name }) => [['g', key], name] as const),
+  [['Ctrl', 'K'], 'Go to a page, a shop, a person or a message'],
   [['/'], 'Search'],
   [['?'], 'Show keyboard shortcuts'],
   [['Esc'], 'Close'],
-  ...LIST_KEYS.map(
-    ([keys, what]) => [keys, `Messages: ${what.charAt(0).toLowerCase()}${what.slice(1)}`] as const,
-  ),
+  ...LIST_KEYS.map(within('Messages')),
+  ...MESSAGE_KEYS.map(within('Message')),
 ];
+
+type Key = readonly [keys: readonly string[], what: string];
+/** The words of a key that works on one page. */
+function within(page: string): (key: Key) => Key {
+  return ([keys, what]) => [keys, `${page}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`];
+}
 
 export const ShortcutHelp = (props: { readonly open: boolean; onClose(): void }) => (
   <Dialog open={props.open} title="Keyboard" onClose={() => props.onClose()}>

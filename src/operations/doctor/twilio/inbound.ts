@@ -136,10 +136,13 @@ function checkInbound(
     const wanted = `POST ${webhookUrl(publicUrl)}`;
     const { ok, failed } = resultsFor(name, subject.name, wanted);
     const by = subject.by === undefined ? '' : `${subject.by}: `;
-    if (url === '') return failed(`${by}no URL is set`, subject.todo);
+    const copy = webhookUrl(publicUrl);
+    if (url === '') return { ...failed(`${by}no URL is set`, subject.todo), copy };
     const wrong = wrongWith(url, method, publicUrl);
     const found = `${by}${method} ${shownUrl(url)}`;
-    return wrong.length === 0 ? ok(found) : failed(`${found} (${wrong.join(', ')})`, subject.todo);
+    return wrong.length === 0
+      ? ok(found)
+      : { ...failed(`${found} (${wrong.join(', ')})`, subject.todo), copy };
   };
   const { url, method, fallbackUrl, fallbackMethod } = settings;
   return [

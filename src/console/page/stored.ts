@@ -1,0 +1,26 @@
+interface KeyValues {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+}
+
+/** The getter throws where the browser forbids storage; there is none in Node.js. */
+const storage = (): KeyValues | undefined =>
+  (globalThis as { readonly localStorage?: KeyValues }).localStorage;
+
+/** What this browser remembers. */
+export function readStored(key: string): string | undefined {
+  try {
+    return storage()?.getItem(key) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without storage, the choice lasts until the page is closed. */
+export function store(key: string, value: string): void {
+  try {
+    storage()?.setItem(key, value);
+  } catch {
+    // See above.
+  }
+}

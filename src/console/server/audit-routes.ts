@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import type { AuditFilter, AuditLine, OperatorStore } from '../../spool/operator-store.ts';
+import type { AuditPage } from '../contract.ts';
+import type { Audit } from './audit.ts';
+import { shortText, wholeNumber } from './entry-search.ts';
+import { checked } from './refusal.ts';
+import { actorOf } from './sign-in.ts';
+
+const PAGE = 50;
+const MAX_PAGE = 200;
+/** Lines that an export reads at once. */
+const EXPORT_PAGE = 1000;
+
+interface AuditRouteParts {
+  readonly operator: Pick<OperatorStore, 'auditLines'>;
+  readonly audit: Audit;
+}
+
+const filterShape = {
+  text: shortText.optional(),
+  action: z.array(z.string().max(40)).max(40).optional(),
+  from: wholeNumber.optional(),
+  to: wholeNumber.optional(),
+};
+const filterSchema = z.strictObject(filterShape);
+const pageSchema = z.strictObject({
+  ...filterShape,
+  before: wholeNumber.optional(),
+  limit: wholeNumber.pipe(z.number().min(1).max(MAX_PAGE)).optional(),
+});
+
+/** `GET /audit`, and `GET /audit.csv`, which is a download of all lines of the filter. */
+export function auditRoutes({ operator, audit }: AuditRouteParts): Router {
+  const router = express.Router();
+  router.get('/audit', async (req, res) => {
+    const { before, limit = PAGE, ...filter } = checked(pageSchema, withList(req.query));
+    const lines = await operator.auditLines({
+      ...filterOf(filter),
+      limit,
+      ...(before !== undefined && { before }),
+    });
+    const last = lines.at(-1);
+    const more = lines.length === limit && last !== undefined && last.no > 1;
+    res.json({ lines, ...(more && { next: last.no }) } satisfies AuditPage);
+  });
+  router.get('/audit.csv', async (req, res) => {
+    const filter = filterOf(checked(filterSchema, withList(req.query)));
+    await audit.write({ ...actorOf(res), action: 'export', target: 'audit log' });
+    res.attachment('sluice-audit.csv').type('text/csv');
+    await pipeline(Readable.from(csvLines(operator, filter)), res);
+  });
+  return router;
+}
+
+function filterOf({ text, action, from, to }: z.output<typeof filterSchema>): AuditFilter {
+  return {
+    ...(text !== undefined && { text }),
+    ...(action !== undefined && { actions: action }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+}
+
+/** Without empty parameters, and `action` always as a list. */
+const withList = (query: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) =>
+      value === '' ? [] : [[name, name === 'action' ? [value].flat() : value]],
+    ),
+  );
+
+const COLUMNS = ['no', 'time', 'operator', 'address', 'action', 'target', 'outcome'];
+
+async function* csvLines(
+  operator: AuditRouteParts['operator'],
+  filter: AuditFilter,
+): AsyncGenerator<string> {
+  yield csvLine(COLUMNS);
+  let before: number | undefined;
+  for (;;) {
+    const page = { ...filter, limit: EXPORT_PAGE, ...(before !== undefined && { before }) };
+    const lines = await operator.auditLines(page);
+    yield lines.map(asCsv).join('');
+    before = lines.at(-1)?.no;
+    if (before === undefined || lines.length < EXPORT_PAGE) return;
+  }
+}
+
+const asCsv = ({ no, at, who, address = '', action, target, outcome }: AuditLine): string =>
+  csvLine([String(no), new Date(at).toISOString(), who, address, action, target, outcome]);
+
+/** RFC 4180. A spreadsheet runs what begins like a formula, so an apostrophe is put before that. */
+const csvLine = (values: readonly string[]): string =>
+  `${values.map((value) => quoted(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value)).join(',')}\r\n`;
+
+const quoted = (value: string): string =>
+  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;

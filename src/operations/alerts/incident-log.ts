@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { DurableFiles } from '../../runtime/durable-files.ts';
+import { codeOf } from '../../runtime/error-code.ts';
+import type { AlertRecord } from './alert.ts';
+import { type Incident, incidentFile } from './incident.ts';
+
+/** Some months of a gateway that is seldom in trouble. */
+const MAX_INCIDENTS = 500;
+
+interface LogParts {
+  readonly path: string;
+  readonly files: Pick<DurableFiles, 'replace'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * The latest incidents of this gateway, in a file that outlives it. It explains what operators see
+ * afterwards, so a failure to read or write it is only logged.
+ */
+export class IncidentLog {
+  readonly #parts: LogParts;
+  #incidents: Incident[];
+  #written: Promise<void> = Promise.resolve();
+
+  static async open(parts: LogParts): Promise<IncidentLog> {
+    return new IncidentLog(parts, await readIncidents(parts));
+  }
+
+  constructor(parts: LogParts, incidents: readonly Incident[]) {
+    this.#parts = parts;
+    this.#incidents = [...incidents];
+  }
+
+  /** The oldest first, by when they were recorded. */
+  get all(): readonly Incident[] {
+    return this.#incidents;
+  }
+
+  started(): void {
+    this.#add({ kind: 'start', at: this.#parts.clock() });
+  }
+
+  /** @param outcome `3 changed` or `refused` */
+  reloaded(outcome: string): void {
+    this.#add({ kind: 'reload', at: this.#parts.clock(), outcome });
+  }
+
+  /**
+   * Takes over the alerts that fire now: new ones begin, and those that no longer fire end. Alerts of
+   * an earlier process whose state was lost end, too.
+   */
+  firing(records: readonly AlertRecord[]): void {
+    const firing = records.filter(({ phase }) => phase === 'firing');
+    const open = new Set<string>();
+    let isChanged = false;
+    this.#incidents = this.#incidents.map((each) => {
+      if (each.kind !== 'alert' || each.until !== undefined) return each;
+      if (firing.some(({ key }) => key === each.key)) {
+        open.add(each.key);
+        return each;
+      }
+      isChanged = true;
+      return { ...each, until: this.#parts.clock() };
+    });
+    for (const { key, rule, severity, summary, shop, since } of firing) {
+      if (open.has(key)) continue;
+      isChanged = true;
+      this.#incidents.push({
+        ...{ kind: 'alert', at: since, key, rule, severity, summary },
+        ...(shop !== undefined && { shop }),
+      });
+    }
+    if (isChanged) this.#write();
+  }
+
+  /** Resolves when the file is written. */
+  async stop(): Promise<void> {
+    await this.#written;
+  }
+
+  #add(made: Incident): void {
+    this.#incidents.push(made);
+    this.#write();
+  }
+
+  #write(): void {
+    const { path, files, logger } = this.#parts;
+    this.#incidents = this.#incidents.slice(-MAX_INCIDENTS);
+    const text = `${JSON.stringify({ version: 1, incidents: this.#incidents })}\n`;
+    this.#written = this.#written
+      .then(() => files.replace(path, text))
+      .catch((error: unknown) => logger.warn('incidents.not_written', errorFields(error)));
+  }
+}
+
+async function readIncidents({ path, logger }: LogParts): Promise<readonly Incident[]> {
+  try {
+    return incidentFile.parse(JSON.parse(await readFile(path, 'utf8'))).incidents;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') logger.warn('incidents.unreadable', errorFields(error));
+    return [];
+  }
+}

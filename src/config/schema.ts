@@ -222,6 +222,7 @@ export const configSchema = z.strictObject({
     ),
     metricsToken: z.exactOptional(metricsToken()),
     hosts: z.array(host('console.acme.example')),
+    snippets: flag(),
   }),
   dns: z.strictObject({
     servers: z.array(dnsServer('1.1.1.1')),

@@ -171,8 +171,10 @@ export interface EntryRow extends ShownReason {
   /** Name and address or number of the sender; empty when unknown. */
   readonly from: string;
   readonly to: string;
-  /** The subject of an email; empty for SMS and chat. */
+  /** The subject of an email or the name of a note; empty for SMS and chat. */
   readonly subject: string;
+  /** The beginning of a text or a chat message, if `admin.snippets` is set. */
+  readonly snippet?: string;
   readonly bytes: number;
 }
 
@@ -193,6 +195,8 @@ export interface EntryDetail extends EntryRow {
   readonly authentication?: Readonly<Record<string, string>>;
   readonly classification?: ShownReason & { readonly verdict: string; readonly reason: string };
   readonly hasRecord: boolean;
+  /** The people on whose timelines it is noted: whom a bounce says was not reached. */
+  readonly about?: readonly string[];
   /** The entries accepted directly before and after this one. */
   readonly previous?: string;
   readonly following?: string;

@@ -52,7 +52,11 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
       return await deliverMessage(work, normalized, parts);
     }
     for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
-    if (verdict.kind === 'suppressed') await acceptEvents(work, verdict.events ?? [], parts.intake);
+    if (verdict.kind === 'suppressed') {
+      const { events = [] } = verdict;
+      record.about(events.flatMap(({ contact }) => contact?.email ?? contact?.phone ?? []));
+      await acceptEvents(work, events, parts.intake);
+    }
     return { outcome: { state: verdict.kind, reason: verdict.reason } };
   } finally {
     // A failure must not undo a delivery; the next start sweeps remaining scratch files.

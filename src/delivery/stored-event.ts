@@ -3,8 +3,11 @@ import { parsedJson, type StoredFormReader, shownText } from '../spool/stored-fo
 /** The stored form of a timeline event: its create-event request as JSON (`deliver.ts`). */
 export const storedEvent: StoredFormReader = {
   summaryOf: (_meta, beginning) => {
-    const [from = ''] = contactIn(parsedJson(beginning));
-    return { from: shownText(from), to: '', subject: '', more: '' };
+    const event = parsedJson(beginning);
+    const [from = ''] = contactIn(event);
+    const name = fieldOf(event, 'name');
+    const subject = typeof name === 'string' ? shownText(name) : '';
+    return { from: shownText(from), to: '', subject, more: '' };
   },
   identitiesIn: (_entry, raw) => contactIn(parsedJson(raw() ?? new Uint8Array())),
 };

@@ -120,6 +120,7 @@ type AttachmentRecord = DeliveryRecord['attachments'][number];
 export class AttemptRecord {
   #request: unknown;
   #trimmed: string | undefined;
+  #about: readonly string[] = [];
   readonly #attachments: AttachmentRecord[] = [];
 
   /** The request as it was last submitted or would have been; replaces an earlier one. */
@@ -129,6 +130,10 @@ export class AttemptRecord {
 
   trimmed(text: string | undefined): void {
     this.#trimmed = text;
+  }
+
+  about(people: readonly string[]): void {
+    this.#about = people;
   }
 
   attachment(
@@ -146,6 +151,7 @@ export class AttemptRecord {
     return {
       request: this.#request,
       ...(this.#trimmed && { trimmed: this.#trimmed }),
+      ...(this.#about.length > 0 && { about: this.#about }),
       attachments: this.#attachments,
     };
   }

@@ -7,7 +7,7 @@ import { readPairs, readStored } from '../channels/sms/stored.ts';
 import { type EntryContents, NotReadable } from '../console/server/content-routes.ts';
 import type { Normalized } from '../intake/normalizer.ts';
 import type { Claimed, Entry, RawForm } from '../spool/entry.ts';
-import { parsedJson } from '../spool/stored-form.ts';
+import { parsedJson, shownText } from '../spool/stored-form.ts';
 import { channelNormalizers, type ReadingParts } from './normalizers.ts';
 
 /**
@@ -119,6 +119,20 @@ function decoded(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
   return text.slice(0, -4).includes('\ufffd') ? buffer.toString('latin1') : text;
+}
+
+/**
+ * The beginning of a text or a chat message as one line; undefined for what has none.
+ * @param length in characters
+ */
+export function snippetOf(entry: Entry, raw: RawForm, length: number): string | undefined {
+  if (entry.channel === 'email' || entry.kind === 'event') return undefined;
+  try {
+    const text = shownText(shortText(entry, raw));
+    return text === '' ? undefined : text.slice(0, length);
+  } catch {
+    return undefined;
+  }
 }
 
 function shortText(entry: Entry, raw: RawForm): string {

@@ -31,7 +31,7 @@ import type { Store } from '../spool/store.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
 import type { ConfigurationService } from './configuration-service.ts';
-import { consoleContents } from './console-contents.ts';
+import { consoleContents, snippetOf } from './console-contents.ts';
 import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
 import type { Delivery, OnSettled } from './delivery/delivery.ts';
@@ -48,6 +48,9 @@ import { type Channel, CHANNELS } from '../domain/channel.ts';
 
 /** Where the build puts the page; the same path from src/gateway/ and from dist/gateway/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
+
+/** What fits a row of the list. */
+const SNIPPET_CHARS = 120;
 
 /** The time to look up a link to the ticket, which is not essential. */
 const TICKET_MS = 1500;
@@ -127,6 +130,8 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       entryRoutes({
         ...{ spool: store.spool, operator: store.operator, index, shops },
         ticketOf: (entry) => ticketOf(entry, parts),
+        snippetOf: (entry, raw) => snippetOf(entry, raw, SNIPPET_CHARS),
+        showsSnippets: () => live.value.admin.snippets,
       }),
       contentRoutes({
         ...{ spool: store.spool, operator: store.operator, audit },
@@ -137,7 +142,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
         ...{ spool: store.spool, shops, audit, wake: parts.wake },
         deliveryPaused: () => live.value.delivery.paused,
       }),
-      platformRoutes((name) => parts.shops().find(isCalled(name))?.client),
+      platformRoutes(
+        (name) => parts.shops().find(isCalled(name))?.client,
+        async (name, person) => conversationsWith(index, shops.idOf(name), person),
+      ),
       auditRoutes({ operator: store.operator, audit }),
       upkeepRoutes({
         ...{ audit, configuration: parts.configuration },
@@ -182,6 +190,19 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       await listener.stop(0);
     },
   };
+}
+
+/** How many of a person's newest messages are looked at. */
+const MESSAGES_OF_PERSON = 200;
+
+async function conversationsWith(
+  index: Pick<EntryIndex, 'find'>,
+  shopId: ShopId | undefined,
+  person: string,
+): Promise<readonly string[]> {
+  if (shopId === undefined) return [];
+  const { found } = await index.find({ shopId, text: person, limit: MESSAGES_OF_PERSON });
+  return [...new Set(found.flatMap(({ entry }) => entry.conversationId ?? []))];
 }
 
 const totalOf = (perChannel: Readonly<Record<Channel, number>>): number =>

@@ -135,6 +135,7 @@ export const RELOADABLE_PATHS: readonly string[] = [
   'admin.password',
   'admin.operators',
   'admin.metricsToken',
+  'admin.snippets',
   'spool.retain',
   'delivery',
   'platform',

@@ -31,8 +31,9 @@ export async function encodeRecord(record: DeliveryRecord): Promise<StoredRecord
   return JSON.stringify(shortened(record, json.length));
 }
 
-function shortened({ request, attachments }: DeliveryRecord, chars: number): DeliveryRecord {
+function shortened({ request, about, attachments }: DeliveryRecord, chars: number): DeliveryRecord {
   return {
+    ...(about && { about: about.slice(0, 10) }),
     request: { tooLarge: { chars }, beginning: JSON.stringify(request).slice(0, EXCERPT_CHARS) },
     attachments: attachments.slice(0, 10),
   };

@@ -8,6 +8,8 @@ export interface DeliveryRecord {
   readonly request: unknown;
   /** Text that was removed as a quote or signature. */
   readonly trimmed?: string;
+  /** The addresses and numbers on whose timelines it is noted: whom a bounce says was not reached. */
+  readonly about?: readonly string[];
   readonly attachments: readonly {
     readonly part: string;
     readonly name: string;

@@ -6,7 +6,7 @@ import type { ErasableEntry } from './erasure.ts';
  * The version of the summaries that `summaryOf` makes. Raise it when any channel's result changes:
  * the gateway then computes all summaries again (`renew-summaries.ts`).
  */
-export const SUMMARY_VERSION = 1;
+export const SUMMARY_VERSION = 2;
 
 /** How much of a raw form `summaryOf` gets; a header block is seldom larger. */
 export const BEGINNING_BYTES = 64 * 1024;

@@ -9,7 +9,7 @@ import { assertIntact, type BlobReader } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { isVisible } from './receive.ts';
-import { type ChatMeta, chatMeta, chatRaw } from './stored.ts';
+import { type ChatMeta, chatMeta, chatRaw, visitorName } from './stored.ts';
 
 export interface ChatNormalizerParts {
   readonly blobs: BlobReader;
@@ -59,7 +59,7 @@ function normalize(
 
 function contactOf(meta: ChatMeta, trustUnverified: boolean): { name: string; email?: string } {
   return {
-    name: meta.name ?? `Visitor ${meta.visitorId.slice(0, 4).toUpperCase()}`,
+    name: meta.name ?? visitorName(meta.visitorId),
     ...(meta.email !== undefined && (meta.verified || trustUnverified) && { email: meta.email }),
   };
 }

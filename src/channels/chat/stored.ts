@@ -65,11 +65,16 @@ export const chatMeta = (entry: Pick<Entry, 'meta'>): ChatMeta => metaSchema.par
 export const chatRaw = (bytes: Uint8Array): ChatRaw =>
   rawSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
 
+/** What a visitor who gave no name is called everywhere. */
+export const visitorName = (id: string): string =>
+  id === '' ? '' : `Visitor ${id.slice(0, 4).toUpperCase()}`;
+
 /** The stored form for lists, search and erasure; the visitor is in the meta. */
 export const storedChat: StoredFormReader = {
   summaryOf: (meta) => {
     const email = textIn(meta, 'email');
-    const parts = [textIn(meta, 'name'), email === '' ? '' : `<${email}>`];
+    const name = textIn(meta, 'name') || visitorName(textIn(meta, 'visitorId'));
+    const parts = [name, email === '' ? '' : `<${email}>`];
     return {
       from: shownText(parts.filter((part) => part !== '').join(' ')),
       to: '',

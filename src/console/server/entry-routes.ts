@@ -2,6 +2,7 @@ import express, { type Router } from 'express';
 import {
   type Entry,
   type EntrySummary,
+  type RawForm,
   type TimelineStep as StoredStep,
   waitOf,
 } from '../../spool/entry.ts';
@@ -23,6 +24,10 @@ interface EntryRouteParts {
   readonly operator: Pick<OperatorStore, 'record'>;
   readonly index: Omit<EntryIndex, 'close'>;
   readonly shops: ShopNames;
+  /** The beginning of a text or a chat message. */
+  readonly snippetOf: (entry: Entry, raw: RawForm) => string | undefined;
+  /** Whether lists show it: what people wrote is hidden unless the operator wants otherwise. */
+  readonly showsSnippets: () => boolean;
   /** The ticket of the conversation, if the platform returns it at once. */
   readonly ticketOf: (entry: Entry) => Promise<string | undefined>;
 }
@@ -39,8 +44,15 @@ export function entryRoutes(parts: EntryRouteParts): Router {
       index.backlog(),
       count ? index.count(filter, COUNTED_UP_TO) : undefined,
     ]);
+    const snippets = await snippetsOf(
+      found.map(({ entry }) => entry),
+      parts,
+    );
     res.json({
-      entries: found.map(({ entry, summary }) => rowOf(entry, summary, shops)),
+      entries: found.map(({ entry, summary }) => ({
+        ...rowOf(entry, summary, shops),
+        ...snippets.get(entry.id),
+      })),
       ...(next !== undefined && { next }),
       ...(total !== undefined && { total: { count: total, exact: total < COUNTED_UP_TO } }),
       searchIsComplete: backlog === 0,
@@ -50,6 +62,24 @@ export function entryRoutes(parts: EntryRouteParts): Router {
     res.json(await detailOf(await entryOf(req.params.id, parts.spool), parts));
   });
   return router;
+}
+
+/** Those of a page of the list, which are short and stored beside each other. */
+async function snippetsOf(
+  entries: readonly Entry[],
+  { spool, snippetOf, showsSnippets }: EntryRouteParts,
+): Promise<ReadonlyMap<string, Pick<EntryRow, 'snippet'>>> {
+  const found = new Map<string, Pick<EntryRow, 'snippet'>>();
+  if (!showsSnippets()) return found;
+  const short = entries.filter(({ channel, kind }) => channel !== 'email' && kind === 'message');
+  await Promise.all(
+    short.map(async (entry) => {
+      const raw = await spool.raw(entry.id);
+      const snippet = raw && snippetOf(entry, raw);
+      if (snippet !== undefined) found.set(entry.id, { snippet });
+    }),
+  );
+  return found;
 }
 
 /** @throws {Refusal} the entry does not exist */
@@ -88,6 +118,7 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
     ...(authentication && { authentication }),
     ...(classification && { classification }),
     hasRecord: record !== undefined,
+    ...(record?.about && { about: record.about }),
     ...(older !== undefined && { previous: older }),
     ...(newer !== undefined && { following: newer }),
   };

@@ -18,6 +18,8 @@ const MAX_CONVERSATIONS = 50;
 const AT_ONCE = 8;
 
 export type ClientOf = (shop: string) => PlatformClient | undefined;
+/** The ids of the platform's conversations with a person, the newest first: those of the messages in the store. */
+export type ConversationsWith = (shop: string, person: string) => Promise<readonly string[]>;
 
 /** The platform's ids are UUIDs; in any case one path segment. */
 const idSchema = z.string().regex(/^[\w-]{1,100}$/);
@@ -26,7 +28,11 @@ const idsSchema = z
   .max(4000)
   .transform((text) => text.split(',').map((id) => id.trim()))
   .pipe(z.array(idSchema).max(MAX_CONVERSATIONS));
+/** An email address, a phone number, or another word of a message's sender. */
+const person = z.string().min(1).max(320).optional();
+const ticketsSchema = z.object({ ...listTicketsQuerySchema.shape, person });
 const conversationsSchema = z.object({
+  person,
   id: idsSchema.optional(),
   id__in: idsSchema.optional(),
   ...listMessagesQuerySchema.pick({ cursor: true, limit: true }).shape,
@@ -35,18 +41,27 @@ const conversationsSchema = z.object({
 /**
  * `GET /platform/:shop/...`: the shop's resources at the platform, through the gateway's client.
  * The filters are those of the API (§4). The API does not list conversations; these are the ones of
- * the newest messages, or those requested by `id`.
+ * the newest messages, those requested by `id`, or those with a `person`. Tickets of a `person` are those of
+ * the same conversations.
  */
-export function platformRoutes(clientOf: ClientOf): Router {
+export function platformRoutes(clientOf: ClientOf, conversationsWith: ConversationsWith): Router {
   const router = express.Router();
   const list = <Query>(
     resources: string,
     schema: z.ZodType<Query>,
-    read: (client: PlatformClient, query: Query, signal: AbortSignal) => Promise<object>,
+    read: (
+      client: PlatformClient,
+      query: Query,
+      signal: AbortSignal,
+      shop: string,
+    ) => Promise<object>,
   ) =>
     router.get(`/platform/:shop/${resources}`, async (req, res) => {
       const query = checked(schema, req.query);
-      res.json(await fromPlatform(req, clientOf, (client, signal) => read(client, query, signal)));
+      const { shop } = req.params;
+      res.json(
+        await fromPlatform(req, clientOf, (client, signal) => read(client, query, signal, shop)),
+      );
     });
   const one = (
     resources: string,
@@ -56,9 +71,12 @@ export function platformRoutes(clientOf: ClientOf): Router {
       const id = checked(idSchema, req.params['id']);
       res.json(await fromPlatform(req, clientOf, (client, signal) => read(client, id, signal)));
     });
-  list('tickets', listTicketsQuerySchema, (client, query, signal) =>
-    client.listTickets(query, signal),
-  );
+  list('tickets', ticketsSchema, async (client, { person: whose, ...query }, signal, shop) => {
+    if (whose === undefined) return client.listTickets(query, signal);
+    const ids = (await conversationsWith(shop, whose)).slice(0, MAX_CONVERSATIONS);
+    if (ids.length === 0) return NOTHING;
+    return client.listTickets({ ...query, conversation_id__in: ids }, signal);
+  });
   one('tickets', (client, id, signal) => client.getTicket(id, signal));
   list('contacts', listContactsQuerySchema, (client, query, signal) =>
     client.listContacts(query, signal),
@@ -68,14 +86,21 @@ export function platformRoutes(clientOf: ClientOf): Router {
     client.listMessages(query, signal),
   );
   one('messages', (client, id, signal) => client.getMessage(id, signal));
-  list('conversations', conversationsSchema, conversations);
+  list('conversations', conversationsSchema, async (client, query, signal, shop) => {
+    const { person: whose } = query;
+    if (whose === undefined) return conversations(client, query, signal);
+    const ids = (await conversationsWith(shop, whose)).slice(0, MAX_CONVERSATIONS);
+    return { ...NOTHING, results: await fetchConversations(client, ids, signal) };
+  });
   one('conversations', (client, id, signal) => client.getConversation(id, signal));
   return router;
 }
 
+const NOTHING = { results: [], next: null, previous: null };
+
 async function conversations(
   client: PlatformClient,
-  { id, id__in, ...page }: z.output<typeof conversationsSchema>,
+  { id, id__in, ...page }: Omit<z.output<typeof conversationsSchema>, 'person'>,
   signal: AbortSignal,
 ): Promise<Page<Conversation>> {
   const wanted = [...(id ?? []), ...(id__in ?? [])];

@@ -39,6 +39,7 @@ describeDesk('One message', (test) => {
     repairPlatform(desk);
     await state.getByRole('button', { name: 'Retry' }).click();
     await state.getByText('Delivered', { exact: true }).waitFor();
+    await timeline.getByText('by operator').waitFor();
     await timeline.getByText('Attempt 2', { exact: true }).waitFor();
     await timeline.getByText('the platform answered 201 (created)').waitFor();
     expect(desk.platform.messages.map(({ content }) => content)).toEqual(['This is dead.']);
@@ -51,6 +52,68 @@ describeDesk('One message', (test) => {
     await page.getByText('This is dead.').waitFor();
     await page.getByRole('link', { name: 'Show entry' }).click();
     await page.waitForURL(`**/messages/${id}`);
+  });
+
+  test('keys move between messages, and discard and restore one', async (desk) => {
+    const held = (id: string) => ({
+      id,
+      subject: id,
+      from: 'Ann <a@example.com>, Bob <b@example.com>',
+    });
+    await desk.mail(held('First of two'), held('Second of two'));
+    const { page, open, row } = await desk.operator();
+    await open('/messages?state=held');
+    await row('Second of two').getByRole('link').click();
+    const title = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+    await title('Second of two');
+    await page.keyboard.press('j');
+    await title('First of two');
+    await page.keyboard.press('k');
+    await title('Second of two');
+    const state = page.getByRole('region', { name: 'State' });
+    await page.keyboard.press('d');
+    await state.getByText('Discarded', { exact: true }).waitFor();
+    await page.keyboard.press('u');
+    await state.getByText('Held', { exact: true }).waitFor();
+    // Not allowed for a held one.
+    await page.keyboard.press('r');
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/\/messages\?state=held$/);
+  });
+
+  test('a bounce names the address that was not reached', async (desk) => {
+    await desk.mail({
+      id: 'bounce',
+      subject: 'Undelivered Mail Returned to Sender',
+      from: 'MAILER-DAEMON@mx.example.net',
+      headers: [
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+      ],
+      body: [
+        '--b',
+        'Content-Type: text/plain',
+        '',
+        'I could not deliver your message.',
+        '--b',
+        'Content-Type: message/delivery-status',
+        '',
+        'Reporting-MTA: dns; mx.example.net',
+        '',
+        'Final-Recipient: rfc822; gone@customer.example',
+        'Action: failed',
+        'Status: 5.1.1',
+        '',
+        '--b--',
+      ].join('\r\n'),
+    });
+    const { page, open, row } = await desk.operator();
+    await open('/messages?state=suppressed');
+    await row('Undelivered Mail').getByRole('link').click();
+    await page.getByText('Not reached', { exact: true }).waitFor();
+    await page.getByText('gone@customer.example').first().waitFor();
+    await open('/messages?text=gone@customer.example');
+    await row('Email not delivered').waitFor();
   });
 
   test('a held one is discarded, and taken back by the toast', async (desk) => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { ends } from '../../support/ends.ts';
@@ -173,11 +175,56 @@ describeConsole('the overview', (test) => {
     await page.getByText(/1 message queued/).waitFor();
   });
 
+  test('the palette finds a page, a shop and a person, and switches to UTC', async (visit) => {
+    const { page } = await visit({ browser: { timezoneId: 'Pacific/Kiritimati' }, path: '/audit' });
+    const time = page.locator('.audit time').first();
+    await time.waitFor();
+    expect(await time.getAttribute('title')).toMatch(/GMT\+14$/);
+    const palette = page.getByRole('dialog', { name: 'Go to' });
+    const run = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      await palette.getByRole('combobox').fill(text);
+      await palette.getByRole('option').first().waitFor();
+      await page.keyboard.press('Enter');
+      await palette.waitFor({ state: 'hidden' });
+    };
+    await run('utc');
+    await page.waitForFunction('document.querySelector(".audit time").title.endsWith("UTC")');
+    await page.reload();
+    await time.waitFor();
+    expect(await time.getAttribute('title')).toMatch(/UTC$/);
+    await run('tickets acme');
+    await page.waitForURL(/\/platform\?shop=acme&view=tickets$/);
+    await run('ann@example.com');
+    await page.waitForURL(/\/messages\?text=ann%40example.com$/);
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('combobox').fill('no such page');
+    await palette.getByRole('option', { name: 'Search messages for “no such page”' }).waitFor();
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'hidden' });
+  });
+
+  test('an incident is listed from its beginning to its end, and marked in the charts', async (visit) => {
+    const { page, gateway, dataDir } = await visit({ path: '/incidents' });
+    await page.getByText('The gateway started').waitFor();
+    await gateway.reload();
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await page.getByText(/The configuration was reloaded: 0 changed/).waitFor();
+    expect(readFileSync(join(dataDir, 'incidents.json'), 'utf8')).toContain('"kind":"reload"');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const ranges = page.getByRole('group', { name: 'Time range of the charts' });
+    await ranges.getByRole('button', { name: '24 h' }).click();
+    await page.getByRole('img', { name: /^Queued messages over the last day/ }).waitFor();
+    await ranges.getByRole('button', { name: '15 min' }).click();
+    await page.getByRole('img', { name: /^Queued messages over the last 15 minutes/ }).waitFor();
+  });
+
   test('the keyboard goes from page to page, and shows its keys', async (visit) => {
     const { page } = await visit();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     for (const [key, title] of [
       ['c', 'Configuration'],
+      ['i', 'Incidents'],
       ['a', 'Audit'],
       ['d', 'Doctor'],
       ['m', 'Messages'],
@@ -198,6 +245,7 @@ describeConsole('the overview', (test) => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'Configuration' }).click();
+    await page.getByRole('tab', { name: 'Effective values' }).click();
     await page.getByRole('searchbox', { name: 'Search the configuration' }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('publicUrl');

@@ -50,6 +50,26 @@ describeDesk('Platform', (test) => {
     expect(faults).toEqual([]);
   });
 
+  test('finds tickets and conversations of a person', async (desk) => {
+    await ticketOfAnn(desk);
+    await desk.sms('person', { From: '+15550106262', Body: 'Hello of somebody else' });
+    await hasTexts(desk, 'Hello of somebody else', 1);
+    const { page, open, faults } = await desk.operator();
+    await open('/platform?view=tickets&person=ann@example.com');
+    await page.getByRole('link', { name: /lamp that flickers/ }).waitFor();
+    expect(await page.locator('.table-frame tbody tr').count()).toBe(1);
+    await page.getByRole('link', { name: 'Conversations' }).click();
+    await page.getByLabel('Email address, phone number or conversation id').fill('+15550106262');
+    await page.keyboard.press('Enter');
+    await waitFor('one conversation', async () => {
+      return (await page.locator('.table-frame tbody tr').count()) === 1;
+    });
+    await page.getByText('SMS, started by the customer').waitFor();
+    await open('/platform?view=conversations&person=nobody@example.com');
+    await page.getByRole('heading', { name: 'No conversation found' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test('finds a contact by address and by number', async (desk) => {
     await desk.sms('contact', { From: '+15550106161', Body: 'Hello from a phone' });
     await hasTexts(desk, 'Hello from a phone', 1);
@@ -91,7 +111,7 @@ describeDesk('Platform', (test) => {
     await page.waitForURL('**created_at__range**');
     await page.locator('tbody tr').nth(49).waitFor();
     await page.getByLabel('Find by').selectOption('conversation_id');
-    await page.getByLabel('Id', { exact: true }).fill('00000000-0000-4000-8000-000000000000');
+    await page.getByLabel('Conversation id').fill('00000000-0000-4000-8000-000000000000');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByRole('heading', { name: 'No tickets found' }).waitFor();
   });

@@ -231,3 +231,23 @@ test('pages follow one another, without a gap and without an overlap', async () 
   expect((await detail(operator, newest)).following).toBeUndefined();
   expect((await detail(operator, ids.at(-1) ?? '')).previous).toBeUndefined();
 });
+
+test('the beginning of texts and chats is listed if the configuration says so', async () => {
+  const { gateway, operator } = await consoleScene({ admin: { snippets: true } });
+  await sendSms(gateway.httpUrl, { MessageSid: sidOf('snippet'), Body: 'Where is\nmy order?' });
+  await sendMail(gateway.smtpPort, { subject: 'A mail', text: 'Its text' });
+  const entries = await waitFor('both', async () => {
+    const found = await list(operator);
+    return found.entries.length === 2 && found.entries;
+  });
+  const ofChannel = (channel: string) => entries.find((each) => each.channel === channel);
+  expect(ofChannel('sms')?.snippet).toBe('Where is my order?');
+  expect(ofChannel('email')).not.toHaveProperty('snippet');
+});
+
+test('without that, no list has what people wrote', async () => {
+  const { gateway, operator } = await consoleScene();
+  await sendSms(gateway.httpUrl, { MessageSid: sidOf('hidden'), Body: 'A secret of mine' });
+  await entryIn(operator, 'delivered', 'sms');
+  expect((await operator.get('/api/entries')).text).not.toContain('secret');
+});

@@ -36,7 +36,7 @@ export function AuditPage() {
   return (
     <>
       <PageTitle title="Audit">
-        <ButtonLink icon="download" href={addressOf.audit(filter)} download="">
+        <ButtonLink icon="download" href={addressOf.audit(filter)} download="sluice-audit.csv">
           Export CSV
         </ButtonLink>
         <Button icon="again" busy={loading && hasLines} onClick={reload}>

@@ -189,6 +189,11 @@ function MessageHeader({ entry, busy, act }: EntryProps) {
             <bdi>{entry.to}</bdi>
           </Fact>
         )}
+        {entry.about !== undefined && (
+          <Fact name={entry.reasonCode === 'bounce' ? 'Not reached' : 'Noted on'}>
+            <bdi>{entry.about.join(', ')}</bdi>
+          </Fact>
+        )}
       </dl>
       <p class="state-line">
         <StateBadge state={entry.state} />

@@ -6,10 +6,10 @@ import type { ListedRow } from './entry-pages.ts';
 import { isCaveat, shortReason } from './reasons.ts';
 
 /** The sender, or a placeholder when it is unknown. */
-export function senderOf({ from, kind, channel }: EntryRow): string {
+export function senderOf({ from, kind }: EntryRow): string {
   if (from !== '') return from;
   if (kind === 'event') return 'Note on a contact';
-  return channel === 'web_chat' ? 'Anonymous visitor' : 'Unknown sender';
+  return 'Unknown sender';
 }
 
 /** Shown in place of an empty subject; SMS and chat messages have none. */
@@ -19,8 +19,14 @@ const insteadOfSubject = ({ kind, channel, to }: EntryRow): string => {
   return to === '' ? `(${CHANNEL_NAMES[channel].toLowerCase()})` : `to ${to}`;
 };
 
-/** The name of a sender who gave one, and their address. */
-function Sender({ row }: { readonly row: EntryRow }) {
+/** The name of a sender who gave one, and their address; of several messages in a row, once. */
+function Sender({ row, isAgain }: { readonly row: EntryRow; readonly isAgain: boolean }) {
+  if (isAgain)
+    return (
+      <span class="muted again" title={row.from}>
+        {senderOf(row)}
+      </span>
+    );
   const [, name, address] = /^(.+) <([^<>]+)>$/.exec(row.from) ?? [];
   return (
     <bdi class={row.from === '' ? 'muted' : undefined} title={row.from || undefined}>
@@ -38,6 +44,8 @@ export function EntryLine(props: {
   readonly isSelected: boolean;
   readonly isCurrent: boolean;
   readonly hasShop: boolean;
+  /** The row above is of the same sender. */
+  readonly isAgain: boolean;
   readonly onPick: (extend: boolean) => void;
 }) {
   const { listed, index, top, isSelected, isCurrent, onPick } = props;
@@ -47,7 +55,7 @@ export function EntryLine(props: {
     <div
       role="row"
       aria-rowindex={index + 2}
-      class={`entry${isSelected ? ' picked' : ''}${isCurrent ? ' current' : ''}${noLongerMatches ? ' left' : ''}`}
+      class={`entry${isSelected ? ' picked' : ''}${isCurrent ? ' current' : ''}${noLongerMatches ? ' left' : ''}${props.isAgain ? ' of-same' : ''}`}
       style={{ transform: `translateY(${top}px)` }}
       data-id={row.id}
     >
@@ -68,7 +76,7 @@ export function EntryLine(props: {
       </div>
       <div role="cell" class="from">
         <a href={`/messages/${row.id}`}>
-          <Sender row={row} />
+          <Sender row={row} isAgain={props.isAgain} />
         </a>
       </div>
       {props.hasShop && (
@@ -77,7 +85,9 @@ export function EntryLine(props: {
         </div>
       )}
       <div role="cell" class="subject">
-        {row.subject === '' ? (
+        {row.snippet !== undefined ? (
+          <bdi class="snippet">{row.snippet}</bdi>
+        ) : row.subject === '' ? (
           <span class="muted">{insteadOfSubject(row)}</span>
         ) : (
           <bdi>{row.subject}</bdi>

@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { EntryRow } from '../../contract.ts';
 import { isPhone } from '../media.ts';
 import { Empty, Skeleton } from '../ui/page-parts.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -67,6 +68,7 @@ export function EntryTable(props: {
               isSelected={isSelected(selection, id)}
               isCurrent={cursor === id}
               hasShop={hasShop}
+              isAgain={index > 0 && isSameSender(pages.at(index - 1)?.row, listed.row)}
               onPick={(extend) => onPick(id, extend)}
             />
           );
@@ -75,6 +77,14 @@ export function EntryTable(props: {
     </div>
   );
 }
+
+/** Rows of one person in a row are shown as a group. */
+const isSameSender = (above: EntryRow | undefined, row: EntryRow): boolean =>
+  above !== undefined &&
+  row.from !== '' &&
+  above.from === row.from &&
+  above.channel === row.channel &&
+  above.shop === row.shop;
 
 const COLUMNS = [
   ['From', 'from'],

@@ -16,7 +16,7 @@ export interface PlatformPlace {
 /** Navigates to a changed location; the shop stays unless it is given. */
 export type Go = (next: Partial<PlatformPlace>) => void;
 
-/** The filters of the API (§4.2, §4.10) for each view. */
+/** The filters of the API (§4.2, §4.10) for each view; `person` is the gateway's own. */
 const FILTERS: Readonly<Record<View, readonly string[]>> = {
   tickets: [
     'priority',
@@ -24,9 +24,10 @@ const FILTERS: Readonly<Record<View, readonly string[]>> = {
     'agent_id',
     'label_id',
     'conversation_id',
+    'person',
     'created_at__range',
   ],
-  conversations: [],
+  conversations: ['person'],
   contacts: ['email', 'phone', 'is_archived'],
 };
 

@@ -2,6 +2,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyFact } from '../ui/copy-button.tsx';
 import { Form, Input } from '../ui/field.tsx';
 import { Card, Fact, TableCard } from '../ui/page-parts.tsx';
+import { completeId } from '../messages/filters.ts';
 import { addressIn, writePlace } from './addresses.ts';
 import {
   BesideMessages,
@@ -17,36 +18,53 @@ import { TranscriptCard } from './transcript-card.tsx';
 
 const COLUMNS = ['Conversation', 'Channel', 'Status', 'Updated'];
 
-/** The conversations of the newest messages, since the API does not list conversations. */
-export function ConversationsView({ place: { shop }, go }: ListProps) {
-  const pages = usePlatformPages(shop, 'conversations', { limit: 50 });
+/**
+ * The conversations of the newest messages, since the API does not list conversations, or those with a
+ * person who wrote through the gateway.
+ */
+export function ConversationsView({ place: { shop, filters }, go }: ListProps) {
+  const pages = usePlatformPages(shop, 'conversations', { ...filters, limit: 50 });
+  const { person = '' } = filters;
   return (
     <>
       <Form
         class="filter-fields platform-filters"
         onSubmit={(valueOf) => {
-          const id = valueOf('id').trim();
-          if (id !== '') go({ id });
+          const wanted = valueOf('id').trim();
+          const id = completeId(wanted);
+          if (id === undefined) go({ filters: { person: wanted } });
+          else go({ id });
         }}
       >
         <Input
-          label="Conversation id"
-          placeholder="Conversation id"
+          label="Email address, phone number or conversation id"
+          placeholder="Address, number or id"
+          type="search"
           name="id"
-          maxLength={64}
+          maxLength={320}
           spellcheck={false}
+          data-search
+          defaultValue={person}
         />
         <Button type="submit" icon="search">
-          Open
+          Find
         </Button>
       </Form>
       <PageFrame
         {...{ pages }}
-        empty={{
-          icon: 'web_chat',
-          title: 'No conversations yet',
-          hint: 'A customer’s first message starts one.',
-        }}
+        empty={
+          person === ''
+            ? {
+                icon: 'web_chat',
+                title: 'No conversations yet',
+                hint: 'A customer’s first message starts one.',
+              }
+            : {
+                icon: 'search',
+                title: 'No conversation found',
+                hint: 'Only conversations with messages that this gateway still keeps are found by person.',
+              }
+        }
         render={(conversations) => (
           <TableCard class="table-frame" columns={COLUMNS}>
             {unique(conversations).map((conversation) => (

@@ -18,13 +18,14 @@ const WINDOWS = [
   { value: 'relative:-30d,', label: 'Last 30 days' },
 ];
 const BY_ID = [
+  { name: 'person', label: 'Email address or number' },
   { name: 'assignee_id', label: 'Teammate id' },
   { name: 'agent_id', label: 'AI agent id' },
   { name: 'label_id', label: 'Label id' },
   { name: 'conversation_id', label: 'Conversation id' },
 ] as const;
 
-/** The tickets of a shop, with the filters of the API (§4.2). */
+/** The tickets of a shop, with the filters of the API (§4.2), or of a person who wrote through the gateway. */
 export function TicketsView({ place, go }: ListProps) {
   const { shop, filters } = place;
   const pages = usePlatformPages(shop, 'tickets', { ...filters, limit: 50 });
@@ -116,10 +117,10 @@ function TicketFilters({ place, go }: ListProps) {
         onChoose={setBy}
       />
       <Input
-        label="Id"
-        placeholder="Id"
+        label={BY_ID.find(({ name }) => name === by)?.label ?? 'Id'}
+        placeholder={by === 'person' ? 'Address or number' : 'Id'}
         name="id"
-        maxLength={64}
+        maxLength={320}
         spellcheck={false}
         defaultValue={given === undefined ? '' : (filters[given.name] ?? '')}
       />

@@ -173,6 +173,9 @@ async function takeOthers(browser, url, customers) {
   await open('/doctor');
   await page.getByText(/problems? found/i).waitFor({ timeout: 60_000 });
   await take(page, 'doctor');
+  await open('/incidents');
+  await page.locator('tbody tr').nth(1).waitFor();
+  await take(page, 'incidents');
   await close();
 }
 

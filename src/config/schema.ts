@@ -239,6 +239,7 @@ export const configSchema = z.strictObject({
   delivery: z.strictObject({
     paused: flag(),
     concurrency: whole(1, 1000, 16),
+    threads: whole(1, 16, 1),
     requestTimeout: duration('30s'),
     mediaTimeout: duration('120s'),
     giveUpAfter: duration('5d'),

@@ -187,7 +187,8 @@ export class Probing {
 
   /** Handles operators' requests, from a command beside the gateway or from the console. */
   async #asked(shops: readonly ShopPlatform[]): Promise<void> {
-    const asked = await this.#parts.spool.takeProbeRequests();
+    const own = shops.map(({ settings }) => settings.shopId);
+    const asked = await this.#parts.spool.takeProbeRequests(own);
     for (const shop of shops) {
       if (asked.includes(shop.settings.shopId)) shop.tryNow();
     }

@@ -1,5 +1,5 @@
 import type { ReloadResult } from '../console/contract.ts';
-import { loadDeliveryThread } from './delivery/delivery-thread.ts';
+import { loadDeliveryThreads } from './delivery/delivery-thread.ts';
 import { errorFields } from '../observability/logger.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
 import type { Addresses, Failure, GatewayOptions, Running } from './start.ts';
@@ -60,8 +60,11 @@ export function createGateway(options: GatewayOptions): Gateway {
         delivery: (error: Error) => resolveFailed({ part: 'delivery', error }),
       };
       try {
-        const thread = deliversInThread(options)
-          ? loadDeliveryThread({ ...{ config: options.config, stack, grace }, fail: fail.delivery })
+        const threads = deliversInThreads(options)
+          ? loadDeliveryThreads({
+              ...{ config: options.config, stack, grace },
+              fail: fail.delivery,
+            })
           : undefined;
         // Most modules are loaded here, while the threads of delivery and of the store load theirs.
         const { createBase, openStore } = await import('./parts.ts');
@@ -70,7 +73,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           openStore(base, fail.store),
           import('./start.ts'),
         ]);
-        running = await start({ options, base, store, thread });
+        running = await start({ options, base, store, threads });
         return running.addresses;
       } catch (error) {
         await unwind();
@@ -84,5 +87,5 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** A gateway with a database delivers in its main thread: more gateways use more cores. */
-const deliversInThread = ({ config, deliversHere }: GatewayOptions): boolean =>
+const deliversInThreads = ({ config, deliversHere }: GatewayOptions): boolean =>
   deliversHere !== true && config.spool.url === 'sqlite';

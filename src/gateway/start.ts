@@ -6,7 +6,7 @@ import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { FleetWatch } from './fleet-watch.ts';
 import { createConfigurationService } from './configuration-service.ts';
-import type { LoadedThread } from './delivery/delivery-thread.ts';
+import type { LoadedDelivery } from './delivery/delivery-thread.ts';
 import { openDelivery, type OpenDelivery } from './delivery/open-delivery.ts';
 import { connectPlatforms } from './platforms.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
@@ -58,15 +58,15 @@ interface StartParts {
   readonly options: GatewayOptions;
   readonly base: Base;
   readonly store: OpenedStore;
-  /** Without it, this thread delivers. */
-  readonly thread: LoadedThread | undefined;
+  /** Without them, this thread delivers. */
+  readonly threads: LoadedDelivery | undefined;
 }
 
 /**
  * The composition root. It builds every part from the configuration and starts them from the inside
  * out, so that a door opens only when everything behind it works. They stop in reverse order.
  */
-export async function start({ options, base, store, thread }: StartParts): Promise<Running> {
+export async function start({ options, base, store, threads }: StartParts): Promise<Running> {
   const { config, live, metrics, clock, tracing, stack, grace } = base;
   const graceMs = grace.ms;
   const readiness = createReadiness();
@@ -95,7 +95,7 @@ export async function start({ options, base, store, thread }: StartParts): Promi
   const chat = startChat({ ...base, store, intake, clients });
   stack.push('reply poller', () => chat?.stopReplies());
   const delivery = await openDelivery({
-    ...{ ...base, store, intake, thread, localUrl },
+    ...{ ...base, store, intake, threads, localUrl },
     onSettled: (entry, state) => {
       chat?.onSettled(entry, state);
       opened.console?.onSettled(entry, state);

@@ -219,8 +219,8 @@ export interface ShopHealthRecords {
   shopHealth(shopId: ShopId): Promise<EntryMeta | undefined>;
   /** Asks the gateway to try this shop at once. */
   requestProbe(shopId: ShopId): Promise<void>;
-  /** Takes the requests since the last call. */
-  takeProbeRequests(): Promise<readonly ShopId[]>;
+  /** Takes the requests for these shops since the last call. */
+  takeProbeRequests(shops: readonly ShopId[]): Promise<readonly ShopId[]>;
 }
 
 /** Named numbers that outlive the process: often a time in milliseconds since the epoch. */

@@ -873,11 +873,13 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       });
 
       test('a probe that was asked for is taken once', async () => {
-        expect(await spool.takeProbeRequests()).toEqual([]);
+        const both = [SHOP, OTHER_SHOP];
+        expect(await spool.takeProbeRequests(both)).toEqual([]);
         for (const shop of [SHOP, OTHER_SHOP, SHOP]) await spool.requestProbe(shop);
         await reopen();
-        expect(await spool.takeProbeRequests()).toEqual([SHOP, OTHER_SHOP]);
-        expect(await spool.takeProbeRequests()).toEqual([]);
+        expect(await spool.takeProbeRequests([OTHER_SHOP])).toEqual([OTHER_SHOP]);
+        expect(await spool.takeProbeRequests(both)).toEqual([SHOP]);
+        expect(await spool.takeProbeRequests(both)).toEqual([]);
       });
     });
 

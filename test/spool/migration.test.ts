@@ -348,7 +348,7 @@ test('the other store goes on as the first one would have', async () => {
         await spool.countMessage(counted('4'), LIMITS),
         await spool.countMessage({ ...counted('5'), person: 'eve' }, LIMITS),
       ],
-      probes: await spool.takeProbeRequests(),
+      probes: await spool.takeProbeRequests([SHOP]),
       dead: (await spool.refusedBefore(SHOP, REFUSAL.number)).length,
       order: await order(store),
     };

@@ -88,6 +88,8 @@ export interface ConfigChoices {
   readonly maxMessageBytes?: number;
   /** Takes everything in and delivers nothing. */
   readonly paused?: boolean;
+  /** How many threads deliver, where a thread does; one by default. */
+  readonly deliveryThreads?: number;
   /** Who may read what is uploaded of emails. */
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
@@ -127,6 +129,7 @@ export function gatewayConfig(choices: ConfigChoices) {
     delivery: {
       requestTimeout: choices.requestTimeout ?? '10s',
       paused: choices.paused ?? false,
+      threads: choices.deliveryThreads ?? 1,
     },
     ...(choices.alerts && { alerts: choices.alerts }),
     ...(choices.tracing && { tracing: choices.tracing }),

@@ -13,10 +13,12 @@ import type { SharedStore, Sharing } from '../../spool/store.ts';
 import { type LiveConfig, RELOADABLE_PATHS } from '../live-config.ts';
 import { type ClonedConfig, toClone } from './cloned-config.ts';
 import type { Delivery, OnSettled, SettledEntry } from './delivery.ts';
+import { type Share, sharesOf } from './share.ts';
 
 /** `workerData` of the thread. */
 export interface DeliveryThreadData {
   readonly config: ClonedConfig;
+  readonly share: Share;
 }
 
 /** What the thread offers. */
@@ -76,14 +78,15 @@ export interface DeliveryThreadParts {
   readonly onSettled: OnSettled;
 }
 
-/** The thread while it loads its modules. */
-export interface LoadedThread {
-  /** @throws what ended the thread at its start, which `fail` gets, too */
+/** One or more threads while they load their modules. */
+export interface LoadedDelivery {
+  /** @throws what ended a thread at its start, which `fail` gets, too */
   deliver(parts: DeliveryThreadParts): Promise<ThreadedDelivery>;
 }
 
 export interface ThreadedDelivery extends Delivery {
-  metrics(): Promise<MetricValues>;
+  /** Those of each thread. */
+  metrics(): Promise<readonly MetricValues[]>;
 }
 
 /** The young generation is small for the same reason as in the threads that read mail. */
@@ -93,19 +96,40 @@ const PING_EVERY_MS = 30_000;
 /** Counted rather than timed: when the whole process was suspended, only one question has had no time for its answer. */
 const UNANSWERED_AT_MOST = 4;
 
+/** Starts as many threads as `delivery.threads` says; each delivers for its share of the shops. */
+export function loadDeliveryThreads(parts: LoadParts): LoadedDelivery {
+  const threads = sharesOf(parts.config.delivery.threads).map((share) =>
+    loadDeliveryThread(parts, share),
+  );
+  return {
+    async deliver(given) {
+      const all = await Promise.all(threads.map((thread) => thread.deliver(given)));
+      return {
+        wake: () => {
+          for (const each of all) each.wake();
+        },
+        tryNow: () => {
+          for (const each of all) each.tryNow();
+        },
+        health: async () => {
+          const known = await Promise.all(all.map((each) => each.health()));
+          return new Map(known.flatMap((health) => [...health]));
+        },
+        metrics: async () => (await Promise.all(all.map((each) => each.metrics()))).flat(),
+      };
+    },
+  };
+}
+
 /**
  * Starts a thread that delivers, so that the main thread has only connections and acknowledgements
  * to care for. It loads its modules while the main thread loads others. It is stopped with `stack`.
  */
-export function loadDeliveryThread({
-  config,
-  stack,
-  grace,
-  fail,
-  worker,
-  pingEveryMs = PING_EVERY_MS,
-}: LoadParts): LoadedThread {
-  const data: DeliveryThreadData = { config: toClone(config) };
+function loadDeliveryThread(
+  { config, stack, grace, fail, worker, pingEveryMs = PING_EVERY_MS }: LoadParts,
+  share: Share,
+): LoadedDelivery {
+  const data: DeliveryThreadData = { config: toClone(config), share };
   let parts: DeliveryThreadParts | undefined;
   // The thread calls nothing before it delivers.
   const known = (): DeliveryThreadParts => {
@@ -221,7 +245,7 @@ function deliveryOf(thread: Thread): ThreadedDelivery {
     },
     metrics: async () => {
       const asked = thread.call('metrics').catch((): MetricValues => []);
-      return withinMs(asked, ANSWER_WITHIN_MS, () => []);
+      return [await withinMs(asked, ANSWER_WITHIN_MS, () => [])];
     },
   };
 }

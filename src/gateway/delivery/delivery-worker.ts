@@ -56,7 +56,19 @@ async function start(shared: SharedStore, url: string | undefined): Promise<void
   const tracing = await startTracing(config, { metrics, clock });
   if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
   delivery = startDelivery({
-    ...{ live, store, localUrl, authenticator, logger, metrics, clock, tracing, stack, grace },
+    ...{
+      live,
+      share: data.share,
+      store,
+      localUrl,
+      authenticator,
+      logger,
+      metrics,
+      clock,
+      tracing,
+      stack,
+      grace,
+    },
     intake: { ...createEntryIntake(clock), accept },
     onSettled: settledInBatches((settled) => owner('settled', settled)),
   });

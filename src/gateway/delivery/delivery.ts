@@ -1,7 +1,8 @@
+import type { CompleteConfig } from '../../config/complete.ts';
 import type { Authenticator } from '../../channels/email/authentication/authenticator.ts';
 import type { DeliveryParts as AttemptsParts } from '../../delivery/deliver.ts';
 import { Conversations } from '../../delivery/conversations.ts';
-import { Dispatcher } from '../../delivery/dispatcher.ts';
+import { Dispatcher, type DispatcherOptions } from '../../delivery/dispatcher.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -14,6 +15,7 @@ import type { ShopHealth } from '../../spool/shop-health.ts';
 import type { DeliveryStore } from '../../spool/store.ts';
 import type { LiveConfig } from '../live-config.ts';
 import { createNormalizers } from '../normalizers.ts';
+import { partOf, type Share } from './share.ts';
 import { connectShops } from './shops.ts';
 
 /** What is said of an entry whose attempt has ended. */
@@ -35,6 +37,7 @@ export interface Delivery {
 }
 
 export interface DeliveryParts {
+  readonly share: Share;
   readonly live: LiveConfig;
   readonly store: DeliveryStore;
   readonly intake: AttemptsParts['intake'];
@@ -58,11 +61,15 @@ const SHARED_LOOK_EVERY_MS = 550;
 
 /** Delivers in this thread. */
 export function startDelivery(parts: DeliveryParts): Delivery {
-  const { live, store, logger, clock, stack, grace, onSettled } = parts;
+  const { live, share, store, logger, clock, stack, grace, onSettled } = parts;
   const shops = connectShops(parts);
   const isShared = live.value.spool.url !== 'sqlite';
   const looks = isShared ? { lookEveryMs: SHARED_LOOK_EVERY_MS } : {};
-  if (live.value.delivery.paused) logger.warn('delivery.paused');
+  const optionsOf = ({ delivery }: CompleteConfig): DispatcherOptions => ({
+    ...{ paused: delivery.paused, concurrency: partOf(share, delivery.concurrency) },
+    ...looks,
+  });
+  if (live.value.delivery.paused && share.index === 0) logger.warn('delivery.paused');
   const dispatcher = new Dispatcher(
     shops.value,
     {
@@ -76,16 +83,17 @@ export function startDelivery(parts: DeliveryParts): Delivery {
       },
       onSettled: (entry, { state }) => onSettled(entry, state),
     },
-    { ...live.value.delivery, ...looks },
+    optionsOf(live.value),
   );
   live.add({
     name: 'delivery',
     reads: ['shops', 'platform', 'delivery'],
-    prepare: ({ delivery }, running) => ({
+    prepare: (next, running) => ({
       commit: () => {
-        dispatcher.serve(shops.value, { ...delivery, ...looks });
-        if (delivery.paused !== running.delivery.paused) {
-          logger.warn(delivery.paused ? 'delivery.paused' : 'delivery.resumed');
+        const { paused } = next.delivery;
+        dispatcher.serve(shops.value, optionsOf(next));
+        if (paused !== running.delivery.paused && share.index === 0) {
+          logger.warn(paused ? 'delivery.paused' : 'delivery.resumed');
         }
       },
     }),

@@ -2,7 +2,8 @@ import type { Intake } from '../../intake/intake.ts';
 import { metricsText } from '../../observability/metrics.ts';
 import type { Store } from '../../spool/store.ts';
 import type { Delivery, DeliveryParts } from './delivery.ts';
-import type { DeliveryThreadParts, LoadedThread } from './delivery-thread.ts';
+import type { DeliveryThreadParts, LoadedDelivery } from './delivery-thread.ts';
+import { WHOLE } from './share.ts';
 
 export interface OpenDelivery extends Delivery {
   /** Called when a message was accepted. */
@@ -12,31 +13,33 @@ export interface OpenDelivery extends Delivery {
 }
 
 interface Parts
-  extends Omit<DeliveryParts, 'store' | 'intake'>, Omit<DeliveryThreadParts, 'sharing' | 'intake'> {
+  extends
+    Omit<DeliveryParts, 'store' | 'intake' | 'share'>,
+    Omit<DeliveryThreadParts, 'sharing' | 'intake'> {
   readonly store: Store;
   readonly intake: Intake;
-  /** Without it, this thread delivers. */
-  readonly thread: LoadedThread | undefined;
+  /** Without them, this thread delivers. */
+  readonly threads: LoadedDelivery | undefined;
 }
 
-/** Delivers in the thread, if the store can be shared with one, or else here. */
-export async function openDelivery({ store, thread, ...parts }: Parts): Promise<OpenDelivery> {
+/** Delivers in the threads, if the store can be shared with them, or else here. */
+export async function openDelivery({ store, threads, ...parts }: Parts): Promise<OpenDelivery> {
   const { sharing } = store;
-  if (thread === undefined || sharing === undefined) {
+  if (threads === undefined || sharing === undefined) {
     // Imported here, because it is needed only here or in the thread.
     const { startDelivery } = await import('./delivery.ts');
-    const delivery = startDelivery({ ...parts, store });
+    const delivery = startDelivery({ ...parts, store, share: WHOLE });
     return {
       ...delivery,
       accepted: () => delivery.wake(),
       metricsText: () => metricsText(parts.metrics, []),
     };
   }
-  const delivery = await thread.deliver({ ...parts, sharing });
+  const delivery = await threads.deliver({ ...parts, sharing });
   return {
     ...delivery,
-    // The store wakes the thread.
+    // The store wakes the threads.
     accepted: () => undefined,
-    metricsText: async () => metricsText(parts.metrics, [await delivery.metrics()]),
+    metricsText: async () => metricsText(parts.metrics, await delivery.metrics()),
   };
 }

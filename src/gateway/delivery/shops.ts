@@ -8,9 +8,12 @@ import type { WaitingQueue } from '../../spool/spool.ts';
 import type { LiveConfig } from '../live-config.ts';
 import { type ConnectShop, likeness, shopConnector } from '../platform-clients.ts';
 import { platformUrlOf } from '../platform-url.ts';
+import { isOwnShop, type Share } from './share.ts';
 
 export interface ShopsParts {
   readonly live: LiveConfig;
+  /** Which of the shops. */
+  readonly share: Share;
   readonly store: { readonly spool: Pick<WaitingQueue, 'hasten'> };
   /** The URL of the embedded platform while it runs. */
   readonly localUrl: Current<string | undefined>;
@@ -66,10 +69,11 @@ interface Before {
 function connected(
   config: CompleteConfig,
   connect: ConnectShop,
-  { localUrl, clock }: Pick<ShopsParts, 'localUrl' | 'clock'>,
+  { localUrl, clock, share }: Pick<ShopsParts, 'localUrl' | 'clock' | 'share'>,
   before?: Before,
 ): readonly ShopPlatform[] {
-  return config.shops.map((shop) => {
+  const own = config.shops.filter(({ shopId }) => isOwnShop(share, shopId));
+  return own.map((shop) => {
     const like = before === undefined ? 'none' : likeness(shop, config, before.config);
     const known =
       like === 'none'

@@ -161,10 +161,12 @@ export class PostgresDeliveries {
   }
 
   /** The last claim has looked for requests, too. */
-  async takeProbeRequests(): Promise<readonly ShopId[]> {
+  async takeProbeRequests(shops: readonly ShopId[]): Promise<readonly ShopId[]> {
     if (this.#clock() - this.#lookedForProbesAt < LOOKS_FOR_PROBES_EVERY_MS) return [];
     const rows = await this.#database.query<{ shop: ShopId }>(
-      `WITH taken AS (DELETE FROM probe_request RETURNING shop) SELECT shop FROM taken ORDER BY shop`,
+      `WITH taken AS (DELETE FROM probe_request WHERE shop = ANY ($1) RETURNING shop)
+       SELECT shop FROM taken ORDER BY shop`,
+      [[...shops]],
     );
     return rows.map(({ shop }) => shop);
   }

@@ -174,7 +174,7 @@ class ShopHealthTable {
       of: db.prepare<[string], { health: string }>(`SELECT health FROM shop_health WHERE shop = ?`),
       request: db.prepare(`INSERT OR IGNORE INTO probe_requests (shop) VALUES (?)`),
       requests: db.prepare<[], { shop: ShopId }>(`SELECT shop FROM probe_requests ORDER BY shop`),
-      taken: db.prepare(`DELETE FROM probe_requests`),
+      take: db.prepare(`DELETE FROM probe_requests WHERE shop = ?`),
     };
   }
 
@@ -192,10 +192,11 @@ class ShopHealthTable {
     this.#sql.request.run(shopId);
   }
 
-  takeProbeRequests(): ShopId[] {
-    const shops = this.#sql.requests.all().map(({ shop }) => shop);
-    if (shops.length > 0) this.#sql.taken.run();
-    return shops;
+  takeProbeRequests(shops: readonly ShopId[]): ShopId[] {
+    const asked = this.#sql.requests.all().map(({ shop }) => shop);
+    const taken = asked.filter((shop) => shops.includes(shop));
+    for (const shop of taken) this.#sql.take.run(shop);
+    return taken;
   }
 }
 

@@ -3,13 +3,20 @@ import { expect, test } from '@jest/globals';
 import { completeConfig } from '../../../src/config/complete.ts';
 import { configSource } from '../../../src/gateway/config-source.ts';
 import { fromClone, toClone } from '../../../src/gateway/delivery/cloned-config.ts';
-import { loadDeliveryThread } from '../../../src/gateway/delivery/delivery-thread.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
+import { isOwnShop, sharesOf } from '../../../src/gateway/delivery/share.ts';
+import { loadDeliveryThreads } from '../../../src/gateway/delivery/delivery-thread.ts';
 import { LiveConfig } from '../../../src/gateway/live-config.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { StopStack } from '../../../src/runtime/stop-stack.ts';
 import { ends } from '../../support/ends.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
-import { freePorts, ownLoopbackAddress } from '../../support/gateway-config.ts';
+import {
+  type ConfigChoices,
+  freePorts,
+  ownLoopbackAddress,
+  shopNamed,
+} from '../../support/gateway-config.ts';
 import { GatewayProcess } from '../../support/gateway-process.ts';
 import { startGateway, writeConfig } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
@@ -23,7 +30,7 @@ async function aPlatform() {
   return { platform, platformUrl: await platform.start() };
 }
 
-async function threaded(platformUrl: string, more: { readonly paused?: boolean } = {}) {
+async function threaded(platformUrl: string, more: Partial<ConfigChoices> = {}) {
   const dir = tempDir();
   ends(() => dir.remove());
   const choices = { dataDir: dir.path, platformUrl, ...more };
@@ -77,6 +84,34 @@ test('knows the embedded platform that a reload has started', async () => {
   expect(platform.messages).toEqual([]);
 });
 
+test('several threads deliver, each for its own shops, and follow a reload', async () => {
+  const { platform, platformUrl } = await aPlatform();
+  const shops = Array.from({ length: 6 }, (_, n) => shopNamed(`shop${n}`, n));
+  const shares = sharesOf(3).map((share) =>
+    shops.filter(({ shopId }) => isOwnShop(share, asShopId(shopId))),
+  );
+  expect(shares.flat()).toHaveLength(shops.length);
+  expect(shares.filter((own) => own.length > 0).length).toBeGreaterThan(1);
+  const { gateway, choices, metrics } = await threaded(platformUrl, {
+    ...{ shops, deliveryThreads: 3, paused: true },
+  });
+  for (const { name, number } of shops) {
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf(name), To: number, Body: name });
+  }
+  writeConfig({ ...choices, paused: false });
+  expect(await gateway.reload()).toMatchObject({ ok: true, changed: ['delivery.paused'] });
+  await waitFor('the messages', () => platform.messages.length === shops.length);
+  expect(platform.messages.map(({ message }) => message.content).toSorted()).toEqual(
+    shops.map(({ name }) => name),
+  );
+  await waitFor('the counts', async () => {
+    const text = await metrics();
+    return shops.every(({ name }) =>
+      text.includes(`sluice_settled_total{shop="${name}",channel="sms",outcome="delivered"} 1`),
+    );
+  });
+});
+
 test('goes on when nobody reads the log any more', async () => {
   const { platform, platformUrl } = await aPlatform();
   const dir = tempDir();
@@ -112,7 +147,7 @@ test.each([
   ends(() => port2.close());
   const stack = new StopStack();
   const failed = await new Promise<Error>((resolve) => {
-    const thread = loadDeliveryThread({
+    const thread = loadDeliveryThreads({
       ...{ config, stack, grace: { ms: 0 }, fail: resolve, pingEveryMs: 20 },
       worker: new URL(worker, import.meta.url),
     });

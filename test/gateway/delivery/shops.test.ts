@@ -11,6 +11,7 @@ import { completeConfig, type CompleteConfig } from '../../../src/config/complet
 import { Secret } from '../../../src/config/secret.ts';
 import { LiveConfig } from '../../../src/gateway/live-config.ts';
 import { connectPlatforms } from '../../../src/gateway/platforms.ts';
+import { WHOLE } from '../../../src/gateway/delivery/share.ts';
 import { connectShops } from '../../../src/gateway/delivery/shops.ts';
 import { configSource } from '../../../src/gateway/config-source.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -48,7 +49,7 @@ function connectedBy(config: CompleteConfig) {
   const live = new LiveConfig(config, silentLogger);
   const hastened: [string, number][] = [];
   const shops = connectShops({
-    ...{ live, stack, metrics: createMetrics(), clock: Date.now },
+    ...{ live, share: WHOLE, stack, metrics: createMetrics(), clock: Date.now },
     localUrl: { value: undefined },
     store: {
       spool: {
@@ -175,7 +176,7 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
     },
   };
   const platforms = await connectPlatforms(parts);
-  const shops = connectShops({ ...parts, localUrl: { value: undefined } });
+  const shops = connectShops({ ...parts, share: WHOLE, localUrl: { value: undefined } });
   const replaced: WeakRef<CompleteConfig>[] = [];
   for (const key of ['first', 'second', 'third']) {
     replaced.push(new WeakRef(live.value));

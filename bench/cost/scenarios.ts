@@ -1,5 +1,6 @@
 import { ACCEPT_EMAILS } from './accept-emails.ts';
 import { DELIVER_EMAILS } from './deliver-emails.ts';
+import { DELIVERY_THREADS } from './delivery-threads.ts';
 import type { Outcome } from './report.ts';
 import type { Stage } from './stage.ts';
 import { TEXTS_AND_CHAT } from './texts-and-chat.ts';
@@ -15,4 +16,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ACCEPT_EMAILS,
   ...TEXTS_AND_CHAT,
   ...WHOLE_DAY,
+  DELIVERY_THREADS,
 ];

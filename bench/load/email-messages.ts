@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { BENCH_DOMAIN } from '../support/smtp-source.ts';
+import { BENCH_DOMAIN, inboxOf } from '../support/smtp-source.ts';
 
 export type EmailKind = 'text' | 'newsletter' | 'attachment';
 
@@ -9,6 +9,8 @@ export const SENDER_DOMAIN = 'client.example';
 /** A message as sent; parts that messages share are in memory once. */
 export interface Email {
   readonly sender: string;
+  /** The inbox of another shop than the first. */
+  readonly recipient?: string;
   readonly chunks: readonly Buffer[];
 }
 
@@ -19,8 +21,9 @@ const BASE64_LINE = 57;
 /**
  * Makes messages that differ in Message-ID, text and sender (up to 200 senders). No line begins
  * with a dot.
+ * @param shops which they are for in turn (`inboxOf`)
  */
-export function makeEmails(kind: EmailKind, count: number): Email[] {
+export function makeEmails(kind: EmailKind, count: number, shops = 1): Email[] {
   const run = randomBytes(6).toString('hex');
   const make = MAKERS[kind];
   return Array.from({ length: count }, (_, index) => {
@@ -33,7 +36,11 @@ export function makeEmails(kind: EmailKind, count: number): Email[] {
       `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
       'MIME-Version: 1.0',
     ].join('\r\n');
-    return { sender, chunks: make(head, index) };
+    const shop = index % shops;
+    return {
+      ...{ sender, chunks: make(head, index) },
+      ...(shop > 0 && { recipient: inboxOf(shop) }),
+    };
   });
 }
 

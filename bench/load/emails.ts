@@ -13,9 +13,9 @@ export interface EmailRun {
 export function start() {
   let emails: Email[] = [];
   return Promise.resolve({
-    /** Prepares the next load before the measurement. */
-    prepare: (kind: EmailKind, count: number): void => {
-      emails = makeEmails(kind, count);
+    /** Prepares the next load before the measurement, for this many shops in turn. */
+    prepare: (kind: EmailKind, count: number, shops = 1): void => {
+      emails = makeEmails(kind, count, shops);
     },
     /** The same with messages from elsewhere. */
     take: (made: Email[]): void => {
@@ -29,7 +29,7 @@ export function start() {
       await Promise.all(
         sessions.map(async (session) => {
           for (let email = emails.pop(); email !== undefined; email = emails.pop()) {
-            await session.send(email.sender, email.chunks);
+            await session.send(email.sender, email.chunks, email.recipient);
           }
         }),
       );

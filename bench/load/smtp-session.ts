@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { BENCH_DOMAIN } from '../support/smtp-source.ts';
+import { inboxOf } from '../support/smtp-source.ts';
 
 /** A minimal SMTP client with pipelining (RFC 2920) and a persistent connection. */
 export class SmtpSession {
@@ -29,8 +29,11 @@ export class SmtpSession {
   }
 
   /** Sends one message, up to the answer to the final dot. @throws when anything is refused */
-  async send(sender: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
-    const recipient = `support@${BENCH_DOMAIN}`;
+  async send(
+    sender: string,
+    chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+    recipient = inboxOf(0),
+  ): Promise<void> {
     await this.#say(`MAIL FROM:<${sender}>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`, 3);
     for await (const chunk of chunks) {
       if (!this.#socket.write(chunk)) await this.#drained();

@@ -1,16 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PUBLIC_URL, SHOP } from './shop.ts';
-import { BENCH_DOMAIN } from './smtp-source.ts';
+import { BENCH_DOMAIN, inboxOf } from './smtp-source.ts';
 import { waitUntil } from './wait-until.ts';
 import type { Workbench } from './workbench.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const MANY = '1000000';
+const EMAIL_LOOP = {
+  per10min: MANY,
+  perHour: MANY,
+  perThreadPer10min: MANY,
+  sameBodyPerHour: MANY,
+};
 
 export interface GatewayOptions {
   readonly platformUrl: string;
@@ -21,6 +27,10 @@ export interface GatewayOptions {
   readonly strictChat?: boolean;
   /** Use the default limits on HTTP connections, which apply to strangers. */
   readonly strictHttp?: boolean;
+  /** Shops besides the first, which have email only. */
+  readonly moreShops?: number;
+  /** Threads that deliver; the default if omitted. */
+  readonly deliveryThreads?: number;
   /** An existing data folder; a new one if omitted. Nothing is swept. */
   readonly dataDir?: string;
   /** The store: the URL of a PostgreSQL database; without one, SQLite in the data folder. */
@@ -85,7 +95,9 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
     banner += chunk.toString();
   });
   const ports = await waitUntil('the gateway', 30_000, () => {
-    if (ended) throw new Error(`the gateway did not start: see its log above\n${banner}`);
+    if (ended) {
+      throw new Error(`the gateway did not start\n${banner}${readFileSync(logFile, 'utf8')}`);
+    }
     return portsIn(banner);
   });
   if (child.pid === undefined) throw new Error('the gateway has no pid');
@@ -139,7 +151,11 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
       }),
     },
     admin: { port: '0', password: ADMIN_PASSWORD, metricsToken: METRICS_TOKEN },
-    delivery: { paused: String(paused), ...(concurrency && { concurrency: String(concurrency) }) },
+    delivery: {
+      paused: String(paused),
+      ...(concurrency && { concurrency: String(concurrency) }),
+      ...(options.deliveryThreads && { threads: String(options.deliveryThreads) }),
+    },
     platform: { url: platformUrl },
     shops: [
       {
@@ -148,7 +164,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
         apiKey: SHOP.apiKey,
         email: {
           addresses: [`support@${BENCH_DOMAIN}`, `*@${BENCH_DOMAIN}`],
-          loop: { per10min: MANY, perHour: MANY, perThreadPer10min: MANY, sameBodyPerHour: MANY },
+          loop: EMAIL_LOOP,
         },
         sms: {
           numbers: [SHOP.number],
@@ -172,6 +188,12 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
           }),
         },
       },
+      ...Array.from({ length: options.moreShops ?? 0 }, (_, index) => ({
+        name: `bench-${index + 1}`,
+        shopId: `${SHOP.shopId.slice(0, -2)}c${index}`,
+        apiKey: SHOP.apiKey,
+        email: { addresses: [inboxOf(index + 1)], loop: EMAIL_LOOP },
+      })),
     ],
   };
 }

@@ -11,6 +11,10 @@ export interface SmtpLoad {
 /** The domain for which every SMTP server of a benchmark accepts mail. */
 export const BENCH_DOMAIN = 'demo.example';
 
+/** The inbox of the nth shop; the first one, 0, is that of every benchmark. */
+export const inboxOf = (shop: number): string =>
+  `support@${shop === 0 ? BENCH_DOMAIN : `shop${shop}.example`}`;
+
 /**
  * Sends a load with Postfix's generator and resolves with the elapsed seconds from the first
  * connection to the last answer. Each message has a recipient of its own; any unexpected answer

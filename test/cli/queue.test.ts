@@ -356,9 +356,10 @@ test('moves by a filter need --yes where nobody can be asked, tell results, and 
     { action: 'discard', target: held },
     { action: 'retry', target: '3 entries: dead, shop demo', outcome: 'all done' },
   ]);
-  expect((await sluice('audit', '--limit', '1')).stdout).toMatch(
-    /restore[^]*For older lines: --before \d+/,
-  );
+  const newest = await sluice('audit', '--limit', '1');
+  expect(newest.stdout).toMatch(/restore/);
+  expect(newest.stderr).toMatch(/^For older lines: --before \d+\n$/);
+  expect((await sluice('audit', '--before', '1')).stdout).toBe('No older lines.\n');
 });
 
 test('words of a filter are not written down: they may be an address', async () => {

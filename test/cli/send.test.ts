@@ -270,7 +270,7 @@ describe('what serve prints', () => {
       platform: { url: 'http://127.0.0.1:8082' },
     });
     expect(text).toMatch(/email +smtp:\/\/127\.0\.0\.1:2525 +support@demo\.example/);
-    expect(text).toMatch(/SMS +http:\/\/\[::1\]:8080\/sms\/twilio +\+12025550142/);
+    expect(text).toMatch(/SMS +http:\/\/127\.0\.0\.1:8080\/sms\/twilio +\+12025550142/);
     expect(text).toMatch(/chat .*key demo/);
     expect(text).toMatch(
       /platform +http:\/\/127\.0\.0\.1:8082 +the local platform; its API: \/reference$/m,

@@ -284,7 +284,9 @@ test('stats counts by state, shop, channel and age', async () => {
   const text = await queue('stats');
   expect(text.stdout).toMatch(/^queued +demo +email +2 +1 +\. .* 2d +now$/m);
   expect(text.stdout).toContain('2 queued, 1 held');
-  expect((await queue('stats', '--channel', 'sms')).stdout).toContain('Nothing waits');
+  expect((await queue('stats', '--channel', 'sms')).stdout).toBe(
+    'Nothing waits for delivery or for an operator (sms).\n',
+  );
 });
 
 test('show --raw gives what arrived, byte for byte; without a record there is no payload', async () => {

@@ -78,7 +78,7 @@ const VALUES: Readonly<Record<string, readonly [string, string, unknown?]>> = {
   SLUICE_LOCAL_PLATFORM_AGENT_STALL_TIMEOUT: ['10s', '20s', 10_000],
 };
 
-/** Whose key a default configuration has, or may have. */
+/** Names that images and manifests use, so they have to stay. */
 const EXISTING = [
   ...['SLUICE_DATA_DIR', 'SLUICE_SPOOL_URL', 'SLUICE_LOG_LEVEL', 'SLUICE_LOG_FORMAT'],
   ...['SLUICE_ADMIN_HOST', 'SLUICE_ADMIN_PASSWORD'],

@@ -11,7 +11,7 @@ import { ROOT } from './workspace.mjs';
 
 const { configSchema } = await import('../src/config/schema.ts');
 const { descriptions } = await import('../src/config/field.ts');
-const { VARIABLES } = await import('../src/config/environment.ts');
+const { variableAt } = await import('../src/config/variables.ts');
 
 const PAGE = join(ROOT, 'docs/configuration.md');
 
@@ -102,8 +102,8 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const code = (text) =>
   text === undefined || text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 
-const variablesTable = () =>
-  [...VARIABLES].map(([name, path]) => `| \`${name}\` | \`${path.join('.')}\` |`).join('\n');
+/** The variable of a key as the tables name it; none below another list than that of the shops. */
+const variableOf = (path) => variableAt(path.replace(/^shops\[\]/, 'shops[0]'))?.name;
 
 const INTRODUCTION = `# Configuration
 
@@ -111,7 +111,7 @@ Sluice reads one YAML or JSON file and merges it with [\`config/default.yaml\`](
 that differ: mappings are merged, lists and single values replace the default. Pass it with \`--config FILE\` or \`SLUICE_CONFIG\`.
 
 - \`\${NAME}\` is replaced with the environment variable, which must be set; \`\${NAME:-default}\` has a default; \`$\${\` is a literal \`\${\`.
-- Some keys can also be set by [an environment variable](#environment-variables).
+- Each key can also be set by [an environment variable](#environment-variables), those of a single shop too.
 - Durations are a whole number and a unit: \`30s\`, \`10m\`, \`72h\`, \`7d\`. Sizes are in bytes.
 - An unknown key is reported as a mistake, with the nearest known key.
 - \`sluice config check\` prints all mistakes at once. [reload.md](reload.md) lists the keys that can change without a restart.
@@ -120,13 +120,24 @@ that differ: mappings are merged, lists and single values replace the default. P
 
 ## Environment variables
 
-Each of these variables sets a key, so the file need not contain it.
+Each key below has a variable, except \`admin.operators\`, so a gateway with one shop needs no file:
 
-| variable | key |
-| --- | --- |
-${variablesTable()}
+\`\`\`sh
+export SLUICE_HTTP_PUBLIC_URL=https://gw.acme.example SLUICE_PLATFORM_URL=https://api.platform.example
+export SLUICE_SHOP_NAME=acme SLUICE_SHOP_ID=4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40
+export SLUICE_SHOP_API_KEY_FILE=/run/secrets/platform-api-key
+export SLUICE_SHOP_EMAIL_ADDRESSES=support@acme.example,*@help.acme.example
+export SLUICE_SHOP_CHAT_KEY=acme SLUICE_SHOP_CHAT_ORIGINS=https://acme.example
+\`\`\`
 
-- **The file overrides variables**, because a container image sets some of them. If the two differ, a warning is logged.
+- **The name** is \`SLUICE_\` and the key in upper case, with underscores between the words: \`delivery.giveUpAfter\` is
+  \`SLUICE_DELIVERY_GIVE_UP_AFTER\`. A word that repeats the one before it is written once, and \`twilio\` is left out.
+- **Values** are written as in the file, without quotes. In a list, commas or line breaks separate the items, so an item that contains a comma
+  has to be in the file. An empty variable counts as unset.
+- **The file overrides variables**, because a container image sets some of them. If the two differ, a warning is logged. \`sluice config show\`
+  names the variable that a value comes from.
+- **Shops** are described by the file or by variables. If the file has \`shops\` and a \`SLUICE_SHOP_…\` variable is set that the file does not use as
+  \`\${NAME}\`, that is a mistake.
 - **With \`_FILE\` appended to its name**, each takes the path of a file that contains the value, such as a Docker or Kubernetes secret:
   \`SLUICE_ADMIN_PASSWORD_FILE=/run/secrets/admin-password\`. A final line break is removed. Setting both names is a
   mistake. \`\${SLUICE_ADMIN_PASSWORD}\` in the file then has the content of that file, too.
@@ -158,7 +169,7 @@ function render() {
         ? 'required'
         : code(filledIn ? inYaml(schema.def.defaultValue) : known.written);
     const comment = path === head ? '' : known.comment || inherited(defaults, path);
-    const row = `| \`${path}\` | ${value} | ${cell(expected)} | ${cell(comment)} |`;
+    const row = `| \`${path}\` | ${value} | ${cell(expected)} | ${cell(comment)} | ${code(variableOf(path))} |`;
     sections.set(section, [...(sections.get(section) ?? []), row]);
   }
   const tables = [...sections].map(([section, rows]) =>
@@ -167,8 +178,8 @@ function render() {
       ...[defaults.get(section.replace('[]', ''))?.comment]
         .filter(Boolean)
         .map((text) => `${text}\n`),
-      '| key | default | takes | what it does |',
-      '| --- | --- | --- | --- |',
+      '| key | default | takes | what it does | variable |',
+      '| --- | --- | --- | --- | --- |',
       ...rows,
       '',
     ].join('\n'),

@@ -9,7 +9,7 @@ import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
 import { requireEmbeddedStore, withSpool } from './open-spool.ts';
 import { type Progress, progressOf } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 
 export interface BackupOptions {
   readonly check?: true;
@@ -48,7 +48,7 @@ async function make(
   assertNotMoved(dataDir);
   const bar: Partial<Progress> = {};
   try {
-    const note = await makeBackup({
+    const made = await makeBackup({
       dataDir,
       target,
       now: () => new Date(),
@@ -61,14 +61,15 @@ async function make(
       },
     });
     await withSpool(command, terminal, ({ audit }) => audit('backup', target, 'made'));
-    const { entries, files, bytes, gone } = note;
+    const { entries, files, bytes, gone } = made;
     terminal.out(
       json
-        ? document({ folder: target, ...note })
+        ? document({ folder: target, ...made })
         : `${target}: ${counted(entries, 'entry', 'entries')}, ${counted(files, 'file')}, ${(bytes / 1e6).toFixed(1)} MB` +
-            `${gone.length === 0 ? '' : ` (${gone.length} files were removed during the backup)`}\n` +
-            "It contains keys and customers' messages: protect it like the data folder.\n",
+            `${gone.length === 0 ? '' : ` (${gone.length} files were removed during the backup)`}\n`,
     );
+    if (json) return;
+    note(terminal, "It contains keys and customers' messages: protect it like the data folder.\n");
   } catch (error) {
     if (error instanceof BackupRefused) throw new CommandFailed(error.message, { cause: error });
     throw error;

@@ -12,7 +12,9 @@ import { idOf } from './entry-id.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
+import { nothingFound } from './nothing-found.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
+import { previewByFilter, previewMove } from './preview-moves.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
 import { reasonJson } from './queue-entry.ts';
@@ -23,6 +25,7 @@ export interface ChangeOptions extends FilterOptions {
   readonly all?: true;
   readonly text?: string;
   readonly yes?: true;
+  readonly dryRun?: true;
   readonly json?: true;
   /** `--no-wait` of a retry. */
   readonly wait?: boolean;
@@ -70,13 +73,18 @@ async function byId(
   context: MoveContext,
 ): Promise<void> {
   const { options, terminal } = context;
-  const { json } = options;
   const triedBefore = new Map<EntryId, number>();
   const results: (Moved & { readonly id: EntryId })[] = [];
   const probed = new ProbedShops(open, move);
   // All before the first is changed: one may have no entry, or several.
   const known: EntryId[] = [];
   for (const text of ids) known.push(await idOf(open, text));
+  if (options.dryRun) {
+    const previews: Moved[] = [];
+    for (const id of known) previews.push(await previewMove(open, move, id));
+    printResults(previews, options, terminal);
+    return;
+  }
   for (const id of known) {
     const entry = await open.spool.get(id);
     const moved = await moveEntry(open, move, id, entry);
@@ -91,30 +99,37 @@ async function byId(
     waits && triedBefore.size > 0 && triedBefore.size <= MAX_AWAITED
       ? await waitFor(open, triedBefore, context)
       : undefined;
-  const now = Date.now();
-  const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: retried?.get(id) }));
-  terminal.out(
-    json
-      ? document(shown.map(resultJson))
-      : shown
-          .map(({ id, result, after }) => {
-            const words = after === undefined ? result : resultWords(after, now);
-            return `${printable(id)}: ${printableLine(words)}\n`;
-          })
-          .join(''),
+  printResults(
+    results.map((each) => ({ ...each, after: retried?.get(each.id) })),
+    options,
+    terminal,
   );
   const failed = results.filter(({ ok }) => !ok).length;
   if (failed > 0)
     throw new CommandFailed(`${failed} of ${results.length} entries were not changed`);
 }
 
-function resultJson({
-  after,
-  ...moved
-}: Pick<Moved, 'id' | 'ok' | 'result'> & { readonly after: RetryResult | undefined }): object {
-  if (after === undefined) return moved;
+interface Result extends Pick<Moved, 'id' | 'ok' | 'result'> {
+  readonly after?: RetryResult | undefined;
+}
+
+function printResults(
+  results: readonly Result[],
+  { json }: ChangeOptions,
+  terminal: Terminal,
+): void {
+  const now = Date.now();
+  const line = ({ id, result, after }: Result): string => {
+    const words = after === undefined ? result : resultWords(after, now);
+    return `${printable(id)}: ${printableLine(words)}\n`;
+  };
+  terminal.out(json ? document(results.map(resultJson)) : results.map(line).join(''));
+}
+
+function resultJson({ id, ok, result, after }: Result): object {
+  if (after === undefined) return { id, ok, result };
   const { state, tried, reason } = after;
-  return { ...moved, state, tried, ...reasonJson(reason) };
+  return { id, ok, result, state, tried, ...reasonJson(reason) };
 }
 
 const isDelivering = ({ config }: OpenSpool): boolean =>
@@ -161,6 +176,11 @@ async function byFilter(
   events: ProcessEvents,
 ): Promise<void> {
   const filter = movable(move, filterOf(open, options, options.text?.split(/\s+/)));
+  if (options.dryRun) {
+    const words = inWords(filter, options, open);
+    terminal.out(await previewByFilter(open, move, filter, { json: options.json, words }));
+    return;
+  }
   const count = await open.index.count(filter, MAX_COUNTED);
   if (count > 0 && options.yes !== true) {
     const question = `${move.name} ${counted(count, 'entry', 'entries')} (${inWords(filter, options, open)})?`;
@@ -186,7 +206,9 @@ async function byFilter(
       );
     }
   }
-  terminal.out(options.json ? document(tally.json()) : tally.lines());
+  if (options.json) terminal.out(document(tally.json()));
+  else if (tally.total > 0) terminal.out(tally.lines());
+  else terminal.out(await nothingFound(open.index, filter));
   if (tally.failed > 0) {
     throw new CommandFailed(`${tally.failed} of ${tally.total} entries were not changed`);
   }
@@ -285,7 +307,6 @@ class Tally {
   }
 
   lines(): string {
-    if (this.total === 0) return 'There are no such entries.\n';
     return this.#sorted()
       .map(({ count, result, reason }) => {
         const why = reason === '' ? '' : `  (was: ${printable(reason)})`;

@@ -15,7 +15,6 @@ export interface ChatOptions extends TargetOptions {
   readonly email?: string;
   /** How many milliseconds to wait for the agent's reply; 0 does not wait. */
   readonly wait: number;
-  readonly json: boolean;
 }
 
 /** The result that `--json` prints. */

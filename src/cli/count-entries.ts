@@ -43,7 +43,7 @@ export async function countEntries(
 ): Promise<void> {
   await withSpool(command, terminal, async (open) => {
     if (options.watch) {
-      const lines = async () => shown(await ages(open, options), open, terminal);
+      const lines = async () => shown(await ages(open, options), open, options, terminal);
       await watch(terminal, events, { everyMs: options.every, lines });
       return;
     }
@@ -51,7 +51,7 @@ export async function countEntries(
     terminal.out(
       options.json
         ? document(all.map((each) => agesJson(each, open.shopName(each.shopId))))
-        : `${shown(all, open, terminal).join('\n')}\n`,
+        : `${shown(all, open, options, terminal).join('\n')}\n`,
     );
   });
 }
@@ -89,9 +89,22 @@ async function agesOf({ spool, index }: OpenSpool, count: EntryCount, now: numbe
   return { ...count, byAge, ...(Number.isFinite(dueAt) && { dueAt }) };
 }
 
-function shown(all: readonly Ages[], open: OpenSpool, terminal: Terminal): readonly string[] {
+function shown(
+  all: readonly Ages[],
+  open: OpenSpool,
+  { shop, channel }: StatsOptions,
+  terminal: Terminal,
+): readonly string[] {
   const paint = paintFor(terminal);
-  if (all.length === 0) return [paint('Nothing waits for delivery or for an operator.', 'green')];
+  if (all.length === 0) {
+    const what = [shop, channel].filter((name) => name !== undefined).join(', ');
+    return [
+      paint(
+        `Nothing waits for delivery or for an operator${what === '' ? '' : ` (${what})`}.`,
+        'green',
+      ),
+    ];
+  }
   const now = Date.now();
   const table = new Table(columns(open, now), terminal).lines(all);
   const sum = ORDER.flatMap((state) => {

@@ -9,7 +9,7 @@ import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts
 import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 
 export interface EraseOptions {
   readonly address: string;
@@ -47,7 +47,8 @@ async function eraseWith(
     );
     if (options.json !== true) terminal.out(foundText(found, open.shopName));
     if (person.reading.kind === 'visitor' && !hasFound(found)) {
-      terminal.err(
+      note(
+        terminal,
         'It was read as the id or subject of a chat visitor, because it is neither an email address ' +
           'nor a telephone number.\n',
       );

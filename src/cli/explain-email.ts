@@ -37,6 +37,7 @@ import { explanationJson, explanationText } from './explanation.ts';
 import { fileSize } from './file-size.ts';
 import { arrivalOf, recipientsOf, senderOf } from './ingest/recipients.ts';
 import { shopIdOf } from './open-spool.ts';
+import { clientAddress } from '../runtime/ip-addresses.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 export interface ExplainOptions {
@@ -235,7 +236,7 @@ function metaOf(
   { from, checkSender }: ExplainOptions,
 ): EmailMeta {
   const messageId = messageIdOf(head);
-  const remoteAddress = typeof checkSender === 'string' ? checkSender : 'explain';
+  const remoteAddress = typeof checkSender === 'string' ? clientAddress(checkSender) : 'explain';
   if (typeof checkSender === 'string' && isIP(checkSender) === 0) {
     throw new UsageError(`--check-sender: ${checkSender} is not an IP address`);
   }

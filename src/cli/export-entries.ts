@@ -9,10 +9,11 @@ import { UsageError, CommandFailed } from './exit-codes.ts';
 import { exportLine } from './queue-entry.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { fromLine, MboxQuote } from './mbox-lines.ts';
+import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { progressOf } from './progress.ts';
 import { filterOf, type FilterOptions } from './queue-filter.ts';
-import type { Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 import { randomBytes } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -23,6 +24,7 @@ export interface ExportOptions extends FilterOptions {
   readonly format: 'mbox' | 'jsonl';
   readonly output?: string;
   readonly raw: boolean;
+  readonly json?: true;
 }
 
 interface Exported {
@@ -50,6 +52,11 @@ export async function exportEntries(
   if (format === 'mbox' && options.output === undefined && terminal.columns !== undefined) {
     // Raw content can contain escape sequences that a terminal would execute.
     throw new UsageError('an mbox is not printed to a terminal: give --output');
+  }
+  if (options.json && options.output === undefined) {
+    throw new UsageError(
+      '--json prints the result of --output; the entries themselves are JSON already',
+    );
   }
   await withSpool(command, terminal, async (open) => {
     const filter = filterOf(open, options, words);
@@ -135,11 +142,24 @@ async function wholeRaw({ spool }: OpenSpool, raw: RawForm): Promise<Buffer | un
   return Buffer.concat(parts);
 }
 
-/** Written to the error output, because the result may be printed. */
-function printResult(exported: Exported, { output }: ExportOptions, terminal: Terminal): void {
+/** Words go to the error output, because the entries may be printed. */
+function printResult(
+  exported: Exported,
+  { format, output, json }: ExportOptions,
+  terminal: Terminal,
+): void {
+  if (json) {
+    const { written } = exported;
+    const leftOut = Object.fromEntries(exported.leftOut);
+    terminal.out(document({ output, format, written, leftOut }));
+    return;
+  }
   const left = [...exported.leftOut].map(([why, count]) => `${count} ${why}`);
   const rest = left.length === 0 ? '' : `; left out: ${left.join(', ')}`;
-  terminal.err(
+  // What was left out is part of the result; how much was written is in the file.
+  const print = rest === '' ? note : (on: Terminal, text: string) => on.err(text);
+  print(
+    terminal,
     `${counted(exported.written, 'entry', 'entries')}${output === undefined ? '' : ` written to ${output}`}${rest}\n`,
   );
 }

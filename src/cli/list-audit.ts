@@ -4,7 +4,7 @@ import { document, jsonLine } from './json.ts';
 import { withSpool } from './open-spool.ts';
 import { iso, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 
 export interface AuditOptions {
   readonly before?: number;
@@ -38,12 +38,14 @@ export async function listAudit(
     } else {
       terminal.out(
         lines.length === 0
-          ? 'The audit log is empty.\n'
+          ? (await operator.auditLines({ limit: 1 })).length === 0
+            ? 'The audit log is empty.\n'
+            : 'No older lines.\n'
           : new Table(COLUMNS, terminal).lines(lines),
       );
       const last = lines.at(-1);
       if (last !== undefined && lines.length === limit) {
-        terminal.out(`For older lines: --before ${last.no}\n`);
+        note(terminal, `For older lines: --before ${last.no}\n`);
       }
     }
   });

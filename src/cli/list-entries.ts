@@ -2,16 +2,18 @@ import type { Command } from 'commander';
 import { type Entry, waitOf } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import { sentence } from '../domain/reasons.ts';
-import type { EntrySearch, FoundEntry } from '../spool/entry-index.ts';
+import type { EntryId } from '../domain/ids.ts';
+import type { FoundEntry } from '../spool/entry-index.ts';
 import { idOf, shortId } from './entry-id.ts';
 import { document, jsonLine } from './json.ts';
+import { nothingFound } from './nothing-found.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { foundJson, time } from './queue-entry.ts';
-import { filterOf, type FilterOptions } from './queue-filter.ts';
+import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
 import { STATE_COLOURS } from './cell.ts';
 import { type Column, Table } from './table.ts';
-import type { Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
 import { watch } from './watch.ts';
 
@@ -34,31 +36,46 @@ export async function listEntries(
 ): Promise<void> {
   await withSpool(command, terminal, async (open) => {
     if (options.watch) {
-      const lines = async () => watchedLines(await page(open, options, words), open, terminal);
+      const lines = async () =>
+        (await shown(await page(open, options, words), open, terminal)).trimEnd().split('\n');
       await watch(terminal, events, { everyMs: options.every, lines });
       return;
     }
-    const { found, next } = await page(open, options, words);
+    const listed = await page(open, options, words);
+    const { found, next } = listed;
     if (options.json) {
       terminal.out(document(found.map(asJson(open))));
     } else if (options.jsonl) {
       for (const each of found) terminal.out(jsonLine(asJson(open)(each)));
     } else {
-      terminal.out(table(found, open, terminal));
-      if (next !== undefined) terminal.out(`For older entries: --before ${next}\n`);
+      terminal.out(await shown(listed, open, terminal));
+      if (next !== undefined) note(terminal, `For older entries: --before ${next}\n`);
       await reportBacklog(open, words, terminal);
     }
   });
 }
 
-async function page(open: OpenSpool, options: ListOptions, words: readonly string[]) {
-  const search: EntrySearch = {
-    ...filterOf(open, options, words),
-    limit: options.limit,
-    ...(options.before !== undefined && { before: await idOf(open, options.before) }),
-  };
-  const { found, next } = await open.index.find(search);
-  return { found: found.map((each) => ({ ...each, entry: open.shown(each.entry) })), next };
+interface EntryPage {
+  readonly filter: Filter;
+  readonly before: EntryId | undefined;
+  readonly found: readonly FoundEntry[];
+  readonly next: EntryId | undefined;
+}
+
+async function page(
+  open: OpenSpool,
+  { before: text, limit, ...options }: ListOptions,
+  words: readonly string[],
+): Promise<EntryPage> {
+  const filter = filterOf(open, options, words);
+  const before = text === undefined ? undefined : await idOf(open, text);
+  const { found, next } = await open.index.find({
+    ...filter,
+    limit,
+    ...(before !== undefined && { before }),
+  });
+  const entries = found.map((each) => ({ ...each, entry: open.shown(each.entry) }));
+  return { filter, before, found: entries, next };
 }
 
 /** Entries that are not indexed yet cannot be found by words. */
@@ -76,16 +93,12 @@ async function reportBacklog(
 const asJson = (open: OpenSpool) => (found: FoundEntry) =>
   foundJson(found, open.shopName(found.entry.shopId));
 
-function watchedLines(
-  { found }: { readonly found: readonly FoundEntry[] },
+async function shown(
+  { filter, before, found }: EntryPage,
   open: OpenSpool,
   terminal: Terminal,
-): readonly string[] {
-  return table(found, open, terminal).trimEnd().split('\n');
-}
-
-function table(found: readonly FoundEntry[], open: OpenSpool, terminal: Terminal): string {
-  if (found.length === 0) return 'No entries.\n';
+): Promise<string> {
+  if (found.length === 0) return nothingFound(open.index, filter, before);
   return new Table(columns(open, terminal), terminal).lines(found);
 }
 
@@ -108,7 +121,7 @@ function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntr
           },
         ]
       : []),
-    { head: 'shop', min: 6, max: 16, drop: 7, value: ({ entry }) => open.shopName(entry.shopId) },
+    { head: 'shop', min: 6, max: 12, drop: 7, value: ({ entry }) => open.shopName(entry.shopId) },
     { head: 'channel', min: 8, drop: 6, value: ({ entry }) => channelOf(entry) },
     {
       head: 'state',
@@ -117,12 +130,13 @@ function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntr
       colour: (text) => (text in STATE_COLOURS ? STATE_COLOURS[text as EntryState] : undefined),
     },
     { head: 'failed', min: 6, drop: 9, value: ({ entry }) => entry.failures },
-    { head: 'sender', min: 12, max: 34, drop: 2, value: ({ summary }) => summary.from },
-    { head: 'subject', min: 10, max: 48, drop: 3, value: ({ summary }) => summary.subject },
+    { head: 'sender', min: 12, max: 24, drop: 2, value: ({ summary }) => summary.from },
+    { head: 'subject', min: 10, max: 30, drop: 3, value: ({ summary }) => summary.subject },
     {
       head: 'next or reason',
-      min: 14,
-      max: 120,
+      min: 32,
+      // The last column: it takes what the others leave.
+      max: Infinity,
       value: ({ entry }) => remark(entry, now, seen),
     },
   ];

@@ -21,7 +21,7 @@ import { document } from './json.ts';
 import { requireSpool } from './open-spool.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { type Progress, progressOf, statusLine } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 
 export interface MigrateOptions {
   readonly to: string;
@@ -52,7 +52,8 @@ export async function migrateStore(
   }
   const migrated = await interruptible(events, (signal) => run({ ...request, signal }, terminal));
   if (request.to === 'folder') await copyKeys(config.dataDir, request.dir);
-  terminal.out(json ? document(migrated) : migratedText(migrated, request, options));
+  terminal.out(json ? document(migrated) : migratedText(migrated));
+  if (!json) note(terminal, nextSteps(migrated, request, options));
 }
 
 type Request = Pick<MigrationOptions, 'dir' | 'database' | 'to' | 'scratchFolder'>;
@@ -116,14 +117,18 @@ function planText(plan: Plan): string {
   return `${plan.from} -> ${plan.to}: ${amountsText(plan)}, ${sizeInWords(plan.bytes)} of blobs\n${lines.join('')}`;
 }
 
-function migratedText(migrated: Migrated, request: Request, { blobs }: MigrateOptions): string {
+function migratedText(migrated: Migrated): string {
   const { from, to, wasDone, missing } = migrated;
-  const isToDatabase = request.to === 'database';
   const result = wasDone ? 'was moved before' : `${amountsText(migrated)}; both are equal`;
   const gone =
     missing.length === 0
       ? ''
       : `Missing in ${from} already: ${missing.length} blobs, as listed by --json\n`;
+  return `${from} -> ${to}: ${result}\n${gone}`;
+}
+
+function nextSteps({ from, to }: Migrated, request: Request, { blobs }: MigrateOptions): string {
+  const isToDatabase = request.to === 'database';
   const next = isToDatabase
     ? `set spool.url to the database${blobs === undefined ? '' : ' and spool.blobs'}`
     : `set spool.url to sqlite and dataDir to ${to}`;
@@ -131,7 +136,7 @@ function migratedText(migrated: Migrated, request: Request, { blobs }: MigrateOp
     ? `delete ${join(from, 'moved.json')}`
     : 'run DELETE FROM moved in the database';
   return (
-    `${from} -> ${to}: ${result}\n${gone}Next: ${next}, and start the gateway.\n` +
+    `Next: ${next}, and start the gateway.\n` +
     `No gateway opens ${from} any more. To undo that: ${undo}\n`
   );
 }

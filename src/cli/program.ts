@@ -55,6 +55,8 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
       '-c, --config <file>',
       'the configuration file, merged with the defaults (or SLUICE_CONFIG)',
     )
+    .option('-q, --quiet', 'only results and errors, without progress and explanations')
+    .on('option:quiet', () => (terminal.isQuiet = true))
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -120,7 +122,9 @@ function version(): string {
 function registerServe(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   parent
     .command('serve')
-    .description('runs the gateway; prints where each channel listens and how to try it')
+    .description(
+      'runs the gateway; prints where each channel listens and how to try it, unless --quiet',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice serve --config sluice.yaml\n\n' +

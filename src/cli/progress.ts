@@ -15,15 +15,21 @@ export interface Work {
   readonly unit: 'bytes' | 'entries';
 }
 
+const isDrawn = ({ canDrawOver, isQuiet }: Terminal): boolean =>
+  canDrawOver === true && isQuiet !== true;
+
 const NONE: Progress = { at: () => undefined, end: () => undefined };
 const BAR_CHARS = 24;
 const REDRAW_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-/** A bar with rate and remaining time on the terminal's error output. Draws nothing on a pipe. */
+/**
+ * A bar with rate and remaining time on the terminal's error output. Draws nothing on a pipe or with
+ * `--quiet`.
+ */
 export function progressOf(terminal: Terminal, work: Work): Progress {
   // The total size of a pipe is unknown.
-  if (terminal.canDrawOver !== true || work.total === 0) return NONE;
+  if (!isDrawn(terminal) || work.total === 0) return NONE;
   const startedAt = performance.now();
   let drawnAt = -Infinity;
   const draw = (line: string) =>
@@ -54,9 +60,9 @@ export function barLine({ name, total, unit }: Work, done: number, note: string,
 const amount = (count: number, unit: Work['unit']): string =>
   unit === 'bytes' ? `${(count / 1e6).toFixed(1)} MB` : String(Math.round(count));
 
-/** Shows a line on the terminal's error output during an operation; nothing on a pipe. */
+/** Shows a line on the terminal's error output during an operation; draws nothing where no bar is. */
 export function statusLine(terminal: Terminal, text: string): Pick<Progress, 'end'> {
-  if (terminal.canDrawOver !== true) return NONE;
+  if (!isDrawn(terminal)) return NONE;
   terminal.err(`${text} ...`);
   return { end: () => terminal.err(ERASE_LINE) };
 }

@@ -60,6 +60,13 @@ export interface Moved {
   readonly reason?: Reason;
 }
 
+/** Why an entry cannot be moved; undefined if its state allows the move. */
+export function refusalOf(move: Move, entry: Pick<Entry, 'state'> | undefined): string | undefined {
+  if (entry === undefined) return 'the entry does not exist';
+  if (isMoveAllowed(move.name, entry.state)) return undefined;
+  return `is ${entry.state}; ${move.name} is for ${OPERATOR_MOVES[move.name].join(', ')}`;
+}
+
 /** Moves one entry if its state allows the move. */
 export async function moveEntry(
   open: Pick<OpenSpool, 'spool' | 'operator' | 'who'>,
@@ -67,13 +74,10 @@ export async function moveEntry(
   id: EntryId,
   entry: Entry | undefined,
 ): Promise<Moved> {
-  if (entry === undefined) return { id, ok: false, result: 'the entry does not exist' };
-  const { state, reason } = entry;
+  const reason = entry?.reason;
   const why = reason === undefined ? {} : { reason };
-  if (!isMoveAllowed(move.name, state)) {
-    const meant = OPERATOR_MOVES[move.name].join(', ');
-    return { id, ok: false, result: `is ${state}; ${move.name} is for ${meant}`, ...why };
-  }
+  const refusal = refusalOf(move, entry);
+  if (refusal !== undefined) return { id, ok: false, result: refusal, ...why };
   // False if the entry changed meanwhile, or its raw form has been swept.
   const ok = await move.apply(open, id);
   const result = ok ? move.done : 'could not be changed: its state has changed, or it was swept';

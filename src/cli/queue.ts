@@ -144,12 +144,14 @@ export function registerQueueChange(
     command
       .option('--all', 'all entries that match the filters')
       .option('--text <words>', 'only entries with these words in sender, subject or ids')
+      .option('--dry-run', 'shows what would be changed')
       .option('--yes', 'skips the confirmation')
       .option('--json', 'for programs: a JSON array, with --all one JSON object')
       .addHelpText(
         'after',
         `\nExample:\n  $ sluice queue ${move.name} 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n` +
-          `  $ sluice queue ${move.name} ${EXAMPLES[move.name]}`,
+          `  $ sluice queue ${move.name} ${EXAMPLES[move.name]}\n` +
+          `  $ sluice queue ${move.name} ${EXAMPLES[move.name].replace(' --yes', '')} --dry-run`,
       )
       .action(async (ids: string[], options: ChangeOptions, command: Command) => {
         const { changeEntries } = await import('./change-entries.ts');
@@ -178,6 +180,7 @@ export function registerQueueExport(
       'the file, created when it is complete (default: standard output)',
     )
     .option('--no-raw', 'without the raw messages (jsonl)')
+    .option('--json', 'for programs: with --output, the result as one JSON object')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice queue export --state dead --since 7d -o dead.jsonl\n' +

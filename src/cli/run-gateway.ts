@@ -52,13 +52,15 @@ export async function runGateway(
   await serve(open, logger, events, {
     dataDir: config.dataDir,
     stopDelayMs: stopDelayMs(config),
-    onReady: (addresses) =>
+    onReady: (addresses) => {
+      if (terminal.isQuiet === true) return;
       terminal.out(
         banner(complete, addresses, {
           ...named,
           isPasswordConfigured: config.admin.password !== undefined,
         }),
-      ),
+      );
+    },
     onRefused: (mistakes) =>
       terminal.err(`The configuration was not reloaded:\n\n${mistakes.join('\n\n')}\n`),
     terminalHasGone: terminalWatch(),

@@ -5,6 +5,7 @@ import { postWebhook, signedWebhook } from '../gateway/sample-messages/sms-webho
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { fileSize } from './file-size.ts';
+import { document } from './json.ts';
 import { sendFailure, shopWith, target, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -30,7 +31,10 @@ export async function sendSampleEmail(
     const { from, subject, attach } = options;
     const { lmtp } = config.smtp;
     const sent = await sendEmail({ where, lmtp, from, to, subject, text, attach });
-    terminal.out(`accepted: ${printable(sent.response)}\n`);
+    const { response } = sent;
+    terminal.out(
+      options.json ? document({ from, to, response }) : `accepted: ${printable(response)}\n`,
+    );
   } catch (error) {
     throw sendFailure(error);
   }
@@ -63,7 +67,12 @@ export async function postSampleSms(
     const { status, text: said } = await postWebhook(where, webhook);
     const answer = { status, text: printable(said).trim().slice(0, MAX_SHOWN) };
     if (status !== 200) throw new CommandFailed(refusal(answer, params, where));
-    terminal.out(`accepted: ${params['MessageSid'] ?? ''}\n`);
+    const { From, To, MessageSid = '' } = params;
+    terminal.out(
+      options.json
+        ? document({ from: From, to: To, messageSid: MessageSid })
+        : `accepted: ${MessageSid}\n`,
+    );
   } catch (error) {
     throw sendFailure(error);
   }

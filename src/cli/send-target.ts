@@ -12,6 +12,7 @@ export interface TargetOptions {
   readonly shop?: string;
   readonly host?: string;
   readonly port?: number;
+  readonly json?: true;
 }
 
 /** The options that every `send` command has. */
@@ -23,7 +24,8 @@ export function withTarget(command: Command): Command {
       '--port <port>',
       "the gateway's port (default: as configured)",
       wholeNumber(65_535, 'port'),
-    );
+    )
+    .option('--json', 'for programs: one JSON object');
 }
 
 /** The named shop (or the first) that has the channel, with the channel's configuration. */

@@ -58,7 +58,6 @@ export function registerSendChat(parent: Command, terminal: Terminal): void {
         .argParser(wait)
         .default(30_000, '30s'),
     )
-    .option('--json', 'print one JSON object', false)
     .addHelpText(
       'after',
       `\nExample:\n  $ sluice send chat "${SAMPLE_QUESTION}"` +

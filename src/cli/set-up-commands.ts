@@ -5,24 +5,20 @@ import { hashPassword } from '../runtime/password-hash.ts';
 import { UsageError } from './exit-codes.ts';
 import { CHECKS } from '../operations/doctor/check.ts';
 import type { DoctorOptions } from './examine-set-up.ts';
+import { document } from './json.ts';
+import type { CheckConfigurationOptions } from './check-configuration.ts';
 import type { ShowConfigurationOptions } from './show-configuration.ts';
+import type { TryAlertsOptions } from './try-alert-targets.ts';
 
 export function registerConfigCheck(parent: Command, terminal: Terminal): void {
   parent
     .command('check')
     .description('validates the configuration and prints every mistake with its position')
+    .option('--json', 'for programs: one JSON object')
     .addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml')
-    .action(async (_options: unknown, command: Command) => {
-      const [{ configFile, configuration }, { configFileOf }] = await Promise.all([
-        import('./configuration.ts'),
-        import('../config/environment.ts'),
-      ]);
-      const { config, warnings } = configuration(command, terminal);
-      for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
-      const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;
-      const file = configFile(command) ?? configFileOf(terminal.env);
-      const over = file === undefined || file === '' ? '' : `${file}, merged with `;
-      terminal.out(`The configuration is valid: ${over}the defaults, ${shops}.\n`);
+    .action(async (options: CheckConfigurationOptions, command: Command) => {
+      const { checkConfiguration } = await import('./check-configuration.ts');
+      checkConfiguration(options, command, terminal);
     });
 }
 
@@ -52,12 +48,13 @@ export function registerConfigHashPassword(parent: Command, terminal: Terminal):
   parent
     .command('hash-password')
     .description('reads a console password and prints its hash for the configuration')
+    .option('--json', 'for programs: one JSON object')
     .addHelpText(
       'after',
       '\nThe password is read from standard input.\n\nExample:\n' +
         '  $ sluice config hash-password < password.txt',
     )
-    .action(async () => {
+    .action(async ({ json }: { readonly json?: true }) => {
       const { input } = terminal;
       if (input === undefined || input.isTTY === true) {
         throw new UsageError('pass the password on standard input, from a file or another program');
@@ -70,7 +67,8 @@ export function registerConfigHashPassword(parent: Command, terminal: Terminal):
       ) {
         throw new UsageError(`expected one line of ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
       }
-      terminal.out(`${await hashPassword(password)}\n`);
+      const hash = await hashPassword(password);
+      terminal.out(json ? document({ hash }) : `${hash}\n`);
     });
 }
 
@@ -125,13 +123,14 @@ export function registerAlerts(parent: Command, terminal: Terminal): void {
   alerts
     .command('test')
     .description('sends a test alert to the webhook and the addresses of the configuration')
+    .option('--json', 'for programs: a JSON array')
     .addHelpText(
       'after',
       `\nPrints the result for each target.\n\nExample:\n` +
         `  $ sluice alerts test --config sluice.yaml\n${ALERTS_EXIT_CODES}`,
     )
-    .action(async (_options: unknown, command: Command) => {
+    .action(async (options: TryAlertsOptions, command: Command) => {
       const { tryAlertTargets } = await import('./try-alert-targets.ts');
-      await tryAlertTargets(command, terminal);
+      await tryAlertTargets(options, command, terminal);
     });
 }

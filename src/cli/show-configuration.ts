@@ -17,7 +17,10 @@ type Value = ReturnType<typeof shownValues>[number];
 const COLUMNS: readonly Column<Value>[] = [
   { head: 'path', min: 20, max: 60, value: ({ path }) => path },
   { head: 'value', min: 12, max: 80, value: ({ value }) => value },
-  { head: '', min: 7, drop: 1, value: ({ isDefault }) => (isDefault ? 'default' : '') },
+  {
+    ...{ head: 'from', min: 7, max: 48, drop: 1 },
+    value: ({ variable, isDefault }) => variable ?? (isDefault ? 'default' : ''),
+  },
 ];
 
 /**

@@ -1,6 +1,6 @@
 import CliTable from 'cli-table3';
 import { type Colour, oneLine, paintFor } from './cell.ts';
-import type { Terminal } from './terminal.ts';
+import { printableLine, type Terminal } from './terminal.ts';
 
 export interface Column<Item> extends Flexibility {
   readonly head: string;
@@ -11,7 +11,7 @@ export interface Column<Item> extends Flexibility {
   readonly colour?: (text: string) => Colour | undefined;
 }
 
-/** A pipe has no screen width. */
+/** A pipe has no screen width: columns have these places, and longer cells move the rest. */
 const PIPE_WIDTH = 160;
 const NO_LINES = Object.fromEntries(
   [
@@ -22,16 +22,18 @@ const NO_LINES = Object.fromEntries(
 
 /**
  * A table that is printed page by page. Its column widths depend on the screen rather than the
- * rows, so no page has to wait for the next.
+ * rows, so no page has to wait for the next. Only on a screen are cells cut.
  */
 export class Table<Item> {
   readonly #columns: readonly { readonly column: Column<Item>; readonly width: number }[];
   readonly #paint: ReturnType<typeof paintFor>;
+  readonly #isCut: boolean;
   #begun = false;
 
   constructor(columns: readonly Column<Item>[], terminal: Terminal) {
-    this.#columns = fit(columns, terminal.columns ?? PIPE_WIDTH);
+    this.#columns = fit(columns, terminal.columns ?? Math.max(PIPE_WIDTH, leastWidth(columns)));
     this.#paint = paintFor(terminal);
+    this.#isCut = terminal.columns !== undefined;
   }
 
   /** The lines of further rows, preceded by the header if they are the first. */
@@ -41,6 +43,7 @@ export class Table<Item> {
     const all = this.#begun ? rows : [heads, ...rows];
     this.#begun = true;
     if (all.length === 0) return '';
+    if (!this.#isCut) return all.map((cells) => this.#wholeLine(cells)).join('');
     const table = new CliTable({
       chars: { ...NO_LINES, middle: ' '.repeat(GAP) },
       style: { head: [], border: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
@@ -55,8 +58,18 @@ export class Table<Item> {
       .join('');
   }
 
+  /** For a pipe, whose reader wants every character. */
+  #wholeLine(cells: readonly string[]): string {
+    const padded = cells.map((cell, at) => {
+      const { column, width = 0 } = this.#columns[at] ?? {};
+      return column?.right ? cell.padStart(width) : cell.padEnd(width);
+    });
+    return `${padded.join(' '.repeat(GAP)).trimEnd()}\n`;
+  }
+
   #cell(column: Column<Item>, item: Item): string {
-    const text = oneLine(String(column.value(item) ?? ''));
+    const value = String(column.value(item) ?? '');
+    const text = this.#isCut ? oneLine(value) : printableLine(value).trim();
     return this.#paint(text, column.colour?.(text));
   }
 }
@@ -75,6 +88,9 @@ interface Flexibility {
 
 const GAP = 2;
 
+const leastWidth = (columns: readonly Flexibility[]): number =>
+  columns.reduce((sum, { min }) => sum + min, GAP * (columns.length - 1));
+
 /**
  * Fits columns to a screen: which are shown, and how wide. A table that cannot be narrow enough
  * gets its smallest width.
@@ -84,7 +100,7 @@ export function fit<Column extends Flexibility>(
   width: number,
 ): readonly { readonly column: Column; readonly width: number }[] {
   let shown = columns;
-  const least = () => shown.reduce((sum, { min }) => sum + min, GAP * (shown.length - 1));
+  const least = () => leastWidth(shown);
   while (least() > width) {
     const next = Math.max(...shown.map(({ drop = 0 }) => drop));
     if (next === 0) break;

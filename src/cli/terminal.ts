@@ -13,6 +13,8 @@ export interface Terminal {
   readonly rows?: number | undefined;
   /** `err` is a terminal on which lines can be redrawn. */
   readonly canDrawOver?: boolean;
+  /** Set by `--quiet`: results and errors only, without notes and progress. */
+  isQuiet?: boolean;
   /** Standard input. */
   readonly input?: Readable & {
     readonly isTTY?: boolean;
@@ -54,6 +56,11 @@ export function processTerminal(): Terminal {
         if (error.code === 'EPIPE') process.exit(0);
       }),
   };
+}
+
+/** Explains a result, or says what to do next. Goes to `err`, and is left out with `--quiet`. */
+export function note(terminal: Pick<Terminal, 'err' | 'isQuiet'>, text: string): void {
+  if (terminal.isQuiet !== true) terminal.err(text);
 }
 
 /** Resolves for a closed reader too; what ends the process then is decided elsewhere. */

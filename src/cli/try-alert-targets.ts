@@ -3,17 +3,26 @@ import { sendNotice, type Target, TargetFailed } from '../operations/alerts/targ
 import { alertSource, alertTargets } from '../gateway/alerts.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
+import { document } from './json.ts';
 import type { Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 120_000;
 /** No retries: the operator waits for the first result. */
 const ONCE = { times: 0, firstAfterMs: 0 };
 
+export interface TryAlertsOptions {
+  readonly json?: true;
+}
+
 /**
  * `alerts test`: sends a test alert to every target at once.
  * @throws {CommandFailed} a target did not accept it, or none is configured
  */
-export async function tryAlertTargets(command: Command, terminal: Terminal): Promise<void> {
+export async function tryAlertTargets(
+  { json }: TryAlertsOptions,
+  command: Command,
+  terminal: Terminal,
+): Promise<void> {
   const { config } = configuration(command, terminal);
   const targets = alertTargets(config);
   if (targets.length === 0) {
@@ -23,22 +32,33 @@ export async function tryAlertTargets(command: Command, terminal: Terminal): Pro
   }
   const source = alertSource(config);
   const answers = await Promise.all(targets.map((target) => tryTarget(target, source)));
-  for (const { line } of answers) terminal.out(line);
+  if (json) terminal.out(document(answers));
+  else {
+    for (const { ok, target, result } of answers) {
+      terminal.out(`${(ok ? 'ok' : 'failed').padEnd(8)}${target}: ${result}\n`);
+    }
+  }
   const failed = answers.filter(({ ok }) => !ok).length;
   if (failed > 0)
     throw new CommandFailed(`${failed} of ${answers.length} targets did not accept it`);
 }
 
-async function tryTarget(target: Target, source: string): Promise<{ ok: boolean; line: string }> {
+interface Answer {
+  readonly target: string;
+  readonly ok: boolean;
+  readonly result: string;
+}
+
+async function tryTarget(target: Target, source: string): Promise<Answer> {
   const started = performance.now();
   const nothing = { fired: [], worse: [], resolved: [], still: [] };
   try {
     const notice = { source, at: Date.now(), ...nothing, isTest: true };
     await sendNotice(target, notice, AbortSignal.timeout(TIMEOUT_MS), ONCE);
     const ms = Math.round(performance.now() - started);
-    return { ok: true, line: `ok      ${target.name}: accepted the test alert in ${ms} ms\n` };
+    return { target: target.name, ok: true, result: `accepted the test alert in ${ms} ms` };
   } catch (error) {
-    return { ok: false, line: `failed  ${target.name}: ${failureText(error)}\n` };
+    return { target: target.name, ok: false, result: failureText(error) };
   } finally {
     target.close();
   }

@@ -128,7 +128,10 @@ function hasChannel(shop: SourceNode, index: number): Mistake | undefined {
     place: shop.place,
     expected: 'at least one channel: email, sms or chat',
     found: 'none',
-    fix: 'add email: {addresses: [support@acme.example]}, for instance',
+    fix:
+      shop.place.variable === undefined
+        ? 'add email: {addresses: [support@acme.example]}, for instance'
+        : 'set SLUICE_SHOP_EMAIL_ADDRESSES, SLUICE_SHOP_SMS_NUMBERS or SLUICE_SHOP_CHAT_KEY',
   };
 }
 
@@ -160,7 +163,9 @@ function platformWithoutShops(root: SourceNode | undefined): Mistake | undefined
     place: shops.place,
     expected: 'at least one shop, since platform.url is not local',
     found: 'an empty list',
-    fix: 'add the shop: its name, shopId, apiKey and channels, as in config/example.yaml',
+    fix:
+      'add the shop: its name, shopId, apiKey and channels, as in config/example.yaml, or in ' +
+      'SLUICE_SHOP_ variables',
   };
 }
 

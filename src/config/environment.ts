@@ -1,26 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { nearest } from './field.ts';
-import { showPath, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
+import { descriptions, exampleInVariable, nearest } from './field.ts';
+import { nodeAt } from './layers.ts';
+import {
+  showPath,
+  type SourcePosition,
+  whyUnreadable,
+  type Mistake,
+  type Path,
+} from './mistakes.ts';
+import { itemOf, schemaAt } from './schema-paths.ts';
+import { configSchema } from './schema.ts';
 import type { MapEntry, Source, SourceNode } from './source-tree.ts';
+import { isOfShop, VARIABLES, variableAt, type Variable } from './variables.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Names the configuration file. A `_FILE` variant of it does not exist. */
 const CONFIG_FILE = 'SLUICE_CONFIG';
-
-/**
- * The variables that set a key, so that the file need not contain it. Each has a variant with
- * `_FILE` after its name, which holds the path of a file with the value.
- */
-export const VARIABLES: ReadonlyMap<string, Path> = new Map([
-  ['SLUICE_DATA_DIR', ['dataDir']],
-  ['SLUICE_SPOOL_URL', ['spool', 'url']],
-  ['SLUICE_LOG_LEVEL', ['log', 'level']],
-  ['SLUICE_LOG_FORMAT', ['log', 'format']],
-  ['SLUICE_ADMIN_HOST', ['admin', 'host']],
-  ['SLUICE_ADMIN_PASSWORD', ['admin', 'password']],
-]);
 
 const FROM_FILE = '_FILE';
 /** Enough for any secret or single value; a larger file was named by mistake. */
@@ -39,13 +36,17 @@ export interface ReadEnvironment {
   readonly source: Source;
 }
 
-/** Reads the variables that set keys. Mistakes are reported in `source.mistakes`. */
+/**
+ * Reads the variables that set keys. Each has a variant with `_FILE` after its name, which holds the
+ * path of a file with the value. Mistakes are reported in `source.mistakes`.
+ */
 export function readEnvironment(env: Environment): ReadEnvironment {
   const resolved: Record<string, string | undefined> = { ...env };
   const mistakes: Mistake[] = [];
   const broken: Path[] = [];
   let root: SourceNode | undefined;
-  for (const [name, path] of VARIABLES) {
+  for (const variable of VARIABLES) {
+    const { name, path } = variable;
     const file = env[name + FROM_FILE] ?? undefined;
     const result = file === undefined ? { text: env[name] } : fromFile(env, name, file);
     if ('mistake' in result) {
@@ -55,13 +56,31 @@ export function readEnvironment(env: Environment): ReadEnvironment {
     }
     resolved[name] = result.text;
     if (result.text === undefined || result.text === '') continue;
-    const place = { file: `the environment, ${file === undefined ? name : name + FROM_FILE}` };
-    // The file may hold a secret that was assigned to the wrong key, so its content is not shown.
-    const written = file === undefined ? {} : { written: `the content of ${file}` };
-    root = withValue(root, path, { kind: 'text', place, text: result.text, ...written });
+    if (isOfKubernetes(name, env[name])) continue;
+    root = withValue(root, path, valueOf(variable, result.text, file));
   }
   return { env: resolved, source: { root, mistakes, broken, names: [] } };
 }
+
+function valueOf({ name, isList }: Variable, text: string, file: string | undefined): SourceNode {
+  const place = placeOf(file === undefined ? name : name + FROM_FILE);
+  // The file may hold a secret that was assigned to the wrong key, so its content is not shown.
+  const written = file === undefined ? {} : { written: `the content of ${file}` };
+  if (!isList) return { kind: 'text', place, text, ...written };
+  const items = text
+    .split(/[,\r\n]/)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  return {
+    ...{ kind: 'list', place },
+    items: items.map((item) => ({ kind: 'text', place, text: item, ...written })),
+  };
+}
+
+const placeOf = (variable: string): SourcePosition => ({
+  file: `the environment, ${variable}`,
+  variable,
+});
 
 type FromFile =
   | { readonly text: string }
@@ -99,11 +118,69 @@ function fromFile(env: Environment, name: string, file: string): FromFile {
 
 function withValue(root: SourceNode | undefined, path: Path, value: SourceNode): SourceNode {
   const [key, ...rest] = path;
+  const { place } = value;
   if (key === undefined) return value;
+  if (typeof key === 'number') {
+    // The only index is that of the one shop.
+    const [item] = root?.kind === 'list' ? root.items : [];
+    return { kind: 'list', place, items: [withValue(item, rest, value)] };
+  }
   const entries = new Map<string, MapEntry>(root?.kind === 'map' ? root.entries : []);
-  const child = withValue(entries.get(String(key))?.value, rest, value);
-  entries.set(String(key), { keyPlace: value.place, value: child });
-  return { kind: 'map', place: value.place, entries };
+  const child = withValue(entries.get(key)?.value, rest, value);
+  entries.set(key, { keyPlace: place, value: child });
+  return { kind: 'map', place, entries };
+}
+
+/**
+ * The keys whose value comes from a variable.
+ * @param environment the variables alone
+ * @param root all layers
+ * @returns the names of the variables by path: `http.port`, `shops[0].name`
+ */
+export function variablesInEffect(
+  environment: SourceNode | undefined,
+  root: SourceNode | undefined,
+): ReadonlyMap<string, string> {
+  return new Map(
+    VARIABLES.flatMap(({ path }) => {
+      const own = nodeAt(environment, path);
+      const name = own?.place.variable;
+      const isInEffect = name !== undefined && nodeAt(root, path) === own;
+      return isInEffect ? [[showPath(path), name] as const] : [];
+    }),
+  );
+}
+
+/** A mistake if both the file and variables describe shops: merging the two would surprise. */
+export function shopsTwice(environment: Source, file: Source | undefined): Mistake[] {
+  const shops = nodeAt(file?.root, ['shops']);
+  // A variable that the file itself uses as ${NAME} describes no shop of its own.
+  const names = VARIABLES.filter(isOfShop)
+    .map(({ path }) => nodeAt(environment.root, path)?.place.variable)
+    .filter((name) => name !== undefined)
+    .filter((name) => file?.names.includes(name.replace(/_FILE$/, '')) !== true);
+  if (shops === undefined || names.length === 0) return [];
+  return [
+    {
+      ...{ path: 'shops', place: shops.place },
+      expected: 'shops in the file, or one shop in SLUICE_SHOP_ variables, not both',
+      found: `also ${names.join(', ')}`,
+      fix: 'remove shops from the file, or unset these variables',
+    },
+  ];
+}
+
+/** A key that is missing among variables is set by its variable, not by a line in a file. */
+export function inEnvironment(mistake: Mistake, root: SourceNode | undefined): Mistake {
+  const variable = variableAt(mistake.path);
+  if (mistake.place?.variable === undefined || variable === undefined) return mistake;
+  const { name, path } = variable;
+  if (nodeAt(root, path) !== undefined) return mistake;
+  const schema = schemaAt(configSchema, path);
+  const description = schema && descriptions.get(itemOf(schema) ?? schema);
+  const example = description && exampleInVariable(description);
+  const fix = `set ${name}${example === undefined ? '' : ` to ${example}, for instance`}`;
+  return { ...mistake, place: placeOf(name), fix };
 }
 
 /**
@@ -111,16 +188,14 @@ function withValue(root: SourceNode | undefined, path: Path, value: SourceNode):
  * @param used names that the configuration file uses as `${NAME}`
  */
 export function environmentWarnings(env: Environment, used: ReadonlySet<string>): string[] {
-  const known = [CONFIG_FILE, ...[...VARIABLES.keys()].flatMap((name) => [name, name + FROM_FILE])];
+  const known = [CONFIG_FILE, ...VARIABLES.flatMap(({ name }) => [name, name + FROM_FILE])];
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith('SLUICE_') && !isOfKubernetes(name, value))
     .filter(([name]) => !known.includes(name) && !used.has(name))
     .map(([name]) => {
       const near = nearest(name, known);
       const hint =
-        near === undefined
-          ? `; there are ${CONFIG_FILE}, ${[...VARIABLES.keys()].join(', ')}`
-          : `; did you mean ${near}?`;
+        near === undefined ? '; docs/configuration.md lists them' : `; did you mean ${near}?`;
       return `the environment variable ${name} is unknown and ignored${hint}`;
     });
 }

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { descriptions, nearest, type FieldDescription } from './field.ts';
+import {
+  descriptions,
+  exampleInVariable,
+  nearest,
+  type FieldDescription,
+  unquoted,
+} from './field.ts';
 import { nearestNode, nodeAt } from './layers.ts';
 import { showPath, type Mistake, type Path } from './mistakes.ts';
+import { itemOf, keysOf, schemaAt, shapeOf } from './schema-paths.ts';
 import type { SourceNode } from './source-tree.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -106,15 +113,11 @@ function suggest(
 ): string | undefined {
   const key = path.findLast((part) => typeof part === 'string') ?? '';
   const isItem = typeof path.at(-1) === 'number';
-  // An environment variable holds the value alone, without `key:`.
-  const isVariable = node !== undefined && node.place.line === undefined;
-  const before = isVariable ? '' : isItem ? '- ' : `${key}: `;
+  if (node?.place.variable !== undefined) return suggestInVariable(schema, description, node);
+  const before = isItem ? '- ' : `${key}: `;
   const write = (value: string) => `write ${before}${value}`;
   if (description !== undefined) {
-    const hint =
-      node?.kind === 'text' && node.written === undefined && description.secret !== true
-        ? description.hint?.(node.text)
-        : undefined;
+    const hint = hintFor(description, node);
     return hint === undefined ? `${write(description.example)}, for instance` : write(hint);
   }
   if (schema instanceof z.ZodArray) {
@@ -125,45 +128,29 @@ function suggest(
   return undefined;
 }
 
-/** The schema at a path, without the wrappers of optional keys and defaults. */
-export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
-  let at: z.ZodType | undefined = unwrap(schema);
-  for (const part of path) {
-    at = typeof part === 'number' ? itemOf(at) : unwrap(shapeOf(at)?.[part]);
-  }
-  return at;
+/** An environment variable holds the value alone, without `key:` and quotes. */
+function suggestInVariable(
+  schema: z.ZodType | undefined,
+  description: FieldDescription | undefined,
+  node: SourceNode,
+): string | undefined {
+  const hint = description && hintFor(description, node);
+  if (hint !== undefined) return `write ${unquoted(hint)}`;
+  const item = itemOf(schema);
+  const described = description ?? (item && descriptions.get(item));
+  const example = described && exampleInVariable(described);
+  return example === undefined ? undefined : `write ${example}, for instance`;
 }
 
-/**
- * Every path at which the schema has a scalar or a list of scalars; `[]` stands for a list item.
- */
-export function keysOf(schema: z.ZodType, prefix = ''): string[] {
-  const at = unwrap(schema);
-  const item = itemOf(at);
-  const shape = shapeOf(item ?? at);
-  if (shape === undefined) return [prefix];
-  const base = item === undefined ? prefix : `${prefix}[]`;
-  return Object.entries(shape).flatMap(([key, value]) =>
-    keysOf(value, base === '' ? key : `${base}.${key}`),
-  );
-}
+/** The value that was probably meant, unless it would show what must not be shown. */
+const hintFor = (
+  { secret, hint }: FieldDescription,
+  node: SourceNode | undefined,
+): string | undefined =>
+  node?.kind === 'text' && node.written === undefined && secret !== true
+    ? hint?.(node.text)
+    : undefined;
 
 function pathsOf(schema: z.ZodType, key: string): string[] {
   return keysOf(schema).filter((path) => path.split('.').at(-1) === key);
-}
-
-function unwrap(schema: z.core.$ZodType | undefined): z.ZodType | undefined {
-  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodExactOptional) {
-    return unwrap(schema.unwrap());
-  }
-  return schema instanceof z.ZodType ? schema : undefined;
-}
-
-function shapeOf(schema: z.ZodType | undefined): Record<string, z.ZodType> | undefined {
-  // `shape` is typed with the core's base class; the schemas built here are all ZodTypes.
-  return schema instanceof z.ZodObject ? schema.shape : undefined;
-}
-
-function itemOf(schema: z.ZodType | undefined): z.ZodType | undefined {
-  return schema instanceof z.ZodArray ? unwrap(schema.element) : undefined;
 }

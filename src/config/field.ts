@@ -14,6 +14,13 @@ export interface FieldDescription {
   readonly hint?: (text: string) => string | undefined;
 }
 
+/** A value as it is written in a variable: without the quotes of YAML. */
+export const unquoted = (text: string): string => text.replace(/^"(.*)"$/s, '$1');
+
+/** An example for a variable; none for a secret, whose example is `${NAME}`. */
+export const exampleInVariable = ({ example }: FieldDescription): string | undefined =>
+  example.includes('${') ? undefined : unquoted(example);
+
 /** The descriptions of all scalars of the schema. */
 export const descriptions = z.registry<FieldDescription>();
 

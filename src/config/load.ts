@@ -6,14 +6,17 @@ import {
   configFileOf,
   type Environment,
   environmentWarnings,
+  inEnvironment,
   readEnvironment,
-  VARIABLES,
+  shopsTwice,
+  variablesInEffect,
 } from './environment.ts';
 import { explain } from './explain.ts';
 import { nodeAt, overlay, plainValue } from './layers.ts';
 import { showPath, showPosition, whyUnreadable, type Mistake } from './mistakes.ts';
 import { configSchema } from './schema.ts';
-import { readSource, type Source } from './source-tree.ts';
+import { readSource, type Source, type SourceNode } from './source-tree.ts';
+import { isOfShop, VARIABLES } from './variables.ts';
 import { warningsOf } from './warnings.ts';
 
 export interface LoadOptions {
@@ -28,7 +31,13 @@ export interface LoadOptions {
 }
 
 export type Loaded =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly warnings: readonly string[];
+      /** The names of the environment variables that set a value, by path: `shops[0].name`. */
+      readonly variables: ReadonlyMap<string, string>;
+    }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] };
 
 /** Both `src/config` and `dist/config` are two folders below the root. */
@@ -63,7 +72,10 @@ export function loadConfig(options: LoadOptions): Loaded {
   const found = parsed.success ? [] : explain(configSchema, root, parsed.error.issues);
   const mistakes = [
     ...reported,
-    ...[...found, ...crossChecks(root)].filter(isNotReportedYet(broken)),
+    ...shopsTwice(environment, override),
+    ...[...found, ...crossChecks(root)]
+      .filter(isNotReportedYet(broken))
+      .map((mistake) => inEnvironment(mistake, root)),
   ];
   if (!parsed.success || mistakes.length > 0) return { ok: false, mistakes: inOrder(mistakes) };
   const config: Config = deepFreeze(parsed.data);
@@ -73,18 +85,21 @@ export function loadConfig(options: LoadOptions): Loaded {
     ...overruled(environment, override),
     ...warningsOf(config),
   ];
-  return { ok: true, config, warnings };
+  return { ok: true, config, warnings, variables: variablesInEffect(environment.root, root) };
 }
 
-/** Warns when the file overrides a variable. */
+/** Warns when the file overrides a variable. Shops are not merged: `shopsTwice`. */
 function overruled(environment: Source, override: Source | undefined): string[] {
-  return [...VARIABLES].flatMap(([name, path]) => {
+  return VARIABLES.filter((variable) => !isOfShop(variable)).flatMap(({ name, path }) => {
     const ours = nodeAt(environment.root, path);
     const theirs = nodeAt(override?.root, path);
-    if (ours?.kind !== 'text' || theirs?.kind !== 'text' || ours.text === theirs.text) return [];
+    if (ours === undefined || theirs === undefined || isSame(ours, theirs)) return [];
     return [`${name} is ignored: ${showPath(path)} in ${showPosition(theirs.place)} overrides it`];
   });
 }
+
+const isSame = (one: SourceNode, other: SourceNode): boolean =>
+  JSON.stringify(plainValue(one)) === JSON.stringify(plainValue(other));
 
 function readFile(file: string, { env, regularFileOnly = false }: LoadOptions): Source {
   let text: string;

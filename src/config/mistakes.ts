@@ -5,6 +5,8 @@ import { codeOf } from '../runtime/error-code.ts';
  */
 export interface SourcePosition {
   readonly file: string;
+  /** Of a value from the environment. */
+  readonly variable?: string;
   readonly line?: number;
   readonly column?: number;
 }

@@ -183,7 +183,7 @@ export const configSchema = z.strictObject({
   }),
   smtp: z.strictObject({
     enabled: flag(),
-    host: host('0.0.0.0'),
+    host: host('"::"'),
     port: port(2525),
     hostname: host('mx.acme.example'),
     tls: z.exactOptional(
@@ -206,7 +206,7 @@ export const configSchema = z.strictObject({
   }),
   http: z.strictObject({
     enabled: flag(),
-    host: host('0.0.0.0'),
+    host: host('"::"'),
     port: port(8080),
     publicUrl: httpUrl('the public URL of the HTTP port', 'https://gw.acme.example'),
     trustProxy: z.array(network('10.0.0.5')),

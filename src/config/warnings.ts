@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { clientAddress } from '../runtime/ip-addresses.ts';
 import type { Config } from './config.ts';
 
 /**
@@ -61,6 +62,6 @@ function endpointInTheClear({ localPlatform: { agent } }: Config): string[] {
 }
 
 function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '');
+  const bare = clientAddress(host.replace(/^\[|\]$/g, ''));
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
 }

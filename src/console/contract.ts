@@ -277,6 +277,8 @@ export interface ConfigurationView {
     readonly value: string;
     readonly secret: boolean;
     readonly isDefault: boolean;
+    /** The environment variable that set it. */
+    readonly variable?: string;
   }[];
   /** Differences between the file and the running configuration; null when the file is invalid. */
   readonly pending: readonly { readonly path: string; readonly needsRestart: boolean }[] | null;

@@ -7,7 +7,7 @@ export interface ConfigSource {
   readonly file?: string;
   /** Reads the current configuration. */
   load(): Loaded;
-  /** Reads the defaults alone. */
+  /** Reads the defaults alone, without file and environment. */
   defaults(): Loaded;
 }
 
@@ -17,7 +17,7 @@ export function configSource(options: LoadOptions): ConfigSource {
     ...(file !== undefined && file !== '' && { file }),
     load: () => loadConfig({ ...options, regularFileOnly: true }),
     // An empty name means no file.
-    defaults: () => loadConfig({ ...options, file: '' }),
+    defaults: () => loadConfig({ ...options, env: {}, file: '' }),
   };
 }
 

@@ -13,7 +13,8 @@ import { platformUrlOf } from './platform-url.ts';
 import { withGeneratedKeys, planReload } from './reload.ts';
 import type { z } from 'zod';
 import { writtenDuration } from '../config/duration.ts';
-import { schemaAt } from '../config/explain.ts';
+import { showPath } from '../config/mistakes.ts';
+import { schemaAt } from '../config/schema-paths.ts';
 import { descriptions, type FieldDescription } from '../config/field.ts';
 import { configSchema } from '../config/schema.ts';
 import { Secret } from '../config/secret.ts';
@@ -52,14 +53,17 @@ export function shownValues(config: Config, source: ConfigSource): Configuration
   const loaded = source.defaults();
   const defaults = loaded.ok ? textsOf(loaded.config) : new Map<string, string>();
   const ofShops = textsOf({ shops: [shopDefaults()] });
+  const read = source.load();
   return leavesOf(config)
     .filter(({ at }) => !NOT_OF_THE_FILE.has(String(at[0])))
     .map((leaf) => {
       const { path } = leaf;
+      const variable = read.ok ? read.variables.get(showPath(leaf.at)) : undefined;
       const inShop = path.replace(/^shops\[[^\]]*\]/, `shops[${shopDefaults().name}]`);
       const usual = inShop === path ? defaults.get(path) : ofShops.get(inShop);
       const { value, secret } = shownValue(leaf);
-      return { path, value, secret, isDefault: usual !== undefined && usual === value };
+      const isDefault = usual !== undefined && usual === value;
+      return { path, value, secret, isDefault, ...(variable !== undefined && { variable }) };
     });
 }
 

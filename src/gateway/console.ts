@@ -43,7 +43,7 @@ import { examine } from '../operations/doctor/doctor.ts';
 import { doctorTargets } from './doctor-targets.ts';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
-import { ipNetwork } from '../runtime/ip-addresses.ts';
+import { clientAddress, ipNetwork } from '../runtime/ip-addresses.ts';
 import { type Channel, CHANNELS } from '../domain/channel.ts';
 
 /** Where the build puts the page; the same path from src/gateway/ and from dist/gateway/. */
@@ -339,7 +339,7 @@ export function isSecureOf(trustProxy: readonly string[]): (request: IncomingMes
   return ({ headers, socket }) => {
     const proto = headers['x-forwarded-proto'];
     const first = typeof proto === 'string' ? proto.split(',', 1)[0]?.trim().toLowerCase() : '';
-    return first === 'https' && trust(socket.remoteAddress ?? '', 0);
+    return first === 'https' && trust(clientAddress(socket.remoteAddress ?? ''), 0);
   };
 }
 

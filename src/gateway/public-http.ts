@@ -11,7 +11,7 @@ import proxyAddr from 'proxy-addr';
 import type { Readiness } from '../observability/readiness.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Current } from '../runtime/current.ts';
-import { createNetworks } from '../runtime/ip-addresses.ts';
+import { clientAddress, createNetworks } from '../runtime/ip-addresses.ts';
 import { createHttpListener, type HttpListener } from '../runtime/http-listener.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -54,11 +54,16 @@ export const replaceableRoute =
   (request, response, next) =>
     current.value(request, response, next);
 
-/** The client's address, from X-Forwarded-For where the proxies are trusted. */
+/**
+ * The client's address, from X-Forwarded-For where the proxies are trusted. A mapped IPv4 address is
+ * returned as the IPv4 address.
+ */
 export function clientIpOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {
-  if (trustProxy.length === 0) return (request) => request.socket.remoteAddress ?? '';
+  if (trustProxy.length === 0) {
+    return (request) => clientAddress(request.socket.remoteAddress ?? '');
+  }
   const trust = proxyAddr.compile([...trustProxy]);
-  return (request) => proxyAddr(request, trust);
+  return (request) => clientAddress(proxyAddr(request, trust));
 }
 
 /**
@@ -94,6 +99,7 @@ export function createHttpDoor(
     ...{ maxConnections, maxConnectionsPerIp },
     trusted: { has: (address) => trusted.value.has(address) },
     onOpen: (connections) => metrics.httpConnections.set({ door }, connections),
+    onNoIpv6: () => logger.warn('listen.no_ipv6', { door }),
     onCutOff: (reason) => {
       metrics.httpCutOff.inc({ door, reason });
       counts.set(reason, (counts.get(reason) ?? 0) + 1);

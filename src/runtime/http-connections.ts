@@ -6,7 +6,7 @@ import {
   DataPace,
   type DataPaceOptions,
 } from './connection-limits.ts';
-import { ipNetwork, type Networks } from './ip-addresses.ts';
+import { clientAddress, ipNetwork, type Networks } from './ip-addresses.ts';
 
 /** Why a connection was refused or cut off. */
 export type CutOff =
@@ -98,7 +98,7 @@ export class HttpConnections {
    * closes.
    */
   admit(socket: Socket, now: number): boolean {
-    const address = socket.remoteAddress ?? '';
+    const address = clientAddress(socket.remoteAddress ?? '');
     if (!this.#makesRoom(address, now)) return false;
     this.#live.set(socket, { socket, address, idleSince: now });
     socket.once('close', () => this.forget(socket));

@@ -5,12 +5,13 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type CutOff, type HttpBounds, HttpConnections } from './http-connections.ts';
 import { type FinalAnswer, FinalAnswers } from './final-answer.ts';
 import { everyInStep } from './clock.ts';
 import type { Networks } from './ip-addresses.ts';
+import { listenOn } from './listen.ts';
 
 const SECOND = 1000;
 
@@ -24,6 +25,8 @@ export interface HttpListenerOptions extends HttpBounds {
   readonly finalAnswer: (status: RefusedStatus) => Pick<FinalAnswer, 'type' | 'body'>;
   readonly onCutOff: (why: CutOff) => void;
   readonly onOpen: (connections: number) => void;
+  /** It was to listen on all addresses of a machine that has no IPv6. */
+  readonly onNoIpv6: () => void;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
@@ -45,6 +48,7 @@ export const HTTP_LISTENER_DEFAULTS: HttpListenerOptions = {
   finalAnswer: (status) => ({ type: 'text/plain; charset=utf-8', body: `${REASONS[status]}\n` }),
   onCutOff: () => undefined,
   onOpen: () => undefined,
+  onNoIpv6: () => undefined,
   now: () => performance.now(),
 };
 
@@ -138,21 +142,14 @@ export function createHttpListener(
   let endChecks = (): void => undefined;
   return {
     server,
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        watch(server, connections, options);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          endChecks = everyInStep(options.checkEveryMs, () =>
-            connections.endStalled(options.now()),
-          );
-          // Later errors (EMFILE on accept) are temporary; each connection has its own limits.
-          server.on('error', () => undefined);
-          // A listening TCP server returns an AddressInfo; the other types are for pipes.
-          resolve((server.address() as AddressInfo).port);
-        });
-      }),
+    listen: async (host, port) => {
+      watch(server, connections, options);
+      const bound = await listenOn(server, { host, port, onNoIpv6: options.onNoIpv6 });
+      endChecks = everyInStep(options.checkEveryMs, () => connections.endStalled(options.now()));
+      // Later errors (EMFILE on accept) are temporary; each connection has its own limits.
+      server.on('error', () => undefined);
+      return bound;
+    },
     endKeepAlive: () => {
       server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) =>
         response.setHeader('connection', 'close'),

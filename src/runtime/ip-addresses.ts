@@ -8,44 +8,63 @@ export interface Networks {
   has(address: string): boolean;
 }
 
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/** The length of the prefix of IPv4-mapped addresses, `::ffff:0:0/96`. */
+const MAPPED_BITS = 96;
+
 /** @throws {TypeError} for anything but an address or `address/prefix` */
 export function createNetworks(cidrs: readonly string[]): Networks {
-  const list = new BlockList();
+  // Apart, because a BlockList finds an IPv4 address in the IPv6 networks that hold its mapped form.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const cidr of cidrs) {
-    const [address = '', prefix] = cidr.split('/');
-    const version = isIP(address);
+    const [written = '', prefix] = cidr.split('/');
+    const version = isIP(written);
     if (version === 0) throw new TypeError('expected an IP address or address/prefix');
-    const family = version === 4 ? 'ipv4' : 'ipv6';
     const width = version === 4 ? 32 : 128;
-    list.addSubnet(address, prefix === undefined ? width : Number(prefix), family);
+    const bits = prefix === undefined ? width : Number(prefix);
+    const address = bits >= MAPPED_BITS ? clientAddress(written) : written;
+    const isMapped = address !== written;
+    const family = familyOf(address);
+    lists[family].addSubnet(address, isMapped ? bits - MAPPED_BITS : bits, family);
   }
   // A client is checked several times per message, and each check creates an address object.
   const known = new Map<string, boolean>();
   return {
-    has(address) {
-      const before = known.get(address);
+    has(client) {
+      const before = known.get(client);
       if (before !== undefined) return before;
-      const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-      const contained = isIP(address) !== 0 && list.check(address, family);
+      const address = clientAddress(client);
+      const family = familyOf(address);
+      const contained = isIP(address) !== 0 && lists[family].check(address, family);
       if (known.size === MAX_REMEMBERED) known.clear();
-      known.set(address, contained);
+      known.set(client, contained);
       return contained;
     },
   };
 }
 
 /**
- * The key of limits per address: the IPv4 address, or the /64 of an IPv6 address, because one
- * customer line can choose from that many addresses (RFC 6177 §2). An IPv4-mapped address
- * (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), which is how a socket on `::` shows an IPv4 client,
- * counts as its IPv4 address; otherwise all of IPv4 would share one key.
+ * The address of a client as the rest of the program knows it: an IPv4-mapped address
+ * (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), which is how a socket on `::` shows an IPv4 client, is its
+ * IPv4 address. Every place that takes an address from a socket or a proxy passes it through here.
  */
-export function ipNetwork(address: string): string {
+export function clientAddress(address: string): string {
   if (!isIPv6(address)) return address;
   const groups = groupsOf(address.replace(/%.*$/, ''));
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return groups.slice(6).flatMap(bytesOf).join('.');
-  return `${groups
+  return isMapped ? groups.slice(6).flatMap(bytesOf).join('.') : address;
+}
+
+/**
+ * The key of limits per address: the IPv4 address, or the /64 of an IPv6 address, because one
+ * customer line can choose from that many addresses (RFC 6177 §2). An IPv4-mapped address counts as
+ * its IPv4 address; otherwise all of IPv4 would share one key.
+ */
+export function ipNetwork(client: string): string {
+  const address = clientAddress(client);
+  if (!isIPv6(address)) return address;
+  return `${groupsOf(address.replace(/%.*$/, ''))
     .slice(0, 4)
     .map((group) => group.toString(16))
     .join(':')}::/64`;
@@ -152,9 +171,12 @@ export function createPublicLookup(resolve: LookupFunction = dns.lookup): Lookup
   };
 }
 
-/** The host under which a program on this machine reaches a listener on all interfaces. */
+/**
+ * The host under which a program on this machine reaches a listener on all interfaces. One on `::`
+ * accepts IPv4 too, also on a machine without IPv6.
+ */
 export const ownHost = (host: string): string =>
-  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 
 /** The same with the port: `host:port`. */
 export function reachable({

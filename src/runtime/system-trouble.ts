@@ -119,7 +119,7 @@ function noPort({ code, port, address }: SystemError): Trouble {
     const host = typeof address === 'string' ? address : 'the configured one';
     return {
       found: `this machine has no address ${host} to listen on`,
-      todo: 'Configure one of its addresses, or 0.0.0.0 for all of them',
+      todo: 'Configure one of its addresses, or :: for all of them',
       mayPass: false,
     };
   }

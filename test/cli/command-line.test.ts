@@ -28,16 +28,20 @@ async function sluice(...args: string[]) {
 }
 
 /** Those that the help shows. */
-function commands(command: Command, names: readonly string[] = []): (readonly string[])[] {
+function commands(command: Command, names: readonly string[] = []): Named[] {
   const shown = command.createHelp().visibleCommands(command);
   const below = command.commands.filter((child) => shown.includes(child));
-  return [names, ...below.flatMap((child) => commands(child, [...names, child.name()]))];
+  const own = { names, line: ['sluice', ...names].join(' '), command };
+  return [own, ...below.flatMap((child) => commands(child, [...names, child.name()]))];
 }
 
-const all = commands(createProgram(captureTerminal(), events)).map((names) => ({
-  names,
-  line: ['sluice', ...names].join(' '),
-}));
+interface Named {
+  readonly names: readonly string[];
+  readonly line: string;
+  readonly command: Command;
+}
+
+const all = commands(createProgram(captureTerminal(), events));
 
 test('the commands', () => {
   expect(all.map(({ line }) => line)).toEqual([
@@ -95,12 +99,23 @@ test('the commands', () => {
   ]);
 });
 
+/** They print no result: a running gateway, and a script for a shell. */
+const WITHOUT_JSON = ['sluice serve', 'sluice completion'];
+
+test('every command that prints a result has --json', () => {
+  const without = all
+    .filter(({ command }) => command.commands.length === 0)
+    .filter(({ command }) => !command.options.some(({ long }) => long === '--json'));
+  expect(without.map(({ line }) => line)).toEqual(WITHOUT_JSON);
+});
+
 test.each(all)('$line --help shows an example of itself', async ({ names, line }) => {
   const terminal = captureTerminal();
   expect(await runCli([...names, '--help'], terminal, events)).toBe(0);
   const example = /Examples?:\n {2}\$ (sluice .*)$/m.exec(terminal.stdout())?.[1] ?? '';
   expect(example.startsWith(line)).toBe(true);
   expect(terminal.stdout()).toContain('--config <file>');
+  expect(terminal.stdout()).toContain('--quiet');
 });
 
 test('the exit codes are in the help', async () => {
@@ -132,6 +147,23 @@ describe('the built program', () => {
       stdout: 'The configuration is valid: the defaults, the demo shop.\n',
     });
     expect(readdirSync(dir.path)).toEqual([]);
+  });
+
+  test('config check --json prints the mistakes, or the shops and warnings', async () => {
+    const file = join(dir.path, 'bad.yaml');
+    writeFileSync(file, 'smtp: {prot: 1}\nadmin: {password: short}\n');
+    const { code, stdout } = await sluice('config', 'check', '--json', '--config', file);
+    expect(code).toBe(2);
+    expect(stdout).not.toContain('short');
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ ok: false, file, warnings: [] },
+      mistakes: [
+        expect.objectContaining({ path: 'smtp.prot', place: `${file}:1:8` }),
+        expect.objectContaining({ path: 'admin.password', place: `${file}:2:19` }),
+      ],
+    });
+    const valid = JSON.parse((await sluice('config', 'check', '--json')).stdout) as unknown;
+    expect(valid).toEqual({ ok: true, shops: [], warnings: [], mistakes: [] });
   });
 
   test.each([

@@ -128,7 +128,7 @@ test.each<[string[], string[]]>([
   [['nonsense', 'more', 'qu'], ['queue']],
   [
     ['completion', '--'],
-    ['--version', '--config', '--help'],
+    ['--version', '--config', '--quiet', '--help'],
   ],
   // What is hidden in the help is not offered.
   [['compl'], ['completion']],

@@ -7,9 +7,9 @@ import { captureTerminal } from '../support/capture-terminal.ts';
 
 const events = Object.assign(new EventEmitter(), { exit: () => undefined });
 
-async function hashed(input: Readable | undefined) {
+async function hashed(input: Readable | undefined, ...args: string[]) {
   const terminal = { ...captureTerminal(), ...(input && { input }) };
-  const code = await runCli(['config', 'hash-password'], terminal, events);
+  const code = await runCli(['config', 'hash-password', ...args], terminal, events);
   return { code, stdout: terminal.stdout(), stderr: terminal.stderr() };
 }
 
@@ -24,6 +24,11 @@ test.each(['of-the-console\n', 'of-the-console\r\n', 'of-the-console'])(
     expect(await matchesHash('of-the-console', hash)).toBe(true);
   },
 );
+
+test('for programs, it is an object', async () => {
+  const { stdout } = await hashed(Readable.from(['of-the-console\n']), '--json');
+  expect(JSON.parse(stdout)).toEqual({ hash: expect.stringMatching(/^\$scrypt\$/) });
+});
 
 test.each([
   ['nothing', ['']],

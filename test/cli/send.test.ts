@@ -156,6 +156,15 @@ describe('send email', () => {
     expect(mails[0]?.raw).toContain('note.txt');
   });
 
+  test('prints the reply as JSON for programs', async () => {
+    const { port } = await smtpServer();
+    const { stdout } = await send('email', 'Hi', '--port', String(port), '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ from: 'ada@customer.example', to: 'support@demo.example' },
+      response: expect.stringMatching(/^250 /),
+    });
+  });
+
   test('says what the server answered when it refuses', async () => {
     const { port } = await smtpServer();
     const answer = await send('email', 'Hi', '--port', String(port), '--to', 'nobody@demo.example');
@@ -172,6 +181,14 @@ describe('send email', () => {
 });
 
 describe('send sms', () => {
+  test('prints the message as JSON for programs', async () => {
+    const { port, texts } = await webhookServer();
+    const { stdout } = await send('sms', 'Hello', '--port', String(port), '--json');
+    const [{ From: from, To: to, MessageSid: messageSid } = {}] = texts;
+    expect(JSON.parse(stdout)).toEqual({ from, to, messageSid });
+    expect(messageSid).toMatch(/^SM/);
+  });
+
   test("signs with the shop's token, for the public URL; each text has a SID of its own", async () => {
     const { port, texts } = await webhookServer();
     for (const text of ['Are you open?', 'ÄÖ & = %']) {
@@ -270,7 +287,7 @@ describe('what serve prints', () => {
       platform: { url: 'http://127.0.0.1:8082' },
     });
     expect(text).toMatch(/email +smtp:\/\/127\.0\.0\.1:2525 +support@demo\.example/);
-    expect(text).toMatch(/SMS +http:\/\/\[::1\]:8080\/sms\/twilio +\+12025550142/);
+    expect(text).toMatch(/SMS +http:\/\/127\.0\.0\.1:8080\/sms\/twilio +\+12025550142/);
     expect(text).toMatch(/chat .*key demo/);
     expect(text).toMatch(
       /platform +http:\/\/127\.0\.0\.1:8082 +the local platform; its API: \/reference$/m,

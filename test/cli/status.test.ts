@@ -1,5 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { runCli } from '../../src/cli/run.ts';
+import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';
 import { freePorts, ownLoopbackAddress } from '../support/gateway-config.ts';
@@ -87,6 +90,34 @@ test('reload says what the gateway made of its configuration', async () => {
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('delivery.concurrency');
   await gateway.terminate();
+});
+
+test('config show names the environment variable that a value comes from', async () => {
+  const env = {
+    SLUICE_HTTP_PORT: '9000',
+    SLUICE_SHOP_NAME: 'acme',
+    SLUICE_SHOP_ID: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+    SLUICE_SHOP_API_KEY: 'hunter2-of-the-platform',
+    SLUICE_SHOP_EMAIL_ADDRESSES: 'support@acme.example',
+  };
+  const show = async (...args: string[]) => {
+    const terminal = captureTerminal(env);
+    const events = Object.assign(new EventEmitter(), { exit: () => undefined });
+    expect(await runCli(['config', 'show', ...args], terminal, events)).toBe(0);
+    return terminal.stdout();
+  };
+  const all = await show();
+  expect(all).toMatch(/^http\.port +9000 +SLUICE_HTTP_PORT$/m);
+  expect(all).toMatch(/^smtp\.port +2525 +default$/m);
+  expect(all).toMatch(/^shops\[acme\]\.apiKey +•+ +SLUICE_SHOP_API_KEY$/m);
+  expect(all).not.toContain('hunter2');
+  expect(parsed(await show('http.port', '--json'))).toEqual([
+    {
+      ...{ path: 'http.port', value: '9000', secret: false, isDefault: false },
+      variable: 'SLUICE_HTTP_PORT',
+    },
+  ]);
+  expect(await show('http', '--changed')).toMatch(/^http\.port .*$/m);
 });
 
 test('config show prints effective values and no secret; help knows commands of commands', async () => {

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { configSchema } from '../../src/config/schema.ts';
 import { shopSchema } from '../../src/config/shop-schema.ts';
-import { keysOf } from '../../src/config/explain.ts';
+import { keysOf } from '../../src/config/schema-paths.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const path = (name: string) => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));

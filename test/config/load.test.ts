@@ -63,7 +63,7 @@ test('a file overrides key by key; lists are replaced; SLUICE_CONFIG names it to
   const text = 'smtp: {port: 25, trustedRelays: [10.0.0.1]}\nlog:\n';
   expect(valid(text).config.smtp).toMatchObject({
     port: 25,
-    host: '0.0.0.0',
+    host: '::',
     trustedRelays: ['10.0.0.1'],
   });
   const named = loadConfig({ env: { SLUICE_CONFIG: write(text) } });

@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, afterAll, expect, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -44,13 +46,38 @@ async function printed(...args: string[]): Promise<string[]> {
   return Object.keys(Array.isArray(value) ? (value[0] as object) : value);
 }
 
+/** The commands with --json, as their sections name them. */
+function withJson(command: Command, names: readonly string[] = []): string[] {
+  const own = command.options.some(({ long }) => long === '--json') ? [names.join(' ')] : [];
+  return [
+    ...own,
+    ...command.commands.flatMap((child) => withJson(child, [...names, child.name()])),
+  ];
+}
+
+test('each command with --json has a section', () => {
+  const sections = [...PAGE.matchAll(/^## (.*)$/gm)].flatMap(([, heading = '']) => {
+    const [first = '', ...others] = heading.split(', ');
+    const group = first.split(' ')[0] ?? '';
+    return [first, ...others.map((name) => `${group} ${name}`)];
+  });
+  const events = Object.assign(new EventEmitter(), { exit: () => undefined });
+  const named = withJson(createProgram(captureTerminal(), events));
+  expect(named.length).toBeGreaterThan(20);
+  // Those of `platform` print the platform's own objects.
+  const missing = named.filter((name) => !name.startsWith('platform ') && !sections.includes(name));
+  expect(missing).toEqual([]);
+});
+
 // `audit` comes first: others add lines to it.
 test.each([
   ['audit', ['audit'], []],
   ['queue list', ['queue', 'list'], []],
   ['queue show', ['queue', 'show', id], ['queue list']],
   ['queue stats', ['queue', 'stats'], []],
+  ['queue export', ['queue', 'export', '--output', join(dir.path, 'out.jsonl')], []],
   ['queue retry, release, discard, restore', ['queue', 'release', '--all', '--yes'], []],
+  ['config check', ['config', 'check'], []],
   ['shops', ['shops'], []],
   ['shops try', ['shops', 'try', 'demo'], []],
   ['doctor', ['doctor', '--only', 'clock'], []],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { keysOf } from '../../src/config/explain.ts';
+import { keysOf } from '../../src/config/schema-paths.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { isReloadable, RELOADABLE_PATHS } from '../../src/gateway/live-config.ts';
 

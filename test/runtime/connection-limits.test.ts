@@ -28,6 +28,18 @@ describe('trusted relays', () => {
     expect(trusted.has(address)).toBe(expected);
   });
 
+  test.each([
+    ['::ffff:10.0.0.0/104', '10.1.2.3', true],
+    ['::ffff:10.0.0.0/104', '::ffff:10.1.2.3', true],
+    ['::ffff:10.0.0.0/104', '11.1.2.3', false],
+    ['::ffff:10.0.0.1', '10.0.0.1', true],
+    ['::ffff:0:0/96', '192.0.2.1', true],
+    ['::/0', '192.0.2.1', false],
+    ['::/0', '2001:db8::1', true],
+  ])('%s has %s: %s', (network, address, expected) => {
+    expect(createNetworks([network]).has(address)).toBe(expected);
+  });
+
   test.each(['', 'example.com', '10.0.0.0/33', '10.0.0.0/x'])('%j is no network', (cidr) => {
     expect(() => createNetworks([cidr])).toThrow();
   });

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it, test } from '@jest/globals';
 import {
+  clientAddress,
   createPublicLookup,
   ipNetwork,
   isPublicAddress,
@@ -96,6 +97,18 @@ describe('the lookup', () => {
     const lookup = createPublicLookup((_hostname, _options, callback) => callback(failure, []));
     await expect(ask(lookup, true)).rejects.toBe(failure);
   });
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::FFFF:c000:207', '192.0.2.7'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['::192.0.2.7', '::192.0.2.7'],
+  ['fe80::1%eth0', 'fe80::1%eth0'],
+  ['', ''],
+])('the client %s is %s', (address, client) => {
+  expect(clientAddress(address)).toBe(client);
 });
 
 test.each([

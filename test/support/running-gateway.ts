@@ -7,6 +7,7 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { type ConfigChoices, gatewayConfig } from './gateway-config.ts';
+import { reachable } from '../../src/runtime/ip-addresses.ts';
 import { lendBallast } from './store.ts';
 
 export interface RunningGateway {
@@ -51,8 +52,8 @@ export async function startGateway(
     throw new Error('a door that is not open');
   return {
     smtpPort: smtp.port,
-    httpUrl: `http://${http.host}:${http.port}`,
-    adminUrl: `http://${admin.host}:${admin.port}`,
+    httpUrl: `http://${reachable(http)}`,
+    adminUrl: `http://${reachable(admin)}`,
     reload: () => gateway.reload('signal'),
     stop: () => gateway.stop(),
   };

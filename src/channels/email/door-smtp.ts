@@ -15,6 +15,7 @@ import {
   type RateOptions,
 } from '../../runtime/connection-limits.ts';
 import { createNetworks, type Networks } from '../../runtime/ip-addresses.ts';
+import { listenOn } from '../../runtime/listen.ts';
 import { type DoorCheck, DoorReport, type MessageRateOptions } from './door.ts';
 import { createEnvelopeHandlers, DataHandler, TransactionDirectories } from './smtp-transaction.ts';
 import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connection.ts';
@@ -155,7 +156,10 @@ export function createEmailServer(
 
   return {
     async start() {
-      const port = await listener.listenOn(options.host, options.port);
+      const port = await listenOn(listener.server, {
+        ...{ host: options.host, port: options.port, backlog: 1024 },
+        onNoIpv6: () => logger.warn('listen.no_ipv6', { door: 'smtp' }),
+      });
       data.start();
       endIdleChecks = everyInStep(options.checkEveryMs, () =>
         listener.endIdle(performance.now(), options.noMessageMs),
@@ -298,19 +302,6 @@ class SmtpListener extends SMTPServer {
     this.#bySession.set(connection.session, connection);
     connection.on('error', (error: Error) => this._onError(error));
     connection.init();
-  }
-
-  /** Resolves with the port when the server listens. */
-  async listenOn(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen({ host, port, backlog: 1024 }, () => {
-        this.server.off('error', reject);
-        resolve();
-      });
-    });
-    const address = this.server.address();
-    return typeof address === 'object' && address !== null ? address.port : port;
   }
 
   /** Accepts no new connections; resolves when the last one is closed. */

@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { clientAddress } from '../../runtime/ip-addresses.ts';
 import { SmtpParser } from './smtp-parser.ts';
 import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './refusals.ts';
 
@@ -80,6 +81,10 @@ export class SmtpConnection extends SMTPConnection {
   ) {
     super(server, socket, options);
     this.#rules = rules;
+    // The library knows only one of the forms in which a PROXY header can write a mapped address.
+    const given = options?.remoteAddress ?? socket.remoteAddress ?? '';
+    const address = clientAddress(given);
+    if (address !== given) this.remoteAddress = address;
   }
 
   /** The size of the current message after dot-unstuffing. */

@@ -4,7 +4,7 @@ import type { Page } from '../../platform-api/resources.ts';
 import { document, jsonLine } from '../json.ts';
 import { quote } from '../quote.ts';
 import { Table } from '../table.ts';
-import { printable, type Terminal } from '../terminal.ts';
+import { note, printable, type Terminal } from '../terminal.ts';
 import { onPlatform } from './connection.ts';
 import { type Listing, type ListOptions, optionsOf, PAGING, queryOf } from './request-fields.ts';
 
@@ -52,7 +52,7 @@ function rows<Query, Item>(
     isEmpty &&= results.length === 0;
     const further = cursorOf(next);
     if (!all && further !== undefined)
-      terminal.err(`For more: --cursor ${word(further)}, or --all\n`);
+      note(terminal, `For more: --cursor ${word(further)}, or --all\n`);
   };
 }
 

@@ -5,7 +5,7 @@ import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import { UsageError, CommandFailed } from '../exit-codes.ts';
 import { firstInbox } from '../../gateway/sample-messages/first-inbox.ts';
 import { quote } from '../quote.ts';
-import { printable, type Terminal } from '../terminal.ts';
+import { note, printable, type Terminal } from '../terminal.ts';
 import { bodyOf, field, optionsOf, type RequestFields, withFields } from './request-fields.ts';
 import { document } from '../json.ts';
 import { withConnection } from './resource-command.ts';
@@ -162,7 +162,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 async function readInput(terminal: Terminal): Promise<string> {
   const { input } = terminal;
   if (input === undefined) throw new CommandFailed('standard input is not available');
-  if (input.isTTY) terminal.err('Type the text and end it with Ctrl-D on an empty line.\n');
+  if (input.isTTY) note(terminal, 'Type the text and end it with Ctrl-D on an empty line.\n');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of input) {

@@ -206,17 +206,22 @@ describe('a client that misbehaves', () => {
 });
 
 describe('the PROXY protocol', () => {
-  test('gives the client of a listed proxy its own address', async () => {
+  test.each([
+    ['TCP4 192.0.2.7 192.0.2.1', '192.0.2.7'],
+    ['TCP6 ::ffff:192.0.2.7 ::1', '192.0.2.7'],
+    ['TCP6 ::ffff:c000:207 ::1', '192.0.2.7'],
+    ['TCP6 2001:DB8:0::7 ::1', '2001:db8::7'],
+  ])('gives the client of a listed proxy its own address: %s', async (ends, address) => {
     const at = await open({ proxyProtocol: ['127.0.0.1'], trustedRelays: [] });
     const client = await at.connect();
-    client.send('PROXY TCP4 192.0.2.7 192.0.2.1 4000 25\r\n');
+    client.send(`PROXY ${ends} 4000 25\r\n`);
     await client.reply();
     await client.envelope(['support@acme.example']);
     await client.say('DATA');
     expect(await client.say('Subject: x\r\n\r\n.')).toMatch(/^250 /);
     client.destroy();
     const [entry] = await at.entries();
-    expect(parseEmailMeta(entry?.meta ?? {}).remoteAddress).toBe('192.0.2.7');
+    expect(parseEmailMeta(entry?.meta ?? {}).remoteAddress).toBe(address);
   });
 
   test('is not believed from anybody else', async () => {

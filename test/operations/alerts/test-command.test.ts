@@ -11,13 +11,13 @@ import { startWebhook, TOKEN } from './webhook-stand-in.ts';
 
 const events = Object.assign(new EventEmitter(), { exit: () => undefined });
 
-async function alertsTest(alerts: Readonly<Record<string, unknown>>, more = {}) {
+async function alertsTest(alerts: Readonly<Record<string, unknown>>, more = {}, ...args: string[]) {
   const dir = tempDir();
   ends(() => dir.remove());
   const file = join(dir.path, 'sluice.json');
   writeFileSync(file, JSON.stringify({ dataDir: join(dir.path, 'data'), alerts, ...more }));
   const terminal = captureTerminal();
-  const code = await runCli(['alerts', 'test', '--config', file], terminal, events);
+  const code = await runCli(['alerts', 'test', '--config', file, ...args], terminal, events);
   return { code, stdout: terminal.stdout(), stderr: terminal.stderr() };
 }
 
@@ -53,6 +53,16 @@ test('a target that is busy is told at once: who asks waits at a terminal', asyn
   hook.answerNext(429);
   const { code, stdout } = await alertsTest({ webhook: { url: hook.url } });
   expect([code, stdout]).toEqual([1, 'failed  webhook: cannot accept it now (429)\n']);
+});
+
+test('for programs, an array of the results', async () => {
+  const hook = await startWebhook();
+  hook.answerNext(429);
+  const { code, stdout } = await alertsTest({ webhook: { url: hook.url } }, {}, '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual([
+    { target: 'webhook', ok: false, result: 'cannot accept it now (429)' },
+  ]);
 });
 
 test('without a target it says which keys to set', async () => {

@@ -66,7 +66,7 @@ export function Values({ values }: { readonly values: ConfigurationView['values'
 }
 
 const Value = ({
-  value: { path, value, secret, isDefault },
+  value: { path, value, secret, isDefault, variable },
 }: {
   readonly value: ConfigurationValue;
 }) => (
@@ -78,7 +78,9 @@ const Value = ({
         {value === '' ? 'not set' : value}
       </span>
       {secret && value !== '' && <span class="sr">secret</span>}
-      {!isDefault && <span class="own">set</span>}
+      {!isDefault && (
+        <span class="own">{variable === undefined ? 'set' : `set by ${variable}`}</span>
+      )}
     </dd>
   </div>
 );

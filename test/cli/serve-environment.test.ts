@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { ends } from '../support/ends.ts';
+import { freePorts, ownLoopbackAddress } from '../support/gateway-config.ts';
+import { GatewayProcess } from '../support/gateway-process.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+test.each([
+  ['says where it listens', [], true],
+  ['says only what is in the log, with --quiet', ['--quiet'], false],
+])('a shop in environment variables is served without a file; %s', async (_what, args, isShown) => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const host = ownLoopbackAddress();
+  const ports = await freePorts(host);
+  const gateway = new GatewayProcess({
+    ...{ host, ports, program: [MAIN, ...args] },
+    // No file.
+    configFile: '',
+    env: {
+      SLUICE_DATA_DIR: dir.path,
+      SLUICE_LOG_FORMAT: 'json',
+      SLUICE_SMTP_HOST: host,
+      SLUICE_SMTP_PORT: String(ports.smtp),
+      SLUICE_HTTP_HOST: host,
+      SLUICE_HTTP_PORT: String(ports.http),
+      SLUICE_ADMIN_HOST: host,
+      SLUICE_ADMIN_PORT: String(ports.admin),
+      SLUICE_ADMIN_PASSWORD: 'of-the-console',
+      SLUICE_LOCAL_PLATFORM_PORT: '0',
+      SLUICE_SHOP_NAME: 'acme',
+      SLUICE_SHOP_ID: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+      SLUICE_SHOP_API_KEY: 'key-of-acme',
+      SLUICE_SHOP_EMAIL_ADDRESSES: 'support@acme.example',
+      SLUICE_SHOP_SMS_NUMBERS: '+12025550142',
+      SLUICE_SHOP_SMS_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+      SLUICE_SHOP_SMS_AUTH_TOKENS: 'a-token',
+      SLUICE_SHOP_CHAT_KEY: 'acme',
+      SLUICE_SHOP_CHAT_ALLOW_NO_ORIGIN: 'true',
+    },
+  });
+  ends(() => gateway.kill());
+  await gateway.ready({ host, ports });
+  await gateway.terminate();
+  const output = gateway.output;
+  expect(output.includes('Sluice is ready')).toBe(isShown);
+  if (isShown) expect(output).toMatch(/email .*support@acme\.example/);
+  expect(gateway.log.map(({ message }) => message)).toContain('gateway.ready');
+});

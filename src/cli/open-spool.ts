@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { completeFromExisting, type CompleteConfig, storeUrl } from '../config/complete.ts';
 import { nearest } from '../config/field.ts';
+import type { ApiTokenStore } from '../spool/api-token-store.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { Eraser } from '../spool/erasure.ts';
@@ -23,6 +24,7 @@ export interface OpenSpool {
   readonly config: CompleteConfig;
   readonly spool: Spool;
   readonly operator: OperatorStore;
+  readonly apiTokens: ApiTokenStore;
   readonly index: EntryIndex;
   readonly chat: ChatStore;
   /** Of a store that several gateways share. */
@@ -36,6 +38,8 @@ export interface OpenSpool {
   readonly shown: (entry: Entry) => Entry;
   /** @throws {UsageError} there is no shop with this name or id */
   readonly shopId: (name: string) => ShopId;
+  /** Who runs the command, as in the audit log. */
+  readonly who: string;
   /** Adds a line to the audit log, without addresses, numbers or message text. */
   readonly audit: (action: string, target: string, outcome: string) => Promise<void>;
 }
@@ -54,7 +58,7 @@ export async function withSpool<T>(
   if (config.spool.url === 'sqlite') requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
-  const { spool, operator, chat, fleet, openIndex, openEraser } = await openStore({
+  const { spool, operator, apiTokens, chat, fleet, openIndex, openEraser } = await openStore({
     url: storeUrl(config),
     blobs: config.spool.blobs,
     dir: config.dataDir,
@@ -69,6 +73,7 @@ export async function withSpool<T>(
       config: complete,
       spool,
       operator,
+      apiTokens,
       index,
       chat,
       fleet,
@@ -77,6 +82,7 @@ export async function withSpool<T>(
       shopName: (id) => names.get(id) ?? id,
       shown: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),
       shopId: (name) => shopIdOf(shops, name),
+      who,
       audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
     });
   } finally {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { CompleteConfig } from '../config/complete.ts';
+import { ApiTokens } from '../console/server/api-tokens.ts';
 import { createAdminApp } from '../console/server/admin-app.ts';
 import { actionRoutes, Actions } from '../console/server/actions.ts';
 import { type Audit, createAudit } from '../console/server/audit.ts';
@@ -17,6 +18,7 @@ import { overviewOf } from '../console/server/overview.ts';
 import { type ShopNames, shopRoutes } from '../console/server/shop-routes.ts';
 import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
+import { tokenRoutes } from '../console/server/token-routes.ts';
 import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
@@ -90,7 +92,8 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const { live, store, index, clock, logger, metrics } = parts;
   const { host, port, hosts } = live.value.admin;
   const audit = countedAudit(parts);
-  const { signIn, sessions } = await openSignIn(parts, audit);
+  const tokens = new ApiTokens({ store: store.apiTokens, clock, logger });
+  const { signIn, sessions } = await openSignIn(parts, audit, tokens);
   const queued = async () => {
     const { counts } = await parts.status();
     return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
@@ -103,7 +106,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       deliveryPaused: live.value.delivery.paused,
       enabled: () => enabledChannels(live.value),
     });
-  const stream = new Stream({ overview, sessions, logger });
+  const stream = new Stream({ overview, sessions, tokens, logger });
   const shops = shopNames(parts.shops);
   const arrivals = new Arrivals();
   const actions = new Actions({
@@ -130,6 +133,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
         ...{ spool: store.spool, shops, audit, wake: parts.wake },
         deliveryPaused: () => live.value.delivery.paused,
       }),
+      tokenRoutes({ tokens: store.apiTokens, audit, clock }),
       platformRoutes((name) => parts.shops().find(isCalled(name))?.client),
       upkeepRoutes({
         ...{ operator: store.operator, audit, configuration: parts.configuration },
@@ -191,10 +195,11 @@ function countedAudit({ store, metrics, logger }: ConsoleParts): Audit {
   );
 }
 
-/** Who may use the console: operators with a session, and the token of the metrics. */
+/** Who may use the console: operators, programs with a token, and the token of the metrics. */
 async function openSignIn(
   { live, store, clock, logger }: ConsoleParts,
   audit: Audit,
+  tokens: ApiTokens,
 ): Promise<{ readonly signIn: SignIn; readonly sessions: Sessions }> {
   const config = live.value;
   const operators = new Operators(accountsOf(config));
@@ -222,7 +227,7 @@ async function openSignIn(
     equals(admin.metricsToken?.reveal()),
   );
   const signIn = new SignIn({
-    ...{ operators, sessions, audit, clock, openBudget: store.openBudget },
+    ...{ operators, sessions, tokens, audit, clock, openBudget: store.openBudget },
     devices: new Devices({ key: deviceKeyOf(config), operators, clock }),
     isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),

@@ -224,6 +224,13 @@ export const MIGRATIONS: readonly string[] = [
     lane INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (shop, number, entry)
   ) STRICT, WITHOUT ROWID;
   `,
+  // Tokens of the admin API (`spool/api-token-store.ts`). hash: SHA-256 of the token in hex.
+  `
+  CREATE TABLE api_tokens (
+    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+    made_by TEXT NOT NULL, made_at INTEGER NOT NULL, ends_at INTEGER, used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Applies the steps from this one on. Call it in a transaction. */

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type {
   ActionProgress,
   ActionRequest,
+  ApiTokenList,
   AuditPage,
   Channel,
   ConfigurationView,
@@ -11,6 +12,8 @@ import type {
   EntryDetail,
   EntryList,
   History,
+  MadeApiToken,
+  NewApiToken,
   Overview,
   Problem,
   ReloadResult,
@@ -27,7 +30,7 @@ import { Refusal } from './refusal.ts';
 export const session = signal<Session | null | undefined>(undefined);
 
 interface RequestOptions {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: unknown;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
@@ -125,6 +128,9 @@ export const api = {
     post<TestMessage>('/test-message', { shop, channel }),
   tryShop: (shop: string) => post<ShopTrial>(`/shops/${at(shop)}/try`),
   audit: (query: Query, signal?: AbortSignal) => ask<AuditPage>('/audit', { query, signal }),
+  tokens: (signal?: AbortSignal) => ask<ApiTokenList>('/tokens', { signal }),
+  makeToken: (wanted: NewApiToken) => post<MadeApiToken>('/tokens', wanted),
+  revokeToken: (id: string) => ask(`/tokens/${at(id)}`, { method: 'DELETE' }),
   doctor: (signal?: AbortSignal) => ask<DoctorReport>('/doctor', { signal }),
 };
 

@@ -6,6 +6,8 @@
  * Every request except `POST /api/login` requires a session cookie, or the password or a token of
  * the API as `Authorization: Bearer`. Requests that change state carry `X-Sluice-Console: 1`, which pages of
  * other origins cannot send without a preflight request. Errors are a `Problem`.
+ *
+ * `server/reference/` describes it as OpenAPI. The compiler compares that with these types.
  */
 
 import type { WordedReading } from '../domain/email-reading.ts';

@@ -1,46 +1,36 @@
 import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import type { CompleteConfig } from '../config/complete.ts';
 import { ApiTokens } from '../console/server/api-tokens.ts';
 import { createAdminApp } from '../console/server/admin-app.ts';
-import { actionRoutes, Actions } from '../console/server/actions.ts';
+import { Actions } from '../console/server/actions.ts';
 import { type Audit, createAudit } from '../console/server/audit.ts';
-import { contentRoutes } from '../console/server/content-routes.ts';
 import type { Alert } from '../console/contract.ts';
 import { Devices, Sessions } from '../console/server/sessions.ts';
-import { entryRoutes } from '../console/server/entry-routes.ts';
 import { LiveFigures } from '../console/server/live-figures.ts';
-import { liveRoutes, Stream } from '../console/server/stream.ts';
+import { Stream } from '../console/server/stream.ts';
 import { OPERATOR, type OperatorAccount, Operators } from '../console/server/operators.ts';
 import { overviewOf } from '../console/server/overview.ts';
-import { type ShopNames, shopRoutes } from '../console/server/shop-routes.ts';
-import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
-import { tokenRoutes } from '../console/server/token-routes.ts';
-import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Entry } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import type { Store } from '../spool/store.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
-import type { EntryId, ShopId } from '../domain/ids.ts';
+import type { EntryId } from '../domain/ids.ts';
 import type { ConfigurationService } from './configuration-service.ts';
 import { consoleContents } from './console-contents.ts';
-import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
+import { consoleRoutes, shopNames } from './console-routes.ts';
+import { Arrivals, type Doors } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
 import type { Delivery, OnSettled } from './delivery/delivery.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ShopClient } from './platforms.ts';
 import { version } from './version.ts';
-import type { CheckResult } from '../operations/doctor/check.ts';
-import { examine } from '../operations/doctor/doctor.ts';
-import { doctorTargets } from './doctor-targets.ts';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import { ipNetwork } from '../runtime/ip-addresses.ts';
@@ -48,9 +38,6 @@ import { type Channel, CHANNELS } from '../domain/channel.ts';
 
 /** Where the build puts the page; the same path from src/gateway/ and from dist/gateway/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
-
-/** The time to look up a link to the ticket, which is not essential. */
-const TICKET_MS = 1500;
 
 export interface ConsoleParts {
   readonly live: LiveConfig;
@@ -118,34 +105,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     ...{ readiness: parts.readiness, metrics: parts.metricsText, logger, signIn },
     pageFolder: PAGE_FOLDER,
     ...{ host, hosts },
-    routes: [
-      liveRoutes({ overview, history: () => figures.history(), stream }),
-      entryRoutes({
-        ...{ spool: store.spool, operator: store.operator, index, shops },
-        ticketOf: (entry) => ticketOf(entry, parts),
-      }),
-      contentRoutes({
-        ...{ spool: store.spool, operator: store.operator, audit },
-        contents: consoleContents(parts),
-      }),
-      actionRoutes(actions, shops),
-      shopRoutes({
-        ...{ spool: store.spool, shops, audit, wake: parts.wake },
-        deliveryPaused: () => live.value.delivery.paused,
-      }),
-      tokenRoutes({ tokens: store.apiTokens, audit, clock }),
-      platformRoutes((name) => parts.shops().find(isCalled(name))?.client),
-      upkeepRoutes({
-        ...{ operator: store.operator, audit, configuration: parts.configuration },
-        examine: () => examineGateway(live.value, parts.platformUrl()),
-        sendTest: (shop, channel) =>
-          sendTestMessage(
-            { config: live.value, doors: parts.doors(), arrivals, spool: store.spool },
-            shop,
-            channel,
-          ),
-      }),
-    ],
+    routes: consoleRoutes({
+      ...{ parts, audit, actions, shops, arrivals, overview, figures, stream },
+      contents: consoleContents(parts),
+    }),
   });
   await figures.start();
   stream.start();
@@ -255,51 +218,6 @@ function equals(secret: string | undefined): (given: string) => boolean {
   if (secret === undefined) return () => false;
   const known = digestOf(secret);
   return (given) => timingSafeEqual(digestOf(given), known);
-}
-
-const isCalled =
-  (name: string) =>
-  (shop: ShopClient): boolean =>
-    shop.name === name;
-
-/** The ticket belongs to the conversation. The platform is asked for it, with a short timeout. */
-async function ticketOf(
-  { shopId, conversationId }: Entry,
-  { shops, health }: Pick<ConsoleParts, 'shops' | 'health'>,
-): Promise<string | undefined> {
-  const shop = shops().find((each) => each.shopId === shopId);
-  const id = z.guid().safeParse(conversationId).data;
-  if (shop === undefined || id === undefined) return undefined;
-  try {
-    if ((await health()).get(shopId)?.messages.state === 'open') return undefined;
-    const query = { conversation_id: id, limit: 1 };
-    const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));
-    return results[0]?.id;
-  } catch {
-    // The page shows the entry even without its ticket.
-    return undefined;
-  }
-}
-
-function shopNames(shops: () => readonly ShopClient[]): ShopNames {
-  const served = (id: ShopId) => shops().find(({ shopId }) => shopId === id);
-  return {
-    idOf: (name) => shops().find(isCalled(name))?.shopId,
-    nameOf: (id) => served(id)?.name ?? id,
-    isServed: (id) => served(id) !== undefined,
-  };
-}
-
-/** Shorter than the timeout of `sluice doctor`, because an operator waits for the page. */
-const CALL_MS = 10_000;
-
-/** Runs the checks of `sluice doctor` within the gateway. It changes nothing. */
-export function examineGateway(
-  config: CompleteConfig,
-  embeddedUrl: string | undefined,
-): Promise<readonly CheckResult[]> {
-  const targets = doctorTargets(config, config, embeddedUrl);
-  return examine(targets, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
 }
 
 /** The network whose login attempts are counted together. */

@@ -26,9 +26,14 @@ const idsSchema = z
   .max(4000)
   .transform((text) => text.split(',').map((id) => id.trim()))
   .pipe(z.array(idSchema).max(MAX_CONVERSATIONS));
-const conversationsSchema = z.object({
-  id: idsSchema.optional(),
-  id__in: idsSchema.optional(),
+const idsDocumented = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'These conversations, separated by commas.',
+} as const;
+export const conversationsQuerySchema = z.object({
+  id: idsSchema.optional().meta(idsDocumented),
+  id__in: idsSchema.optional().meta(idsDocumented),
   ...listMessagesQuerySchema.pick({ cursor: true, limit: true }).shape,
 });
 
@@ -68,14 +73,14 @@ export function platformRoutes(clientOf: ClientOf): Router {
     client.listMessages(query, signal),
   );
   one('messages', (client, id, signal) => client.getMessage(id, signal));
-  list('conversations', conversationsSchema, conversations);
+  list('conversations', conversationsQuerySchema, conversations);
   one('conversations', (client, id, signal) => client.getConversation(id, signal));
   return router;
 }
 
 async function conversations(
   client: PlatformClient,
-  { id, id__in, ...page }: z.output<typeof conversationsSchema>,
+  { id, id__in, ...page }: z.output<typeof conversationsQuerySchema>,
   signal: AbortSignal,
 ): Promise<Page<Conversation>> {
   const wanted = [...(id ?? []), ...(id__in ?? [])];

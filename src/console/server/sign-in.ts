@@ -19,7 +19,7 @@ const DEVICE_COOKIE = 'sluice_device';
 const LOGIN = '/login';
 const MAX_PASSWORD = 1024;
 
-const loginSchema = z.strictObject({
+export const loginSchema = z.strictObject({
   operator: z.string().max(64).optional(),
   password: z.string().max(MAX_PASSWORD),
 });

@@ -37,20 +37,25 @@ export interface UpkeepRouteParts {
   readonly sendTest: (shop: string, channel: Channel) => Promise<string>;
 }
 
-const page = z.strictObject({
+export const auditQuerySchema = z.strictObject({
   before: z
     .string()
     .regex(/^\d{1,15}$/)
     .transform(Number)
-    .optional(),
+    .optional()
+    .meta({ type: 'integer', pattern: undefined, description: '`next` of the page before.' }),
   limit: z
     .string()
     .regex(/^\d{1,4}$/)
     .transform(Number)
     .pipe(z.number().min(1).max(MAX_AUDIT_PAGE))
-    .optional(),
+    .optional()
+    .meta({ type: 'integer', pattern: undefined, maximum: MAX_AUDIT_PAGE, default: AUDIT_PAGE }),
 });
-const testSchema = z.strictObject({ shop: z.string().min(1).max(100), channel: z.enum(CHANNELS) });
+export const testMessageSchema = z.strictObject({
+  shop: z.string().min(1).max(100),
+  channel: z.enum(CHANNELS),
+});
 
 /** Configuration, reload, doctor, test messages and the audit. */
 export function upkeepRoutes(parts: UpkeepRouteParts): Router {
@@ -72,7 +77,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
     res.json({ checks } satisfies DoctorReport);
   });
   router.post('/test-message', express.json({ limit: '8kb' }), async (req, res) => {
-    const { shop, channel } = checked(testSchema, req.body);
+    const { shop, channel } = checked(testMessageSchema, req.body);
     const who = callerOf(res).operator;
     const line = { who, action: 'test_message', target: shop };
     try {
@@ -86,7 +91,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
     }
   });
   router.get('/audit', async (req, res) => {
-    const { before, limit = AUDIT_PAGE } = checked(page, req.query);
+    const { before, limit = AUDIT_PAGE } = checked(auditQuerySchema, req.query);
     const lines = await parts.operator.auditLines({
       limit,
       ...(before !== undefined && { before }),

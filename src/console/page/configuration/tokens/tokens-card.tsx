@@ -41,7 +41,10 @@ function Tokens(props: { readonly list: ApiTokenList; readonly onRevoked: () => 
   return (
     <>
       <p class="muted tokens-what">
-        Scripts and dashboards read and operate the gateway with a token.
+        Scripts and dashboards read and operate the gateway with a token:{' '}
+        <a href="/api/docs" target="_blank" rel="noreferrer">
+          API reference
+        </a>
       </p>
       {tokens.length === 0 ? (
         <>

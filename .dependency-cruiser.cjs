@@ -70,7 +70,7 @@ module.exports = {
     layer('console-page', '^src/console/page/', [
       '^src/console/(contract|trial-words)[.]ts$',
       '^src/runtime/retry-after[.]ts$',
-      '^src/domain/(channel|reasons|reason-explanations|entry-state)[.]ts$',
+      '^src/domain/(api-token|channel|reasons|reason-explanations|entry-state)[.]ts$',
       '^src/widget/look/',
     ]),
     layer('alerts', '^src/operations/alerts/', [

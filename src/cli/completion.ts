@@ -195,8 +195,13 @@ async function valuesOf(
     const { runningConfiguration } = await import('./configuration.ts');
     return (await runningConfiguration(program, terminal)).shops.map((shop) => [shop.name]);
   }
-  if (name !== 'id' || parent?.name() !== 'queue') return [];
   const { withSpool } = await import('./open-spool.ts');
+  if (name === 'token') {
+    return withSpool(program, terminal, async ({ apiTokens }) =>
+      (await apiTokens.apiTokens()).map((token) => [token.name]),
+    );
+  }
+  if (name !== 'id' || parent?.name() !== 'queue') return [];
   return withSpool(program, terminal, async ({ spool }) =>
     (await spool.list({ limit: IDS })).map(({ id }) => [id]),
   );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { completeFromExisting, type CompleteConfig, storeUrl } from '../config/complete.ts';
 import { nearest } from '../config/field.ts';
+import type { ApiTokenStore } from '../spool/api-token-store.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { Eraser } from '../spool/erasure.ts';
@@ -23,6 +24,7 @@ export interface OpenSpool {
   readonly config: CompleteConfig;
   readonly spool: Spool;
   readonly operator: OperatorStore;
+  readonly apiTokens: ApiTokenStore;
   readonly index: EntryIndex;
   readonly chat: ChatStore;
   /** Of a store that several gateways share. */
@@ -36,9 +38,9 @@ export interface OpenSpool {
   readonly shown: (entry: Entry) => Entry;
   /** @throws {UsageError} there is no shop with this name or id */
   readonly shopId: (name: string) => ShopId;
-  /** Adds a line to the audit log, without addresses, numbers or message text. */
-  /** The operator, as in the audit log. */
+  /** Who runs the command, as in the audit log. */
   readonly who: string;
+  /** Adds a line to the audit log, without addresses, numbers or message text. */
   readonly audit: (action: string, target: string, outcome: string) => Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export async function withSpool<T>(
   if (config.spool.url === 'sqlite') requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
-  const { spool, operator, chat, fleet, openIndex, openEraser } = await openStore({
+  const { spool, operator, apiTokens, chat, fleet, openIndex, openEraser } = await openStore({
     url: storeUrl(config),
     blobs: config.spool.blobs,
     dir: config.dataDir,
@@ -71,6 +73,7 @@ export async function withSpool<T>(
       config: complete,
       spool,
       operator,
+      apiTokens,
       index,
       chat,
       fleet,

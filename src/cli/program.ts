@@ -35,6 +35,7 @@ import {
 } from './queue.ts';
 import { registerSendChat, registerSendEmail, registerSendSms } from './send.ts';
 import type { Terminal } from './terminal.ts';
+import { registerTokens } from './token.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -94,6 +95,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerShops(program, terminal, events);
   registerAlerts(program, terminal);
   registerAudit(program, terminal);
+  registerTokens(program, terminal);
   registerIngest(program, terminal, events);
   registerExplain(program, terminal);
 

@@ -3,13 +3,16 @@
  * listener. Types only, used by both. Times are milliseconds since the epoch, durations
  * milliseconds, sizes bytes.
  *
- * Every request except `POST /api/login` requires a session cookie, or the password or a token as
- * `Authorization: Bearer`. Requests that change state carry `X-Sluice-Console: 1`, which pages of
+ * Every request except `POST /api/login` requires a session cookie, or the password or a token of
+ * the API as `Authorization: Bearer`. Requests that change state carry `X-Sluice-Console: 1`, which pages of
  * other origins cannot send without a preflight request. Errors are a `Problem`.
+ *
+ * `server/reference/` describes it as OpenAPI. The compiler compares that with these types.
  */
 
 import type { WordedReading } from '../domain/email-reading.ts';
 import type { GatewayStatus, InstanceStatus, ShopStatus } from '../observability/status.ts';
+import type { ApiToken } from '../domain/api-token.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 import type { Reason, ReasonCode } from '../domain/reasons.ts';
@@ -18,7 +21,7 @@ import type { Alert } from '../operations/alerts/alert.ts';
 import type { CheckResult } from '../operations/doctor/check.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 
-export type { Alert, Channel, EntryState, Incident };
+export type { Alert, ApiToken, Channel, EntryState, Incident };
 
 /**
  * The body of every response with a status of 400 and above. `message` is shown to the operator.
@@ -41,7 +44,7 @@ export interface Problem {
 
 /** `POST /api/login {operator?, password}`, `GET /api/session`; `POST /api/logout` ends it. */
 export interface Session {
-  /** The name in the audit log: `operator`, or one of `admin.operators`. */
+  /** The name in the audit log: `operator`, one of `admin.operators`, or `ann's token "ci"`. */
   readonly operator: string;
   readonly endsAt: number;
 }
@@ -325,15 +328,32 @@ export interface AuditPage {
 export interface AuditLine {
   readonly no: number;
   readonly at: number;
-  /** `operator`, a name in `admin.operators`, or `terminal:<user>`. */
+  /** `operator`, a name in `admin.operators`, `terminal:<user>`, or `ann's token "ci"`. */
   readonly who: string;
-  /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`, `try`. */
+  /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`, `try`, `token_create`, `token_revoke`. */
   readonly action: string;
   /** An entry's id, a shop's name, or `500 entries`; never an address, a number or content. */
   readonly target: string;
   readonly outcome: string;
   /** The network address of the operator's browser or program: of IPv6, its /64. */
   readonly address?: string;
+}
+
+/** `GET /api/tokens`, by name. Their secrets are not stored. */
+export interface ApiTokenList {
+  readonly tokens: readonly ApiToken[];
+}
+/** `POST /api/tokens`, by operators only; `DELETE /api/tokens/:id` revokes it. */
+export interface NewApiToken {
+  readonly name: string;
+  readonly scope: ApiToken['scope'];
+  /** Null: it does not end. */
+  readonly lifetimeMs: number | null;
+}
+export interface MadeApiToken {
+  /** What requests carry as `Authorization: Bearer`; it is shown only now. */
+  readonly secret: string;
+  readonly token: ApiToken;
 }
 
 /** `GET /api/doctor`: runs the checks of `sluice doctor` without `--fix`. */

@@ -1,46 +1,37 @@
 import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import type { CompleteConfig } from '../config/complete.ts';
+import { ApiTokens } from '../console/server/api-tokens.ts';
 import { createAdminApp } from '../console/server/admin-app.ts';
-import { actionRoutes, Actions } from '../console/server/actions.ts';
+import { Actions } from '../console/server/actions.ts';
 import { type Audit, createAudit } from '../console/server/audit.ts';
-import { contentRoutes } from '../console/server/content-routes.ts';
 import type { Alert } from '../console/contract.ts';
 import type { IncidentLog } from '../operations/alerts/incident-log.ts';
 import { Devices, Sessions } from '../console/server/sessions.ts';
-import { entryRoutes } from '../console/server/entry-routes.ts';
 import { LiveFigures } from '../console/server/live-figures.ts';
-import { liveRoutes, Stream } from '../console/server/stream.ts';
+import { Stream } from '../console/server/stream.ts';
 import { OPERATOR, type OperatorAccount, Operators } from '../console/server/operators.ts';
 import { overviewOf } from '../console/server/overview.ts';
-import { type ShopNames, shopRoutes } from '../console/server/shop-routes.ts';
-import { platformRoutes } from '../console/server/platform-routes.ts';
 import { SignIn } from '../console/server/sign-in.ts';
-import { auditRoutes } from '../console/server/audit-routes.ts';
-import { upkeepRoutes } from '../console/server/upkeep-routes.ts';
 import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Entry } from '../spool/entry.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import type { Store } from '../spool/store.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
-import type { EntryId, ShopId } from '../domain/ids.ts';
+import type { EntryId } from '../domain/ids.ts';
 import type { ConfigurationService } from './configuration-service.ts';
-import { consoleContents, snippetOf } from './console-contents.ts';
-import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
+import { consoleContents } from './console-contents.ts';
+import { consoleRoutes, shopNames } from './console-routes.ts';
+import { Arrivals, type Doors } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
 import type { Delivery, OnSettled } from './delivery/delivery.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ShopClient } from './platforms.ts';
 import { version } from './version.ts';
-import type { CheckResult } from '../operations/doctor/check.ts';
-import { examine } from '../operations/doctor/doctor.ts';
-import { doctorTargets } from './doctor-targets.ts';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import { clientAddress, ipNetwork } from '../runtime/ip-addresses.ts';
@@ -48,12 +39,6 @@ import { type Channel, CHANNELS } from '../domain/channel.ts';
 
 /** Where the build puts the page; the same path from src/gateway/ and from dist/gateway/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
-
-/** What fits a row of the list. */
-const SNIPPET_CHARS = 120;
-
-/** The time to look up a link to the ticket, which is not essential. */
-const TICKET_MS = 1500;
 
 export interface ConsoleParts {
   readonly live: LiveConfig;
@@ -96,7 +81,8 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const { live, store, index, clock, logger, metrics } = parts;
   const { host, port, hosts } = live.value.admin;
   const audit = countedAudit(parts);
-  const { signIn, sessions } = await openSignIn(parts, audit);
+  const tokens = new ApiTokens({ store: store.apiTokens, clock, logger });
+  const { signIn, sessions } = await openSignIn(parts, audit, tokens);
   const queued = async () => {
     const { counts } = await parts.status();
     return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
@@ -109,7 +95,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       deliveryPaused: live.value.delivery.paused,
       enabled: () => enabledChannels(live.value),
     });
-  const stream = new Stream({ overview, sessions, logger });
+  const stream = new Stream({ overview, sessions, tokens, logger });
   const shops = shopNames(parts.shops);
   const arrivals = new Arrivals();
   const actions = new Actions({
@@ -121,43 +107,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     ...{ readiness: parts.readiness, metrics: parts.metricsText, logger, signIn },
     pageFolder: PAGE_FOLDER,
     ...{ host, hosts },
-    routes: [
-      liveRoutes({
-        ...{ overview, stream },
-        history: (range) => figures.history(range),
-        incidents: () => parts.incidents.all,
-      }),
-      entryRoutes({
-        ...{ spool: store.spool, operator: store.operator, index, shops },
-        ticketOf: (entry) => ticketOf(entry, parts),
-        snippetOf: (entry, raw) => snippetOf(entry, raw, SNIPPET_CHARS),
-        showsSnippets: () => live.value.admin.snippets,
-      }),
-      contentRoutes({
-        ...{ spool: store.spool, operator: store.operator, audit },
-        contents: consoleContents(parts),
-      }),
-      actionRoutes(actions, shops),
-      shopRoutes({
-        ...{ spool: store.spool, shops, audit, wake: parts.wake },
-        deliveryPaused: () => live.value.delivery.paused,
-      }),
-      platformRoutes(
-        (name) => parts.shops().find(isCalled(name))?.client,
-        async (name, person) => conversationsWith(index, shops.idOf(name), person),
-      ),
-      auditRoutes({ operator: store.operator, audit }),
-      upkeepRoutes({
-        ...{ audit, configuration: parts.configuration },
-        examine: () => examineGateway(live.value, parts.platformUrl()),
-        sendTest: (shop, channel) =>
-          sendTestMessage(
-            { config: live.value, doors: parts.doors(), arrivals, spool: store.spool },
-            shop,
-            channel,
-          ),
-      }),
-    ],
+    routes: consoleRoutes({
+      ...{ parts, audit, actions, shops, arrivals, overview, figures, stream },
+      contents: consoleContents(parts),
+    }),
   });
   await figures.start();
   stream.start();
@@ -192,19 +145,6 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   };
 }
 
-/** How many of a person's newest messages are looked at. */
-const MESSAGES_OF_PERSON = 200;
-
-async function conversationsWith(
-  index: Pick<EntryIndex, 'find'>,
-  shopId: ShopId | undefined,
-  person: string,
-): Promise<readonly string[]> {
-  if (shopId === undefined) return [];
-  const { found } = await index.find({ shopId, text: person, limit: MESSAGES_OF_PERSON });
-  return [...new Set(found.flatMap(({ entry }) => entry.conversationId ?? []))];
-}
-
 const totalOf = (perChannel: Readonly<Record<Channel, number>>): number =>
   CHANNELS.reduce((total, channel) => total + perChannel[channel], 0);
 
@@ -220,10 +160,11 @@ function countedAudit({ store, metrics, logger }: ConsoleParts): Audit {
   );
 }
 
-/** Who may use the console: operators with a session, and the token of the metrics. */
+/** Who may use the console: operators, programs with a token, and the token of the metrics. */
 async function openSignIn(
   { live, store, clock, logger }: ConsoleParts,
   audit: Audit,
+  tokens: ApiTokens,
 ): Promise<{ readonly signIn: SignIn; readonly sessions: Sessions }> {
   const config = live.value;
   const operators = new Operators(accountsOf(config));
@@ -251,7 +192,7 @@ async function openSignIn(
     equals(admin.metricsToken?.reveal()),
   );
   const signIn = new SignIn({
-    ...{ operators, sessions, audit, clock, openBudget: store.openBudget },
+    ...{ operators, sessions, tokens, audit, clock, openBudget: store.openBudget },
     devices: new Devices({ key: deviceKeyOf(config), operators, clock }),
     isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),
@@ -279,51 +220,6 @@ function equals(secret: string | undefined): (given: string) => boolean {
   if (secret === undefined) return () => false;
   const known = digestOf(secret);
   return (given) => timingSafeEqual(digestOf(given), known);
-}
-
-const isCalled =
-  (name: string) =>
-  (shop: ShopClient): boolean =>
-    shop.name === name;
-
-/** The ticket belongs to the conversation. The platform is asked for it, with a short timeout. */
-async function ticketOf(
-  { shopId, conversationId }: Entry,
-  { shops, health }: Pick<ConsoleParts, 'shops' | 'health'>,
-): Promise<string | undefined> {
-  const shop = shops().find((each) => each.shopId === shopId);
-  const id = z.guid().safeParse(conversationId).data;
-  if (shop === undefined || id === undefined) return undefined;
-  try {
-    if ((await health()).get(shopId)?.messages.state === 'open') return undefined;
-    const query = { conversation_id: id, limit: 1 };
-    const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));
-    return results[0]?.id;
-  } catch {
-    // The page shows the entry even without its ticket.
-    return undefined;
-  }
-}
-
-function shopNames(shops: () => readonly ShopClient[]): ShopNames {
-  const served = (id: ShopId) => shops().find(({ shopId }) => shopId === id);
-  return {
-    idOf: (name) => shops().find(isCalled(name))?.shopId,
-    nameOf: (id) => served(id)?.name ?? id,
-    isServed: (id) => served(id) !== undefined,
-  };
-}
-
-/** Shorter than the timeout of `sluice doctor`, because an operator waits for the page. */
-const CALL_MS = 10_000;
-
-/** Runs the checks of `sluice doctor` within the gateway. It changes nothing. */
-export function examineGateway(
-  config: CompleteConfig,
-  embeddedUrl: string | undefined,
-): Promise<readonly CheckResult[]> {
-  const targets = doctorTargets(config, config, embeddedUrl);
-  return examine(targets, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
 }
 
 /** The network whose login attempts are counted together. */

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { OpenBudget } from '../runtime/budgets.ts';
 import type { DurableFiles } from '../runtime/durable-files.ts';
+import type { ApiTokenStore } from './api-token-store.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from '../runtime/leases.ts';
@@ -17,6 +18,7 @@ export interface Store {
   readonly signals: Signals;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
+  readonly apiTokens: ApiTokenStore;
   readonly leases: Leases;
   /** Only of a store that admits several gateways. */
   readonly fleet?: Fleet;

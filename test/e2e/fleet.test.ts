@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Overview } from '../../src/console/contract.ts';
+import { consoleClient } from '../console/server/console-client.ts';
+import { EventStream } from '../console/server/event-stream.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
 import { CHAT_KEY } from '../support/gateway-config.ts';
@@ -160,6 +162,37 @@ describe('two gateways with one database', () => {
     await endLeases(env.SLUICE_SPOOL_URL);
     await waitFor('all of them', () => one.platform.messages.length >= 30, 20);
     expect(new Set(one.platform.messages.map(({ content }) => content)).size).toBe(30);
+  });
+
+  test('accept the same tokens of the admin API, until one is revoked at either', async () => {
+    const both = await fleet();
+    const { one, other, env } = both;
+    await one.start({ env });
+    shareKeys(both);
+    await other.start({ env });
+    const run = (...args: string[]) =>
+      sluice(['token', ...args, '--config', join(one.dataDir, 'gateway.json')], env);
+    const made = await run('create', 'ci');
+    const authorization = `Bearer ${made.stdout.trim()}`;
+    const urlOf = ({ host, ports }: GatewaySetting) => `http://${host}:${ports.admin}`;
+    const statuses = () =>
+      Promise.all(
+        [one, other].map(async (gateway) => {
+          const response = await fetch(`${urlOf(gateway)}/api/overview`, {
+            headers: { authorization },
+          });
+          await response.body?.cancel();
+          return response.status;
+        }),
+      );
+    expect(await statuses()).toEqual([200, 200]);
+    const streams = [one, other].map(
+      (gateway) => new EventStream(consoleClient(urlOf(gateway)), { authorization }),
+    );
+    await waitFor('both streams', () => streams.every(({ events }) => events.length > 0), 50);
+    expect(await run('revoke', 'ci')).toMatchObject({ code: 0 });
+    expect(await statuses()).toEqual([401, 401]);
+    await waitFor('their ends', () => streams.every(({ ended }) => ended), 50);
   });
 
   test('need a key in common', async () => {

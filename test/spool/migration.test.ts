@@ -14,6 +14,7 @@ import {
   planMigration,
 } from '../../src/spool/migration/migrate.ts';
 import { NOT_COPIED, TABLES } from '../../src/spool/migration/tables.ts';
+import { makeToken } from '../../src/spool/api-token-store.ts';
 import { type OpenedStore, openStore } from '../../src/spool/open-store.ts';
 import { openDatabase } from '../../src/spool/sqlite/database.ts';
 import { anEntry, because, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
@@ -110,7 +111,7 @@ const refuse = (spool: OpenedStore['spool'], lane: string) =>
   });
 
 /** A store with a row of every kind, made by its ports. Returns what a test asks for afterwards. */
-async function fill({ spool, chat, optOuts, operator, openEraser }: OpenedStore) {
+async function fill({ spool, chat, optOuts, operator, apiTokens, openEraser }: OpenedStore) {
   await erase({ spool, optOuts, openEraser });
   await fillEntries(spool, operator);
   await spool.setMark('reconciled', 17);
@@ -118,6 +119,10 @@ async function fill({ spool, chat, optOuts, operator, openEraser }: OpenedStore)
   await spool.requestProbe(SHOP);
   for (const lane of ['1', '2', '3', '4', '5']) await refuse(spool, lane);
   await operator.audit({ who: 'me', action: 'retry', target: HOSTILE, outcome: 'done' });
+  const token = { name: 'ci', scope: 'read', madeBy: 'ann', madeAt: 5 } as const;
+  const { token: used } = await makeToken(apiTokens, { ...token, endsAt: 7 });
+  await apiTokens.apiTokenUsed(used.id);
+  await makeToken(apiTokens, { ...token, name: 'never used' });
   await optOuts.optOut(SHOP, 'sms out', 'SM1');
   await optOuts.optOut(SHOP, 'sms in', 'SM1');
   await optOuts.optIn(SHOP, 'sms in', 'SM2');
@@ -226,7 +231,7 @@ async function fillChat(chat: OpenedStore['chat'], spool: OpenedStore['spool']) 
 const stored = (text: string) => text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
 
 /** What the ports answer. After a move, what was in flight is queued, and some characters are U+FFFD. */
-async function contents({ spool, chat, optOuts, operator }: OpenedStore) {
+async function contents({ spool, chat, optOuts, operator, apiTokens }: OpenedStore) {
   const entries = await spool.list({ limit: 1000 });
   const all = {
     entries: await Promise.all(
@@ -240,6 +245,7 @@ async function contents({ spool, chat, optOuts, operator }: OpenedStore) {
       })),
     ),
     audit: await operator.auditLines({ limit: 9 }),
+    tokens: await apiTokens.apiTokens(),
     mark: await spool.mark('reconciled'),
     health: await spool.shopHealth(SHOP),
     refusals: await spool.refusals(),

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type {
   ActionProgress,
   ActionRequest,
+  ApiTokenList,
   AuditPage,
   Channel,
   ConfigurationView,
@@ -13,6 +14,8 @@ import type {
   History,
   HistoryRange,
   IncidentList,
+  MadeApiToken,
+  NewApiToken,
   Overview,
   Problem,
   ReloadResult,
@@ -29,7 +32,7 @@ import { Refusal } from './refusal.ts';
 export const session = signal<Session | null | undefined>(undefined);
 
 interface RequestOptions {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: unknown;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
@@ -129,6 +132,9 @@ export const api = {
     post<TestMessage>('/test-message', { shop, channel }),
   tryShop: (shop: string) => post<ShopTrial>(`/shops/${at(shop)}/try`),
   audit: (query: Query, signal?: AbortSignal) => ask<AuditPage>('/audit', { query, signal }),
+  tokens: (signal?: AbortSignal) => ask<ApiTokenList>('/tokens', { signal }),
+  makeToken: (wanted: NewApiToken) => post<MadeApiToken>('/tokens', wanted),
+  revokeToken: (id: string) => ask(`/tokens/${at(id)}`, { method: 'DELETE' }),
   doctor: (signal?: AbortSignal) => ask<DoctorReport>('/doctor', { signal }),
 };
 

@@ -330,17 +330,25 @@ function targetOf(selection: Selection, total: number): string {
 
 const MAX_IDS = 10_000;
 
-const requestSchema = z.strictObject({
+export const actionSchema = z.strictObject({
   action: z.enum(['retry', 'release', 'discard', 'restore']),
-  ids: z.array(entryIdSchema).min(1).max(MAX_IDS).optional(),
-  filter: z.record(z.string(), z.union([z.string(), z.array(z.string()).max(50)])).optional(),
+  ids: z
+    .array(entryIdSchema)
+    .min(1)
+    .max(MAX_IDS)
+    .optional()
+    .describe('The entries; or give `filter`.'),
+  filter: z
+    .record(z.string(), z.union([z.string(), z.array(z.string()).max(50)]))
+    .optional()
+    .describe('The parameters of List entries, without `before`, `limit` and `count`.'),
 });
 
 /** `POST /actions`, `GET /actions/:id`, `POST /actions/:id/undo` */
 export function actionRoutes(actions: Actions, shops: ShopNames): Router {
   const router = express.Router();
   router.post('/actions', express.json({ limit: '1mb' }), async (req, res) => {
-    const { action, ids, filter } = checked(requestSchema, req.body);
+    const { action, ids, filter } = checked(actionSchema, req.body);
     if ((ids === undefined) === (filter === undefined)) {
       throw new Refusal('invalid', 'Exactly one of ids and filter is required');
     }

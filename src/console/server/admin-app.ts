@@ -91,7 +91,7 @@ function securityHeaders() {
   });
 }
 
-/** Requires the metrics token, or the password as a bearer token or by HTTP Basic. */
+/** Requires the metrics token, a token of the API, or the password as a bearer token or by HTTP Basic. */
 function requirePassword(signIn: SignIn) {
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     res.set('Cache-Control', 'no-store');
@@ -107,12 +107,13 @@ function requirePassword(signIn: SignIn) {
       }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      res.set('Retry-After', String(error.problem.retryAfter ?? 60));
+      const { retryAfter } = error.problem;
+      if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
       res.status(error.status).type('text/plain').end(`${error.message}\n`);
       return;
     }
     res.status(401).set('WWW-Authenticate', 'Basic realm="Sluice"').type('text/plain');
-    res.end('The console password or the metrics token is required\n');
+    res.end('The console password, the metrics token or a token of the API is required\n');
   };
 }
 

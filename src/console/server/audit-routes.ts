@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { AuditFilter, AuditLine, OperatorStore } from '../../spool/operator-store.ts';
 import type { AuditPage } from '../contract.ts';
 import type { Audit } from './audit.ts';
-import { shortText, wholeNumber } from './entry-search.ts';
+import { integer, shortText, wholeNumber } from './entry-search.ts';
 import { checked } from './refusal.ts';
 import { actorOf } from './sign-in.ts';
 
@@ -20,23 +20,34 @@ interface AuditRouteParts {
 }
 
 const filterShape = {
-  text: shortText.optional(),
-  action: z.array(z.string().max(40)).max(40).optional(),
-  from: wholeNumber.optional(),
-  to: wholeNumber.optional(),
+  text: shortText.optional().describe('Part of the operator, target, outcome or address.'),
+  action: z
+    .array(z.string().max(40))
+    .max(40)
+    .optional()
+    .describe('Any of these: repeat the parameter.'),
+  from: wholeNumber
+    .optional()
+    .meta({ ...integer, description: 'At this time or later, in milliseconds since 1970.' }),
+  to: wholeNumber
+    .optional()
+    .meta({ ...integer, description: 'Before this time, in milliseconds since 1970.' }),
 };
-const filterSchema = z.strictObject(filterShape);
-const pageSchema = z.strictObject({
+export const auditFilterSchema = z.strictObject(filterShape);
+export const auditQuerySchema = z.strictObject({
   ...filterShape,
-  before: wholeNumber.optional(),
-  limit: wholeNumber.pipe(z.number().min(1).max(MAX_PAGE)).optional(),
+  before: wholeNumber.optional().meta({ ...integer, description: '`next` of the page before.' }),
+  limit: wholeNumber
+    .pipe(z.number().min(1).max(MAX_PAGE))
+    .optional()
+    .meta({ ...integer, minimum: 1, maximum: MAX_PAGE, default: PAGE }),
 });
 
 /** `GET /audit`, and `GET /audit.csv`, which is a download of all lines of the filter. */
 export function auditRoutes({ operator, audit }: AuditRouteParts): Router {
   const router = express.Router();
   router.get('/audit', async (req, res) => {
-    const { before, limit = PAGE, ...filter } = checked(pageSchema, withList(req.query));
+    const { before, limit = PAGE, ...filter } = checked(auditQuerySchema, withList(req.query));
     const lines = await operator.auditLines({
       ...filterOf(filter),
       limit,
@@ -47,7 +58,7 @@ export function auditRoutes({ operator, audit }: AuditRouteParts): Router {
     res.json({ lines, ...(more && { next: last.no }) } satisfies AuditPage);
   });
   router.get('/audit.csv', async (req, res) => {
-    const filter = filterOf(checked(filterSchema, withList(req.query)));
+    const filter = filterOf(checked(auditFilterSchema, withList(req.query)));
     await audit.write({ ...actorOf(res), action: 'export', target: 'audit log' });
     res.attachment('sluice-audit.csv').type('text/csv');
     await pipeline(Readable.from(csvLines(operator, filter)), res);
@@ -55,7 +66,7 @@ export function auditRoutes({ operator, audit }: AuditRouteParts): Router {
   return router;
 }
 
-function filterOf({ text, action, from, to }: z.output<typeof filterSchema>): AuditFilter {
+function filterOf({ text, action, from, to }: z.output<typeof auditFilterSchema>): AuditFilter {
   return {
     ...(text !== undefined && { text }),
     ...(action !== undefined && { actions: action }),

@@ -19,22 +19,38 @@ export const wholeNumber = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number);
+/** How a number in a query is documented. */
+export const integer = { type: 'integer', pattern: undefined } as const;
 
 const filterShape = {
-  text: shortText.optional(),
-  shop: shortText.optional(),
+  text: shortText
+    .optional()
+    .describe('Words, or their beginnings, of sender, recipient, subject, address, number and id.'),
+  shop: shortText.optional().describe('A configured name, or a shop id.'),
   channel: z.enum(CHANNELS).optional(),
-  state: z.array(z.enum(ENTRY_STATES)).max(MAX_STATES).optional(),
-  reason: shortText.optional(),
-  from: wholeNumber.optional(),
-  to: wholeNumber.optional(),
+  state: z
+    .array(z.enum(ENTRY_STATES))
+    .max(MAX_STATES)
+    .optional()
+    .describe('Any of these: repeat the parameter.'),
+  reason: shortText.optional().describe('A reason code, or the beginning of the words.'),
+  from: wholeNumber.optional().meta({
+    ...integer,
+    description: 'Received at this time or later, in milliseconds since 1970.',
+  }),
+  to: wholeNumber
+    .optional()
+    .meta({ ...integer, description: 'Received before this time, in milliseconds since 1970.' }),
 };
 const filterSchema = z.strictObject(filterShape);
-const listSchema = z.strictObject({
+export const listSchema = z.strictObject({
   ...filterShape,
-  before: entryIdSchema.optional(),
-  limit: wholeNumber.pipe(z.number().min(1).max(MAX_LIMIT)).optional(),
-  count: z.enum(['0', '1']).optional(),
+  before: entryIdSchema.optional().describe('`next` of the page before.'),
+  limit: wholeNumber
+    .pipe(z.number().min(1).max(MAX_LIMIT))
+    .optional()
+    .meta({ ...integer, minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT }),
+  count: z.enum(['0', '1']).optional().describe('`1` adds `total`.'),
 });
 
 export type Filter = Omit<EntrySearch, 'before' | 'limit'>;

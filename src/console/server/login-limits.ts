@@ -1,7 +1,10 @@
 import type { Budget, OpenBudget } from '../../runtime/budgets.ts';
 
-/** Where a password is given: on the sign-in page, or with each request of a program. */
-export type LoginSource = 'page' | 'program';
+/**
+ * What is given, and where: a password on the sign-in page, or a password or a token with each
+ * request of a program.
+ */
+export type LoginSource = 'page' | 'program' | 'token';
 
 /**
  * Limits of wrong passwords over all addresses. Unknown clients may check at most 100 passwords in
@@ -10,6 +13,8 @@ export type LoginSource = 'page' | 'program';
 const TOTAL = {
   page: { burst: 30, perHour: 30 },
   program: { burst: 20, perHour: 20 },
+  // No one guesses a token; this bounds how often strangers make the store look for one.
+  token: { burst: 60, perHour: 60 },
 } as const;
 const PER_ADDRESS = { burst: 15, perHour: 15 } as const;
 const PER_DEVICE = { burst: 10, perHour: 10 } as const;
@@ -43,7 +48,8 @@ type BudgetKey = readonly [budget: Budget, key: string];
  * programs, and for each address.
  *
  * Right passwords do not count, and neither does the same wrong one again: a scraper with an
- * outdated password is not guessing.
+ * outdated password is not guessing. Tokens have limits of their own, so that neither can be used up
+ * by the other.
  */
 export class LoginLimits {
   readonly #perDevice: Budget;
@@ -59,6 +65,7 @@ export class LoginLimits {
     this.#total = {
       page: open('passwords on the page', TOTAL.page),
       program: open('passwords of programs', TOTAL.program),
+      token: open('tokens of programs', TOTAL.token),
     };
   }
 
@@ -97,7 +104,8 @@ export class LoginLimits {
     }
     if (await isRight()) {
       await refund();
-      addBounded(this.#known, attempt.address, MAX_KNOWN);
+      // Who has a token has not shown that they know a password.
+      if (attempt.source !== 'token') addBounded(this.#known, attempt.address, MAX_KNOWN);
       return { kind: 'right' };
     }
     addBounded(this.#wrong, wrong, MAX_WRONG);
@@ -112,7 +120,7 @@ export class LoginLimits {
 }
 
 /** Adds a value and removes the oldest ones above the limit. */
-function addBounded(set: Set<string>, value: string, most: number): void {
+export function addBounded(set: Set<string>, value: string, most: number): void {
   set.delete(value);
   set.add(value);
   for (const oldest of set) {

@@ -29,12 +29,19 @@ const idsSchema = z
   .transform((text) => text.split(',').map((id) => id.trim()))
   .pipe(z.array(idSchema).max(MAX_CONVERSATIONS));
 /** An email address, a phone number, or another word of a message's sender. */
-const person = z.string().min(1).max(320).optional();
-const ticketsSchema = z.object({ ...listTicketsQuerySchema.shape, person });
-const conversationsSchema = z.object({
+const person = z.string().min(1).max(320).optional().meta({
+  description: 'Those with this person: an email address or a phone number.',
+});
+export const ticketsQuerySchema = z.object({ ...listTicketsQuerySchema.shape, person });
+const idsDocumented = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'These conversations, separated by commas.',
+} as const;
+export const conversationsQuerySchema = z.object({
   person,
-  id: idsSchema.optional(),
-  id__in: idsSchema.optional(),
+  id: idsSchema.optional().meta(idsDocumented),
+  id__in: idsSchema.optional().meta(idsDocumented),
   ...listMessagesQuerySchema.pick({ cursor: true, limit: true }).shape,
 });
 
@@ -71,7 +78,7 @@ export function platformRoutes(clientOf: ClientOf, conversationsWith: Conversati
       const id = checked(idSchema, req.params['id']);
       res.json(await fromPlatform(req, clientOf, (client, signal) => read(client, id, signal)));
     });
-  list('tickets', ticketsSchema, async (client, { person: whose, ...query }, signal, shop) => {
+  list('tickets', ticketsQuerySchema, async (client, { person: whose, ...query }, signal, shop) => {
     if (whose === undefined) return client.listTickets(query, signal);
     const ids = (await conversationsWith(shop, whose)).slice(0, MAX_CONVERSATIONS);
     if (ids.length === 0) return NOTHING;
@@ -86,7 +93,7 @@ export function platformRoutes(clientOf: ClientOf, conversationsWith: Conversati
     client.listMessages(query, signal),
   );
   one('messages', (client, id, signal) => client.getMessage(id, signal));
-  list('conversations', conversationsSchema, async (client, query, signal, shop) => {
+  list('conversations', conversationsQuerySchema, async (client, query, signal, shop) => {
     const { person: whose } = query;
     if (whose === undefined) return conversations(client, query, signal);
     const ids = (await conversationsWith(shop, whose)).slice(0, MAX_CONVERSATIONS);
@@ -100,7 +107,7 @@ const NOTHING = { results: [], next: null, previous: null };
 
 async function conversations(
   client: PlatformClient,
-  { id, id__in, ...page }: Omit<z.output<typeof conversationsSchema>, 'person'>,
+  { id, id__in, ...page }: Omit<z.output<typeof conversationsQuerySchema>, 'person'>,
   signal: AbortSignal,
 ): Promise<Page<Conversation>> {
   const wanted = [...(id ?? []), ...(id__in ?? [])];

@@ -9,7 +9,8 @@ import { Refusal, refuse } from './refusal.ts';
  * which is never answered.
  */
 export const CONSOLE_HEADER = 'x-sluice-console';
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods that change nothing (RFC 9110 §9.2.1). */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The values of `Sec-Fetch-Site` for the console's page and for direct navigation. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 

@@ -1,13 +1,17 @@
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
+import { type ApiToken, hasEnded, tokenActor } from '../../domain/api-token.ts';
 import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { isTokenSecret, tokenHash } from '../../spool/api-token-store.ts';
 import type { Session } from '../contract.ts';
+import type { ApiTokens } from './api-tokens.ts';
 import type { Actor, Audit } from './audit.ts';
 import { DEVICE_MS, type Devices, type LiveSession, type Sessions } from './sessions.ts';
-import { type LoginSource, LoginLimits } from './login-limits.ts';
+import { type LoginAttempt, LoginLimits, type LoginSource } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
 import { checked, Refusal } from './refusal.ts';
+import { SAFE_METHODS } from './request-guards.ts';
 
 const COOKIE = 'sluice_session';
 const DEVICE_COOKIE = 'sluice_device';
@@ -15,7 +19,7 @@ const DEVICE_COOKIE = 'sluice_device';
 const LOGIN = '/login';
 const MAX_PASSWORD = 1024;
 
-const loginSchema = z.strictObject({
+export const loginSchema = z.strictObject({
   operator: z.string().max(64).optional(),
   password: z.string().max(MAX_PASSWORD),
 });
@@ -24,6 +28,7 @@ interface SignInParts {
   readonly operators: Operators;
   readonly sessions: Sessions;
   readonly devices: Devices;
+  readonly tokens: ApiTokens;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly openBudget: OpenBudget;
@@ -35,7 +40,7 @@ interface SignInParts {
   readonly isMetricsToken: (given: string) => boolean;
 }
 
-/** The credentials of a request; `device` only on the sign-in page. */
+/** A name and a password; `device` only on the sign-in page. */
 interface Credentials {
   readonly name: string;
   readonly password: string;
@@ -43,11 +48,13 @@ interface Credentials {
   readonly device?: string | undefined;
 }
 
-/** The caller of the API: a browser with a session, or a program with the password. */
+/** The caller of the API: a browser with a session, or a program with the password or a token. */
 export interface Caller {
+  /** As in the audit log. */
   readonly operator: string;
   readonly address: string;
   readonly session?: LiveSession;
+  readonly token?: ApiToken;
 }
 
 /** Authenticates requests, and signs operators in and out. */
@@ -91,11 +98,11 @@ export class SignIn {
   sessionRoutes(): Router {
     const router = express.Router();
     router.get('/session', (_req, res) => {
-      const { operator, session } = callerOf(res);
-      const endsAt = session?.endsAt ?? this.#parts.clock();
+      const { operator, session, token } = callerOf(res);
+      const endsAt = session?.endsAt ?? token?.endsAt ?? this.#parts.clock();
       res.json({ operator, endsAt } satisfies Session);
     });
-    router.post('/logout', async (req, res) => {
+    router.post('/logout', requireOperator, async (req, res) => {
       const { session } = callerOf(res);
       if (session !== undefined) {
         await this.#parts.sessions.end(session.id);
@@ -107,21 +114,25 @@ export class SignIn {
     return router;
   }
 
-  /** Admits requests with a session or the password. */
+  /** Admits requests with a session, the password, or a token that permits them. */
   require = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const caller = await this.recognize(req);
     if (caller === undefined) throw new Refusal('signed_out', 'Sign in first');
+    if (caller.token?.scope === 'read' && !SAFE_METHODS.has(req.method)) {
+      throw new Refusal('forbidden', 'This token only permits reading (scope read)');
+    }
     res.locals[CALLER] = caller;
     next();
   };
 
-  /** @throws {Refusal} too many wrong passwords from this client */
+  /** @throws {Refusal} the token is not valid, or too many wrong ones came from this client */
   async recognize(req: Request): Promise<Caller | undefined> {
     const session = this.#session(req);
     const address = this.#parts.network(req);
     if (session !== undefined) return { operator: session.operator, address, session };
     const given = credentialsIn(req.headers.authorization ?? '');
     if (given === undefined) return undefined;
+    if (isTokenSecret(given.password)) return this.#tokenCaller(req, given);
     // An unknown name is accepted with the console's single password, for compatibility.
     const name = this.#parts.operators.has(given.name) ? given.name : OPERATOR;
     const { password } = given;
@@ -130,8 +141,8 @@ export class SignIn {
   }
 
   /**
-   * Whether the caller may read the metrics: with the metrics token, a session or the password. The
-   * token is random and too long to guess, so it is not limited.
+   * Whether the caller may read the metrics: with the metrics token, a session, the password or a
+   * token of the API. The metrics token is random and too long to guess, so it is not limited.
    * @throws {Refusal} too many wrong passwords from this client
    */
   async mayReadMetrics(req: Request): Promise<boolean> {
@@ -140,16 +151,54 @@ export class SignIn {
     return (await this.recognize(req)) !== undefined;
   }
 
-  async #isRight(req: Request, { name, password, source, device }: Credentials): Promise<boolean> {
-    const { network, operators } = this.#parts;
-    const address = network(req);
+  /** Who acts with this token; never with one from HTTP Basic, which browsers store. */
+  async #tokenCaller(req: Request, { scheme, password }: GivenCredentials): Promise<Caller> {
+    if (scheme !== 'bearer') {
+      throw new Refusal('signed_out', 'Send the token as `Authorization: Bearer`');
+    }
+    const token = await this.#tokenOf(req, tokenHash(password));
+    if (token === undefined) {
+      throw new Refusal('signed_out', 'The token is not valid: it is wrong or was revoked');
+    }
+    if (hasEnded(token, this.#parts.clock())) {
+      throw new Refusal('signed_out', 'The token has expired');
+    }
+    await this.#parts.tokens.noteUse(token);
+    return { operator: tokenActor(token), address: this.#parts.network(req), token };
+  }
+
+  async #tokenOf(req: Request, hash: string): Promise<ApiToken | undefined> {
+    const { tokens } = this.#parts;
+    // One that was right before does not wait for limits that others have reached: no one guesses a token.
+    if (!tokens.isKnown(hash)) {
+      const isRight = async () => (await tokens.find(hash)) !== undefined;
+      if (!(await this.#admits(req, { source: 'token', fingerprint: hash }, isRight))) {
+        return undefined;
+      }
+    }
+    return tokens.find(hash);
+  }
+
+  #isRight(req: Request, { name, password, source, device }: Credentials): Promise<boolean> {
+    const { operators } = this.#parts;
     const fingerprint = operators.fingerprintOf(name, password);
-    const tried = await this.#limits.check({ address, source, device, fingerprint }, () =>
+    return this.#admits(req, { source, device, fingerprint }, () =>
       operators.verify(name, password),
     );
+  }
+
+  /** @throws {Refusal} too many wrong passwords or tokens from this client */
+  async #admits(
+    req: Request,
+    attempt: Omit<LoginAttempt, 'address'>,
+    isRight: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const address = this.#parts.network(req);
+    const tried = await this.#limits.check({ address, ...attempt }, isRight);
     if (tried.kind === 'too_many') {
       const { retryAfter } = tried;
-      const message = `Too many wrong passwords; try again in ${retryAfter} s`;
+      const what = attempt.source === 'token' ? 'tokens' : 'passwords';
+      const message = `Too many wrong ${what}; try again in ${retryAfter} s`;
       throw new Refusal('too_many_tries', message, { retryAfter });
     }
     if (tried.kind === 'wrong') await this.#failed.add(address);
@@ -191,6 +240,17 @@ export function actorOf(res: Response): Actor {
   return { who: operator, address };
 }
 
+/**
+ * Refuses tokens: whoever gets hold of one must not be able to make another that outlives it.
+ * @throws {Refusal} the caller has a token
+ */
+export function requireOperator(_req: Request, res: Response, next: NextFunction): void {
+  if (callerOf(res).token !== undefined) {
+    throw new Refusal('forbidden', 'Only operators may do this: sign in, or send the password');
+  }
+  next();
+}
+
 function cookieOf({ headers }: Request, name: string): string | undefined {
   for (const pair of (headers.cookie ?? '').split(';')) {
     const at = pair.indexOf('=');
@@ -199,15 +259,24 @@ function cookieOf({ headers }: Request, name: string): string | undefined {
   return undefined;
 }
 
-/** Credentials from HTTP Basic (RFC 7617), or the password as a bearer token. */
-function credentialsIn(authorization: string): { name: string; password: string } | undefined {
+interface GivenCredentials {
+  readonly scheme: 'basic' | 'bearer';
+  readonly name: string;
+  readonly password: string;
+}
+
+/** Credentials from HTTP Basic (RFC 7617), or the password or a token as a bearer token. */
+function credentialsIn(authorization: string): GivenCredentials | undefined {
   // Everything after the scheme, since a password may contain spaces.
   const [, scheme, value] = /^(basic|bearer) +(.+)$/i.exec(authorization) ?? [];
   if (value === undefined || value.length > 2 * MAX_PASSWORD) return undefined;
-  if (scheme?.toLowerCase() === 'bearer') return { name: OPERATOR, password: value };
+  if (scheme?.toLowerCase() === 'bearer') {
+    return { scheme: 'bearer', name: OPERATOR, password: value };
+  }
   const pair = Buffer.from(value, 'base64').toString();
   const at = pair.indexOf(':');
-  return at === -1 ? undefined : { name: pair.slice(0, at), password: pair.slice(at + 1) };
+  if (at === -1) return undefined;
+  return { scheme: 'basic', name: pair.slice(0, at), password: pair.slice(at + 1) };
 }
 
 const EVERY_MS = 60_000;

@@ -12,6 +12,7 @@ import type {
 } from '../contract.ts';
 import { checked, Refusal } from './refusal.ts';
 import type { EndedSessions, Sessions } from './sessions.ts';
+import type { ApiTokens } from './api-tokens.ts';
 import { type Caller, callerOf } from './sign-in.ts';
 
 const MAX_STREAMS = 50;
@@ -23,20 +24,24 @@ const OVERVIEW_EVERY_MS = 2000;
 const IDS_EVERY_MS = 1000;
 const MAX_IDS = 100;
 const HEARTBEAT_MS = 15_000;
+/** How long a stream may outlive its token. */
+const TOKENS_EVERY_MS = 2000;
 /** A reader further behind is disconnected; EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
 interface StreamParts {
   readonly overview: () => Promise<Overview>;
   readonly sessions: Sessions;
+  readonly tokens: Pick<ApiTokens, 'validIds'>;
   readonly logger: Logger;
 }
 
 interface Reader {
   readonly res: Response;
   readonly operator: string;
-  /** Undefined for a program with the password. */
+  /** Undefined for a program. */
   readonly sessionId: string | undefined;
+  readonly tokenId: string | undefined;
   /** When the reader's session expires. */
   readonly end: NodeJS.Timeout | undefined;
   lastWriteAt: number;
@@ -61,6 +66,7 @@ export class Stream {
     this.#endTimers = [
       everyInStep(OVERVIEW_EVERY_MS, () => void this.#publishOverview()),
       everyInStep(IDS_EVERY_MS, () => this.#publishIds()),
+      everyInStep(TOKENS_EVERY_MS, () => void this.#checkTokens()),
     ];
     this.#stopListening = this.#parts.sessions.onEnd((ended) => this.#signOut(ended));
   }
@@ -85,7 +91,7 @@ export class Stream {
 
   /** @throws {Refusal} too many streams are open */
   async open(req: Request, res: Response, caller: Caller): Promise<void> {
-    const { operator, session } = caller;
+    const { operator, session, token } = caller;
     const own = [...this.#readers].filter(
       (reader) => reader.operator === operator && reader.sessionId === session?.id,
     );
@@ -107,6 +113,7 @@ export class Stream {
       res,
       operator,
       sessionId: session?.id,
+      tokenId: token?.id,
       end: session && this.#endOf(session),
       lastWriteAt: Date.now(),
     };
@@ -135,10 +142,26 @@ export class Stream {
         'session' in ended
           ? reader.sessionId === ended.session
           : reader.operator === ended.operator;
-      if (!isAffected) continue;
-      this.#write(reader, frame({ event: 'signed_out', data: {} }));
-      this.#close(reader);
+      if (isAffected) this.#dismiss(reader);
     }
+  }
+
+  /** Tokens are revoked at other gateways and by commands, too, so the store is asked. */
+  async #checkTokens(): Promise<void> {
+    if (![...this.#readers].some(({ tokenId }) => tokenId !== undefined)) return;
+    try {
+      const valid = await this.#parts.tokens.validIds();
+      for (const reader of this.#readers) {
+        if (reader.tokenId !== undefined && !valid.has(reader.tokenId)) this.#dismiss(reader);
+      }
+    } catch (error) {
+      this.#parts.logger.warn('console.failed', errorFields(error));
+    }
+  }
+
+  #dismiss(reader: Reader): void {
+    this.#write(reader, frame({ event: 'signed_out', data: {} }));
+    this.#close(reader);
   }
 
   async #publishOverview(): Promise<void> {
@@ -197,7 +220,9 @@ interface LiveRouteParts {
   readonly stream: Stream;
 }
 
-const historySchema = z.strictObject({ range: z.enum(['hour', 'day']).default('hour') });
+export const historyQuerySchema = z.strictObject({
+  range: z.enum(['hour', 'day']).default('hour'),
+});
 
 /** `GET /overview`, `/history`, `/incidents`, `/stream` */
 export function liveRoutes({ overview, history, incidents, stream }: LiveRouteParts): Router {
@@ -206,7 +231,7 @@ export function liveRoutes({ overview, history, incidents, stream }: LiveRoutePa
     res.json(await overview());
   });
   router.get('/history', (req, res) => {
-    res.json(history(checked(historySchema, req.query).range));
+    res.json(history(checked(historyQuerySchema, req.query).range));
   });
   router.get('/incidents', (_req, res) => {
     res.json({ incidents: incidents().toReversed() } satisfies IncidentList);

@@ -27,7 +27,10 @@ export interface UpkeepRouteParts {
   readonly sendTest: (shop: string, channel: Channel) => Promise<string>;
 }
 
-const testSchema = z.strictObject({ shop: z.string().min(1).max(100), channel: z.enum(CHANNELS) });
+export const testMessageSchema = z.strictObject({
+  shop: z.string().min(1).max(100),
+  channel: z.enum(CHANNELS),
+});
 
 /** Configuration, reload, doctor and test messages. */
 export function upkeepRoutes(parts: UpkeepRouteParts): Router {
@@ -50,7 +53,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
     res.json({ checks } satisfies DoctorReport);
   });
   router.post('/test-message', express.json({ limit: '8kb' }), async (req, res) => {
-    const { shop, channel } = checked(testSchema, req.body);
+    const { shop, channel } = checked(testMessageSchema, req.body);
     const line = { ...actorOf(res), action: 'test_message', target: shop };
     try {
       const id = await parts.sendTest(shop, channel);

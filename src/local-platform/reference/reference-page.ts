@@ -7,10 +7,10 @@ import {
   type FieldSchema,
   fieldsOf,
   methodBadge,
-  operationSection,
   phrase,
   prose,
-} from './sections.ts';
+} from '../../runtime/api-reference.ts';
+import { operationSection } from './sections.ts';
 import type { OpenApiDocument } from './document.ts';
 import { type Operation, operations } from './operations.ts';
 

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Response, Router } from 'express';
 import { sendJson, sendRaw } from '../respond.ts';
 import { resource } from '../routes/resource.ts';
 import { openApiDocument } from './document.ts';
 import { referencePage } from './reference-page.ts';
+import { referenceStyle } from '../../runtime/api-reference.ts';
 import { html, type Markup } from '../../runtime/markup.ts';
 
 const HEADERS = {
@@ -20,7 +20,7 @@ const HEADERS = {
  * `/reference`, and the OpenAPI document at `/v2026-04/openapi.json`.
  */
 export function referenceRoutes(router: Router, baseUrl: () => string): void {
-  const style = readFileSync(new URL('./reference.css', import.meta.url), 'utf8');
+  const style = referenceStyle();
   // Created at the first request, because the port is not known before.
   const documents = once(() => openApiDocument(baseUrl()));
   const reference = once(() => referencePage(documents(), baseUrl()).source);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const ruleSchema = z.enum([
+export const ruleSchema = z.enum([
   'dead',
   'held',
   'breaker-open',
@@ -15,7 +15,7 @@ const ruleSchema = z.enum([
 ]);
 export type AlertRule = z.output<typeof ruleSchema>;
 
-const severitySchema = z.enum(['warning', 'critical']);
+export const severitySchema = z.enum(['warning', 'critical']);
 export type Severity = z.output<typeof severitySchema>;
 
 /**

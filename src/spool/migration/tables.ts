@@ -241,6 +241,12 @@ export const TABLES: readonly Table[] = [
   ),
   same('refused', 'refused', ['shop', 'number', 'entry'], ['lane', 'at']),
   same('audit', 'audit', ['no'], ['at', 'who', 'action', 'target', 'outcome', 'address']),
+  same(
+    'api_token',
+    'api_tokens',
+    ['id'],
+    ['hash', 'name', 'scope', 'made_by', 'made_at', 'ends_at', 'used_at'],
+  ),
   RATES,
   same(
     'visitor',

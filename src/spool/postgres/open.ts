@@ -1,6 +1,7 @@
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
 import type { Leases } from '../../runtime/leases.ts';
+import type { ApiTokenStore } from '../api-token-store.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Fleet } from '../fleet.ts';
@@ -9,6 +10,7 @@ import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { ScratchFiles } from '../scratch.ts';
 import type { OpenBudget } from '../../runtime/budgets.ts';
+import { ApiTokenTable } from './api-tokens.ts';
 import { BUDGET_FUNCTIONS, BudgetRows } from './budgets.ts';
 import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
 import type { Signals } from '../signals.ts';
@@ -88,6 +90,7 @@ export interface PostgresStore {
   readonly signals: Signals;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
+  readonly apiTokens: ApiTokenStore;
   readonly leases: Leases;
   readonly fleet: Fleet;
   readonly openBudget: OpenBudget;
@@ -169,6 +172,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(new UploadTable(database)),
     },
     optOuts: new OptOutTable(database),
+    apiTokens: new ApiTokenTable(database),
     leases,
     fleet: new FleetTable({ database, blobs, instance }),
     openBudget: (name, size) => new BudgetRows(database, name, size),

@@ -193,6 +193,13 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE audit ADD COLUMN address text;
   `,
+  `
+  -- Tokens of the admin API (spool/api-token-store.ts). hash: SHA-256 of the token in hex.
+  CREATE TABLE api_token (
+    id uuid PRIMARY KEY, hash text NOT NULL UNIQUE, name text NOT NULL UNIQUE, scope text NOT NULL,
+    made_by text NOT NULL, made_at bigint NOT NULL, ends_at bigint, used_at bigint
+  );
+  `,
 ];
 
 /**

@@ -228,6 +228,13 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE audit ADD COLUMN address TEXT;
   `,
+  // Tokens of the admin API (`spool/api-token-store.ts`). hash: SHA-256 of the token in hex.
+  `
+  CREATE TABLE api_tokens (
+    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+    made_by TEXT NOT NULL, made_at INTEGER NOT NULL, ends_at INTEGER, used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Applies the steps from this one on. Call it in a transaction. */

@@ -75,6 +75,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       neededBytes: () => blobs.neededBytes,
       spool: createSpool(remote, { close, blobs, blobLock, ballast, failure, lock }),
       operator: createOperatorStore(remote),
+      apiTokens: remote,
       chat: remote,
       signals: new LocalSignals(),
       optOuts: remote,

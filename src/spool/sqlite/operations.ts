@@ -3,6 +3,7 @@ import type { ShopId } from '../../domain/ids.ts';
 import type { EntryMeta } from '../entry.ts';
 import { methodsOf } from '../methods.ts';
 import type { AuditLine, NewAuditLine, OperatorStore } from '../operator-store.ts';
+import { ApiTokenQueries, ApiTokenTable } from './api-tokens.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { ConversationTable, OptOutTable } from './lane-tables.ts';
 import type { Db } from './database.ts';
@@ -26,7 +27,7 @@ const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 /**
  * All operations of the database's thread: the public methods of the tables, by their names. Most
  * are methods of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`,
- * `opt-out-store.ts`); only `open.ts`, `delivery-spool.ts` or another table calls the rest, such as `acceptFiled`. Each is
+ * `opt-out-store.ts`, `api-token-store.ts`); only `open.ts`, `delivery-spool.ts` or another table calls the rest, such as `acceptFiled`. Each is
  * synchronous, runs in the transaction of its batch, and takes and returns only values that can be
  * cloned to another thread.
  */
@@ -38,7 +39,10 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const entries = new EntryTable(db, clock, { lanes, fresh, erased, conversations }, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
   const visitors = new VisitorTable(db);
-  const queries = methodsOf(new EntryQueries(db, fresh, erased));
+  const queries = {
+    ...methodsOf(new EntryQueries(db, fresh, erased)),
+    ...methodsOf(new ApiTokenQueries(db)),
+  };
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(db, clock, lanes)),
@@ -55,6 +59,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new ShopHealthTable(db)),
     ...methodsOf(new MarkTable(db)),
     ...methodsOf(new AuditTable(db, clock)),
+    ...methodsOf(new ApiTokenTable(db, clock)),
     ...methodsOf(new RetentionTable(db, clock)),
     ...methodsOf(new Probe(db)),
   };

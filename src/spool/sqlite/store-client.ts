@@ -208,6 +208,7 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'probe',
   'saveShopHealth',
   'saveSummaries',
+  'apiTokenUsed',
 ]);
 
 /** Operations as their callers see them: each is an asynchronous call to the database's thread. */

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect } from '@jest/globals';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
+import { closed } from '../../support/closed-schema.ts';
 import { type Answer, call, type ErrorBody } from '../harness.ts';
 
 /** The parts of an OpenAPI document that the tests read. */
@@ -121,15 +122,3 @@ export class Contract {
 
 const escaped = (path: string) =>
   encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
-
-/** The same schema, with undocumented fields forbidden. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
-  if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, closed(inner)]),
-  );
-  return 'properties' in copy && copy['type'] === 'object'
-    ? { ...copy, additionalProperties: false }
-    : copy;
-}

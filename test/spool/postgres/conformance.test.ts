@@ -10,6 +10,7 @@ import {
   withClient,
 } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { describeApiTokens } from '../api-token-conformance.ts';
 import { describeChatStore } from '../chat-conformance.ts';
 import { describeBlobs } from '../blob-conformance.ts';
 import { describeSpool } from '../conformance.ts';
@@ -87,6 +88,14 @@ describeChatStore('PostgreSQL', async () => ({
 
 describeOperatorStore('PostgreSQL', openStore);
 describeOptOuts('PostgreSQL', openStore);
+describeApiTokens('PostgreSQL', async () => ({
+  ...(await openStore()),
+  pass: (ms) =>
+    withClient(url, async (client) => {
+      await client.query('UPDATE api_token SET used_at = used_at - $1', [ms]);
+    }),
+  stored: async () => String(await column(url, 'SELECT api_token::text FROM api_token')),
+}));
 describeRefusals('PostgreSQL', async () => {
   const [one, other] = [await openStore(), await openStore()];
   return {

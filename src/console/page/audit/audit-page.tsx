@@ -170,6 +170,8 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   reload: ['configuration', 'Reloaded the configuration'],
   test_message: ['send', 'Sent a test message'],
   try: ['again', 'Tried a shop'],
+  token_create: ['lock', 'Created an API token'],
+  token_revoke: ['lock', 'Revoked an API token'],
 };
 
 const wordsOf = (action: string): readonly [icon: IconName, words: string] =>

@@ -6,6 +6,7 @@ import { plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import './configuration.css';
 import { ShopCard } from './shop-card.tsx';
+import { TokensCard } from './tokens/tokens-card.tsx';
 import { Values } from './values.tsx';
 
 /** The running configuration, each shop's addresses, and pending changes of the file. */
@@ -66,6 +67,7 @@ const Loaded = ({ view, onReloaded }: LoadedProps) => (
             </div>
           ),
         },
+        { key: 'tokens', label: 'API tokens', render: () => <TokensCard /> },
         {
           key: 'values',
           label: 'Effective values',

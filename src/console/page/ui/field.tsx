@@ -42,18 +42,20 @@ export const SearchInput = (props: Omit<InputProps, 'type'>) => (
   </div>
 );
 
-/** A choice of one option; its label is for screen readers only. */
+/** A choice of one option. */
 export function Select(props: {
   readonly label: string;
+  /** Otherwise the label is for screen readers only. */
+  readonly showLabel?: boolean;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly onChoose: (value: string) => void;
 }) {
-  const { label, options, value, onChoose } = props;
+  const { label, showLabel = false, options, value, onChoose } = props;
   const id = useId();
   return (
     <div class="field">
-      <label for={id} class="sr">
+      <label for={id} class={showLabel ? undefined : 'sr'}>
         {label}
       </label>
       <div class="select">

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { html, type Markup } from './markup.ts';
+
+/**
+ * The parts of which the references of HTTP APIs are made: pages without scripts that show an
+ * OpenAPI document (docs/decisions/0012-own-reference-page.md).
+ */
+
+/** The style sheet of a reference. */
+export const referenceStyle = (): string =>
+  readFileSync(new URL('./api-reference.css', import.meta.url), 'utf8');
+
+/** The parts of a documented operation that the page shows. */
+export interface DocumentedOperation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema: FieldSchema;
+  }[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: FieldSchema }>>;
+  };
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly content?: Readonly<Record<string, { readonly schema: FieldSchema }>> }
+    >
+  >;
+}
+
+export const methodBadge = (method: string): Markup =>
+  html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+
+/** The parameters and the body of an operation. */
+export function inputs({ parameters = [], requestBody }: DocumentedOperation): Markup {
+  const fieldsIn = (place: string): Field[] =>
+    parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, required = false, description, schema }) => ({
+        name,
+        required,
+        schema: { ...schema, ...(description !== undefined && { description }) },
+      }));
+  const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) =>
+    titled(`Body, ${type}`, fieldsOf(schema)),
+  );
+  return html`${titled('Path', fieldsIn('path'))} ${titled('Query', fieldsIn('query'))} ${bodies}`;
+}
+
+const titled = (title: string, fields: readonly Field[]): Markup =>
+  fields.length === 0
+    ? html``
+    : html`<h4>${title}</h4>
+        ${fieldList(fields)}`;
+
+/** The part of JSON Schema that the document uses. */
+export interface FieldSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly contentMediaType?: string;
+  readonly description?: string;
+  readonly default?: string | number;
+  readonly enum?: readonly unknown[];
+  readonly items?: FieldSchema;
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly additionalProperties?: FieldSchema | boolean;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly FieldSchema[];
+}
+
+export interface Field {
+  readonly name: string;
+  readonly schema: FieldSchema;
+  readonly required: boolean;
+}
+
+export const fieldsOf = (schema: FieldSchema): Field[] =>
+  Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name,
+    schema: property,
+    required: schema.required?.includes(name) ?? false,
+  }));
+
+/** A list of fields with their types and meanings; the fields of an object are nested below it. */
+export function fieldList(fields: readonly Field[]): Markup {
+  return html`<dl class="fields">
+    ${fields.map(
+      ({ name, schema, required }) =>
+        html`<div>
+          <dt>
+            <code>${name}</code>
+            <span class="type">${typeOf(schema)}</span>
+            ${required ? html`<span class="required">required</span>` : undefined}
+          </dt>
+          <dd>${meaning(schema)}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function meaning(schema: FieldSchema): Markup {
+  const inner = fieldsOf(schema.items ?? schema);
+  const choices = schema.enum ?? schema.items?.enum;
+  return html`${prose(schema.description ?? '')}
+  ${choices && choices.length > 1 ? values(choices) : undefined}
+  ${schema.default === undefined ? undefined : html`<p class="values">Default <code>${schema.default}</code></p>`}
+  ${inner.length > 0 ? fieldList(inner) : undefined}`;
+}
+
+const values = (list: readonly unknown[]) =>
+  html`<p class="values">One of ${list.map((value) => html`<code>${String(value)}</code> `)}</p>`;
+
+/** The type in words: "uuid or null", "array of integer". */
+function typeOf(schema: FieldSchema): Markup {
+  const [, name] = /^#\/components\/schemas\/(\w+)$/.exec(schema.$ref ?? '') ?? [];
+  if (name !== undefined) return html`<a href="#${name}">${name}</a>`;
+  if (schema.anyOf !== undefined) {
+    return html`${schema.anyOf.map((each, n) => html`${n > 0 ? ' or ' : ''}${typeOf(each)}`)}`;
+  }
+  const types = [schema.type ?? 'any'].flat();
+  const [kind = 'any'] = types.filter((type) => type !== 'null');
+  const orNull = types.includes('null') ? ' or null' : '';
+  if (kind === 'array') return html`array of ${typeOf(schema.items ?? {})}${orNull}`;
+  if (typeof schema.additionalProperties === 'object') {
+    return html`map of string to ${typeOf(schema.additionalProperties)}`;
+  }
+  if (schema.contentMediaType !== undefined) return html`file`;
+  if (schema.enum?.length === 1) return html`<code>${String(schema.enum[0])}</code>`;
+  return html`${FORMATS[schema.format ?? ''] ?? kind}${orNull}`;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'uuid',
+  'date-time': 'date-time',
+  email: 'email address',
+  uri: 'URI',
+};
+
+/** Paragraphs separated by empty lines, with code in backticks. */
+export const prose = (text: string): Markup =>
+  html`${text
+    .split('\n\n')
+    .filter((paragraph) => paragraph !== '')
+    .map((paragraph) => html`<p>${phrase(paragraph)}</p>`)}`;
+
+/** One line, with code in backticks. */
+export const phrase = (text: string): Markup =>
+  html`${text
+    .split('`')
+    .map((part, n) => (n % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null|-?\d[\d.eE+-]*)\b/g;
+
+/** JSON with highlighted names, strings and other values. */
+export function json(value: unknown): Markup {
+  const text = JSON.stringify(value, null, 2);
+  const parts: Markup[] = [];
+  let at = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [all, quoted, colon = '', word] = match;
+    parts.push(html`${text.slice(at, match.index)}`);
+    if (quoted === undefined) parts.push(html`<span class="v">${word}</span>`);
+    else if (colon === '') parts.push(html`<span class="s">${quoted}</span>`);
+    else parts.push(html`<span class="n">${quoted}</span>${colon}`);
+    at = match.index + all.length;
+  }
+  return html`${parts}${text.slice(at)}`;
+}

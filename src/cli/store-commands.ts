@@ -3,6 +3,7 @@ import type { ShopsOptions } from './list-shops.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { wholeNumber } from './platform/values.ts';
 import type { Terminal } from './terminal.ts';
+import { moment } from './time-argument.ts';
 import type { AuditOptions } from './list-audit.ts';
 import type { ExplainOptions } from './explain-email.ts';
 import type { IngestOptions } from './ingest-files.ts';
@@ -74,11 +75,18 @@ export function registerAudit(parent: Command, terminal: Terminal): void {
   parent
     .command('audit')
     .description('lists the actions of operators on console and command line, newest first')
+    .option('--text <words>', 'only lines with this in operator, address, target or outcome')
+    .option('--action <name...>', 'only these actions: retry, login_failed ...')
+    .option('--since <when>', 'since: 2h, 7d ago, or a time (UTC)', moment)
+    .option('--until <when>', 'before: 2h, 7d ago, or a time (UTC)', moment)
     .option('--before <no>', 'only lines older than this number: the next page', wholeNumber())
     .option('--limit <count>', 'the number of lines, up to 1000', wholeNumber(1000), 50)
     .addOption(new Option('--json', 'for programs: a JSON array').conflicts('jsonl'))
     .option('--jsonl', 'for programs: one JSON object per line')
-    .addHelpText('after', '\nExample:\n  $ sluice audit --limit 20')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice audit --limit 20\n  $ sluice audit --action login_failed --since 7d',
+    )
     .action(async (options: AuditOptions, command: Command) => {
       const { listAudit } = await import('./list-audit.ts');
       await listAudit(options, command, terminal);

@@ -154,10 +154,12 @@ describe('a webhook that is not set', () => {
     expect(report).toHaveProperty('checks.2', {
       check: 'twilio.webhook',
       subject: `acme ${OUR_NUMBER}`,
+      shops: ['acme'],
       status: 'failed',
       expected: `POST ${WANTED}`,
       found: expect.stringContaining('old.example'),
       todo: expect.stringContaining('--fix'),
+      copy: WANTED,
     });
   });
 });

@@ -144,7 +144,7 @@ test('what waits for its shop says so instead of a time', async () => {
   if (claimed === undefined) throw new Error('the entry was not claimed');
   const outcome = retryLater({ waitsFor: WAITS_FOR.shop, counts: false });
   await spool.settle(claimed.lease, outcome, { steps: [] });
-  expect((await queue('list')).stdout).toMatch(/ 0 +no$/m);
+  expect((await queue('list')).stdout).toMatch(/ queued +1 +no$/m);
   expect((await queue('show', id)).stdout).toMatch(/^next try +when its shop accepts messages/m);
   expect(parsed((await queue('show', id, '--json')).stdout)).toMatchObject({
     ...{ waitsFor: 'shop', failures: 1, attempts: 0 },
@@ -163,8 +163,10 @@ test('show prints an entry with its timeline', async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^id +${id}$`, 'm'));
   expect(stdout).toMatch(/^state +dead$/m);
-  expect(stdout).toMatch(/^ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\+\d+ .*attempt 1: dead, 0 ms/m);
-  expect(stdout).toMatch(/^ +\+0 ms +dead +status=422$/m);
+  expect(stdout).toMatch(
+    /^ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\+\d+ .*attempt 1: dead, took 0 ms$/m,
+  );
+  expect(stdout).toMatch(/^ +0 ms +dead +status=422$/m);
 
   const json = parsed((await queue('show', id, '--json')).stdout);
   expect(json).toMatchObject({ id, shop: 'demo', state: 'dead', timeline: expect.any(Array) });
@@ -362,6 +364,9 @@ test('moves by a filter need --yes where nobody can be asked, tell results, and 
   expect(newest.stdout).toMatch(/restore/);
   expect(newest.stderr).toMatch(/^For older lines: --before \d+\n$/);
   expect((await sluice('audit', '--before', '1')).stdout).toBe('No older lines.\n');
+  const found = await sluice('audit', '--action', 'discard', '--text', 'TERMINAL', '--jsonl');
+  expect(found.stdout.trim().split('\n').map(parsed)).toMatchObject([{ action: 'discard' }]);
+  expect((await sluice('audit', '--until', '1d')).stdout).toBe('No such lines.\n');
 });
 
 test('words of a filter are not written down: they may be an address', async () => {

@@ -71,7 +71,9 @@ test('a chat: the visitor', () => {
     subject: '',
     more: 'abc',
   });
-  expect(summary('web_chat', '', { visitorId: 'abc' }).from).toBe('');
+  // As the platform's contact is called.
+  expect(summary('web_chat', '', { visitorId: 'abcdef' }).from).toBe('Visitor ABCD');
+  expect(summary('web_chat', '', {}).from).toBe('');
 });
 
 test('a line for a timeline: whom it is about', () => {

@@ -12,8 +12,9 @@ describeConsole('signing in', (test) => {
     await signIn(page);
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/audit');
-    await page.getByText('Signed in').waitFor();
-    await page.getByText('Sign-in refused').first().waitFor();
+    const table = page.getByRole('table');
+    await table.getByText('Signed in').waitFor();
+    await table.getByText('Sign-in refused').first().waitFor();
   });
 
   test('too many wrong passwords bar the form for a while that counts down', async (visit) => {

@@ -80,7 +80,7 @@ describeConsole('the overview', (test) => {
       .waitFor();
     await verdict.getByText(words, { exact: true }).waitFor();
     await verdict.getByText('Set a valid apiKey for the shop').waitFor();
-    const button = shops.getByRole('button', { name: 'Try acme now' });
+    const button = shops.getByRole('button', { name: 'Try now: acme' });
     await button.click();
     await shops.getByText(/^Deliveries still fail: .* next attempt in \d+ s\.$/).waitFor();
     platform.script = () => undefined;
@@ -126,7 +126,7 @@ describeConsole('the overview', (test) => {
     await page.getByText('"code":"unauthorized"').waitFor();
 
     refuses.script = () => undefined;
-    await page.getByRole('button', { name: 'Try initech now' }).click();
+    await page.getByRole('button', { name: 'Try now: initech' }).click();
     await page.getByText('The platform has accepted it.').waitFor();
     await page.getByText(cause).waitFor({ state: 'detached' });
   });

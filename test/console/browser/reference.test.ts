@@ -6,7 +6,7 @@ describeConsole('the reference of the API', (test) => {
   test('opens from the tokens, and fits a phone in both schemes', async (visit) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, context, gateway } = await visit({
-        path: '/configuration',
+        path: '/configuration#tokens',
         browser: { colorScheme, viewport: { width: 360, height: 740 } },
       });
       const opened = context.waitForEvent('page');

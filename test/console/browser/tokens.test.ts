@@ -22,7 +22,7 @@ async function make(page: Page, name: string, scope?: string): Promise<string> {
 
 describeConsole('the API tokens', (test) => {
   test('are explained, made, shown once, listed and revoked', async (visit) => {
-    const { page, gateway } = await visit({ path: '/configuration' });
+    const { page, gateway } = await visit({ path: '/configuration#tokens' });
     await page.getByText('There is none yet.').waitFor();
     await page.getByText(`curl -H "Authorization: Bearer $TOKEN" ${gateway.adminUrl}`).waitFor();
     const secret = await make(page, 'grafana');
@@ -49,7 +49,7 @@ describeConsole('the API tokens', (test) => {
   });
 
   test('have names that are checked and taken once', async (visit) => {
-    const { page } = await visit({ path: '/configuration' });
+    const { page } = await visit({ path: '/configuration#tokens' });
     await make(page, 'ci', 'operate');
     await page.getByRole('button', { name: 'New token' }).click();
     const dialog = page.getByRole('dialog', { name: 'New API token' });
@@ -69,7 +69,7 @@ describeConsole('the API tokens', (test) => {
   test('fit a phone and are accessible in both schemes', async (visit) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await visit({
-        path: '/configuration',
+        path: '/configuration#tokens',
         browser: { colorScheme, viewport: { width: 360, height: 740 } },
       });
       await make(page, 'x'.repeat(48));

@@ -55,6 +55,7 @@ const Loaded = ({ view, onReloaded }: LoadedProps) => (
     )}
     <Tabs
       label="Configuration"
+      isInAddress
       tabs={[
         {
           key: 'shops',

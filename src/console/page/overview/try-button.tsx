@@ -22,7 +22,7 @@ export function TryButton({ shop }: { readonly shop: string }) {
         size="small"
         icon="again"
         busy={loading}
-        aria-label={`Try ${shop} now`}
+        aria-label={`Try now: ${shop}`}
         onClick={() => send(tryNow)}
       >
         Try now

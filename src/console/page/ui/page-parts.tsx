@@ -207,14 +207,22 @@ export interface Tab {
   readonly render: () => ComponentChildren;
 }
 
-/** Tabs, of which one is shown; arrow keys switch between them. */
+/**
+ * Tabs, of which one is shown; arrow keys switch between them. With `isInAddress`, the tab is the fragment of
+ * the page's address, so that it can be linked to and is the same after a reload.
+ */
 export function Tabs(props: {
   readonly label: string;
   readonly tabs: readonly Tab[];
   readonly tools?: ComponentChildren;
+  readonly isInAddress?: boolean;
 }) {
-  const { label, tabs, tools } = props;
-  const [chosen, setChosen] = useState(tabs[0]?.key);
+  const { label, tabs, tools, isInAddress = false } = props;
+  const [chosen, setChosen] = useState(isInAddress ? location.hash.slice(1) : tabs[0]?.key);
+  const choose = (key: string) => {
+    setChosen(key);
+    if (isInAddress) history.replaceState(history.state, '', `#${key}`);
+  };
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const current = tabs.find(({ key }) => key === chosen) ?? tabs[0];
@@ -224,7 +232,7 @@ export function Tabs(props: {
     const next = by === undefined ? undefined : tabs[(at + by + tabs.length) % tabs.length];
     if (next === undefined) return;
     event.preventDefault();
-    setChosen(next.key);
+    choose(next.key);
     list.current?.querySelector<HTMLElement>(`[data-tab="${next.key}"]`)?.focus();
   };
   if (current === undefined) return null;
@@ -242,7 +250,7 @@ export function Tabs(props: {
               aria-selected={tab.key === current.key}
               aria-controls={`${id}-panel`}
               tabIndex={tab.key === current.key ? 0 : -1}
-              onClick={() => setChosen(tab.key)}
+              onClick={() => choose(tab.key)}
             >
               {tab.label}
             </button>

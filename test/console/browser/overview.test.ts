@@ -171,7 +171,9 @@ describeConsole('the overview', (test) => {
     await sendEmail(gateway, 'Waiting');
     await page.getByText('Delivery is paused.').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByText('Messages are accepted and stay queued (delivery.paused).').waitFor();
+    await page
+      .getByText('To resume, set delivery.paused: false and reload the configuration.')
+      .waitFor();
     await page.getByText(/1 message queued/).waitFor();
   });
 

@@ -5,7 +5,7 @@ import { api } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { lastListAddress } from '../messages/list-state.ts';
 import { senderOf } from '../messages/entry-line.tsx';
-import { onEntries } from '../stream.ts';
+import { onEntries, overview } from '../stream.ts';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import {
   ChannelBadge,
@@ -223,11 +223,14 @@ const Countdown = ({ at }: { readonly at: number }) => (
 );
 
 function Actions({ entry, busy, act }: EntryProps) {
-  if (entry.actions.length === 0) return null;
-  const main = entry.actions[0] === 'discard' ? undefined : entry.actions[0];
+  // A queued message is not tried while delivery is paused.
+  const isPaused = entry.state === 'queued' && overview.value?.deliveryPaused === true;
+  const actions = entry.actions.filter((action) => !isPaused || action !== 'retry');
+  if (actions.length === 0) return null;
+  const main = actions[0] === 'discard' ? undefined : actions[0];
   return (
     <div class="message-actions">
-      {entry.actions.map((action) => (
+      {actions.map((action) => (
         <Button
           key={action}
           look={action === main ? 'primary' : 'plain'}

@@ -118,7 +118,7 @@ function Next(props: {
 }
 
 function nextWords(leftMs: number, isStopped: boolean): string {
-  if (isStopped) return 'once deliveries of its shop go on';
+  if (isStopped) return 'once deliveries go on';
   return leftMs <= 0
     ? 'due; starts after earlier messages of its lane'
     : `in ${span(leftMs + 999)}`;

@@ -1,5 +1,5 @@
 import type { Alert, Overview, ShopFigures } from '../../contract.ts';
-import { plural, sinceWhen, span } from '../formats.ts';
+import { bytes, plural, sinceWhen, span } from '../formats.ts';
 
 /** A problem, and what to do about it. */
 export interface Issue {
@@ -92,8 +92,9 @@ function foundIn(overview: Overview, now: number): readonly FoundIssue[] {
     issues.unshift({
       rule: 'disk',
       tone: 'danger',
-      title: 'The disk is full: new messages are refused',
-      todo: 'Free space on the disk of the data folder. Senders retry automatically.',
+      title: `The disk is full (${bytes(disk.freeBytes)} free): new messages are refused`,
+      todo: `Free space on the disk of the data folder until ${bytes(disk.reserveBytes)} are free. Senders retry automatically; deliveries go on.`,
+      link: DOCTOR,
     });
   }
   if (queue.dead > 0) {

@@ -112,7 +112,7 @@ function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
       tone: 'warning',
       icon: 'pause',
       title: 'Delivery is paused',
-      detail: `Messages are accepted and stay queued (delivery.paused). ${plural(queued, 'message')} queued.`,
+      detail: `${plural(queued, 'message')} queued; none is lost. To resume, set delivery.paused: false and reload the configuration.`,
     };
   }
   if (first !== undefined) {

@@ -196,7 +196,8 @@ function ConnectionNote() {
       {connection.value === 'live' && overview.value?.deliveryPaused === true && (
         <Note tone="warning" icon="pause">
           <b>Delivery is paused.</b> Messages are accepted and stay queued. To resume, set{' '}
-          <code>delivery.paused: false</code> and restart the gateway.
+          <code>delivery.paused: false</code> and{' '}
+          <a href="/configuration">reload the configuration</a>.
         </Note>
       )}
     </div>

@@ -6,7 +6,7 @@ import { document } from './json.ts';
 import { type OpenSpool, withSpool } from './open-spool.ts';
 import { iso, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
-import { printable, type Terminal } from './terminal.ts';
+import { note, printable, type Terminal } from './terminal.ts';
 
 export interface TokenOptions {
   readonly json?: true;
@@ -41,7 +41,8 @@ export async function createToken(
     }
     const { host, port } = config.admin;
     terminal.out(`${secret}\n`);
-    terminal.err(
+    note(
+      terminal,
       `The token ${name} (${tokenOutcome(token)}) is not shown again. Send it in a header:\n` +
         `  curl -H "Authorization: Bearer $TOKEN" http://${host}:${port}/api/overview\n`,
     );

@@ -152,11 +152,11 @@ async function waitFor(
 
 /** Asks the gateway to probe each shop whose messages were retried, once. */
 class ProbedShops {
-  readonly #open: Pick<OpenSpool, 'spool'>;
+  readonly #open: Pick<OpenSpool, 'spool' | 'shops'>;
   readonly #wanted: boolean;
   readonly #known = new Set<ShopId>();
 
-  constructor(open: Pick<OpenSpool, 'spool'>, move: Move) {
+  constructor(open: Pick<OpenSpool, 'spool' | 'shops'>, move: Move) {
     this.#open = open;
     this.#wanted = move.name === 'retry';
   }
@@ -164,7 +164,9 @@ class ProbedShops {
   async add(shopId: ShopId | undefined): Promise<void> {
     if (!this.#wanted || shopId === undefined || this.#known.has(shopId)) return;
     this.#known.add(shopId);
-    await this.#open.spool.requestProbe(shopId);
+    const { spool, shops } = this.#open;
+    // No gateway takes the request of a shop that is not configured.
+    if (shops.some((shop) => shop.shopId === shopId)) await spool.requestProbe(shopId);
   }
 }
 

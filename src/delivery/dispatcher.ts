@@ -187,6 +187,8 @@ export class Dispatcher {
     );
     let claimed = 0;
     for (const [index, { shop }] of asked.entries()) {
+      const isIdle = (this.#perShop.get(shop.settings.shopId) ?? 0) === 0;
+      if (isIdle && answers[index]?.length === 0) shop.health.messages.caughtUp();
       for (const entry of answers[index] ?? []) {
         this.#lastClaimAt.set(entry.entry.shopId, this.#parts.clock());
         void this.#begin(entry, this.#current(shop), { counted: true, leased: { ...leased } });

@@ -189,6 +189,11 @@ export class Health {
     this.#planProbe(this.#trouble, 0);
   }
 
+  /** Nothing that waited during an outage is left to send. */
+  caughtUp(): void {
+    this.#recoveringSince = undefined;
+  }
+
   /** A probe found no entry to try: the trouble affects none and ends, unless reads fail. */
   nothingToTry(): void {
     if (this.#trouble !== undefined) this.#trouble.foundNothing = true;

@@ -112,8 +112,20 @@ async function conversationsWith(
 ): Promise<readonly string[]> {
   if (shopId === undefined) return [];
   const { found } = await index.find({ shopId, text: person, limit: MESSAGES_OF_PERSON });
-  return [...new Set(found.flatMap(({ entry }) => entry.conversationId ?? []))];
+  // The search also finds words that begin like this, and other places than the sender.
+  const own = found.filter(({ summary }) => isFrom(summary.from, person));
+  return [...new Set(own.flatMap(({ entry }) => entry.conversationId ?? []))];
 }
+
+/** Whether a sender as lists show it, `Ann <ann@example.com>` or `Ann +15550001111`, has this address or number. */
+function isFrom(from: string, person: string): boolean {
+  const wanted = person.trim().toLowerCase();
+  if (wanted.includes('@')) return addressIn(from.toLowerCase()) === wanted;
+  const digits = wanted.replace(/\D/g, '');
+  return digits.length > 0 && from.replace(/\D/g, '').endsWith(digits);
+}
+
+const addressIn = (from: string): string => /<([^<>]*)>$/.exec(from)?.[1] ?? from;
 
 const isCalled =
   (name: string) =>

@@ -100,6 +100,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const arrivals = new Arrivals();
   const actions = new Actions({
     ...{ spool: store.spool, operator: store.operator, index, audit, logger, wake: parts.wake },
+    isServed: (id) => shops.isServed(id),
     onProgress: (data) => stream.publish({ event: 'action', data }),
     onChanged: (id) => stream.entryChanged(id),
   });

@@ -1,3 +1,4 @@
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import type { Authenticator } from '../channels/email/authentication/authenticator.ts';
@@ -13,6 +14,7 @@ import type { Spool } from '../spool/spool.ts';
 import type { DeliveryStore } from '../spool/store.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
+import { partOf, type Share } from './delivery/share.ts';
 import type { LiveConfig } from './live-config.ts';
 import { mailSettings, smsShops, trustingShops } from './shops.ts';
 
@@ -28,6 +30,8 @@ export interface ReadingParts {
 export interface ReadingOptions {
   /** The prefix of the names of the normalizers and of their scratch folders. */
   readonly prefix: '' | 'console-';
+  /** The end of the names of the scratch folders: each reader empties its own at its start. */
+  readonly suffix?: string;
   readonly countMessage: Spool['countMessage'];
   /** Without it, senders of emails are not checked. */
   readonly authenticator?: Authenticator;
@@ -38,9 +42,9 @@ export interface ReadingOptions {
 /** A normalizer of each channel, for the current shops. */
 export function channelNormalizers(
   { live, store, clock, logger, metrics, stack }: ReadingParts,
-  { prefix, countMessage, authenticator, ...options }: ReadingOptions,
+  { prefix, suffix = '', countMessage, authenticator, ...options }: ReadingOptions,
 ): Record<Channel, Normalizer> {
-  const folderOf = (channel: Channel) => join(live.value.dataDir, 'tmp', prefix + channel);
+  const folderOf = (channel: Channel) => join(live.value.dataDir, 'tmp', prefix + channel + suffix);
   const { blobs } = store.spool;
   const email = createEmailNormalizer(
     { shops: mailSettings(live.value), scratchFolder: folderOf('email'), ...options.email },
@@ -82,13 +86,19 @@ export function channelNormalizers(
 /** The delay after which an entry is tried again if its shop no longer has its channel. */
 const RETRY_AFTER_MS = 60_000;
 
-/** The normalizers of delivery. */
+/** Threads that read emails, of all threads that deliver together. */
+const READERS = 2;
+
+/** The normalizers of delivery, or of one of its threads. */
 export function createNormalizers(
-  parts: ReadingParts & { readonly authenticator: Authenticator },
+  parts: ReadingParts & { readonly authenticator: Authenticator; readonly share: Share },
 ): Record<Channel, Normalizer> {
-  const { live, store, authenticator } = parts;
+  const { live, store, authenticator, share } = parts;
+  if (share.index === 0) sweepOfEnded(join(live.value.dataDir, 'tmp'), share);
   const { email, sms, web_chat } = channelNormalizers(parts, {
     prefix: '',
+    suffix: suffixOf(share),
+    email: { workers: partOf(share, READERS) },
     countMessage: (message, limits) => store.spool.countMessage(message, limits),
     authenticator,
   });
@@ -99,6 +109,25 @@ export function createNormalizers(
     sms: postponeUnserved(sms, withSms),
     web_chat,
   };
+}
+
+const suffixOf = ({ index }: Share): string => (index === 0 ? '' : `-${index + 1}`);
+
+/** Removes the scratch folders of threads that there were before the last start. */
+function sweepOfEnded(folder: string, { of }: Share): void {
+  for (const name of namesIn(folder)) {
+    const [, thread] = /^(?:email|sms)-(\d+)$/.exec(name) ?? [];
+    if (Number(thread) > of) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // It does not exist yet.
+    return [];
+  }
 }
 
 const idsOf = ({ shops }: LiveConfig['value'], channel: 'email' | 'sms'): ReadonlySet<ShopId> =>

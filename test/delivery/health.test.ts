@@ -344,3 +344,36 @@ describe('calm', () => {
     expect(health.takeUnrest()).toBeUndefined();
   });
 });
+
+describe('recovery', () => {
+  const afterOutage = (lastedMs: number) => {
+    const scene = setting({ delivered: ['a'] });
+    scene.health.failed('a', because('503'));
+    scene.time.now += lastedMs;
+    scene.health.delivered('a');
+    return scene;
+  };
+
+  test('lasts until the allowance is full', () => {
+    const { health, time } = afterOutage(MINUTE);
+    expect(health.report().recoveringSince).toBe(time.now);
+    times(9, () => health.delivered('a'));
+    expect(health.report().recoveringSince).toBe(time.now);
+    health.delivered('a');
+    expect(health.report()).not.toHaveProperty('recoveringSince');
+  });
+
+  test('ends when nothing that waited is left, also after a 429', () => {
+    const { health } = afterOutage(MINUTE);
+    health.slowDown(1000);
+    health.caughtUp();
+    expect(health.report()).not.toHaveProperty('recoveringSince');
+  });
+
+  test('there is none after a short outage, and not while another one lasts', () => {
+    expect(afterOutage(1000).health.report()).not.toHaveProperty('recoveringSince');
+    const { health } = afterOutage(MINUTE);
+    health.failed('a', because('503'));
+    expect(health.report()).not.toHaveProperty('recoveringSince');
+  });
+});

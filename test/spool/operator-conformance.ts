@@ -416,6 +416,24 @@ export function describeOperatorStore(
       expect(await found({ to: at + 1, text: 'ben' })).toEqual(['terminal:ben']);
     });
 
+    test('of many lines of the audit, the oldest is found, and any page of them', async () => {
+      const line = { who: 'ann', action: 'open', outcome: 'ok' };
+      await operator.audit({ ...line, target: 'first' });
+      await Promise.all(
+        Array.from({ length: 4100 }, (_, n) => operator.audit({ ...line, target: `e${n}` })),
+      );
+      const [found, ...rest] = await operator.auditLines({ text: 'FIRST', limit: 10 });
+      expect(rest).toEqual([]);
+      const older = await operator.auditLines({ limit: 5000 });
+      expect(older).toHaveLength(4101);
+      expect(older.at(-1)).toEqual(found);
+      expect(older.map(({ no }) => no)).toEqual(
+        older.map(({ no }) => no).toSorted((x, y) => y - x),
+      );
+      const beforeAll = { before: found?.no ?? 0, limit: 10 };
+      expect(await operator.auditLines(beforeAll)).toEqual([]);
+    });
+
     test('the timeline names the operator of a move', async () => {
       const id = await accept();
       await settle(id, { state: 'held', reason: because('because') });

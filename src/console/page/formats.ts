@@ -75,6 +75,9 @@ export const count = (value: number): string => numberFormat.format(value);
 const rateFormat = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 export const rate = (perMinute: number): string => rateFormat.format(perMinute);
 
+/** The beginning of an id, which the commands take in its place. */
+export const shortId = (id: string): string => `${id.slice(0, 13)}…`;
+
 /** `1 message`, `3 messages`. */
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;

@@ -36,6 +36,8 @@ interface ActionParts {
   readonly spool: Pick<Spool, 'get' | 'requeue' | 'discard' | 'requestProbe'>;
   readonly operator: Pick<OperatorStore, 'restore' | 'takeBack'>;
   readonly index: Pick<EntryIndex, 'find' | 'count'>;
+  /** Whether the shop is configured. */
+  readonly isServed: (shopId: ShopId) => boolean;
   readonly audit: Audit;
   readonly logger: Logger;
   /** Called when an entry becomes claimable. */
@@ -256,7 +258,8 @@ export class Actions {
           : await spool.requeue(id, who);
     if (!changed) return 'its state has changed, or its original has been deleted';
     this.#remember(running, entry);
-    if (action === 'retry' && !running.probed.has(entry.shopId)) {
+    const { isServed } = this.#parts;
+    if (action === 'retry' && isServed(entry.shopId) && !running.probed.has(entry.shopId)) {
       running.probed.add(entry.shopId);
       await spool.requestProbe(entry.shopId);
     }

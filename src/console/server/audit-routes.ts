@@ -7,6 +7,7 @@ import type { AuditPage } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { integer, shortText, wholeNumber } from './entry-search.ts';
 import { checked } from './refusal.ts';
+import { csvLine } from './csv.ts';
 import { actorOf } from './sign-in.ts';
 
 const PAGE = 50;
@@ -61,7 +62,13 @@ export function auditRoutes({ operator, audit }: AuditRouteParts): Router {
     const filter = filterOf(checked(auditFilterSchema, withList(req.query)));
     await audit.write({ ...actorOf(res), action: 'export', target: 'audit log' });
     res.attachment('sluice-audit.csv').type('text/csv');
-    await pipeline(Readable.from(csvLines(operator, filter)), res);
+    try {
+      await pipeline(Readable.from(csvLines(operator, filter)), res);
+    } catch (error) {
+      // The client has disconnected, or detects the failure from the incomplete response.
+      if (!res.headersSent) throw error;
+      res.destroy();
+    }
   });
   return router;
 }
@@ -102,10 +109,3 @@ async function* csvLines(
 
 const asCsv = ({ no, at, who, address = '', action, target, outcome }: AuditLine): string =>
   csvLine([String(no), new Date(at).toISOString(), who, address, action, target, outcome]);
-
-/** RFC 4180. A spreadsheet runs what begins like a formula, so an apostrophe is put before that. */
-const csvLine = (values: readonly string[]): string =>
-  `${values.map((value) => quoted(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value)).join(',')}\r\n`;
-
-const quoted = (value: string): string =>
-  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;

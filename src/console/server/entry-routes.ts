@@ -74,7 +74,8 @@ async function snippetsOf(
   const short = entries.filter(({ channel, kind }) => channel !== 'email' && kind === 'message');
   await Promise.all(
     short.map(async (entry) => {
-      const raw = await spool.raw(entry.id);
+      // A row without its beginning is better than no list.
+      const raw = await spool.raw(entry.id).catch(() => undefined);
       const snippet = raw && snippetOf(entry, raw);
       if (snippet !== undefined) found.set(entry.id, { snippet });
     }),

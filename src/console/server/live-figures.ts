@@ -111,6 +111,7 @@ export class LiveFigures {
     const last = this.#lastPoint ?? now;
     // Tolerates timers that fire slightly early or late.
     if (now.at - last.at < STEP_MS - SAMPLE_EVERY_MS / 2) return;
+    const queued = await this.#parts.queued();
     this.#lastPoint = now;
     const quantiles = quantilesOf(this.#currentStep);
     keepLast(this.#latencies, this.#currentStep, LATENCY_STEPS - 1);
@@ -119,7 +120,7 @@ export class LiveFigures {
       at: now.at,
       accepted: difference(now.accepted, last.accepted),
       delivered: difference(now.delivered, last.delivered),
-      queued: await this.#parts.queued(),
+      queued,
       ...(quantiles && { p50: quantiles.p50, p95: quantiles.p95 }),
     };
     keepLast(this.#points, point, POINTS);

@@ -13,8 +13,9 @@ export type LoginSource = 'page' | 'program' | 'token';
 const TOTAL = {
   page: { burst: 30, perHour: 30 },
   program: { burst: 20, perHour: 20 },
-  // No one guesses a token; this bounds how often strangers make the store look for one.
-  token: { burst: 60, perHour: 60 },
+  // No one guesses a token. This bounds how often strangers make the store look for one, and is too much for a few
+  // of them to use up: a right token that this gateway has not seen yet needs a part of it.
+  token: { burst: 3000, perHour: 36_000 },
 } as const;
 const PER_ADDRESS = { burst: 15, perHour: 15 } as const;
 const PER_DEVICE = { burst: 10, perHour: 10 } as const;

@@ -30,7 +30,8 @@ const idsSchema = z
   .pipe(z.array(idSchema).max(MAX_CONVERSATIONS));
 /** An email address, a phone number, or another word of a message's sender. */
 const person = z.string().min(1).max(320).optional().meta({
-  description: 'Those with this person: an email address or a phone number.',
+  description:
+    'Those with this person, an email address or a phone number, among the 200 newest messages that have it in sender, recipient or subject.',
 });
 export const ticketsQuerySchema = z.object({ ...listTicketsQuerySchema.shape, person });
 const idsDocumented = {

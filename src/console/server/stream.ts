@@ -55,6 +55,7 @@ export class Stream {
   readonly #ids = new Set<string>();
   #endTimers: readonly (() => void)[] = [];
   #publishing = false;
+  #checking = false;
   #stopListening: () => void = () => undefined;
   #stopped = false;
 
@@ -149,6 +150,9 @@ export class Stream {
   /** Tokens are revoked at other gateways and by commands, too, so the store is asked. */
   async #checkTokens(): Promise<void> {
     if (![...this.#readers].some(({ tokenId }) => tokenId !== undefined)) return;
+    // The store may answer later than the next time.
+    if (this.#checking) return;
+    this.#checking = true;
     try {
       const valid = await this.#parts.tokens.validIds();
       for (const reader of this.#readers) {
@@ -156,6 +160,8 @@ export class Stream {
       }
     } catch (error) {
       this.#parts.logger.warn('console.failed', errorFields(error));
+    } finally {
+      this.#checking = false;
     }
   }
 

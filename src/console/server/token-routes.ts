@@ -12,7 +12,7 @@ import { type ApiTokenStore, makeToken, TokenRefused } from '../../spool/api-tok
 import type { ApiTokenList, MadeApiToken, NewApiToken } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { checked, Refusal } from './refusal.ts';
-import { callerOf, requireOperator } from './sign-in.ts';
+import { actorOf, callerOf, requireOperator } from './sign-in.ts';
 
 export const newTokenSchema = z.strictObject({
   name: z.string().regex(TOKEN_NAME),
@@ -39,7 +39,7 @@ export function tokenRoutes({ tokens, audit, clock }: TokenRouteParts): Router {
     const ends = lifetimeMs === null ? {} : { endsAt: madeAt + lifetimeMs };
     const made = await orRefusal(makeToken(tokens, { name, scope, madeBy: who, madeAt, ...ends }));
     const outcome = tokenOutcome(made.token);
-    await audit.write({ who, action: 'token_create', target: name, outcome });
+    await audit.write({ ...actorOf(res), action: 'token_create', target: name, outcome });
     res.status(201).json(made satisfies MadeApiToken);
   });
   router.delete('/tokens/:id', requireOperator, async (req, res) => {
@@ -48,8 +48,7 @@ export function tokenRoutes({ tokens, audit, clock }: TokenRouteParts): Router {
     if (token === undefined || !(await tokens.removeApiToken(token.id))) {
       throw new Refusal('not_found', 'Token not found: it was revoked before');
     }
-    const who = callerOf(res).operator;
-    await audit.write({ who, action: 'token_revoke', target: token.name });
+    await audit.write({ ...actorOf(res), action: 'token_revoke', target: token.name });
     res.status(204).end();
   });
   return router;

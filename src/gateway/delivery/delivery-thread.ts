@@ -98,12 +98,18 @@ const UNANSWERED_AT_MOST = 4;
 
 /** Starts as many threads as `delivery.threads` says; each delivers for its share of the shops. */
 export function loadDeliveryThreads(parts: LoadParts): LoadedDelivery {
-  const threads = sharesOf(parts.config.delivery.threads).map((share) =>
-    loadDeliveryThread(parts, share),
-  );
+  const threads = sharesOf(parts.config.delivery).map((share) => loadDeliveryThread(parts, share));
   return {
     async deliver(given) {
-      const all = await Promise.all(threads.map((thread) => thread.deliver(given)));
+      // Pushed before any of them starts, as a failure of one unwinds all.
+      parts.stack.push('delivery', async () => {
+        await Promise.all(threads.map((thread) => thread.endAttempts()));
+      });
+      const started = await Promise.allSettled(threads.map((thread) => thread.deliver(given)));
+      const all = started.map((each) => {
+        if (each.status === 'rejected') throw each.reason;
+        return each.value;
+      });
       return {
         wake: () => {
           for (const each of all) each.wake();
@@ -128,7 +134,10 @@ export function loadDeliveryThreads(parts: LoadParts): LoadedDelivery {
 function loadDeliveryThread(
   { config, stack, grace, fail, worker, pingEveryMs = PING_EVERY_MS }: LoadParts,
   share: Share,
-): LoadedDelivery {
+): LoadedDelivery & {
+  /** Before the store closes, unlike the thread itself. */
+  endAttempts(): Promise<void>;
+} {
   const data: DeliveryThreadData = { config: toClone(config), share };
   let parts: DeliveryThreadParts | undefined;
   // The thread calls nothing before it delivers.
@@ -160,12 +169,11 @@ function loadDeliveryThread(
   );
   stack.push('delivery thread', () => thread.stop());
   return {
+    async endAttempts() {
+      if (death === undefined) await thread.call('stop', grace.ms);
+    },
     async deliver(given) {
       parts = given;
-      // Before the store closes, unlike the thread itself.
-      stack.push('delivery', async () => {
-        if (death === undefined) await thread.call('stop', grace.ms);
-      });
       const shared = given.sharing.share();
       const { port } = shared;
       await thread

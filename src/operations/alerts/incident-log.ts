@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { DurableFiles } from '../../runtime/durable-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { AlertRecord } from './alert.ts';
-import { type Incident, incidentFile } from './incident.ts';
+import { type Incident, incidentsIn } from './incident.ts';
 
 /** Some months of a gateway that is seldom in trouble. */
 const MAX_INCIDENTS = 500;
@@ -98,7 +98,7 @@ export class IncidentLog {
 
 async function readIncidents({ path, logger }: LogParts): Promise<readonly Incident[]> {
   try {
-    return incidentFile.parse(JSON.parse(await readFile(path, 'utf8'))).incidents;
+    return incidentsIn(await readFile(path, 'utf8'));
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') logger.warn('incidents.unreadable', errorFields(error));
     return [];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ruleSchema, severitySchema } from './alert.ts';
 
 const alertIncident = z.object({
   kind: z.literal('alert'),
@@ -8,8 +9,8 @@ const alertIncident = z.object({
   until: z.exactOptional(z.number()),
   /** The key of its record. */
   key: z.string(),
-  rule: z.string(),
-  severity: z.enum(['warning', 'critical']),
+  rule: ruleSchema,
+  severity: severitySchema,
   /** As it was when the alert began to fire. */
   summary: z.string(),
   shop: z.exactOptional(z.string()),
@@ -19,8 +20,17 @@ const incident = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('start'), at: z.number() }),
   z.object({ kind: z.literal('reload'), at: z.number(), outcome: z.string() }),
 ]);
-/** The content of the file. */
-export const incidentFile = z.object({ version: z.literal(1), incidents: z.array(incident) });
+const incidentFile = z.object({ version: z.literal(1), incidents: z.array(z.unknown()) });
+
+/**
+ * The incidents in the content of a file, without those of a kind that this version does not know.
+ * @throws {SyntaxError} {z.ZodError} it is not such a file
+ */
+export const incidentsIn = (text: string): readonly Incident[] =>
+  incidentFile.parse(JSON.parse(text)).incidents.flatMap((each) => {
+    const { data } = incident.safeParse(each);
+    return data === undefined ? [] : [data];
+  });
 
 /** A start of this gateway, a reload of its configuration, or an alert from its beginning to its end. */
 export type Incident = Readonly<z.output<typeof incident>>;

@@ -120,8 +120,8 @@ export class Records {
         before ?? null,
         from ?? null,
         to ?? null,
-        actions ? [...actions] : null,
-        text ?? null,
+        actions?.map(storable) ?? null,
+        text === undefined ? null : storable(text),
         limit,
       ],
     );

@@ -46,12 +46,12 @@ export class SummaryTable implements SummaryStore {
     const [row] = await this.#database.query<{ newest: number | null }>(
       'SELECT max(seq) AS newest FROM entry',
     );
-    const isRenewed = (await this.#marks.mark(SUMMARIES)) === SUMMARY_VERSION;
+    const isRenewed = ((await this.#marks.mark(SUMMARIES)) ?? 0) >= SUMMARY_VERSION;
     const from = isRenewed ? ((await this.#marks.mark(UP_TO)) ?? 0) - LATE_ENTRIES : 0;
     const renewed = await renewSummariesAfter(from, this, sources, signal);
     if (signal.aborted) return renewed;
     await this.#marks.setMark(UP_TO, row?.newest ?? 0);
-    await this.#marks.setMark(SUMMARIES, SUMMARY_VERSION);
+    if (!isRenewed) await this.#marks.setMark(SUMMARIES, SUMMARY_VERSION);
     return renewed;
   }
 
@@ -59,7 +59,7 @@ export class SummaryTable implements SummaryStore {
     const rows = await this.#database.query<SummarizedRow>(
       `SELECT seq, id, kind, channel, meta, blob, is_outdated, CASE WHEN is_outdated THEN (
            SELECT substr(bytes, 1, ${BEGINNING_BYTES}) FROM raw WHERE raw.seq = portion.seq) END AS beginning
-       FROM (SELECT *, summary_version IS DISTINCT FROM ${SUMMARY_VERSION} AS is_outdated
+       FROM (SELECT *, coalesce(summary_version, 0) < ${SUMMARY_VERSION} AS is_outdated
          FROM entry WHERE seq > $1 ORDER BY seq LIMIT ${PORTION}) AS portion ORDER BY seq`,
       [after],
     );

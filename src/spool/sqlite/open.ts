@@ -6,7 +6,7 @@ import { BlobFiles } from '../blobs.ts';
 import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
 import { decodeRecord } from '../delivery-record.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
-import type { OperatorStore } from '../operator-store.ts';
+import type { AuditLine, OperatorStore } from '../operator-store.ts';
 import type { Store } from '../store.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { budgetsInMemory } from '../../runtime/budgets.ts';
@@ -135,6 +135,20 @@ function createOperatorStore(remote: Remote<Operations>): OperatorStore {
     record: async (id) => {
       const stored = await remote.record(id);
       return stored === undefined ? undefined : decodeRecord(stored);
+    },
+    auditLines: async ({ limit, before, ...filter }) => {
+      const lines: AuditLine[] = [];
+      let next = before;
+      do {
+        const left = { ...filter, limit: limit - lines.length };
+        const portion = await remote.auditPortion({
+          ...left,
+          ...(next !== undefined && { before: next }),
+        });
+        lines.push(...portion.lines);
+        next = portion.next;
+      } while (lines.length < limit && next !== undefined);
+      return lines;
     },
   };
 }

@@ -99,9 +99,12 @@ class AuditTable {
       add: db.prepare(
         `INSERT INTO audit (at, who, action, target, outcome, address) VALUES (?, ?, ?, ?, ?, ?)`,
       ),
+      ends: db.prepare<[], { first: number | null; last: number | null }>(
+        `SELECT (SELECT min(no) FROM audit) AS first, (SELECT max(no) FROM audit) AS last`,
+      ),
       find: db.prepare<[Record<string, string | number | null>], AuditRow>(
         `SELECT no, at, who, action, target, outcome, address FROM audit
-         WHERE no < @before AND at >= @from AND at < @to
+         WHERE no < @before AND no >= @downTo AND at >= @from AND at < @to
            AND (@actions IS NULL OR action IN (SELECT value FROM json_each(@actions)))
            AND (@text IS NULL
              OR instr(lower(concat_ws(char(10), who, target, outcome, address)), lower(@text)) > 0)
@@ -114,20 +117,34 @@ class AuditTable {
     this.#sql.add.run(this.#clock(), who, action, target, outcome, address || null);
   }
 
-  auditLines({
-    before = Number.MAX_SAFE_INTEGER,
+  /**
+   * The lines among the next `AUDIT_LINES_PER_CALL`, the newest first.
+   * @returns with `next`, the `before` of the call after it, unless there are no older lines
+   */
+  auditPortion({
+    before,
     limit,
     text,
     actions,
     from = 0,
     to = Number.MAX_SAFE_INTEGER,
-  }: Parameters<OperatorStore['auditLines']>[0]): AuditLine[] {
+  }: Parameters<OperatorStore['auditLines']>[0]): {
+    readonly lines: readonly AuditLine[];
+    readonly next?: number;
+  } {
+    const { first, last } = this.#sql.ends.get() ?? {};
+    const start = Math.min(before ?? Infinity, (last ?? 0) + 1);
+    const downTo = start - AUDIT_LINES_PER_CALL;
     const chosen = actions === undefined ? null : JSON.stringify(actions);
-    return this.#sql.find
-      .all({ before, limit, text: text ?? null, actions: chosen, from, to })
+    const lines = this.#sql.find
+      .all({ before: start, downTo, limit, text: text ?? null, actions: chosen, from, to })
       .map(lineOf);
+    return { lines, ...(downTo > (first ?? 0) && { next: downTo }) };
   }
 }
+
+/** Acknowledgements of other callers wait for one call. */
+const AUDIT_LINES_PER_CALL = 2000;
 
 type AuditRow = Omit<AuditLine, 'address'> & { readonly address: string | null };
 

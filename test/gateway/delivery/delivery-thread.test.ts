@@ -87,7 +87,7 @@ test('knows the embedded platform that a reload has started', async () => {
 test('several threads deliver, each for its own shops, and follow a reload', async () => {
   const { platform, platformUrl } = await aPlatform();
   const shops = Array.from({ length: 6 }, (_, n) => shopNamed(`shop${n}`, n));
-  const shares = sharesOf(3).map((share) =>
+  const shares = sharesOf({ threads: 3, concurrency: 16 }).map((share) =>
     shops.filter(({ shopId }) => isOwnShop(share, asShopId(shopId))),
   );
   expect(shares.flat()).toHaveLength(shops.length);

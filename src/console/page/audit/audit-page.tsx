@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AuditLine } from '../../contract.ts';
-import { dateTime, exact } from '../formats.ts';
+import { dateTime, exact, shortId } from '../formats.ts';
 import { usePages } from '../loading.ts';
 import { boundsQuery, completeId, type TimeFilter } from '../messages/filters.ts';
 import { TimeFields } from '../messages/time-fields.tsx';
@@ -118,8 +118,8 @@ function Line({ line }: { readonly line: AuditLine }) {
       </td>
       <td class="audit-target break">
         {completeId(line.target) !== undefined ? (
-          <a class="mono" href={`/messages/${line.target}`}>
-            {line.target}
+          <a class="mono" href={`/messages/${line.target}`} title={line.target}>
+            {shortId(line.target)}
           </a>
         ) : (
           line.target

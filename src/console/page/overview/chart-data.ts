@@ -61,3 +61,13 @@ export const markersNear = (
   at: number,
   distance: number,
 ): readonly Marker[] => markers.filter((each) => Math.abs(each.at - at) <= distance);
+
+/** The points of the last `ms` milliseconds before the newest one. */
+export function newest([times, ...rows]: ChartData, ms: number): ChartData {
+  const from = (times.at(-1) ?? 0) - ms / 1_000;
+  const first = Math.max(
+    0,
+    times.findIndex((at) => at >= from),
+  );
+  return [times.slice(first), ...rows.map((row) => row.slice(first))];
+}

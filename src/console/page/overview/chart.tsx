@@ -116,7 +116,12 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
     height,
     padding: [8, 18, 0, 0],
     legend: { show: false },
-    cursor: { y: false, sync: { key: 'hour' }, points: { size: 7 }, drag: { x: false, y: false } },
+    cursor: {
+      y: false,
+      sync: { key: 'overview' },
+      points: { size: 7 },
+      drag: { x: false, y: false },
+    },
     scales: {
       x: {
         range: () => shownTimes(latest.current.data[0]),

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Channel, ChannelFigures, Overview } from '../../contract.ts';
 import { Chart, type ChartSeries } from './chart.tsx';
+import { newest } from './chart-data.ts';
 import { CHANNEL_NAMES, count, duration, plural, rate, span } from '../formats.ts';
 import { now } from '../now.ts';
 import { Card, ChannelBadge } from '../ui/page-parts.tsx';
@@ -32,7 +33,7 @@ export function Queue({ overview, history, live, markers, range }: FlowProps) {
       <Chart
         description={`Queued messages over ${range.words}; now ${plural(queued, 'message')}.`}
         {...{ markers }}
-        data={history && queueData(history, live)}
+        data={history && newest(queueData(history, live), range.ms)}
         series={[{ label: 'Queued', color: '--ink', isFilled: true }]}
         height={HEIGHT}
         leastTop={5}
@@ -70,7 +71,7 @@ export function Latency({ overview, history, live, markers, range }: FlowProps) 
             : `Delivery time over ${range.words}; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
         }
         {...{ markers }}
-        data={history && latencyData(history, live)}
+        data={history && newest(latencyData(history, live), range.ms)}
         series={[
           { label: 'Median', color: '--ink', isScattered: true },
           { label: '95th percentile', color: '--warning', isDashed: true, isScattered: true },
@@ -132,7 +133,7 @@ function ChannelCard(props: LiveHistory & { readonly figures: ChannelFigures }) 
       <Chart
         description={describe(channel, figures, range.words)}
         {...{ markers }}
-        data={history && rateData(history, live, channel)}
+        data={history && newest(rateData(history, live, channel), range.ms)}
         series={SERIES}
         height={132}
         leastTop={5}

@@ -123,13 +123,7 @@ export function useLiveHistory(range: ChartRange): LiveHistory {
       setLive((all) => [...all.slice(1 - MAX_LIVE_POINTS), livePoint(newest)]);
   }, [newest]);
   return {
-    ...{ range, live, history: data && within(data, range.ms, newest?.at) },
+    ...{ range, live, history: data },
     markers: markersOf(incidents.data?.incidents ?? []),
   };
-}
-
-/** The points of the last `ms` milliseconds. */
-function within(history: History, ms: number, now: number | undefined): History {
-  const from = (now ?? history.points.at(-1)?.at ?? 0) - ms;
-  return { ...history, points: history.points.filter(({ at }) => at >= from) };
 }

@@ -1,3 +1,4 @@
+import { ruleSchema } from '../../../operations/alerts/alert.ts';
 import { z } from 'zod';
 import type * as Contract from '../../contract.ts';
 import { alert, answer, channel, count, named, text, time } from './answers.ts';
@@ -120,7 +121,7 @@ const alertIncident = answer<Extract<Contract.Incident, { kind: 'alert' }>>({
   at: time('When it began'),
   until: time('When it ended; absent while it fires').optional(),
   key: z.string(),
-  rule: z.string(),
+  rule: ruleSchema,
   severity: z.enum(['warning', 'critical']),
   summary: z.string(),
   shop: z.string().optional(),

@@ -33,6 +33,8 @@ export interface Alert {
   readonly shop?: string;
   /** When it began, in milliseconds since the epoch. */
   readonly since: number;
+  /** The condition is gone since then; the alert is resolved once that has lasted. */
+  readonly wellSince?: number;
 }
 
 /** The most severe first, then the oldest. */
@@ -108,6 +110,18 @@ export type AlertRecord = Readonly<z.output<typeof record>>;
 export type SentNotice = Readonly<z.output<typeof sentNotice>>;
 
 /** The alert of a record. */
-export function alertOf({ rule, severity, summary, todo, shop, since }: AlertRecord): Alert {
-  return { rule, severity, summary, todo, ...(shop !== undefined && { shop }), since };
+export function alertOf({
+  rule,
+  severity,
+  summary,
+  todo,
+  shop,
+  since,
+  wellSince,
+}: AlertRecord): Alert {
+  return {
+    ...{ rule, severity, summary, todo, since },
+    ...(shop !== undefined && { shop }),
+    ...(wellSince !== undefined && { wellSince }),
+  };
 }

@@ -24,7 +24,8 @@ const DOCTOR = { href: '/doctor', label: 'Run Doctor' };
  * readers outside the console.
  */
 export function issuesOf(overview: Overview, now: number): readonly Issue[] {
-  const { alerts } = overview;
+  // What is over is no issue any more, although its alert fires until that has lasted.
+  const alerts = overview.alerts.filter(({ wellSince }) => wellSince === undefined);
   const found = foundIn(overview, now).map(({ rule, shop, what = '', ...issue }): Issue => {
     const alert = alerts.find((each) => each.rule === rule && (!shop || each.shop === shop));
     const key = `${rule} ${shop ?? ''} ${what}`;

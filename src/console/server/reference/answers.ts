@@ -72,6 +72,9 @@ export const alert = named(
     todo: text('What to do about it.'),
     shop: text('A configured name.').optional(),
     since: time('When it began'),
+    wellSince: time(
+      'The condition is gone since then; the alert ends once that has lasted',
+    ).optional(),
   }),
   'Alert',
   'A problem that the gateway reports.',

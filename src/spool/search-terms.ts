@@ -207,11 +207,16 @@ export function queryOf(text: string): TermQuery | undefined {
   return allOf(clauses);
 }
 
+/** A UUID, or at least three of its groups. */
+const UUID_BEGINNING = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){2}(?:-|$)/;
+
 function pieceClause(piece: string): TermQuery | undefined {
   const whole = wholeTerm(piece);
   const at = whole.indexOf('@');
   // A complete address matches only itself, not any text with its words.
   if (at !== -1 && at < whole.length - 1) return begins(whole);
+  // The same goes for a UUID. Its words are short, so each begins the terms of many entries: of a million, half a second.
+  if (UUID_BEGINNING.test(whole)) return begins(whole);
   const words = allOf(wordsOf(piece, 'query').map(begins));
   return /[^\p{L}\p{N}\p{M}]/u.test(whole) ? either(begins(whole), words) : words;
 }

@@ -85,6 +85,8 @@ describe('what is found', () => {
   test.each([
     '0192f7aa-1c2d-7e3f-8a4b-5c6d7e8f9a0b',
     '0192F7AA-1c2d',
+    '0192f7aa-1c2d-7e3f',
+    '0192f7aa-1c2d-7e3f-8a4b-5c6d',
     '0192f7aa',
     '<abc.123@mail.example>',
     'abc.123@mail.example',
@@ -94,6 +96,14 @@ describe('what is found', () => {
     const ids = ['0192f7aa-1c2d-7e3f-8a4b-5c6d7e8f9a0b', '<abc.123@mail.example>', 'conv_778899'];
     expect(finds([], typed, ids)).toBe(true);
   });
+});
+
+test('a UUID is looked for as a whole, also in texts, and by its beginning alone', () => {
+  const id = '0192f7aa-1c2d-7e3f-8a4b-5c6d7e8f9a0b';
+  expect(queryOf(id)).toEqual({ begins: id });
+  expect(queryOf(id.slice(0, 20))).toEqual({ begins: id.slice(0, 20) });
+  expect(finds([`Ticket ${id} is open`], id, [])).toBe(true);
+  expect(finds([id], '0192f7aa-1c2d-7e3f-8a4b-5c6d7e8f9a0c', [])).toBe(false);
 });
 
 describe('what is not found', () => {

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { ends } from '../../support/ends.ts';
 import { shopNamed } from '../../support/gateway-config.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
+import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { describeConsole, signIn } from './console-visit.ts';
 import { sendChat, sendEmail, sendText } from './first-messages.ts';
@@ -129,6 +130,23 @@ describeConsole('the overview', (test) => {
     await page.getByRole('button', { name: 'Try now: initech' }).click();
     await page.getByText('The platform has accepted it.').waitFor();
     await page.getByText(cause).waitFor({ state: 'detached' });
+  });
+
+  test('texts of one person in a row are a group, with their beginnings if that is configured', async (visit) => {
+    const { page, gateway } = await visit({
+      gateway: { admin: { snippets: true } },
+      path: '/messages',
+    });
+    for (const Body of ['Where is my order?', 'It is number 42']) {
+      const answer = await sendSms(gateway.httpUrl, { MessageSid: sidOf(Body), Body });
+      expect(answer.status).toBe(200);
+    }
+    const rows = page.locator('.entries-body .entry');
+    const [newest, older] = [rows.nth(0), rows.nth(1)];
+    await newest.getByText('It is number 42').waitFor();
+    await older.getByText('Where is my order?').waitFor();
+    expect(await newest.getAttribute('class')).not.toContain('of-same');
+    expect(await older.getAttribute('class')).toContain('of-same');
   });
 
   test('what is dead is counted, and leads to the list of them', async (visit) => {

@@ -8,6 +8,7 @@ import type { NewEntry } from '../../../src/spool/entry.ts';
 import { CARD_FUNCTIONS, SPAN_BITS } from '../../../src/spool/postgres/cards.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { TERMS_VERSION } from '../../../src/spool/search-terms.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -90,7 +91,12 @@ describe('filling the cards', () => {
       spool.accept(entries.slice(300 * n, 300 * (n + 1))),
     );
     await Promise.all(accepts);
-    await Promise.all(gateways.map((gateway) => find(gateway, { text: 'no such text' })));
+    // A search fills cards for a limited time and then answers without the rest.
+    await waitFor('the cards', async () => {
+      await Promise.all(gateways.map((gateway) => find(gateway, { text: 'no such text' })));
+      const left = await Promise.all(gateways.map(({ index }) => index.backlog()));
+      return left.every((count) => count === 0);
+    });
     for (const gateway of gateways) {
       expect(new Set(await find(gateway, { text: 'shared' }))).toEqual(
         new Set(entries.map(({ id }) => id)),

@@ -169,3 +169,99 @@ export function json(value: unknown): Markup {
   }
   return html`${parts}${text.slice(at)}`;
 }
+
+/** A group of operations of a reference. */
+export interface ReferenceTag<Operation> {
+  readonly name: string;
+  readonly description: string;
+  readonly operations: readonly Operation[];
+}
+
+interface ReferencePage<Operation> {
+  readonly title: string;
+  readonly styleSheet: string;
+  /** The name of the page that `/` is. */
+  readonly home: string;
+  readonly tags: readonly ReferenceTag<Operation>[];
+  /** The names of the objects. */
+  readonly objects: readonly string[];
+  /** Links of the menu after that to the errors. */
+  readonly more?: Markup;
+  readonly start: Markup;
+  readonly section: (operation: Operation) => Markup;
+  /** What follows the operations. */
+  readonly rest: Markup;
+}
+
+/** A reference as one page: a menu, how to start, the operations by tag, and the rest. */
+export function referencePageOf<
+  Operation extends { readonly id: string; readonly method: string; readonly summary: string },
+>({
+  title,
+  styleSheet,
+  home,
+  tags,
+  objects,
+  more,
+  start,
+  section,
+  rest,
+}: ReferencePage<Operation>) {
+  const menu = html`<ul>
+    <li><a href="#start">Start</a></li>
+    ${tags.map(
+      ({ name, operations }) =>
+        html`<li>
+          <a class="group" href="#${name.toLowerCase()}">${name}</a>
+          <ul>
+            ${operations.map(
+              ({ id, method, summary }) =>
+                html`<li><a href="#${id}">${summary} ${methodBadge(method)}</a></li>`,
+            )}
+          </ul>
+        </li>`,
+    )}
+    <li>
+      <a class="group" href="#objects">Objects</a>
+      <ul>
+        ${objects.map((name) => html`<li><a href="#${name}">${name}</a></li>`)}
+      </ul>
+    </li>
+    <li><a href="#errors">Errors</a></li>
+    ${more}
+  </ul>`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="${styleSheet}" />
+      </head>
+      <body>
+        <header class="bar">
+          <a class="skip" href="#start">Skip to the content</a>
+          <a class="home" href="/">${home}</a>
+          <a href="#contents">Contents</a>
+        </header>
+        <div class="columns">
+          <nav class="side" id="contents" aria-label="Contents">${menu}</nav>
+          <main>
+            ${start}
+            ${tags.map(
+              ({ name, description, operations }) =>
+                html`<section class="tag" id="${name.toLowerCase()}">
+                  <div class="heading">
+                    <h2>${name}</h2>
+                    ${prose(description)}
+                  </div>
+                  ${operations.map(section)}
+                </section>`,
+            )}
+            ${rest}
+          </main>
+        </div>
+      </body>
+    </html>`;
+}

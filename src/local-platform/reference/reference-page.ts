@@ -6,9 +6,9 @@ import {
   fieldList,
   type FieldSchema,
   fieldsOf,
-  methodBadge,
   phrase,
   prose,
+  referencePageOf,
 } from '../../runtime/api-reference.ts';
 import { operationSection } from './sections.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -23,70 +23,22 @@ export function referencePage(document: OpenApiDocument, baseUrl: string): Marku
     operations: all.filter(({ tag }) => tag === name),
   }));
   const schemas = Object.entries(document.components?.schemas ?? {});
-  const menu = html`<ul>
-    <li><a href="#start">Start</a></li>
-    ${tags.map(
-      (tag) =>
-        html`<li>
-          <a class="group" href="#${tag.name.toLowerCase()}">${tag.name}</a>
-          <ul>
-            ${tag.operations.map(
-              ({ id, method, summary }) =>
-                html`<li><a href="#${id}">${summary} ${methodBadge(method)}</a></li>`,
-            )}
-          </ul>
-        </li>`,
-    )}
-    <li>
-      <a class="group" href="#objects">Objects</a>
-      <ul>
-        ${schemas.map(([name]) => html`<li><a href="#${name}">${name}</a></li>`)}
-      </ul>
-    </li>
-    <li><a href="#errors">Errors</a></li>
-    <li><a href="#decisions">What the API leaves open</a></li>
-  </ul>`;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${document.info.title} API ${document.info.version}</title>
-        <link rel="stylesheet" href="/reference/style.css" />
-      </head>
-      <body>
-        <header class="bar">
-          <a class="skip" href="#start">Skip to the content</a>
-          <a class="home" href="/">Local platform</a>
-          <a href="#contents">Contents</a>
-        </header>
-        <div class="columns">
-          <nav class="side" id="contents" aria-label="Contents">${menu}</nav>
-          <main>
-            ${start(document, baseUrl)}
-            ${tags.map(
-              ({ name, description, operations: own }) =>
-                html`<section class="tag" id="${name.toLowerCase()}">
-                  <div class="heading">
-                    <h2>${name}</h2>
-                    ${prose(description)}
-                  </div>
-                  ${own.map((operation) => operationSection(operation, found(document, operation), baseUrl))}
-                </section>`,
-            )}
-            <section class="tag" id="objects">
-              <div class="heading">
-                <h2>Objects</h2>
-                <p>A required field is always present; it may be null where that is stated.</p>
-              </div>
-              ${schemas.map(([name, schema]) => objectSection(name, schema as FieldSchema))}
-            </section>
-            ${errorSection} ${decisionSection}
-          </main>
+  return referencePageOf({
+    title: `${document.info.title} API ${document.info.version}`,
+    styleSheet: '/reference/style.css',
+    ...{ tags, home: 'Local platform', objects: schemas.map(([name]) => name) },
+    more: html`<li><a href="#decisions">What the API leaves open</a></li>`,
+    start: start(document, baseUrl),
+    section: (operation) => operationSection(operation, found(document, operation), baseUrl),
+    rest: html`<section class="tag" id="objects">
+        <div class="heading">
+          <h2>Objects</h2>
+          <p>A required field is always present; it may be null where that is stated.</p>
         </div>
-      </body>
-    </html>`;
+        ${schemas.map(([name, schema]) => objectSection(name, schema as FieldSchema))}
+      </section>
+      ${errorSection} ${decisionSection}`,
+  });
 }
 
 function start({ info }: OpenApiDocument, baseUrl: string): Markup {

@@ -8,6 +8,7 @@ import {
   methodBadge,
   phrase,
   prose,
+  referencePageOf,
 } from '../../../runtime/api-reference.ts';
 import { html, type Markup } from '../../../runtime/markup.ts';
 import { type AdminDocument, TAGS } from './document.ts';
@@ -20,66 +21,17 @@ export function adminReference(document: AdminDocument, styleSheet: string): Mar
     ...{ name, description },
     operations: OPERATIONS.filter(({ tag }) => tag === name),
   }));
-  const menu = html`<ul>
-    <li><a href="#start">Start</a></li>
-    ${tags.map(
-      ({ name, operations }) =>
-        html`<li>
-          <a class="group" href="#${name.toLowerCase()}">${name}</a>
-          <ul>
-            ${operations.map(
-              ({ id, method, summary }) =>
-                html`<li><a href="#${id}">${summary} ${methodBadge(method)}</a></li>`,
-            )}
-          </ul>
-        </li>`,
-    )}
-    <li>
-      <a class="group" href="#objects">Objects</a>
-      <ul>
-        ${schemas.map(([name]) => html`<li><a href="#${name}">${name}</a></li>`)}
-      </ul>
-    </li>
-    <li><a href="#errors">Errors</a></li>
-  </ul>`;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${document.info.title} API ${document.info.version}</title>
-        <link rel="stylesheet" href="${styleSheet}" />
-      </head>
-      <body>
-        <header class="bar">
-          <a class="skip" href="#start">Skip to the content</a>
-          <a class="home" href="/">Console</a>
-          <a href="#contents">Contents</a>
-        </header>
-        <div class="columns">
-          <nav class="side" id="contents" aria-label="Contents">${menu}</nav>
-          <main>
-            ${start(document)}
-            ${tags.map(
-              ({ name, description, operations }) =>
-                html`<section class="tag" id="${name.toLowerCase()}">
-                  <div class="heading">
-                    <h2>${name}</h2>
-                    ${prose(description)}
-                  </div>
-                  ${operations.map((operation) => section(operation, documented(document, operation)))}
-                </section>`,
-            )}
-            <section class="tag" id="objects">
-              <div class="heading"><h2>Objects</h2></div>
-              ${schemas.map(([name, schema]) => objectSection(name, schema as FieldSchema))}
-            </section>
-            ${errorSection}
-          </main>
-        </div>
-      </body>
-    </html>`;
+  return referencePageOf({
+    title: `${document.info.title} API ${document.info.version}`,
+    ...{ styleSheet, tags, home: 'Console', objects: schemas.map(([name]) => name) },
+    start: start(document),
+    section: (operation) => section(operation, documented(document, operation)),
+    rest: html`<section class="tag" id="objects">
+        <div class="heading"><h2>Objects</h2></div>
+        ${schemas.map(([name, schema]) => objectSection(name, schema as FieldSchema))}
+      </section>
+      ${errorSection}`,
+  });
 }
 
 const start = ({ info }: AdminDocument): Markup =>

@@ -121,7 +121,14 @@ export function termsOf({ texts, ids }: Searchable): readonly string[] {
   return [...terms];
 }
 
+/** Most pieces: one word, which is its own only term. */
+const ONE_WORD = /^[a-z0-9]+$/;
+
 function addPiece(piece: string, add: (term: string) => void): void {
+  if (ONE_WORD.test(piece)) {
+    add(piece.slice(0, MAX_TERM_CHARS));
+    return;
+  }
   const words = wordsOf(piece, 'index');
   for (const word of words) add(word);
   const whole = wholeTerm(piece);
@@ -143,8 +150,12 @@ function addNumber(text: string, add: (term: string) => void): void {
   add(`~${reversed(digits)}`);
 }
 
+/** A piece, most addresses and ids included, that is a term as it is. */
+const PLAIN_TERM = /^[a-z0-9@](?:[!#-&(-<>-}]*[a-z0-9])?$/;
+
 /** A whole piece as one term, with characters that the tokenizer does not accept replaced. */
 function wholeTerm(piece: string): string {
+  if (PLAIN_TERM.test(piece)) return piece.slice(0, MAX_TERM_CHARS);
   const { edges, noTerm } = alphabetOf(piece);
   return piece.replace(edges, '').replace(noTerm, '_').slice(0, MAX_TERM_CHARS);
 }
@@ -177,7 +188,11 @@ function* pairsOf(characters: readonly string[], use: 'index' | 'query'): Genera
   if (use === 'index' || characters.length === 1) yield characters.at(-1) ?? '';
 }
 
-const reversed = (digits: string): string => Array.from(digits).reverse().join('');
+function reversed(digits: string): string {
+  let text = '';
+  for (let at = digits.length - 1; at >= 0; at -= 1) text += digits.charAt(at);
+  return text;
+}
 
 /** A condition on the terms of an entry. */
 export type TermQuery =

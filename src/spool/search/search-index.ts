@@ -7,6 +7,7 @@ import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts
 import type { EntryRow } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
+import { matchOf, readTerms, type TermsBeginning } from './match.ts';
 import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
 
 type Filters = Omit<EntrySearch, 'limit'>;
@@ -29,10 +30,12 @@ const MOST_CANDIDATES = 100_000;
 export class SearchIndex {
   readonly #db: Database.Database;
   readonly #sql;
+  readonly #termsBeginning: TermsBeginning;
 
   constructor(spoolFile: string, indexFile: string) {
     this.#db = openToRead(spoolFile);
     this.#db.prepare(`ATTACH ? AS search`).run(indexFile);
+    this.#termsBeginning = readTerms(this.#db, 'search');
     this.#db.function('reason_begins', { deterministic: true }, (reason: string, text: string) =>
       Number(sentence(readReason(reason)).startsWith(text)),
     );
@@ -86,8 +89,9 @@ export class SearchIndex {
   }
 
   #seqs(filters: Filters, limit: number): number[] {
-    const match = matchOf(filters);
-    if (match === NOTHING || filters.states?.length === 0) return [];
+    const terms = termsOf(filters);
+    if (terms === NOTHING || filters.states?.length === 0) return [];
+    const match = terms && matchOf(terms, this.#termsBeginning);
     const before = filters.before === undefined ? undefined : this.#seqBefore(filters.before);
     const candidates = candidatesOf(filters, before);
     if (candidates !== undefined && this.#isFew(candidates)) {
@@ -141,21 +145,12 @@ const NOTHING = Symbol('nothing');
 
 const textOf = ({ text = '' }: Filters): string => text.trim();
 
-/** The filters that the index supports as an FTS5 expression; undefined: no restriction. */
-function matchOf({ shopId, channel, ...filters }: Filters): string | typeof NOTHING | undefined {
+/** The filters that the index supports; undefined: no restriction. */
+function termsOf({ shopId, channel, ...filters }: Filters): TermQuery | typeof NOTHING | undefined {
   const text = textOf(filters) === '' ? undefined : queryOf(textOf(filters));
   if (textOf(filters) !== '' && text === undefined) return NOTHING;
   const shop = shopId && isOf('s', shopId);
-  const query = allOf([text, shop, channel && isOf('c', channel)]);
-  return query && ftsOf(query);
-}
-
-/** A query as an FTS5 expression. No term contains a quote. */
-export function ftsOf(query: TermQuery): string {
-  if ('begins' in query) return `"${query.begins}"*`;
-  if ('is' in query) return `"${query.is}"`;
-  const [clauses, operator] = 'all' in query ? [query.all, ' AND '] : [query.any, ' OR '];
-  return `(${clauses.map(ftsOf).join(operator)})`;
+  return allOf([text, shop, channel && isOf('c', channel)]);
 }
 
 /**

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { median } from '../support/statistics.ts';
 import { requirePassed } from './passed-checks.ts';
 import type { Scenario } from './scenarios.ts';
-import type { MeasuredGateway, Stage } from './stage.ts';
+import type { Baseline, MeasuredGateway, Stage } from './stage.ts';
 import { measureInTurns, roundsOf, rowsOf, type Side } from './turns.ts';
 
 const RELAYED = 'Sluice, mail from a relay';
 const SIGNED = 'Sluice, mail from outside, signed';
+const BRIDGE = 'naive bridge, the mails alone';
 const MAILS_PER_SECOND = 60;
 const TEXTS_PER_SECOND = 30;
 const STEADY_MESSAGES = 30_000;
@@ -29,6 +30,7 @@ const STEADY: Scenario = {
     const sides = [
       steadily(RELAYED, stage, relayed, messages, false),
       steadily(SIGNED, stage, signed, messages, true),
+      mailsThroughBridge(stage, await stage.bridge(), messages),
     ];
     const emails = mailsOf(messages) * (stage.rounds + 1);
     const measured = await requirePassed(signed.gateway, emails, () =>
@@ -88,6 +90,25 @@ function steadily(
         ]);
         await platform.call('whenCount', messages, DELIVERED_WITHIN_MS);
         return messages / ((performance.now() - startedAt) / 1000);
+      };
+    },
+  };
+}
+
+/** What the same mails cost a bridge that keeps nothing, at the same pace. */
+function mailsThroughBridge(stage: Stage, { process, port }: Baseline, messages: number): Side {
+  const mails = mailsOf(messages);
+  return {
+    ...{ name: BRIDGE, process, messages: mails },
+    prepare: async () => {
+      const [platform, emails] = [await stage.platform(), await stage.emails()];
+      await emails.call('prepare', 'text', mails);
+      await platform.call('forget');
+      return async () => {
+        const startedAt = performance.now();
+        await emails.call('steadily', port, MAILS_PER_SECOND);
+        await platform.call('whenCount', mails, DELIVERED_WITHIN_MS);
+        return mails / ((performance.now() - startedAt) / 1000);
       };
     },
   };

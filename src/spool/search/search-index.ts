@@ -21,6 +21,7 @@ interface Sql {
 
 /** With more candidates, scanning from the newest entry is likely to find matches quickly. */
 const MOST_CANDIDATES = 100_000;
+const MOST_SENTENCES = 1000;
 
 /**
  * Finds entries, newest first. The index knows each entry's words, shop and channel; everything
@@ -36,9 +37,7 @@ export class SearchIndex {
     this.#db = openToRead(spoolFile);
     this.#db.prepare(`ATTACH ? AS search`).run(indexFile);
     this.#termsBeginning = readTerms(this.#db, 'search');
-    this.#db.function('reason_begins', { deterministic: true }, (reason: string, text: string) =>
-      Number(sentence(readReason(reason)).startsWith(text)),
-    );
+    this.#db.function('reason_begins', { deterministic: true }, reasonBegins());
     this.#sql = prepare(this.#db);
   }
 
@@ -94,8 +93,9 @@ export class SearchIndex {
     const match = terms && matchOf(terms, this.#termsBeginning);
     const before = filters.before === undefined ? undefined : this.#seqBefore(filters.before);
     const candidates = candidatesOf(filters, before);
-    if (candidates !== undefined && this.#isFew(candidates)) {
-      return this.#all(amongCandidates(filters, match, candidates), limit);
+    if (candidates !== undefined) {
+      const seqs = this.#all(candidates, MOST_CANDIDATES + 1);
+      if (seqs.length <= MOST_CANDIDATES) return this.#among(seqs, filters, match, limit);
     }
     const last = this.#sql.last.get() ?? 0;
     // Entries that are not indexed yet, which are only found by searches without a text.
@@ -119,8 +119,17 @@ export class SearchIndex {
       .all(...values, limit);
   }
 
-  #isFew(candidates: Sql): boolean {
-    return this.#all(candidates, MOST_CANDIDATES + 1).length <= MOST_CANDIDATES;
+  #among(
+    candidates: readonly number[],
+    filters: Filters,
+    match: string | undefined,
+    limit: number,
+  ): number[] {
+    // Shop and channel were compared already; only a text needs the index.
+    if (match === undefined || textOf(filters) === '') {
+      return candidates.toSorted((one, other) => other - one).slice(0, limit);
+    }
+    return this.#sql.among.all(match, JSON.stringify(candidates), limit);
   }
 
   /** The range of indexed seqs that can match. It may be too wide; times are compared again. */
@@ -167,18 +176,6 @@ function candidatesOf(filters: Filters, before: number | undefined): Sql | undef
     text: `SELECT seq FROM entries INDEXED BY ${index}
       WHERE ${isOpen ? `state <> 'delivered' AND ` : ''} ${text} ${before === undefined ? '' : 'AND seq < ?'}`,
     values: [...values, ...(before === undefined ? [] : [before])],
-  };
-}
-
-function amongCandidates(filters: Filters, match: string | undefined, candidates: Sql): Sql {
-  // Shop and channel were compared already; only a text needs the index.
-  if (match === undefined || textOf(filters) === '') {
-    return { text: `${candidates.text} ORDER BY +seq DESC`, values: candidates.values };
-  }
-  return {
-    text: `SELECT rowid FROM search.words WHERE words MATCH ? AND +rowid IN (${candidates.text})
-      ORDER BY rowid DESC`,
-    values: [match, ...candidates.values],
   };
 }
 
@@ -233,6 +230,20 @@ function reasonCondition(text: string): [string, ...Value[]] {
   ];
 }
 
+/** Many entries have the same reason, and reading it takes most of the time of such a search. */
+function reasonBegins(): (reason: string, text: string) => number {
+  const sentences = new Map<string, string>();
+  return (reason, text) => {
+    let words = sentences.get(reason);
+    if (words === undefined) {
+      if (sentences.size === MOST_SENTENCES) sentences.clear();
+      words = sentence(readReason(reason));
+      sentences.set(reason, words);
+    }
+    return Number(words.startsWith(text));
+  };
+}
+
 function prepare(db: Database.Database) {
   const rows = `SELECT entries.*, "from", "to", subject FROM entries LEFT JOIN summaries USING (seq)`;
   return {
@@ -247,6 +258,12 @@ function prepare(db: Database.Database) {
       .pluck(),
     newer: db
       .prepare<[number], EntryId>(`SELECT id FROM entries WHERE seq > ? ORDER BY seq LIMIT 1`)
+      .pluck(),
+    among: db
+      .prepare<[string, string, number], number>(
+        `SELECT rowid FROM search.words WHERE words MATCH ?
+           AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid DESC LIMIT ?`,
+      )
       .pluck(),
     last: db.prepare<[], number>(`SELECT value FROM search.marks WHERE name = 'last'`).pluck(),
     spans: db.prepare<[number, number], { first: number | null; last: number | null }>(

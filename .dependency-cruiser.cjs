@@ -6,7 +6,7 @@ const layer = (name, from, allowed, except = []) => ({
   to: { path: '^src/', pathNot: [from, ...allowed] },
 });
 const LEAVES = ['^src/domain/', '^src/observability/', '^src/runtime/'];
-const CONTRACT = ['^src/platform-api/(schemas|resources)[.]ts$'];
+const CONTRACT = ['^src/platform-api/(schemas|resources|date-time)[.]ts$'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

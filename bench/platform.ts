@@ -49,7 +49,7 @@ interface Result {
 await withWorkbench(async (bench) => {
   const dir = await bench.folder();
   const started = performance.now();
-  const samples = await fill(dir, shops);
+  const { samples, cursors } = await fill(dir, shops);
   console.error(`filled in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   const { profile } = options;
   const platform = await bench.part<typeof StoredPlatform>(
@@ -59,7 +59,9 @@ await withWorkbench(async (bench) => {
   );
   const url = await platform.call('url');
   const results: Result[] = [];
-  for (const scenario of scenarios(samples.get(main.shopId) ?? [], messagesOf(main))) {
+  const cursorAt = (side: 'older' | 'newer', seq: number) =>
+    cursors.format('messages', main.shopId, { side, seq });
+  for (const scenario of scenarios(samples.get(main.shopId) ?? [], messagesOf(main), cursorAt)) {
     if (!scenario.name.includes(options.only)) continue;
     const { latencies, rows } = await measure(scenario.ask, url);
     const { name, group } = scenario;

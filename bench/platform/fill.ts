@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conversationTable } from '../../src/local-platform/store/conversation-table.ts';
+import { Cursors } from '../../src/local-platform/store/cursors.ts';
 import { type Db, openDatabase } from '../../src/local-platform/store/database.ts';
 import { messageTable } from '../../src/local-platform/store/message-table.ts';
 import { shopTable } from '../../src/local-platform/store/store.ts';
@@ -40,12 +41,12 @@ const TEXT = SENTENCE.repeat(3);
  * Fills a database with shops of the same kind through the platform's own tables: conversations
  * with a ticket and some messages each, spread over the last year. Secondary indexes are created at
  * the end, which is many times faster than maintaining them.
- * @returns samples of each shop
+ * @returns samples of each shop, and how the platform will write its cursors
  */
 export async function fill(
   dir: string,
   shops: readonly (FilledShop & Amounts)[],
-): Promise<Map<string, Sample[]>> {
+): Promise<{ samples: Map<string, Sample[]>; cursors: Cursors }> {
   await mkdir(dir, { recursive: true });
   const db = openDatabase(join(dir, 'platform.sqlite'));
   // Durability is not needed: after a crash the database is discarded.
@@ -58,20 +59,21 @@ export async function fill(
     )
     .all();
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`);
-  const samples = new Map(shops.map((shop) => [shop.shopId, fillShop(db, shop)]));
+  const cursors = new Cursors(shopTable(db).secret('cursors'));
+  const samples = new Map(shops.map((shop) => [shop.shopId, fillShop(db, cursors, shop)]));
   for (const { sql } of indexes) db.exec(sql);
   vary(db);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
-  return samples;
+  return { samples, cursors };
 }
 
-function fillShop(db: Db, shop: FilledShop & Amounts): Sample[] {
+function fillShop(db: Db, cursors: Cursors, shop: FilledShop & Amounts): Sample[] {
   const { shopId, conversations, contacts } = shop;
   shopTable(db).add(shopId);
   const people = inTransactions(db, contacts, personMaker(db, shopId));
   const every = Math.max(1, Math.floor(conversations / SAMPLES));
-  const converse = conversationMaker(db, shop, people);
+  const converse = conversationMaker(db, cursors, shop, people);
   return inTransactions(db, conversations, converse).filter((_sample, n) => n % every === 0);
 }
 
@@ -108,12 +110,13 @@ const phoneOf = (n: number) => `+1202${String(2_000_000 + n)}`;
 
 function conversationMaker(
   db: Db,
+  cursors: Cursors,
   { shopId, conversations: count, messagesEach }: FilledShop & Amounts,
   people: readonly Person[],
 ): (n: number) => Sample {
   const conversations = conversationTable(db);
-  const tickets = ticketTable(db);
-  const messages = messageTable(db);
+  const tickets = ticketTable(db, cursors);
+  const messages = messageTable(db, cursors);
   const shops = shopTable(db);
   const agentId = shops.agentId(shopId);
   return (n) => {
@@ -129,7 +132,7 @@ function conversationMaker(
     const ids = Array.from({ length: messagesEach }, () => randomUUID());
     const ticket = tickets.create({
       ...{ shop: shopId, number: shops.nextTicketNumber(shopId), name: `Order ${n}` },
-      ...{ summary: SENTENCE, agentId, contactId: person.id, conversationId: conversation.id },
+      ...{ excerpt: SENTENCE, agentId, contactId: person.id, conversationId: conversation.id },
       ...{ messageId: ids[0] ?? '', spokenAt: now, now },
     });
     for (const [turn, id] of ids.entries()) {

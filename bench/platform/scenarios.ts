@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
-import { formatCursor, type ListName } from '../../src/local-platform/store/listing.ts';
 import { type Sample, uuidOf } from './fill.ts';
 
 export const GROUPS = ['list', 'count', 'create'] as const;
@@ -21,9 +20,15 @@ export interface Scenario {
 }
 
 type Draw = (n: number) => Sample;
+/** The cursor of a page of messages beside this row. */
+type CursorAt = (side: 'older' | 'newer', seq: number) => string;
 
 /** Every kind of request that must stay fast, on a shop with this many messages. */
-export function scenarios(samples: readonly Sample[], messages: number): Scenario[] {
+export function scenarios(
+  samples: readonly Sample[],
+  messages: number,
+  cursorAt: CursorAt,
+): Scenario[] {
   const draw: Draw = (n) => {
     // A prime, so that consecutive requests use distant rows.
     const sample = samples[(n * 911) % samples.length];
@@ -31,7 +36,7 @@ export function scenarios(samples: readonly Sample[], messages: number): Scenari
     return sample;
   };
   return [
-    ...messageLists(draw, messages),
+    ...messageLists(draw, messages, cursorAt),
     ...ticketRequests(draw),
     ...contactLists(draw),
     ...creates(draw),
@@ -44,20 +49,18 @@ const list = (name: string, path: (n: number) => string): Scenario => ({
   ask: (n) => ({ path: path(n), status: 200 }),
 });
 
-/** A cursor in the middle of the table, at a different place each time. */
-const deep = (table: ListName, side: 'older' | 'newer', rows: number, n: number) =>
-  formatCursor(table, { side, seq: Math.floor(rows / 2) + n });
-
 const someOf = (draw: Draw, n: number, count: number) =>
   Array.from({ length: count }, (_, k) => draw(n * count + k).conversationId).join();
 
-function messageLists(draw: Draw, messages: number): Scenario[] {
+function messageLists(draw: Draw, messages: number, cursorAt: CursorAt): Scenario[] {
+  // In the middle of the table, at a different place each time.
+  const deep = (side: 'older' | 'newer', n: number) => cursorAt(side, Math.floor(messages / 2) + n);
   return [
     list('messages', () => '/messages/'),
     list('messages, 200 a page', () => '/messages/?limit=200'),
-    list('messages, deep', (n) => `/messages/?cursor=${deep('messages', 'older', messages, n)}`),
+    list('messages, deep', (n) => `/messages/?cursor=${deep('older', n)}`),
     list('messages, deep and back', (n) => {
-      return `/messages/?cursor=${deep('messages', 'newer', messages, n)}`;
+      return `/messages/?cursor=${deep('newer', n)}`;
     }),
     list('messages by conversation_id', (n) => {
       return `/messages/?conversation_id=${draw(n).conversationId}`;

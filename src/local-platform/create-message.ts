@@ -126,7 +126,7 @@ function linksOf({ conversation }: CreateMessageRequest) {
  */
 function copiedIn({ message }: CreateMessageRequest): string[] {
   const copied = [...(message.email?.cc ?? []), ...(message.email?.bcc ?? [])];
-  return copied.slice(0, LIMITS.participantsMax).map(({ email }) => email);
+  return copied.flatMap(({ email }) => email ?? []).slice(0, LIMITS.participantsMax);
 }
 
 interface TicketMessage {
@@ -152,7 +152,7 @@ function updateTicket(
       ...{ shop, contactId: message.contactId, conversationId: conversation.id },
       number: store.shops.nextTicketNumber(shop),
       name: titleOf(message.subject, message.text),
-      summary: excerpt,
+      excerpt,
       agentId: conversation.agent_id ?? store.shops.agentId(shop),
       messageId: message.messageId,
       spokenAt: message.spokenAt,

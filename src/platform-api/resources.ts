@@ -56,7 +56,7 @@ export const ticketFields = z.object({
   name: z.string().describe('The subject in one line.'),
   status: optional(z.enum(TICKET_STATUSES), 'Whether it is done, or who has to act next.'),
   priority: optional(z.int(), 'Its priority as a number.'),
-  summary: optional(z.string(), 'A short summary.'),
+  summary: optional(z.string(), 'A short summary; absent without one.'),
   agent_id: nullable(uuid, 'The AI agent that it is assigned to.'),
   assignee_id: nullable(uuid, 'The teammate that it is assigned to.'),
   contact_id: nullable(uuid, 'The customer.'),

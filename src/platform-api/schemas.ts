@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { utcTime } from './date-time.ts';
 import { MEDIA_PERMISSIONS } from './resources.ts';
 
 /**
@@ -30,18 +31,17 @@ const email = z
   .max(EMAIL_MAX_CHARS)
   .refine(isEmailAddress, 'expected an email address')
   .meta({ format: 'email' });
-const phone = z.string().max(64);
-const dateTime = z.iso
-  .datetime({ offset: true })
-  .refine(hasFourDigitYear, 'expected a year from 0001 to 9999, in UTC');
-/** Other years have more digits in ISO 8601, and such texts do not sort by time. */
-function hasFourDigitYear(text: string): boolean {
-  const year = new Date(text).getUTCFullYear();
-  // An invalid date is reported by the format check.
-  return Number.isNaN(year) || (year >= 1 && year <= 9999);
-}
+const phone = z.string();
+/** Converted to UTC with milliseconds. */
+const dateTime = z
+  .string()
+  .refine((text) => utcTime(text) !== undefined, {
+    error: 'expected an ISO 8601 date-time of the years 0001 to 9999, like 2026-04-21T09:30:00Z',
+  })
+  .overwrite((text) => utcTime(text) ?? text)
+  .meta({ format: 'date-time' });
 const mailbox = z.object({
-  email: email.describe('The address.'),
+  email: email.optional().describe('The address.'),
   name: z.string().optional().describe('The display name.'),
 });
 
@@ -273,7 +273,7 @@ export const listContactsQuerySchema = z.object({
   id: uuid.optional().describe('Only this contact.'),
   id__in: uuids('Contacts with these ids.'),
   email: text(320, 'The contact with this email address, in any letter case.'),
-  phone: text(64, 'The contact with this phone number.'),
+  phone: z.string().min(1).optional().describe('The contact with this phone number.'),
   is_archived: queryBoolean('`true` for archived contacts, `false` for active ones.'),
   parent_contact_id: uuid.optional().describe('Child contacts of this parent.'),
   parent_contact_id__in: uuids('Child contacts of these parents.'),

@@ -92,7 +92,6 @@ test('a ticket has the beginning of its first message, and the last message with
   );
   expect(await ticketOf(platform, body)).toMatchObject({
     name: 'Hello there',
-    summary: 'Hello there where is it?',
     last_message_at: '2026-03-31T23:00:00.000Z',
     created_at: '2026-04-01T00:00:00.000Z',
   });
@@ -102,7 +101,6 @@ test('a ticket has the beginning of its first message, and the last message with
   await create(platform, sms('late', '2026-03-31T22:00:00Z', id));
   expect(await ticketOf(platform, body)).toMatchObject({
     name: 'Hello there',
-    summary: 'Hello there where is it?',
     last_message_content: 'late',
     last_message_at: '2026-03-31T23:00:00.000Z',
     updated_at: '2026-04-01T00:01:00.000Z',

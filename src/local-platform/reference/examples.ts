@@ -30,7 +30,7 @@ export const ticket: z.input<typeof ticketFields> = {
   name: 'Where is my order 1001?',
   status: 'WaitingContact',
   priority: 0,
-  summary: 'Hello, my order 1001 has not arrived yet.',
+  summary: 'Order 1001 has not arrived; the customer asks where it is.',
   agent_id: AGENT_ID,
   assignee_id: null,
   contact_id: CONTACT_ID,

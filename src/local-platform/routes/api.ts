@@ -8,7 +8,6 @@ import {
   listTicketsQuerySchema,
   ticketFiltersSchema,
 } from '../../platform-api/schemas.ts';
-import { invalidRequest } from '../api-error.ts';
 import { shopOf } from '../authenticate.ts';
 import { checked, jsonBody } from './input.ts';
 import { sendJson } from '../respond.ts';
@@ -40,11 +39,6 @@ function record(
   now: string,
 ): { contact: ContactRow | undefined; created: boolean } {
   const identity = event.contact;
-  if (identity && !identity.email && !identity.phone && !identity.remote_id) {
-    throw invalidRequest({
-      contact: 'expected an email, a phone or a remote_id to find it by',
-    });
-  }
   const contact = identity ? store.contacts.resolve(shop, 'event', identity, now) : undefined;
   const created = store.events.create(shop, event, contact?.id ?? null, now);
   return { contact, created };

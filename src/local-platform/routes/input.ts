@@ -97,7 +97,6 @@ function expectation(issue: z.core.$ZodRawIssue): string | undefined {
 
 const FORMATS: Readonly<Record<string, string>> = {
   guid: 'expected a uuid',
-  datetime: 'expected an ISO 8601 date-time with Z or an offset, like 2026-04-21T09:30:00Z',
 };
 
 const ofType = (expected: string) =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../addresses.ts';
+import type { Cursors } from './cursors.ts';
 import { type Db, statements } from './database.ts';
 import {
   allOf,
@@ -70,7 +71,7 @@ function match(
   return ifCompatible(keys, remoteId ? byRemoteId(shop, remoteId) : undefined);
 }
 
-export function contactTable(db: Db) {
+export function contactTable(db: Db, cursors: Cursors) {
   const { one } = statements(db);
   const find = finders(db);
   const { byId, byEmail, byPhone, byRemoteId } = find;
@@ -123,7 +124,7 @@ export function contactTable(db: Db) {
         : insert({ ...values, id: randomUUID(), shop });
     },
     list: (shop: string, query: ListContactsQuery): Slice<ContactRow> =>
-      listSlice(db, contactStreams(shop, query), query),
+      listSlice(db, cursors, contactStreams(shop, query), { ...query, shop }),
   };
 }
 

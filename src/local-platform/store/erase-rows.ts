@@ -225,12 +225,11 @@ export class PlatformErasure {
     const last = this.#sql.last.get(conversation);
     const excerpt = last === undefined ? null : excerptOf(last.text);
     this.#sql.setLastMessage.run({ conversation, excerpt });
-    // Someone else started it, so its name and summary are theirs.
+    // Someone else started it, so its name is theirs.
     if (owner !== null && owner !== undefined && !contacts.has(owner)) return;
     const contact = first.contact_id;
     this.#sql.setOwner.run({ conversation, contact });
-    const summary = excerptOf(first.text);
-    this.#sql.rename.run({ conversation, contact, name: ERASED_NAME, summary, message: first.id });
+    this.#sql.rename.run({ conversation, contact, name: ERASED_NAME, message: first.id });
   }
 
   #deleteContact(id: string): void {
@@ -279,14 +278,15 @@ function prepare(db: Db) {
       `SELECT contact_id FROM conversations WHERE id = ?`,
     ),
     setLastMessage: db.prepare(
-      `UPDATE tickets SET last_message_content = @excerpt WHERE conversation_id = @conversation`,
+      `UPDATE tickets SET last_message_content = @excerpt, summary = NULL
+       WHERE conversation_id = @conversation`,
     ),
     setOwner: db.prepare(
       `UPDATE conversations SET contact_id = @contact, title = NULL WHERE id = @conversation`,
     ),
     rename: db.prepare(
-      `UPDATE tickets SET contact_id = @contact, name = @name, summary = @summary,
-         message_id = @message WHERE conversation_id = @conversation`,
+      `UPDATE tickets SET contact_id = @contact, name = @name, message_id = @message
+       WHERE conversation_id = @conversation`,
     ),
     deleteTickets: db.prepare(`DELETE FROM tickets WHERE conversation_id = ?`),
     deleteParticipants: db.prepare(`DELETE FROM participants WHERE conversation_id = ?`),

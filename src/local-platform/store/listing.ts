@@ -1,6 +1,6 @@
 import { LIMITS } from '../open-points.ts';
 import type { Db } from './database.ts';
-import { invalidRequest } from '../api-error.ts';
+import type { Cursor, Cursors, ListName } from './cursors.ts';
 
 /**
  * The rows of a list, as one stream per value of an indexed column, each ordered by `seq`. A list
@@ -34,6 +34,7 @@ export interface Slice<Row> {
 }
 
 interface Page {
+  readonly shop: string;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -53,13 +54,15 @@ interface Weight {
  */
 export function listSlice<Row extends { seq: number }>(
   db: Db,
+  cursors: Cursors,
   streams: Streams,
   page: Page,
   weight?: Weight,
 ): Slice<Row> {
   const { table } = streams;
   const wanted = Math.min(page.limit ?? LIMITS.pageDefault, LIMITS.pageMax);
-  const from = page.cursor === undefined ? undefined : parseCursor(table, page.cursor);
+  const from = page.cursor === undefined ? undefined : cursors.parse(table, page.shop, page.cursor);
+  const cursorOf = (cursor: Cursor) => cursors.format(table, page.shop, cursor);
   const back = from?.side === 'newer';
   const read = <T extends { seq: number }>({ sql, values }: Condition) =>
     db
@@ -79,8 +82,8 @@ export function listSlice<Row extends { seq: number }>(
   const hasNewer = back ? more : from !== undefined;
   return {
     rows: shown,
-    ...(hasOlder && { next: formatCursor(table, { side: 'older', seq: oldest }) }),
-    ...(hasNewer && { previous: formatCursor(table, { side: 'newer', seq: newest }) }),
+    ...(hasOlder && { next: cursorOf({ side: 'older', seq: oldest }) }),
+    ...(hasNewer && { previous: cursorOf({ side: 'newer', seq: newest }) }),
   };
 }
 
@@ -175,29 +178,4 @@ export function allOf(conditions: readonly Condition[]): Condition {
     sql: conditions.map(({ sql }) => sql).join(' AND '),
     values: conditions.flatMap(({ values }) => values),
   };
-}
-
-/** The paged lists. */
-export type ListName = 'tickets' | 'messages' | 'contacts';
-
-/** A page starts after this row, on one side of it. */
-interface Cursor {
-  readonly side: 'older' | 'newer';
-  readonly seq: number;
-}
-
-/** A cursor in the opaque form that clients get; it is valid for one list (API §2.6). */
-export function formatCursor(list: ListName, { side, seq }: Cursor): string {
-  return Buffer.from(`${list}:${side}:${seq}`).toString('base64url');
-}
-
-/** @throws {ApiError} 400 for anything that is not from `formatCursor` for this list */
-function parseCursor(list: ListName, text: string): Cursor {
-  const [name, side, digits = ''] = Buffer.from(text, 'base64url').toString('latin1').split(':');
-  if (name === list && (side === 'older' || side === 'newer') && /^\d{1,15}$/.test(digits)) {
-    const cursor: Cursor = { side, seq: Number(digits) };
-    // Base64 decoding is lenient; only the canonical form is accepted.
-    if (formatCursor(list, cursor) === text) return cursor;
-  }
-  throw invalidRequest({ cursor: 'not a cursor of this list' });
 }

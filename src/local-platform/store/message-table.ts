@@ -1,6 +1,7 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
 import { LIMITS } from '../open-points.ts';
 import { allOf, equals, listSlice, oneOf, type Slice, type Streams } from './listing.ts';
+import type { Cursors } from './cursors.ts';
 import { type Db, statements } from './database.ts';
 import type { MediaRow, MessageRow } from './rows.ts';
 
@@ -31,10 +32,13 @@ export interface NewMessage {
 
 export type MessageTable = ReturnType<typeof messageTable>;
 
-export const messageTable = (db: Db) => ({ ...records(db), ...conversations(db) });
+export const messageTable = (db: Db, cursors: Cursors) => ({
+  ...records(db, cursors),
+  ...conversations(db),
+});
 
 /** Single messages, and the list of the API. */
-function records(db: Db) {
+function records(db: Db, cursors: Cursors) {
   const { row, rows, has, run, one } = statements(db);
   const insert = one<[Omit<NewMessage, 'unanswered'> & { unanswered: number }], MessageRow>(
     `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, content,
@@ -89,10 +93,16 @@ function records(db: Db) {
       `SELECT 1 FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
     ),
     list: (shop: string, query: ListMessagesQuery): Slice<MessageRow> =>
-      listSlice(db, messageStreams(shop, query), query, {
-        bytes: 'octet_length(listed.content) + octet_length(listed.text)',
-        max: LIMITS.messagesPageMaxBytes,
-      }),
+      listSlice(
+        db,
+        cursors,
+        messageStreams(shop, query),
+        { ...query, shop },
+        {
+          bytes: 'octet_length(listed.content) + octet_length(listed.text)',
+          max: LIMITS.messagesPageMaxBytes,
+        },
+      ),
   };
 }
 

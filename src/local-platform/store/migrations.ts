@@ -263,4 +263,6 @@ export const MIGRATIONS: readonly string[] = [
     WHERE NOT EXISTS (SELECT 1 FROM contacts) AND NOT EXISTS (SELECT 1 FROM messages)
       AND NOT EXISTS (SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0);
   `,
+  // Summaries were the beginning of the first message.
+  `UPDATE tickets SET summary = NULL;`,
 ];

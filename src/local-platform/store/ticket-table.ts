@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import { utcTime } from '../../platform-api/date-time.ts';
 import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas.ts';
+import type { Cursors } from './cursors.ts';
 import { type Db, statements } from './database.ts';
 import {
   allOf,
@@ -20,7 +21,8 @@ interface NewTicket {
   readonly shop: string;
   readonly number: number;
   readonly name: string;
-  readonly summary: string;
+  /** The beginning of its first message. */
+  readonly excerpt: string;
   readonly agentId: string;
   readonly contactId: string;
   readonly conversationId: string;
@@ -30,13 +32,13 @@ interface NewTicket {
   readonly now: string;
 }
 
-export function ticketTable(db: Db) {
+export function ticketTable(db: Db, cursors: Cursors) {
   const { row, rows, run, one } = statements(db);
   const insert = one<[NewTicket & { id: string }], TicketRow>(
-    `INSERT INTO tickets (id, shop, number, name, status, summary, agent_id, contact_id,
+    `INSERT INTO tickets (id, shop, number, name, status, agent_id, contact_id,
        conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at)
-     VALUES (@id, @shop, @number, @name, 'New', @summary, @agentId, @contactId,
-       @conversationId, @messageId, @spokenAt, @summary, @now, @now) RETURNING *`,
+     VALUES (@id, @shop, @number, @name, 'New', @agentId, @contactId,
+       @conversationId, @messageId, @spokenAt, @excerpt, @now, @now) RETURNING *`,
   );
   const byId = row<[shop: string, id: string], TicketRow>(
     `SELECT * FROM tickets WHERE shop = ? AND id = ?`,
@@ -46,7 +48,11 @@ export function ticketTable(db: Db) {
        last_message_at = max(coalesce(last_message_at, ''), @at),
        last_message_content = @excerpt, updated_at = @now WHERE id = @id`,
   );
+  const summarize = run<[summary: string, id: string]>(
+    `UPDATE tickets SET summary = ? WHERE id = ?`,
+  );
   return {
+    summarize,
     create: (ticket: NewTicket) => insert({ ...ticket, id: randomUUID() }),
     byId,
     byConversation: row<[conversationId: string], TicketRow>(
@@ -82,7 +88,10 @@ export function ticketTable(db: Db) {
       update({ id, status, excerpt: excerpt ?? '', now, at: at ?? '' });
     },
     list: (shop: string, query: ListTicketsQuery, nowMs: number): Slice<TicketRow> =>
-      listSlice(db, new TicketFinder(db, shop, query, nowMs).streams(), query),
+      listSlice(db, cursors, new TicketFinder(db, shop, query, nowMs).streams(), {
+        ...query,
+        shop,
+      }),
     count: (shop: string, filters: TicketFilters, nowMs: number): number =>
       new TicketFinder(db, shop, filters, nowMs).count(),
   };
@@ -264,7 +273,6 @@ function countByFacet(facets: Condition, { from, to }: Window, { first, last }: 
 const dayOf = (at: string) => at.slice(0, 10);
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-const dateTime = z.iso.datetime({ offset: true });
 
 /**
  * The window of `created_at__range` (API §8): `relative:-7d,` for the last 7 days, or a start and
@@ -279,9 +287,7 @@ export function createdAtRange(text: string, nowMs: number): { from: string; to:
     ? [nowMs - relativeMs(relative), end === '' ? nowMs : NaN]
     : [parse(start), parse(end)];
   if (Number.isNaN(from) || Number.isNaN(to)) {
-    throw invalid(
-      'expected "relative:-7d," or two ISO 8601 date-times with Z or an offset, whose + is %2B in a URL',
-    );
+    throw invalid('expected "relative:-7d," or two ISO 8601 date-times, whose + is %2B in a URL');
   }
   if (from > to) throw invalid('the start is after the end');
   if (to - from > LIMITS.rangeMaxMs) throw invalid('the maximum window is 30 days');
@@ -293,6 +299,6 @@ function relativeMs([, amount = '', unit = '']: RegExpExecArray): number {
   return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }
 
-const parse = (text: string) => (dateTime.safeParse(text).success ? Date.parse(text) : NaN);
+const parse = (text: string) => Date.parse(utcTime(text) ?? '');
 
 const invalid = (reason: string) => invalidRequest({ created_at__range: reason });

@@ -71,7 +71,8 @@ describe('a date-time', () => {
     '%s is in no year of ours',
     async (at) => {
       const contract = await start();
-      const reason = 'expected a year from 0001 to 9999, in UTC';
+      const reason =
+        'expected an ISO 8601 date-time of the years 0001 to 9999, like 2026-04-21T09:30:00Z';
       const message = { body: anEmail({ message: { timestamp: at } }) };
       expect((await contract.refused('createMessage', '', message, 400)).fields).toEqual({
         'message.timestamp': reason,

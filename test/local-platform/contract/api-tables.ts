@@ -84,8 +84,8 @@ export const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     message: `content:string! format:enum attachments:array remote_id:string?
       timestamp:date-time? email:object`,
     'message.email': `subject:string in_reply_to:string references:array cc:array bcc:array`,
-    'message.email.cc': 'email:email! name:string',
-    'message.email.bcc': 'email:email! name:string',
+    'message.email.cc': 'email:email name:string',
+    'message.email.bcc': 'email:email name:string',
   },
   uploadMedia: { '': 'file:string! permission:enum' },
 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
-import type { MediaRecord, Message, Page } from '../../../src/platform-api/resources.ts';
+import type { Contact, MediaRecord, Message, Page } from '../../../src/platform-api/resources.ts';
 import type { CreateMessageRequest } from '../../../src/platform-api/schemas.ts';
 import { anEmail, OTHER, SHOP, startPlatform } from '../harness.ts';
 import { Contract } from './contract.ts';
@@ -152,8 +152,8 @@ describe('createMessage', () => {
           format: 'RTF',
           attachments: 'x',
           remote_id: 7,
-          timestamp: '2026-04-21 09:30',
-          email: { subject: [], references: 'x', cc: [{ name: 'Bo' }] },
+          timestamp: '2026-04-31T09:30:00Z',
+          email: { subject: [], references: 'x', cc: [{ email: 'x' }, 'Bo'] },
         },
       },
       {
@@ -169,10 +169,11 @@ describe('createMessage', () => {
         'message.attachments': 'expected an array, not a string',
         'message.remote_id': 'expected a string, not a number',
         'message.timestamp':
-          'expected an ISO 8601 date-time with Z or an offset, like 2026-04-21T09:30:00Z',
+          'expected an ISO 8601 date-time of the years 0001 to 9999, like 2026-04-21T09:30:00Z',
         'message.email.subject': 'expected a string, not an array',
         'message.email.references': 'expected an array, not a string',
-        'message.email.cc.0.email': 'required',
+        'message.email.cc.0.email': 'expected an email address',
+        'message.email.cc.1': 'expected an object, not a string',
       },
     ],
     [
@@ -198,6 +199,40 @@ describe('createMessage', () => {
     }
   });
 
+  it.each([
+    ['2026-04-21T09:30:00Z', '2026-04-21T09:30:00.000Z'],
+    ['2026-04-21T09:30', '2026-04-21T09:30:00.000Z'],
+    ['2026-04-21t09:30:05.25', '2026-04-21T09:30:05.250Z'],
+    ['2026-04-21 09:30:05,5z', '2026-04-21T09:30:05.500Z'],
+    ['2026-04-21T09:30+02:00', '2026-04-21T07:30:00.000Z'],
+    ['2026-04-21T09:30:00-0330', '2026-04-21T13:00:00.000Z'],
+    ['2026-04-21T00:30:00+02', '2026-04-20T22:30:00.000Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ])('takes the time %s', async (timestamp, createdAt) => {
+    const { contract } = await start();
+    const { status, body } = await create(contract, anEmail({ message: { timestamp } }));
+    expect([status, body.created_at]).toEqual([201, createdAt]);
+  });
+
+  it.each([
+    ...['', '2026-04-21', '09:30', '2026-02-30T09:30', '2026-04-21T24:00', '2026-04-21T09:60'],
+    ...['2026-04-21T09:30:00+25:00', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'],
+    ...['2026-04-21T09:30:00 Z', ' 2026-04-21T09:30:00Z', '2026-04-21T09:30:00Z\n', '1776763800'],
+  ])('refuses the time %j', async (timestamp) => {
+    const { contract } = await start();
+    expect((await create(contract, anEmail({ message: { timestamp } }))).status).toBe(400);
+  });
+
+  it('takes a long phone number, and copies without an address', async () => {
+    const { contract } = await start();
+    const email = { cc: [{ name: 'Bo' }, {}], bcc: [{ email: 'bo@example.com' }] };
+    const request = anEmail({ contact: { phone: '1'.repeat(100) }, message: { email } });
+    const { status, body } = await create(contract, request);
+    expect(status).toBe(201);
+    const found = await contract.call<Page<Contact>>('listContacts', `?phone=${'1'.repeat(100)}`);
+    expect(found.body.results.map(({ id }) => id)).toEqual([body.contact_id]);
+  });
+
   it('accepts and rejects the same requests as its documented schema', async () => {
     const { contract } = await start();
     const schema = contract.bodySchema('createMessage');
@@ -213,7 +248,8 @@ describe('createMessage', () => {
       { ...anEmail(), contact: null },
       { ...anEmail(), contact: { phone: '1'.repeat(65) } },
       { ...anEmail(), message: { content: 'x', attachments: [7] } },
-      { ...anEmail(), message: { content: 'x', timestamp: '2026-04-21T09:30:00' } },
+      { ...anEmail(), message: { content: 'x', timestamp: 'yesterday' } },
+      { ...anEmail(), message: { content: 'x', email: { cc: [{ name: 'Bo' }, {}] } } },
     ];
     for (const body of bodies) {
       const valid = contract.mistakes(schema, body).length === 0;

@@ -130,7 +130,6 @@ describe('getTicket and getConversation', () => {
       number: 3,
       name: 'Where is my order?',
       status: 'New',
-      summary: 'Where is my order?',
       agent_id: expect.any(String),
       ...set,
       contact_id: message?.contact_id,

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { Cursors } from '../../../src/local-platform/store/cursors.ts';
 import { contactTable } from '../../../src/local-platform/store/contact-table.ts';
 import { conversationTable } from '../../../src/local-platform/store/conversation-table.ts';
 import { type Db, openDatabase } from '../../../src/local-platform/store/database.ts';
@@ -25,9 +27,10 @@ function id(prefix: string, n: number): string {
 
 export class FilledStore {
   readonly db: Db = openDatabase(join(newFolder(), 'platform.sqlite'));
-  readonly contacts = contactTable(this.db);
-  readonly tickets = ticketTable(this.db);
-  readonly messages = messageTable(this.db);
+  readonly cursors = new Cursors(randomBytes(32));
+  readonly contacts = contactTable(this.db, this.cursors);
+  readonly tickets = ticketTable(this.db, this.cursors);
+  readonly messages = messageTable(this.db, this.cursors);
 
   constructor() {
     ends(() => this.db.close());
@@ -76,7 +79,7 @@ function fillOne(store: FilledStore, shops: ShopTable, n: number, count: number)
     ...{ userId: null, topicId: null, intentId: null },
   });
   const ticket = store.tickets.create({
-    ...{ shop, number: shops.nextTicketNumber(shop), name: `t${n}`, summary: '', now },
+    ...{ shop, number: shops.nextTicketNumber(shop), name: `t${n}`, excerpt: '', now },
     ...{ agentId: shops.agentId(shop), contactId: contact.id, conversationId: conversation.id },
     ...{ messageId: randomUUID(), spokenAt: now },
   });

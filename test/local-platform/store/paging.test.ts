@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createMessage } from '../../../src/local-platform/create-message.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import type { MessageRow } from '../../../src/local-platform/store/rows.ts';
+import { Cursors } from '../../../src/local-platform/store/cursors.ts';
 import { Store } from '../../../src/local-platform/store/store.ts';
 import type { Message, Page } from '../../../src/platform-api/resources.ts';
 import { anEmail, call, create, newFolder, OTHER, SHOP, startPlatform } from '../harness.ts';
@@ -11,6 +12,7 @@ const ROWS = 1000;
 let dir: string;
 let platform: LocalPlatform;
 let added = 0;
+let cursors: Cursors;
 
 /** A message of a new contact in a new conversation: adds a row to each list. */
 function someoneNew() {
@@ -28,6 +30,7 @@ beforeEach(() => {
 async function fill(rows: number): Promise<MessageRow[]> {
   const store = new Store(dir);
   store.shops.add(SHOP.shopId);
+  cursors = new Cursors(store.shops.secret('cursors'));
   const now = new Date().toISOString();
   const made = await store.write(() =>
     Array.from({ length: rows }, () => createMessage(store, SHOP.shopId, someoneNew(), now, false)),
@@ -121,11 +124,11 @@ test('a page after the last or before the first links back to its neighbour', as
 /** The cursor of the page beside this one, also when there is none and so no link to it. */
 function cursorOf(page: Page<Message>, side: 'older' | 'newer'): string {
   const link = String(page.next ?? page.previous);
-  const known = Buffer.from(new URL(link).searchParams.get('cursor') ?? '', 'base64url');
-  const [list, knownSide, seq] = known.toString().split(':');
+  const text = new URL(link).searchParams.get('cursor') ?? '';
+  const known = cursors.parse('messages', SHOP.shopId, text);
   const shift = { 'older older': 0, 'older newer': 1, 'newer older': -1, 'newer newer': 0 };
-  const key = `${String(knownSide)} ${side}` as keyof typeof shift;
-  return Buffer.from(`${String(list)}:${side}:${Number(seq) + shift[key]}`).toString('base64url');
+  const seq = known.seq + shift[`${known.side} ${side}`];
+  return cursors.format('messages', SHOP.shopId, { side, seq });
 }
 
 test('a cursor of another list, or one that is none, is refused', async () => {
@@ -138,11 +141,15 @@ test('a cursor of another list, or one that is none, is refused', async () => {
   for (const path of ['tickets', 'contacts']) {
     expect(await status(`/${path}/?cursor=${cursor}`)).toBe(400);
   }
-  const longer = (text: string) => Buffer.from(text).toString('base64url');
+  const bytes = (text: string) => Buffer.from(text).toString('base64url');
+  const changed = Array.from({ length: 16 }, (_, at) => {
+    const block = Buffer.from(cursor, 'base64url');
+    block.writeUInt8(block.readUInt8(at) ^ 1, at);
+    return block.toString('base64url');
+  });
   for (const none of [
     ...['1', 'x', 'older:5', 'null', `${cursor}=`, `${cursor}%20`, cursor.slice(1), '%00', '💥'],
-    ...[longer('messages:older:-1'), longer('messages:older:05'), longer('messages:newer:1e3')],
-    ...[longer('messages:sideways:3'), longer(`messages:older:${'9'.repeat(16)}`)],
+    ...[bytes('messages:older:1'), bytes('0123456789abcdef'), bytes(''.padEnd(32)), ...changed],
   ]) {
     expect([none, await status(`/messages/?cursor=${none}`)]).toEqual([none, 400]);
   }

@@ -35,6 +35,7 @@ export function warningsOf(config: Config): string[] {
     ...relayInTheClear('alerts.email', config.alerts.email),
     ...webhookInTheClear(config),
     ...endpointInTheClear(config),
+    ...agentWithoutTexts(config),
   ];
 }
 
@@ -59,6 +60,19 @@ function endpointInTheClear({ localPlatform: { agent } }: Config): string[] {
   if (agent.kind !== 'openai' || !agent.baseUrl.startsWith('http:')) return [];
   if (isLoopback(new URL(agent.baseUrl).hostname)) return [];
   return ['localPlatform.agent.baseUrl is http: its key and the messages are sent unencrypted'];
+}
+
+/** The sample shop has texts of its own. */
+function agentWithoutTexts({ shops, platform, localPlatform: { agent } }: Config): string[] {
+  if (agent.kind === 'off' || agent.knowledge !== undefined) return [];
+  const answered = shops.some(
+    (shop) => (shop.platformUrl ?? platform.url) === 'local' && shop.agent === 'on',
+  );
+  if (!answered) return [];
+  return [
+    'localPlatform.agent.knowledge is not set: the agent has no texts to answer from and hands every question to a ' +
+      'person. Set it to a folder of Markdown files, such as ./knowledge, or localPlatform.agent.kind to off',
+  ];
 }
 
 function isLoopback(host: string): boolean {

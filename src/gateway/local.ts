@@ -65,7 +65,7 @@ function localShops(config: CompleteConfig) {
     .map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() }));
 }
 
-/** The texts of the sample shop, which are part of the program. */
+/** The texts of the sample shop, which are part of the program. Only that shop's customers get them. */
 const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
 
 type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 'withoutAgent'>;
@@ -74,7 +74,7 @@ type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 
 export function localAgent(config: CompleteConfig): AgentOptions {
   const { agent } = config.localPlatform;
   return {
-    agent: agentChoice(agent),
+    agent: agentChoice(agent, config.demo ? SAMPLE_KNOWLEDGE : undefined),
     agentGiveUpAfterMs: agent.giveUpAfter,
     withoutAgent: withoutAgent(config),
   };
@@ -85,16 +85,20 @@ export function withoutAgent({ shops }: CompleteConfig): string[] {
   return shops.filter((shop) => shop.agent === 'off').map(({ shopId }) => shopId);
 }
 
-function agentChoice(agent: CompleteConfig['localPlatform']['agent']): AgentOptions['agent'] {
-  const knowledgeDir = agent.knowledge ?? SAMPLE_KNOWLEDGE;
-  if (agent.kind !== 'openai') return { kind: agent.kind, knowledgeDir };
+function agentChoice(
+  agent: CompleteConfig['localPlatform']['agent'],
+  sampleDir: string | undefined,
+): AgentOptions['agent'] {
+  const dir = agent.knowledge ?? sampleDir;
+  const knowledge = dir !== undefined && { knowledgeDir: dir };
+  if (agent.kind !== 'openai') return { kind: agent.kind, ...knowledge };
   const { baseUrl, model, apiKey, stallTimeout, timeout } = agent;
   if (model === undefined || apiKey === undefined) {
     throw new Error('an endpoint without model or key: the configuration was not checked');
   }
   return {
     kind: 'openai',
-    knowledgeDir,
+    ...knowledge,
     endpoint: { baseUrl, model, apiKey: apiKey.reveal(), stallTimeoutMs: stallTimeout },
     timeoutMs: timeout,
   };

@@ -23,7 +23,7 @@ import { SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
 import { type TextSender, TwilioSms } from './outbound/twilio-sms.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
-import { KnowledgeFolder } from './agent/knowledge-folder.ts';
+import { type KnowledgeSource, KnowledgeFolder, NO_KNOWLEDGE } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
 
 export interface LocalPlatformOptions extends AppOptions {
@@ -238,12 +238,12 @@ const webChat: Outbound = {
   send: () => Promise.resolve({}),
 };
 
-/** Which agent answers. */
+/** Which agent answers. Without a folder with the shop's texts it has nothing to answer from. */
 export type AgentChoice =
-  | { readonly kind: 'builtin'; readonly knowledgeDir: string }
+  | { readonly kind: 'builtin'; readonly knowledgeDir?: string }
   | {
       readonly kind: 'openai';
-      readonly knowledgeDir: string;
+      readonly knowledgeDir?: string;
       readonly endpoint: EndpointOptions;
       /** For one answer, with all of its requests; milliseconds. */
       readonly timeoutMs: number;
@@ -259,10 +259,10 @@ function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
     case 'custom':
       return choice.agent;
     case 'builtin':
-      return new BuiltinAgent(new KnowledgeFolder(choice.knowledgeDir, logger));
+      return new BuiltinAgent(openKnowledge(choice, logger));
     case 'openai': {
       const { endpoint, timeoutMs } = choice;
-      const knowledge = new KnowledgeFolder(choice.knowledgeDir, logger);
+      const knowledge = openKnowledge(choice, logger);
       const load = async (): Promise<Agent> => {
         const { OpenAiAgent } = await import('./agent/openai/openai-agent.ts');
         return new OpenAiAgent({ knowledge, endpoint, timeoutMs, logger });
@@ -276,3 +276,9 @@ function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
     }
   }
 }
+
+const openKnowledge = (
+  { knowledgeDir }: { readonly knowledgeDir?: string },
+  logger: Logger,
+): KnowledgeSource =>
+  knowledgeDir === undefined ? NO_KNOWLEDGE : new KnowledgeFolder(knowledgeDir, logger);

@@ -62,7 +62,10 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
     'order of lists',
     'newest first, by arrival; rows that are added during paging come before the first page',
   ],
-  ['`cursor`', 'valid for one list; 400 for a cursor of another list, or an invalid one'],
+  [
+    '`cursor`',
+    'valid for one list of one shop; 400 for any other. Encrypted: rows are numbered across shops',
+  ],
   ['several filters', 'combined with AND'],
   ['`conversation.type` without `conversation.id`', 'required: 400'],
   ['`conversation.type` beside `conversation.id`', 'ignored: the conversation keeps its channel'],
@@ -91,7 +94,10 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ['an empty `remote_id`', 'treated as absent: such messages are never duplicates'],
   ['a repeated message', 'answered with the stored message; the repeated request changes nothing'],
   ['`created_at` of a message', '`message.timestamp` when given, else the time of arrival'],
-  ['date-times', 'with `Z` or an offset, and in the years 0001 to 9999 in UTC; else 400'],
+  [
+    'date-times',
+    'ISO 8601, in the years 0001 to 9999 in UTC; else 400. Without seconds: the full minute; without an offset: UTC',
+  ],
   [
     '`null` in `contact.name`, `message.attachments`, `message.email`',
     '400: the fields are optional but not nullable (§4.7)',
@@ -119,7 +125,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     "a ticket's `number`, `name`, `summary`",
-    'a counter per shop from 1; the subject or else the first non-empty line, at most 120 characters; the beginning of the first message, at most 200 characters',
+    'a counter per shop from 1; the subject or else the first non-empty line, at most 120 characters; what the language model wrote when it handed over to a person, else absent',
   ],
   [
     '`last_message_at`, `last_message_content`',
@@ -131,7 +137,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     '`resolution`',
-    '`escalated` when the customer asked for a person or the agent had no answer. The agent then no longer answers, and each message of the customer sets the ticket to WaitingUser',
+    '`escalated` when the customer asked for a person or the agent had no sure answer, also to a file without a text. The agent then no longer answers, and each message of the customer sets the ticket to WaitingUser',
   ],
   [
     'an agent whose endpoint is unavailable',
@@ -139,7 +145,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'messages that the agent does not answer',
-    `empty messages; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
+    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
   ],
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
   ['`role`', '`customer` or `agent`'],
@@ -180,10 +186,11 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
     '`url` of a file',
     'private: signed, valid for one hour; public: valid without a limit. Supports GET, HEAD and a single `Range`: 206, or 416 beyond the end',
   ],
-  ['event contact', 'requires email, phone or remote_id'],
   [
-    '`created_at__range` (§8)',
-    '`relative:-<n><s|m|h|d|w>,` or two date-times with `Z` or an offset, both inclusive',
+    'an event contact without email, phone and remote_id',
+    'a new contact: there is nothing to find it by',
   ],
+  ['`cc` and `bcc` without an `email`', 'accepted, and take no part'],
+  ['`created_at__range` (§8)', '`relative:-<n><s|m|h|d|w>,` or two date-times, both inclusive'],
   ['rate limit', 'none unless `localPlatform.requestsPerSecond` is set; per shop'],
 ];

@@ -1,3 +1,4 @@
+import { NO_TEXT } from '../domain/no-text.ts';
 import sanitizeHtml from 'sanitize-html';
 import MarkdownIt from 'markdown-it';
 import type Token from 'markdown-it/lib/token.mjs';
@@ -172,7 +173,7 @@ const EXCERPT_MAX = 200;
 /** A ticket's name: the subject, else the first line of the text. One line, never empty. */
 export function titleOf(subject: string, text: string): string {
   const line = oneLine(subject, TITLE_MAX) || oneLine(/\S.*/.exec(text)?.[0] ?? '', TITLE_MAX);
-  return shortened(line, TITLE_MAX) || '(no text)';
+  return shortened(line, TITLE_MAX) || NO_TEXT;
 }
 
 /** The beginning of a text on one line, for lists. */

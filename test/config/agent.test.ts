@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/load.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -95,5 +95,31 @@ test('off, for all shops and for one', () => {
       localPlatform: { agent: { kind: 'off' } },
       shops: [{ agent: 'on' }, { agent: 'off' }],
     },
+  });
+});
+
+describe('an agent without texts is warned about', () => {
+  const shop = (more: object) => ({
+    ...{ name: 'acme', shopId: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d41', apiKey: 'key' },
+    ...{ email: { addresses: ['support@acme.example'] }, ...more },
+  });
+  const warning = expect.stringMatching(
+    /^localPlatform.agent.knowledge is not set:.*\.\/knowledge/,
+  );
+
+  test.each<[string, object, unknown[]]>([
+    ['a shop of its own', { shops: [shop({})] }, [warning]],
+    [
+      'one of two on the local platform',
+      { platform: { url: 'https://api.example' }, shops: [shop({ platformUrl: 'local' })] },
+      [warning],
+    ],
+    ['the sample shop', {}, []],
+    ['a shop of another platform', { shops: [shop({ platformUrl: 'https://api.example' })] }, []],
+    ['a shop without the agent', { shops: [shop({ agent: 'off' })] }, []],
+    ['no agent', { localPlatform: { agent: { kind: 'off' } }, shops: [shop({})] }, []],
+    ['a folder', { localPlatform: { agent: { knowledge: './knowledge' } }, shops: [shop({})] }, []],
+  ])('%s', (_title, config, warnings) => {
+    expect(load(JSON.stringify(config))).toMatchObject({ ok: true, warnings });
   });
 });

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { RateLimits } from '../../src/spool/sender-rates.ts';
 import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from './twilio-stand-in.ts';
 
@@ -107,6 +108,9 @@ export interface ConfigChoices {
   readonly tracing?: Readonly<Record<string, unknown>>;
 }
 
+/** As the shops' own texts. */
+const SAMPLE_TEXTS = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
+
 /** What an operator would write into his file, with limits that no test reaches by accident. */
 export function gatewayConfig(choices: ConfigChoices) {
   const { host = '127.0.0.1', ports = { smtp: 0, http: 0, admin: 0 } } = choices;
@@ -125,7 +129,11 @@ export function gatewayConfig(choices: ConfigChoices) {
       ...{ maxConnections: 100_000, maxConnectionsPerIp: 100_000, ...choices.http },
     },
     admin: { host, port: ports.admin, password: 'of-the-console', ...choices.admin },
-    localPlatform: { port: 0, ...(choices.replies && { replies: choices.replies }) },
+    localPlatform: {
+      port: 0,
+      agent: { knowledge: SAMPLE_TEXTS },
+      ...(choices.replies && { replies: choices.replies }),
+    },
     delivery: {
       requestTimeout: choices.requestTimeout ?? '10s',
       paused: choices.paused ?? false,

@@ -1,3 +1,4 @@
+import { NO_TEXT } from '../../domain/no-text.ts';
 import {
   type Attachment,
   AttachmentUnavailable,
@@ -21,7 +22,6 @@ export interface ChatNormalizerParts {
 }
 
 /** What the platform requires as content when a message has files only (API §4.7). */
-const NO_TEXT = '(no text)';
 
 /** Turns a visitor's message into a create-message request. */
 export function createChatNormalizer(parts: ChatNormalizerParts): Normalizer {

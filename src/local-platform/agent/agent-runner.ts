@@ -1,7 +1,8 @@
+import { NO_TEXT } from '../../domain/no-text.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { type Agent, type AgentAnswer, AgentUnavailable } from './agent.ts';
+import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } from './agent.ts';
 import { handOverUnanswered } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
 import { reasonNotToReply } from './reply-policy.ts';
@@ -154,6 +155,7 @@ export class AgentRunner {
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return undefined;
     const context = contextOf(store, conversation, message, shopNames.get(message.shop) ?? '');
+    if (!hasText(context)) return handOverUnanswered(context);
     // `updated_at` of a customer's message is its arrival; `created_at` may come from the sender.
     const leftMs = () => Date.parse(message.updated_at) + giveUpAfterMs - now();
     let failure = this.#lastFailure(message);
@@ -207,6 +209,12 @@ export class AgentRunner {
     this.#retries.set(conversationId, next);
     return delayMs;
   }
+}
+
+/** A file alone is for a person: an agent cannot open it. Later emails of a thread repeat its subject. */
+function hasText({ text, subject, history }: AgentContext): boolean {
+  const said = [text, ...(history.length === 0 ? [subject ?? ''] : [])];
+  return said.some((each) => each.trim() !== '' && each.trim() !== NO_TEXT);
 }
 
 /** A failure that only a new configuration can fix is not retried until the agent gives up. */

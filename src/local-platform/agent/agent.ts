@@ -30,6 +30,8 @@ export interface AgentAnswer {
   readonly text: string;
   /** Whether a person takes over; the agent then no longer answers in this conversation. */
   readonly escalate: boolean;
+  /** What the customer wants, for the person who takes over. */
+  readonly summary?: string;
 }
 
 /** Answers customers. */

@@ -2,14 +2,17 @@ import type { Agent, AgentAnswer, AgentContext } from './agent.ts';
 import {
   firstName,
   handOverOnRequest,
+  handOverUnanswered,
   formatAnswer,
   languageSpoken,
   type Sentences,
   sentencesIn,
 } from './sentences.ts';
 import { intentOf } from './intent.ts';
-import { type Hit, isSure, type Knowledge } from './knowledge.ts';
-import type { KnowledgeFolder } from './knowledge-folder.ts';
+import { type Fit, fitness, isSure } from './fit.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Section } from './sections.ts';
+import type { KnowledgeSource } from './knowledge-folder.ts';
 import { withoutMarkup } from '../plain-text.ts';
 import { smsParts } from '../outbound/sms.ts';
 import type { Language } from './language.ts';
@@ -20,13 +23,13 @@ const SMS_SECTION_CHARS = 440;
 
 /**
  * Answers from a folder of Markdown files by full-text search. It quotes the sections that it finds
- * with their headings, says so when it finds none, and hands over to a person on request.
+ * with their headings. Without a sure answer, or on request, it hands over to a person.
  */
 export class BuiltinAgent implements Agent {
-  readonly #folder: KnowledgeFolder;
+  readonly #knowledge: KnowledgeSource;
 
-  constructor(folder: KnowledgeFolder) {
-    this.#folder = folder;
+  constructor(knowledge: KnowledgeSource) {
+    this.#knowledge = knowledge;
   }
 
   async answer(context: AgentContext): Promise<AgentAnswer | undefined> {
@@ -44,12 +47,15 @@ export class BuiltinAgent implements Agent {
         return { text: withGreeting(context, own, own.howCanIHelp), escalate: false };
       case 'thanks':
         return { text: withGreeting(context, own, own.welcome), escalate: false };
+      case 'no':
+        return handOverUnanswered(context);
       case 'question': {
-        const knowledge = await this.#folder.current();
+        const knowledge = await this.#knowledge.current();
         const limit = channel === 'sms' ? 1 : SECTIONS_MAX;
-        const hits = answersTo(knowledge, text, subject, language, limit);
-        const sentences = sentencesIn(language ?? hits[0]?.section.language);
-        const body = hits.length === 0 ? own.notFound : quoted(hits, channel, sentences);
+        const sections = answersTo(knowledge, text, subject, language, limit);
+        if (sections.length === 0) return handOverUnanswered(context);
+        const sentences = sentencesIn(language ?? sections[0]?.language);
+        const body = quoted(sections, channel, sentences);
         return { text: withGreeting(context, sentences, body), escalate: false };
       }
     }
@@ -67,16 +73,15 @@ function withGreeting(context: AgentContext, sentences: Sentences, body: string)
 }
 
 /** By SMS the sections become plain text here, because they are shortened. */
-function quoted(hits: readonly Hit[], channel: string, { didThatHelp }: Sentences): string {
+function quoted(sections: readonly Section[], channel: string, { didThatHelp }: Sentences): string {
   if (channel === 'sms') {
-    return hits
-      .map(({ section: { heading, text } }) => {
-        return `${withoutMarkup(heading)}: ${smsText(text, SMS_SECTION_CHARS)}`;
-      })
+    return sections
+      .map(({ heading, text }) => `${withoutMarkup(heading)}: ${smsText(text, SMS_SECTION_CHARS)}`)
       .join(' ');
   }
-  const sections = hits.map(({ section }) => `**${section.heading}**\n\n${section.text}`);
-  return [...sections, didThatHelp].join('\n\n');
+  return [...sections.map(({ heading, text }) => `**${heading}**\n\n${text}`), didThatHelp].join(
+    '\n\n',
+  );
 }
 
 /** Markdown as plain text of at most `maxChars`, cut at the end of a sentence if possible. */
@@ -87,9 +92,13 @@ export function smsText(markdown: string, maxChars: number): string {
 const PARTS_MAX = 20;
 const READ_CHARS = 4000;
 
+/** How well a section fits the whole message, at least, beside the one that fits it best. */
+const OF_WHOLE = 0.6;
+
 /**
- * The sections that answer a message, best first. Each question is looked up by itself, because an
- * email has much other text. Without a question mark, the best match of all sentences is taken.
+ * The sections that surely answer a message, best first. Each question is looked up by itself, because
+ * an email has much other text, which must not be about something else. Without a question that is
+ * answered, the best match of all sentences is taken.
  */
 export function answersTo(
   knowledge: Knowledge,
@@ -97,18 +106,22 @@ export function answersTo(
   subject: string | undefined,
   language: Language | undefined,
   limit: number,
-): Hit[] {
-  const parts = sentencesOf(text);
-  const best = (question: string) =>
-    knowledge.search(question, language, 5).filter(isSure).sort(byFit)[0];
-  const asked = parts.filter((part) => part.endsWith('?')).flatMap((part) => best(part) ?? []);
+): Section[] {
+  const parts = [...(subject === undefined ? [] : [subject]), ...sentencesOf(text)];
+  const whole = knowledge.fits(parts.join('\n'), language);
+  const least = fitness(whole[0]) * OF_WHOLE;
+  const possible = new Set(
+    whole.filter((fit) => fitness(fit) >= least).map(({ section }) => section),
+  );
+  const sure = (asked: string): Fit[] => {
+    const [best, second] = knowledge.fits(asked, language);
+    return best && isSure(best, second) && possible.has(best.section) ? [best] : [];
+  };
+  const asked = parts.filter((part) => part.endsWith('?')).flatMap(sure);
   if (asked.length > 0) return distinct(asked).slice(0, limit);
-  const hits = [subject ?? '', ...parts, text].flatMap((part) => best(part) ?? []).sort(byFit);
-  return distinct(hits).slice(0, 1);
+  const fits = parts.flatMap(sure);
+  return distinct(fits.sort((one, other) => fitness(other) - fitness(one))).slice(0, 1);
 }
-
-/** A rare word gives a high score, which counts less when the other words are missing. */
-const byFit = (a: Hit, b: Hit) => b.share * b.score - a.share * a.score;
 
 function sentencesOf(text: string): string[] {
   return text
@@ -119,7 +132,6 @@ function sentencesOf(text: string): string[] {
     .slice(0, PARTS_MAX);
 }
 
-function distinct(hits: readonly Hit[]): Hit[] {
-  const seen = new Set<unknown>();
-  return hits.filter(({ section }) => !seen.has(section) && seen.add(section));
-}
+const distinct = (fits: readonly Fit[]): Section[] => [
+  ...new Set(fits.map(({ section }) => section)),
+];

@@ -1,5 +1,5 @@
 /** The kind of a message, which is determined before any answer is looked up. */
-export type Intent = 'person' | 'greeting' | 'thanks' | 'question';
+export type Intent = 'person' | 'greeting' | 'thanks' | 'no' | 'question';
 
 const READ_CHARS = 4000;
 /** "I do not need a person". "I do not want a bot, I want a person" is excluded by `MACHINE`. */
@@ -27,21 +27,27 @@ const WANTS_A_PERSON: readonly RegExp[] = [
   // Spanish
   /\b(?:hablar|chatear|contactar|comunicarme|póngame|ponme|pasarme) +con +(?:(?:un|una|alguien|algún|alguna|el|la|su|ser|de|del|persona|agente) +){0,4}(?:human[oa]|persona|agente|asesora?|encargad[oa]|responsable|representante|operador|compañer[oa]|alguien|equipo|verdad|real)\b/i,
   /\bhablar +con +alguien\b|\b(?:persona|agente) (?:real|de verdad|humano)\b|\bser humano\b/i,
+  // Italian
+  /\b(?:parlare|chattare|scrivere|mettermi in contatto) +con +(?:(?:un|una|uno|il|la|vostro|vostra|vero|vera|del|essere) +){0,4}(?:umano|persona|operatore|operatrice|addett[oa]|responsabile|collega|consulente|qualcuno|assistenza)\b/i,
+  /\b(?:persona|operatore) (?:reale|vera|vero|umano|umana)\b|\bessere umano\b|\bpasse?rmi (?:un|una) (?:operatore|operatrice|persona|collega)\b/i,
+  /\b(?:mi )?(?:potete|può|puo|potreste) (?:ri)?chiamar(?:e|mi)\b|\brichiamatemi\b/i,
 ];
 
 /** A message of these words only: "human", "Ein Mensch bitte!". */
 const ONLY_A_PERSON =
-  /^(?:(?:a|an|the|real|live|ein|eine|einen|echter|un|une|vrai|vraie|una|please|bitte|por favor|s['’]il vous plaît|svp|support|customer|service) +)*(?:human|person|agent|operator|representative|someone|staff|manager|mensch|menschen|mitarbeiter|mitarbeiterin|berater|kundendienst|rückruf|humain|personne|conseiller|conseillère|opérateur|humano|humana|persona|agente|asesor|operador)(?: +(?:please|now|bitte|jetzt|s['’]il vous plaît|svp|por favor))*$/i;
+  /^(?:(?:a|an|the|real|live|ein|eine|einen|echter|un|une|vrai|vraie|una|please|bitte|por favor|s['’]il vous plaît|svp|support|customer|service) +)*(?:human|person|agent|operator|representative|someone|staff|manager|mensch|menschen|mitarbeiter|mitarbeiterin|berater|kundendienst|rückruf|humain|personne|conseiller|conseillère|opérateur|humano|humana|persona|agente|asesor|operador|umano|operatore|operatrice|assistente)(?: +(?:please|now|bitte|jetzt|s['’]il vous plaît|svp|por favor|per favore|per piacere))*$/i;
 
 const GREETING =
-  /^(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|hej|moin|servus|guten (?:tag|morgen|abend)|grüß gott|grüezi|bonjour|bonsoir|salut|coucou|hola|buen[oa]s (?:días|tardes|noches)|buenas)(?: +(?:there|again|all|everyone|team|zusammen|à tous|a todos|bot|you))*(?: +|$)/i;
+  /^(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|hej|moin|servus|guten (?:tag|morgen|abend)|grüß gott|grüezi|bonjour|bonsoir|salut|coucou|hola|buen[oa]s (?:días|tardes|noches)|buenas|ciao|salve|buongiorno|buonasera)(?: +(?:there|again|all|everyone|team|zusammen|à tous|a todos|bot|you))*(?: +|$)/i;
 /** A name after a greeting. */
 const NAME = /^\p{Lu}\p{Ll}{1,20}$/u;
 
 const THANKS =
-  /^(?:thanks?|thx|ty|cheers|danke|dankeschön|vielen dank|besten dank|merci|gracias|muchas gracias)\b/i;
+  /^(?:thanks?|thx|ty|cheers|danke|dankeschön|vielen dank|besten dank|merci|gracias|muchas gracias|grazie|mille grazie)\b/i;
 const ACKNOWLEDGEMENT =
-  /^(?:ok|okay|k|great|perfect|super|cool|alright|fine|good|yes|ja|oui|sí|si|prima|alles klar|perfekt|passt|parfait|perfecto|vale|genial|d['’]accord|bye|goodbye|tschüss|au revoir|adiós)$/i;
+  /^(?:ok|okay|k|great|perfect|super|cool|alright|fine|good|yes|ja|oui|sí|si|prima|alles klar|perfekt|passt|parfait|perfecto|vale|genial|d['’]accord|perfetto|va bene|bye|goodbye|tschüss|au revoir|adiós|arrivederci)$/i;
+const NO =
+  /^(?:no|nope|nah|no thanks|not really|not at all|nein|nö|nicht wirklich|leider nicht|non|pas vraiment|pas du tout|no mucho|para nada|no gracias|purtroppo no|per niente|non proprio)(?: (?:sorry|unfortunately|leider|danke|hélas|désolée?|malheureusement|lo siento|desgraciadamente|purtroppo|grazie|thanks|it does not|it doesn['’]t|es no))*$/i;
 const THANKS_MAX_WORDS = 7;
 
 /** @param subject of an email; counts like its text */
@@ -50,6 +56,7 @@ export function intentOf(text: string, subject: string | undefined): Intent {
   if (wantsAPerson(tidied) || wantsAPerson(tidy(subject ?? ''))) return 'person';
   const bare = words(tidied);
   if (ACKNOWLEDGEMENT.test(bare) || isThanks(tidied)) return 'thanks';
+  if (NO.test(bare)) return 'no';
   // The question of an email that only says "Hello" is its subject.
   return isGreeting(bare) && words(subject ?? '') === '' ? 'greeting' : 'question';
 }

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { Knowledge, type Section, sectionsOf } from './knowledge.ts';
+import { Knowledge } from './knowledge.ts';
+import { type Section, sectionsOf } from './sections.ts';
 
 const FILES_MAX = 500;
 const FILE_MAX_BYTES = 1024 * 1024;
@@ -13,12 +14,22 @@ interface ReadFile {
   readonly sections: readonly Section[];
 }
 
+/** The texts that an agent answers from. */
+export interface KnowledgeSource {
+  current(): Promise<Knowledge>;
+}
+
+/** Of a shop without texts. */
+export const NO_KNOWLEDGE: KnowledgeSource = {
+  current: () => Promise.resolve(new Knowledge([])),
+};
+
 /**
  * A folder of Markdown files, with its subfolders. Each use checks whether files have changed, so an
  * edit takes effect with the next question, without a restart. A file that is larger than 1 MiB, not
  * UTF-8 text or unreadable is skipped with one warning.
  */
-export class KnowledgeFolder {
+export class KnowledgeFolder implements KnowledgeSource {
   readonly #path: string;
   readonly #logger: Logger;
   #files = new Map<string, ReadFile>();

@@ -1,11 +1,11 @@
 /** The languages in which the agent has its own sentences. */
-export type Language = 'en' | 'de' | 'fr' | 'es';
+export type Language = 'en' | 'de' | 'fr' | 'es' | 'it';
 
 /**
- * Words that are frequent in one language and absent or rare in the others. The last three languages
+ * Words that are frequent in one language and absent or rare in the others. The last two languages
  * are only recognized, so that a Dutch text is not taken for German.
  */
-const WORDS: Readonly<Record<Language | 'nl' | 'it' | 'pt', ReadonlySet<string>>> = {
+const WORDS: Readonly<Record<Language | 'nl' | 'pt', ReadonlySet<string>>> = {
   en: words(
     'the and is are you your my i it of to do does did can could would how what when where which who why ' +
       'with for have this that please hello thanks thank want need from at we be been about there ' +
@@ -30,7 +30,11 @@ const WORDS: Readonly<Record<Language | 'nl' | 'it' | 'pt', ReadonlySet<string>>
   nl: words(
     'het een ik niet mijn waar wanneer hoe zijn kunt jullie bedankt graag goedemorgen van voor',
   ),
-  it: words('il gli che di sono dove mio mia quando grazie ciao buongiorno posso come per della è'),
+  it: words(
+    'il gli che di sono dove mio mia miei mie quando grazie ciao buongiorno buonasera salve posso può puo come per ' +
+      'della del delle dei degli nel nella è ho hai avete non uno un quanto quanti vorrei anche ci vi perché perche ' +
+      'più umano scarpe ordine spedizione stivali pacco quanto solito giorni',
+  ),
   pt: words(
     'não onde meu minha obrigado obrigada olá você vocês os uma quando para por pedido quero',
   ),
@@ -61,7 +65,7 @@ function countsOf(text: string): [string, number][] {
 }
 
 const isSupported = (language: string): language is Language =>
-  language === 'en' || language === 'de' || language === 'fr' || language === 'es';
+  ['en', 'de', 'fr', 'es', 'it'].includes(language);
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.split(' '));
@@ -101,6 +105,16 @@ const STOP_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
       'sí sin sobre son soy su sus te tengo tiene tienen tu un una uno unos usted ustedes y ya favor buenos buenas ' +
       'días tardes noches pregunta ayuda necesito saludos',
   ),
+  it: words(
+    'a abbiamo ad ai al alla alle allo altra altro anche ancora avere avete aveva avevo avrei c ce che chi ci ciao come con ' +
+      'cosa cui da dai dal dalla dalle davvero degli dei del dell della delle dello di e è ed era ero essere fa fai fare ' +
+      'fate fatto favore gentilmente già gli grazie ha hai hanno ho i il in io l la le lei li lo loro ma me mi mia mie ' +
+      'miei mio ne nei nel nella nelle no noi non nostra nostro o oggi ogni per perché però più po poi posso possiamo ' +
+      'potete potrei prego pure può qual quale quali qualche qualcosa quando quanta quante quanti quanto quella quello ' +
+      'questa questo qui salve sapere se sei si sì sia siamo siete solo sono sta stata stato sto su sua sue sul sulla suo ' +
+      'suoi te ti tra tu tua tue tuo tuoi tutti tutto un una uno va vi voi volevo vorrei vostra vostre vostri vostro ' +
+      'buongiorno buonasera buona giornata sera saluti cordiali domanda aiuto vorremmo quindi così molto bisogno devo',
+  ),
 };
 
 const ENDINGS: Readonly<Record<Language, RegExp>> = {
@@ -108,16 +122,23 @@ const ENDINGS: Readonly<Record<Language, RegExp>> = {
   de: /(?:ungen|ung|ern|em|er|en|es|e|n|s|t|st)$/,
   fr: /(?:ements?|ations?|ées?|és?|es|s|x|er|ez|ent|e)$/,
   es: /(?:aciones|acion|os|as|es|s|ar|er|ir|o|a|e|an|en)$/,
+  it: /(?:azioni|azione|mente|arle|arlo|erle|erlo|irle|irlo|are|ere|ire|ato|ata|ati|ate|uto|uta|uti|ute|ito|ita|iti|ite|o|a|e|i)$/,
 };
 
 /**
  * The search term of a word: without case, accents and ending, so that "returns", "returning" and
  * "returned" have the same term. Null for a stop word. Without a known language, endings are kept.
  */
-export function termOf(word: string, language: Language | undefined): string | null {
+export const termOf = (word: string, language: Language | undefined): string | null =>
+  isStopWord(word, language) ? null : stemOf(word, language);
+
+export const isStopWord = (word: string, language: Language | undefined): boolean =>
+  language !== undefined && STOP_WORDS[language].has(word.toLowerCase().normalize('NFC'));
+
+/** A word without case, accents and, in a known language, its ending. */
+export function stemOf(word: string, language: Language | undefined): string {
   const lower = word.toLowerCase().normalize('NFC');
   if (language === undefined) return folded(lower);
-  if (STOP_WORDS[language].has(lower)) return null;
   const bare = folded(lower);
   if (bare.length <= 3 || /\d/.test(bare)) return bare;
   const stem = bare.replace(ENDINGS[language], '');

@@ -42,7 +42,8 @@ export function reasonNotToReply(
   const isFirst = store.messages.before(message, 1).length === 0;
   // Later emails of a thread repeat the subject, so only the first email's subject counts.
   const content = isFirst ? `${conversation.title ?? ''}${message.text}` : message.text;
-  if (content.trim() === '') return 'empty';
+  // A file without a text goes to a person.
+  if (content.trim() === '' && store.messages.attachments(message.id).length === 0) return 'empty';
   if (conversation.type === 'sms' && OPT_OUT.test(message.text)) return 'opt_out';
   return (
     automatedSender(store, conversation, message) ?? replyLoop(store, conversation, message, nowMs)

@@ -59,6 +59,7 @@ export function storeReply(
   const hasUnanswered = store.messages.hasLaterUnanswered(message);
   const status = answer.escalate ? 'WaitingUser' : hasUnanswered ? 'Open' : 'WaitingContact';
   store.tickets.recordMessage(message.ticket_id, status, excerptOf(text), now);
+  if (answer.summary) store.tickets.summarize(answer.summary, message.ticket_id);
   const at = { id: conversation.id, now };
   if (!hasUnanswered) store.conversations.setStatus({ ...at, status: 'pending' });
   if (answer.escalate) store.conversations.setResolution({ ...at, resolution: 'escalated' });

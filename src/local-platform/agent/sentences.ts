@@ -61,7 +61,6 @@ export interface Sentences {
   readonly handover: string;
   /** A person takes over because the agent cannot answer. */
   readonly handoverUnanswered: string;
-  readonly notFound: string;
   readonly didThatHelp: string;
 }
 
@@ -73,64 +72,59 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     dear: (name) => `${withName('Hello')(name)},`,
     hi: (name) => `${withName('Hi')(name)}!`,
     regards: 'Best regards',
-    howCanIHelp:
-      'How can I help? You can ask me about orders, shipping, returns, sizes, payment or our opening hours.',
+    howCanIHelp: 'How can I help?',
     welcome: 'You are welcome!',
     handover:
       'Of course. I have passed this on to my colleagues; one of them will answer you here.',
     handoverUnanswered:
       'Thank you for your message. I have passed it on to my colleagues; one of them will answer you here.',
-    notFound:
-      "I'm sorry, I could not find anything about that. Could you put it another way? " +
-      'Or write "human", and a person will take over.',
     didThatHelp: 'Does that answer your question?',
   },
   de: {
     dear: (name) => `${withName('Guten Tag')(name)},`,
     hi: (name) => `${withName('Hallo')(name)}!`,
     regards: 'Freundliche Grüße',
-    howCanIHelp:
-      'Wie kann ich helfen? Fragen Sie mich nach Bestellungen, Versand, Rückgabe, Größen, Zahlung oder unseren Öffnungszeiten.',
+    howCanIHelp: 'Wie kann ich helfen?',
     welcome: 'Gern geschehen!',
     handover:
       'Gern. Ich habe das an meine Kollegen weitergegeben; jemand von ihnen antwortet Ihnen hier.',
     handoverUnanswered:
       'Danke für Ihre Nachricht. Ich habe sie an meine Kollegen weitergegeben; jemand von ihnen antwortet Ihnen hier.',
-    notFound:
-      'Dazu habe ich leider nichts gefunden. Können Sie es anders sagen? ' +
-      'Oder schreiben Sie „Mensch“, dann übernimmt ein Mensch.',
     didThatHelp: 'Beantwortet das Ihre Frage?',
   },
   fr: {
     dear: (name) => `${withName('Bonjour')(name)},`,
     hi: (name) => `${withName('Bonjour')(name)} !`,
     regards: 'Cordialement',
-    howCanIHelp:
-      'Comment puis-je vous aider ? Vous pouvez me parler de commandes, de livraison, de retours, de pointures, de paiement ou de nos horaires.',
+    howCanIHelp: 'Comment puis-je vous aider ?',
     welcome: 'Je vous en prie !',
     handover:
       "Bien sûr. J'ai transmis votre demande à mes collègues ; l'un d'eux vous répondra ici.",
     handoverUnanswered:
       "Merci de votre message. Je l'ai transmis à mes collègues ; l'un d'eux vous répondra ici.",
-    notFound:
-      "Désolé, je n'ai rien trouvé à ce sujet. Pouvez-vous le dire autrement ? " +
-      'Ou écrivez « humain », et une personne prendra le relais.',
     didThatHelp: 'Cela répond-il à votre question ?',
   },
   es: {
     dear: (name) => `${withName('Hola')(name)}:`,
     hi: (name) => `¡${withName('Hola')(name)}!`,
     regards: 'Un saludo',
-    howCanIHelp:
-      '¿En qué puedo ayudarle? Puede preguntarme por pedidos, envíos, devoluciones, tallas, pagos o nuestro horario.',
+    howCanIHelp: '¿En qué puedo ayudarle?',
     welcome: '¡De nada!',
     handover: 'Por supuesto. Se lo he pasado a mis compañeros; uno de ellos le responderá aquí.',
     handoverUnanswered:
       'Gracias por su mensaje. Se lo he pasado a mis compañeros; uno de ellos le responderá aquí.',
-    notFound:
-      'Lo siento, no he encontrado nada sobre eso. ¿Puede decirlo de otra manera? ' +
-      'O escriba «humano», y le atenderá una persona.',
     didThatHelp: '¿Responde eso a su pregunta?',
+  },
+  it: {
+    dear: (name) => `${withName('Buongiorno')(name)},`,
+    hi: (name) => `${withName('Ciao')(name)}!`,
+    regards: 'Cordiali saluti',
+    howCanIHelp: 'Come posso aiutarla?',
+    welcome: 'Prego!',
+    handover: "Certo. L'ho passato ai miei colleghi; uno di loro le risponderà qui.",
+    handoverUnanswered:
+      "Grazie del suo messaggio. L'ho passato ai miei colleghi; uno di loro le risponderà qui.",
+    didThatHelp: 'Risponde alla sua domanda?',
   },
 };
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentContext } from '../../../src/local-platform/agent/agent.ts';
 import { BuiltinAgent } from '../../../src/local-platform/agent/builtin-agent.ts';
+import { intentOf } from '../../../src/local-platform/agent/intent.ts';
 import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import { LANGUAGES } from '../../../src/demo/texts.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -21,8 +22,6 @@ const chat = (text: string, change: Partial<AgentContext> = {}): AgentContext =>
 });
 
 const answer = (context: AgentContext) => agent.answer(context);
-
-const NOT_FOUND = /could not find|nichts gefunden|rien trouvé|no he encontrado/;
 
 describe('a question gets the section that it is about', () => {
   it.each([
@@ -99,7 +98,7 @@ describe('a question gets the section that it is about', () => {
   });
 });
 
-describe('a question that the folder does not answer gets no unrelated section', () => {
+describe('a question that the folder does not answer goes to a person', () => {
   it.each([
     'Tell me about quantum chromodynamics',
     'Do you sell bicycles?',
@@ -118,7 +117,9 @@ describe('a question that the folder does not answer gets no unrelated section',
     '¿Quién ganó el partido ayer?',
     'asdf qwer',
   ])('"%s"', async (text) => {
-    expect((await answer(chat(text)))?.text).toMatch(NOT_FOUND);
+    const said = await answer(chat(text));
+    expect(said?.escalate).toBe(true);
+    expect(said?.text).not.toContain('**');
   });
 });
 
@@ -158,8 +159,8 @@ describe('a request for a person is escalated', () => {
     'My manager told me to return these boots',
     'The man at the door did not take the parcel',
     'Das Paket hat ein Mensch mit Hut angenommen, wo ist es?',
-  ])('"%s" asks for none', async (text) => {
-    expect((await answer(chat(text)))?.escalate).toBe(false);
+  ])('"%s" asks for none', (text) => {
+    expect(intentOf(text, undefined)).toBe('question');
   });
 });
 
@@ -207,7 +208,8 @@ describe('answers in the format of the channel', () => {
 it("the demo page's questions are answered", async () => {
   for (const { demo } of LANGUAGES) {
     for (const question of demo.questions ?? []) {
-      expect((await answer(chat(question)))?.text).not.toMatch(NOT_FOUND);
+      const wanted = intentOf(question, undefined) === 'person';
+      expect([question, (await answer(chat(question)))?.escalate]).toEqual([question, wanted]);
     }
   }
 });

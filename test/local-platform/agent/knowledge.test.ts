@@ -2,7 +2,8 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { answersTo } from '../../../src/local-platform/agent/builtin-agent.ts';
-import { Knowledge, sectionsOf } from '../../../src/local-platform/agent/knowledge.ts';
+import { Knowledge } from '../../../src/local-platform/agent/knowledge.ts';
+import { sectionsOf } from '../../../src/local-platform/agent/sections.ts';
 import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { newFolder } from '../harness.ts';
@@ -125,7 +126,7 @@ describe('two questions', () => {
     ),
   );
   const headings = (text: string, limit: number) =>
-    answersTo(knowledge, text, undefined, 'en', limit).map(({ section }) => section.heading);
+    answersTo(knowledge, text, undefined, 'en', limit).map(({ heading }) => heading);
 
   it('get two sections, where there is room', () => {
     const text =

@@ -1,3 +1,4 @@
+import { NO_TEXT } from '../../../domain/no-text.ts';
 import { stat } from 'node:fs/promises';
 import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from '../header-block.ts';
 import type { TrimDecision } from '../../../domain/email-reading.ts';
@@ -198,7 +199,7 @@ function isMisread(head: HeaderBlock, { leaves }: ReadParts, size: number): bool
 
 function placeholder({ encrypted, sealed }: OpenedParts): string {
   if (encrypted) return '(encrypted message)';
-  return sealed ? '(signed message; its content is attached)' : '(no text)';
+  return sealed ? '(signed message; its content is attached)' : NO_TEXT;
 }
 
 function withNote(text: string, subject: string | undefined): string {

@@ -1,8 +1,7 @@
+import { NO_TEXT } from '../../../domain/no-text.ts';
 import { cleanLine } from '../../../runtime/clean-text.ts';
 import { parseAddress } from '../address.ts';
 import { type FormFields, MESSAGE_SID } from '../stored.ts';
-
-const NO_TEXT = '(no text)';
 
 /**
  * The person's words: the Body; otherwise the text of the button that was pressed, or the item that

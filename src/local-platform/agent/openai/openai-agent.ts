@@ -10,7 +10,7 @@ import {
 } from '../sentences.ts';
 import { intentOf } from '../intent.ts';
 import type { Knowledge } from '../knowledge.ts';
-import type { KnowledgeFolder } from '../knowledge-folder.ts';
+import type { KnowledgeSource } from '../knowledge-folder.ts';
 import { languageOf } from '../language.ts';
 import type { Completion, ToolCall } from './completion.ts';
 import { Endpoint, type EndpointOptions, RequestRefused } from './endpoint.ts';
@@ -18,7 +18,7 @@ import { conversationFor, createQuotes, lengthOf, type Quotes } from './prompt.t
 import { runTool, searchKnowledge, TOOLS } from './tools.ts';
 
 interface OpenAiAgentOptions {
-  readonly knowledge: KnowledgeFolder;
+  readonly knowledge: KnowledgeSource;
   readonly endpoint: EndpointOptions;
   /** For one answer, with all of its requests; milliseconds. */
   readonly timeoutMs: number;
@@ -142,8 +142,11 @@ function runCalls(
       : ({ kind: 'text', text: 'Too many calls at once.' } as const),
   );
   const handover = results.find((result) => result.kind === 'handover');
-  if (handover !== undefined)
-    return handover.isAsked ? handOverOnRequest(context) : handOverUnanswered(context);
+  if (handover !== undefined) {
+    const { isAsked, summary } = handover;
+    const answer = isAsked ? handOverOnRequest(context) : handOverUnanswered(context);
+    return { ...answer, ...(summary && { summary }) };
+  }
   state.calls += calls.length;
   messages.push({
     role: 'assistant',

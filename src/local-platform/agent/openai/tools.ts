@@ -1,7 +1,8 @@
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import type { AgentContext } from '../agent.ts';
-import type { Knowledge, Section } from '../knowledge.ts';
+import type { Knowledge } from '../knowledge.ts';
+import type { Section } from '../sections.ts';
 import { languageSpoken } from '../sentences.ts';
 import type { ToolCall } from './completion.ts';
 
@@ -10,6 +11,7 @@ export const HAND_OVER = 'hand_over_to_person';
 const TICKETS_MAX = 10;
 const SECTIONS_MAX = 3;
 const SECTION_MAX_CHARS = 2000;
+const SUMMARY_MAX_CHARS = 500;
 
 const PARAMETERS = {
   list_tickets: z.strictObject({}),
@@ -25,6 +27,10 @@ const PARAMETERS = {
     reason: z
       .enum(['asked', 'unknown', 'other'])
       .describe('asked: the customer wants a person; unknown: you have no answer'),
+    summary: z
+      .string()
+      .optional()
+      .describe('for the colleague: what the customer wants, in one or two sentences'),
   }),
 } as const;
 type ToolName = keyof typeof PARAMETERS;
@@ -48,7 +54,7 @@ export const TOOLS: ChatCompletionFunctionTool[] = names().map((name) => ({
 
 /** The result of a tool call. */
 type ToolResult =
-  | { readonly kind: 'handover'; readonly isAsked: boolean }
+  | { readonly kind: 'handover'; readonly isAsked: boolean; readonly summary?: string }
   /** Text for the model. */
   | { readonly kind: 'text'; readonly text: string };
 
@@ -83,7 +89,10 @@ export function runTool(
     case HAND_OVER: {
       const checked = PARAMETERS[HAND_OVER].safeParse(json.value);
       // A call with wrong arguments hands over too.
-      return { kind: 'handover', isAsked: checked.success && checked.data.reason === 'asked' };
+      if (!checked.success) return { kind: 'handover', isAsked: false };
+      const summary = checked.data.summary?.trim().slice(0, SUMMARY_MAX_CHARS);
+      const isAsked = checked.data.reason === 'asked';
+      return { kind: 'handover', isAsked, ...(summary && { summary }) };
     }
   }
 }

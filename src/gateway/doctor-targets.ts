@@ -12,7 +12,7 @@ import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
 import { LOCAL } from './platform-url.ts';
 import { ownHost, reachable } from '../runtime/ip-addresses.ts';
 import { relayOf } from './relay-options.ts';
-import { smsShops } from './shops.ts';
+import { twilioShops } from './shops.ts';
 
 export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
   /** The generated password if none is configured. */
@@ -38,7 +38,7 @@ export function doctorTargets(
   const { url: webhookUrl } = alerts.webhook;
   return {
     publicUrl: http.publicUrl,
-    smsShops: demo ? [] : smsShops({ shops }),
+    smsShops: demo ? [] : twilioShops({ shops }),
     platforms: shops.flatMap(({ name, shopId, apiKey, platformUrl = config.platform.url }) => {
       const embedded = platformUrl === LOCAL;
       const { port } = config.localPlatform;

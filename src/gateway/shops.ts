@@ -1,8 +1,10 @@
 import type { ChatShop } from '../channels/chat/shop.ts';
 import type { EmailShop, ShopMailSettings, TokenShop } from '../channels/email/shop.ts';
-import type { SmsShop, TwilioAccount } from '../channels/sms/shop.ts';
+import { type TwilioAccount, twilioShopAccount } from '../channels/sms/providers/twilio/account.ts';
+import type { SmsShop } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
+import type { TwilioShop } from '../operations/doctor/twilio/check-shop.ts';
 
 /** The settings of a shop for each part. No part reads the configuration itself. */
 
@@ -61,16 +63,23 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
     name,
     shopId,
     numbers: sms.numbers,
-    messagingServiceSids: sms.twilio.messagingServiceSids,
-    twilio: twilioAccount(sms.twilio),
-    optOut: sms.optOut,
+    services: sms.twilio.messagingServiceSids,
+    account: twilioShopAccount(twilioAccount(sms.twilio)),
+    optOut: sms.optOut === 'none' ? 'none' : 'provider',
     whatsapp: sms.whatsapp,
     loop: sms.loop,
   }));
 }
 
-/** The account for all Twilio requests of a shop. */
-export function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
+/** The shops with an account at Twilio, for the checks of its settings. */
+export function twilioShops(config: Pick<CompleteConfig, 'shops'>): TwilioShop[] {
+  return config.shops.filter(has('sms')).map(({ name, sms: { numbers, twilio } }) => {
+    const { messagingServiceSids } = twilio;
+    return { name, numbers, messagingServiceSids, twilio: twilioAccount(twilio) };
+  });
+}
+
+function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
   const { accountSid, authTokens, baseUrl, apiKeySid, apiKeySecret } = twilio;
   return {
     accountSid,

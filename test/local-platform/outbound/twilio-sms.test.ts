@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
+import { twilioShopAccount } from '../../../src/channels/sms/providers/twilio/account.ts';
 import { textSender } from '../../../src/gateway/local.ts';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
@@ -39,7 +40,7 @@ async function aTwilio() {
 
 const senderTo = (apiBaseUrl: string, timeoutMs?: number) =>
   textSender(
-    { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl },
+    twilioShopAccount({ accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl }),
     undefined,
     timeoutMs,
   );

@@ -13,7 +13,7 @@ import type { ProviderAccount } from '../channels/sms/provider.ts';
 import { apiOf } from '../channels/sms/providers/registry.ts';
 import { TextNotSent } from '../channels/sms/providers/text-not-sent.ts';
 import { SendFailed } from '../local-platform/outbound/outbound.ts';
-import type { TextSender } from '../local-platform/outbound/twilio-sms.ts';
+import type { TextSender } from '../local-platform/outbound/provider-sms.ts';
 import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
 
@@ -112,7 +112,7 @@ export function localReplies(
   const relay = relayOf(config.localPlatform.replies, config.smtp.hostname);
   return {
     ...(relay && { relay }),
-    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: senders }),
+    ...(config.localPlatform.replies.sms !== 'log' && { texts: senders }),
   };
 }
 

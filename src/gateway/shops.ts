@@ -1,9 +1,12 @@
 import type { ChatShop } from '../channels/chat/shop.ts';
 import type { EmailShop, ShopMailSettings, TokenShop } from '../channels/email/shop.ts';
+import type { ProviderAccount } from '../channels/sms/provider.ts';
+import { telnyxShopAccount, type TelnyxAccount } from '../channels/sms/providers/telnyx/account.ts';
 import { type TwilioAccount, twilioShopAccount } from '../channels/sms/providers/twilio/account.ts';
 import type { SmsShop } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
+import type { TelnyxShop } from '../operations/doctor/telnyx.ts';
 import type { TwilioShop } from '../operations/doctor/twilio/check-shop.ts';
 
 /** The settings of a shop for each part. No part reads the configuration itself. */
@@ -63,23 +66,32 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
     name,
     shopId,
     numbers: sms.numbers,
-    services: sms.twilio.messagingServiceSids,
-    account: twilioShopAccount(twilioAccount(sms.twilio)),
+    services: sms.twilio?.messagingServiceSids ?? [],
+    account: providerAccount(sms),
     optOut: sms.optOut === 'none' ? 'none' : 'provider',
     whatsapp: sms.whatsapp,
     loop: sms.loop,
   }));
 }
 
+type SmsConfig = With<'sms'>['sms'];
+
+function providerAccount({ twilio, telnyx }: SmsConfig): ProviderAccount {
+  if (twilio !== undefined) return twilioShopAccount(twilioAccount(twilio));
+  if (telnyx !== undefined) return telnyxShopAccount(telnyxAccount(telnyx));
+  throw new Error('a shop without an SMS provider: the configuration was not checked');
+}
+
 /** The shops with an account at Twilio, for the checks of its settings. */
 export function twilioShops(config: Pick<CompleteConfig, 'shops'>): TwilioShop[] {
-  return config.shops.filter(has('sms')).map(({ name, sms: { numbers, twilio } }) => {
+  return config.shops.filter(has('sms')).flatMap(({ name, sms: { numbers, twilio } }) => {
+    if (twilio === undefined) return [];
     const { messagingServiceSids } = twilio;
-    return { name, numbers, messagingServiceSids, twilio: twilioAccount(twilio) };
+    return [{ name, numbers, messagingServiceSids, twilio: twilioAccount(twilio) }];
   });
 }
 
-function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
+function twilioAccount(twilio: NonNullable<SmsConfig['twilio']>): TwilioAccount {
   const { accountSid, authTokens, baseUrl, apiKeySid, apiKeySecret } = twilio;
   return {
     accountSid,
@@ -89,6 +101,21 @@ function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
     ...(apiKeySecret !== undefined && { apiKeySecret: apiKeySecret.reveal() }),
   };
 }
+
+/** The shops with an account at Telnyx, for the checks of its settings. */
+export function telnyxShops(config: Pick<CompleteConfig, 'shops'>): TelnyxShop[] {
+  return config.shops
+    .filter(has('sms'))
+    .flatMap(({ name, sms: { numbers, telnyx } }) =>
+      telnyx === undefined ? [] : [{ name, numbers, telnyx: telnyxAccount(telnyx) }],
+    );
+}
+
+const telnyxAccount = (telnyx: NonNullable<SmsConfig['telnyx']>): TelnyxAccount => ({
+  apiKey: telnyx.apiKey.reveal(),
+  publicKey: telnyx.publicKey,
+  apiBaseUrl: telnyx.baseUrl,
+});
 
 export function chatShops(config: CompleteConfig): ChatShop[] {
   return config.shops.filter(has('chat')).map(({ shopId, chat }) => ({

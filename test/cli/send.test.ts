@@ -98,7 +98,7 @@ async function listen(server: HttpServer): Promise<number> {
 /** Checks signatures as the product does: against the public URL, never the Host header. */
 async function webhookServer(): Promise<{ port: number; texts: Record<string, string>[] }> {
   const texts: Record<string, string>[] = [];
-  const token = config.shops[0]?.sms?.twilio.authTokens[0]?.reveal() ?? '';
+  const token = config.shops[0]?.sms?.twilio?.authTokens[0]?.reveal() ?? '';
   const server = createServer((request, response) => {
     void buffer(request).then((bytes) => {
       const params = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));

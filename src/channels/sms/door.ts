@@ -4,7 +4,7 @@ import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import type { ProviderWebhook, ReadRequest, ReceivedText } from './provider.ts';
+import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
 import { arrivalOf } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
@@ -117,14 +117,11 @@ class Webhook {
     const { content } = request;
     if (content.kind !== 'message') {
       this.#assertSigned(url, request, this.#shops.ofAccount(content.account));
-      if (content.kind === 'other')
-        this.#logger.debug('sms.event_ignored', { event: content.event });
-      else for (const status of content.statuses) this.#metrics.smsStatusCallbacks.inc({ status });
+      this.#note(content);
       res.writeHead(204).end();
       return;
     }
-    const { text } = content;
-    const shop = this.#shopOf(url, request, text);
+    const { shop, text } = this.#addressed(url, request, content.text);
     const [accepted] = await this.#intake.accept([arrivalOf(shop, text)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
     res.type(this.#provider.accepted.type).send(this.#provider.accepted.body);
@@ -135,13 +132,36 @@ class Webhook {
     });
   }
 
-  /** The shop that the message is for, whose key signed it. @throws {WebhookRefused} */
-  #shopOf(url: string, request: ReadRequest, text: ReceivedText): SmsShop {
-    const { account, id, to, service } = text;
-    const shop = this.#shops.find(account, to, service);
-    const signers = shop === undefined ? this.#shops.ofAccount(account) : [shop];
-    this.#assertSigned(url, request, signers);
-    if (shop !== undefined) return shop;
+  /** Counts what is no message. */
+  #note(content: Exclude<WebhookContent, { kind: 'message' }>): void {
+    if (content.kind === 'other') {
+      this.#logger.debug('sms.event_ignored', { event: content.event });
+      return;
+    }
+    for (const { status, code } of content.statuses) {
+      this.#metrics.smsStatusCallbacks.inc({ status });
+      if (code === undefined) continue;
+      this.#logger.warn('sms.not_delivered', { messageSid: content.id, status, code });
+    }
+  }
+
+  /**
+   * The shop that the message is for, whose key signed it, and the message as one to its number.
+   * @throws {WebhookRefused}
+   */
+  #addressed(
+    url: string,
+    request: ReadRequest,
+    text: ReceivedText,
+  ): { readonly shop: SmsShop; readonly text: ReceivedText } {
+    const { account, id, service } = text;
+    for (const to of [text.to, ...(text.alsoTo ?? [])]) {
+      const shop = this.#shops.find(account, to, service);
+      if (shop === undefined) continue;
+      this.#assertSigned(url, request, [shop]);
+      return { shop, text: { ...text, to } };
+    }
+    this.#assertSigned(url, request, this.#shops.ofAccount(account));
     // The provider signed it, so this is not an attack: a number is missing in the configuration.
     this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
     this.#logger.error('sms.unknown_number', { accountSid: account, messageSid: id });

@@ -48,9 +48,21 @@ export interface WebhookRequest {
 /** What a request says. `other`: nothing that concerns the gateway. */
 export type WebhookContent =
   | { readonly kind: 'message'; readonly text: ReceivedText }
-  /** The statuses of one of our messages, one for each of its recipients. */
-  | { readonly kind: 'status'; readonly account: string; readonly statuses: readonly string[] }
+  /** One of our messages: its status for each of its recipients. */
+  | {
+      readonly kind: 'status';
+      readonly account: string;
+      readonly id: string;
+      readonly statuses: readonly DeliveryStatus[];
+    }
   | { readonly kind: 'other'; readonly account: string; readonly event: string };
+
+export interface DeliveryStatus {
+  /** One of a fixed set, because it is a label of a metric. */
+  readonly status: string;
+  /** The provider's error code, to be logged. */
+  readonly code?: string;
+}
 
 export interface ReadRequest<Account extends ProviderAccount = ProviderAccount> {
   readonly content: WebhookContent;
@@ -80,8 +92,11 @@ export interface ReceivedText {
   /** With a `whatsapp:` or `rcs:` prefix, if it came over one of these. */
   readonly from: string;
   readonly to: string;
+  /** Of a text to several: the others, one of which may be the shop's. */
+  readonly alsoTo?: readonly string[];
   /** The sender's own name, for lists. */
   readonly name: string;
+  /** The provider's part of the meta; `from` and `to` are added to it. */
   readonly meta: EntryMeta;
   readonly raw: Uint8Array;
 }
@@ -236,7 +251,10 @@ export interface ListedShop<Account extends ProviderAccount = ProviderAccount> {
 }
 
 export interface ListedAccount {
+  /** As in its messages. */
   readonly id: string;
+  /** Tells it from all other accounts, in the log and in what is remembered of its last run. */
+  readonly name: string;
   /** The values of `to` to list by. Undefined lists the whole account. */
   readonly addresses: readonly string[] | undefined;
   connect(options: ListOptions): Promise<MessageLists>;

@@ -29,15 +29,12 @@ const metaSchema = z.object({
 });
 
 /** The stored parts of an arrival. */
-export const storedForm = ({
-  meta,
-  raw,
-  name,
-}: ReceivedText): Pick<Arrival, 'meta' | 'raw' | 'summary'> => ({
-  meta,
-  raw: { kind: 'inline', bytes: raw },
-  summary: summaryOf(meta, { ...NOBODY, name }),
-});
+export function storedForm(text: ReceivedText): Pick<Arrival, 'meta' | 'raw' | 'summary'> {
+  const { from, to, name } = text;
+  const meta = { ...text.meta, from, to };
+  const raw = { kind: 'inline', bytes: text.raw } as const;
+  return { meta, raw, summary: summaryOf(meta, { ...NOBODY, name }) };
+}
 
 /**
  * The arrival of the follow-up with a text's late media: the same text, and which media. It has the

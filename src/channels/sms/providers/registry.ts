@@ -1,4 +1,7 @@
 import type { SmsProvider } from '../provider.ts';
+import { telnyxApi } from './telnyx/api.ts';
+import { telnyxTexts } from './telnyx/texts.ts';
+import { telnyxWebhook } from './telnyx/webhook.ts';
 import { twilioApi } from './twilio/api.ts';
 import { twilioTexts } from './twilio/texts.ts';
 import { twilioWebhook } from './twilio/webhook.ts';
@@ -8,9 +11,9 @@ import { twilioWebhook } from './twilio/webhook.ts';
  * contains only the parts that it uses.
  */
 
-export const WEBHOOKS: readonly SmsProvider['webhook'][] = [twilioWebhook];
-const TEXTS: readonly SmsProvider['texts'][] = [twilioTexts];
-export const APIS: readonly SmsProvider['api'][] = [twilioApi];
+export const WEBHOOKS: readonly SmsProvider['webhook'][] = [twilioWebhook, telnyxWebhook];
+const TEXTS: readonly SmsProvider['texts'][] = [twilioTexts, telnyxTexts];
+export const APIS: readonly SmsProvider['api'][] = [twilioApi, telnyxApi];
 
 /**
  * The provider of a stored text.

@@ -47,7 +47,7 @@ export async function reconcileAccount(
 ): Promise<number> {
   const { spool, clock } = parts;
   const startedAt = clock();
-  const name = `sms ${account.id} reconciled until`;
+  const name = `sms ${account.name} reconciled until`;
   const since = (await markOrFirst(name, startedAt, spool)) - OVERLAP_MS;
   if (since < startedAt - LONGEST_MS) reportGap(since, startedAt, parts);
   const from = Math.max(since, startedAt - LONGEST_MS);

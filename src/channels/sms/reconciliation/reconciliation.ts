@@ -87,7 +87,7 @@ async function repeatFor(
   parts: ReconcileParts & Pick<ReconciliationParts, 'leases'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { id: accountSid } = account;
+  const { name: accountSid } = account;
   const { clock, leases, logger, metrics } = parts;
   const lease = `sms reconciliation ${accountSid}`;
   let lists: MessageLists | undefined;

@@ -1,10 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import pRetry from 'p-retry';
 import { z } from 'zod';
-import type { Clock } from '../../../../runtime/clock.ts';
 import { isE164, parseAddress } from '../../address.ts';
 import type {
-  ApiPace,
   ListedShop,
   ListedText,
   ListOptions,
@@ -12,19 +8,12 @@ import type {
   ProviderLists,
   ReceivedText,
 } from '../../provider.ts';
+import { pacedCalls } from '../paced-calls.ts';
 import { ProviderFailed } from '../requests.ts';
 import type { TwilioShopAccount } from './account.ts';
 import { FormFields, type FormPairs, readIdentity } from './form.ts';
 import { receivedText } from './texts.ts';
-import {
-  type ApiAnswer,
-  type ApiCall,
-  apiCalls,
-  type CallApi,
-  connectTwilio,
-  type Credential,
-  credentialsOf,
-} from './transport.ts';
+import { apiCalls, connectTwilio, type Credential, credentialsOf } from './transport.ts';
 
 /** Twilio's maximum page size. */
 const PAGE_SIZE = 1000;
@@ -84,6 +73,7 @@ export const twilioLists: ProviderLists<TwilioShopAccount> = {
   accountsOf: (shops) =>
     accountsOf(shops).map((account) => ({
       id: account.accountSid,
+      name: account.accountSid,
       addresses: account.addresses,
       connect: (options) => connectMessageLists(account, options),
     })),
@@ -92,8 +82,9 @@ export const twilioLists: ProviderLists<TwilioShopAccount> = {
 /** The lists of one account; its requests are sent one after the other. */
 async function connectMessageLists(
   { accountSid, credential, apiBaseUrl }: ReconciledAccount,
-  { pace = {}, clock, signal }: ListOptions,
+  options: ListOptions,
 ): Promise<MessageLists> {
+  const { clock, signal } = options;
   let clockAheadMs = 0;
   const call = apiCalls({
     baseUrl: apiBaseUrl,
@@ -104,8 +95,7 @@ async function connectMessageLists(
       if (!Number.isNaN(theirs)) clockAheadMs = Math.max(clockAheadMs, clock() - theirs);
     },
   });
-  const paced = pacedCalls(call, pace, clock, signal);
-  const client = await connectTwilio(accountSid, credential, paced);
+  const client = await connectTwilio(accountSid, credential, pacedCalls(call, options));
   const { messages } = client.api.v2010.accounts(accountSid);
   const mediaOf = async (messageSid: string): Promise<readonly ListedMedium[]> => {
     const { instances } = await messages(messageSid).media.page({ pageSize: MAX_MEDIA });
@@ -185,41 +175,6 @@ interface MessagePage {
   readonly instances: readonly unknown[];
   nextPage(): Promise<MessagePage> | undefined;
 }
-
-/** A longer Retry-After ends the run; the next run waits for it. */
-const LONGEST_WAIT_MS = 60_000;
-
-/** Makes calls one after the other at an interval, and retries temporary failures. */
-function pacedCalls(
-  callApi: CallApi,
-  { gapMs = 250, retries = 3, minTimeoutMs = 1000 }: ApiPace,
-  clock: Clock,
-  signal: AbortSignal,
-): CallApi {
-  let earliest = 0;
-  const attempt = async (call: ApiCall): Promise<ApiAnswer> => {
-    await delay(Math.max(earliest - clock(), 0), undefined, { signal });
-    earliest = clock() + gapMs;
-    return callApi(call);
-  };
-  return (call) =>
-    pRetry(() => attempt(call), {
-      retries,
-      minTimeout: minTimeoutMs,
-      randomize: true,
-      signal,
-      onFailedAttempt: async ({ error, retriesLeft }) => {
-        if (!isPassing(error) || retriesLeft === 0) return;
-        await delay(error.retryAfterMs ?? 0, undefined, { signal });
-      },
-      shouldRetry: ({ error }) => isPassing(error),
-    });
-}
-
-const isPassing = (error: Error): error is ProviderFailed =>
-  error instanceof ProviderFailed &&
-  error.kind === 'later' &&
-  (error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS;
 
 /**
  * A message in the Messages list (REST API, Message resource), with the names that `twilio` uses.

@@ -35,7 +35,7 @@ export function receivedText(identity: MessageIdentity, pairs: FormPairs): Recei
     service: fields.first('MessagingServiceSid'),
     name: fields.first('ProfileName') ?? '',
     // Without a provider's name: entries had none when Twilio was the only one.
-    meta: { ...identity },
+    meta: { messageSid: id, accountSid: account },
     raw: Buffer.from(JSON.stringify(pairs)),
   };
 }

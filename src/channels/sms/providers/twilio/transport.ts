@@ -34,12 +34,12 @@ export function credentialsOf(account: TwilioAccount): Credential[] {
 }
 
 /** The part of the package's request options that REST API calls use. */
-export type ApiCall = Pick<
+type ApiCall = Pick<
   RequestClient.RequestOptions<unknown>,
   'method' | 'uri' | 'username' | 'password' | 'headers' | 'params' | 'data'
 >;
 
-export interface ApiAnswer {
+interface ApiAnswer {
   readonly statusCode: number;
   readonly body: unknown;
   readonly headers: object;

@@ -51,8 +51,8 @@ function contentOf(fields: FormFields, pairs: FormPairs) {
     return { kind: 'message', text: receivedText(readIdentity(fields), pairs) } as const;
   }
   // It is about one of our messages, so its `To` is the customer.
-  const { accountSid: account } = readSids(fields);
-  return { kind: 'status', account, statuses: [status] } as const;
+  const { accountSid: account, messageSid: id } = readSids(fields);
+  return { kind: 'status', account, id, statuses: [{ status }] } as const;
 }
 
 /**

@@ -39,7 +39,7 @@ const VARIABLE_MAX_CHARS = 900;
  * Twilio has no idempotency key. After an attempt without an answer, or a crash, the message is
  * therefore looked up in the account's list before it is sent again.
  */
-export class TwilioSms implements Outbound {
+export class ProviderSms implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = false;
   readonly #senders: ReadonlyMap<string, TextSender>;

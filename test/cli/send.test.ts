@@ -236,6 +236,19 @@ test("send sms tells the webhook's two reasons for a 403 apart", async () => {
   expect(unsigned.stderr).toMatch(/403, the signature does not match.*same http\.publicUrl/);
 });
 
+test('send sms says that only Telnyx can sign for a number there', async () => {
+  const file = join(dir.path, 'telnyx.json');
+  const telnyx = { apiKey: 'key', publicKey: `${'B'.repeat(43)}=` };
+  const shop = { name: 'acme', shopId: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40', apiKey: 'key' };
+  const shops = [{ ...shop, sms: { numbers: ['+15550001111'], telnyx } }];
+  writeFileSync(file, JSON.stringify({ dataDir: join(dir.path, 'data'), shops }));
+  const { code, stderr } = await send('sms', 'Hello', '--config', file);
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('send a text to one of its numbers'),
+  });
+});
+
 test('send sms says to start the gateway when nobody listens', async () => {
   const port = await listen(createServer());
   for (const close of closers.splice(0)) await close();

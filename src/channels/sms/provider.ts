@@ -33,8 +33,6 @@ export interface ProviderAccount {
   readonly id: string;
 }
 
-// --- the webhook
-
 /** A request as it arrived; nothing of it is authenticated. */
 export interface WebhookRequest {
   readonly headers: IncomingHttpHeaders;
@@ -100,8 +98,6 @@ export interface ReceivedText {
   readonly meta: EntryMeta;
   readonly raw: Uint8Array;
 }
-
-// --- stored texts
 
 /** A text, read back from its stored form. */
 export interface TextMessage {
@@ -203,8 +199,6 @@ export interface DownloaderOptions {
   /** The resolver used by the check for private addresses; the system's by default. */
   readonly lookup?: LookupFunction;
 }
-
-// --- calls of the provider
 
 export interface ProviderApi<Account extends ProviderAccount = ProviderAccount> {
   readonly name: string;

@@ -48,6 +48,30 @@ module.exports = {
         '^src/intake/',
       ]),
     ),
+    {
+      name: 'sms-providers-only-through-their-registry',
+      severity: 'error',
+      // The gateway makes a shop's account from the configuration; doctor checks what is set at a
+      // provider.
+      from: {
+        path: '^src/',
+        pathNot: [
+          '^src/channels/sms/providers/',
+          '^src/gateway/shops[.]ts$',
+          '^src/operations/doctor/',
+        ],
+      },
+      to: { path: '^src/channels/sms/providers/[^/]+/' },
+    },
+    {
+      name: 'sms-providers-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^src/channels/sms/providers/([^/]+)/' },
+      to: {
+        path: '^src/channels/sms/providers/[^/]+/',
+        pathNot: '^src/channels/sms/providers/$1/',
+      },
+    },
     layer('delivery', '^src/delivery/', [
       ...LEAVES,
       '^src/platform-api/',

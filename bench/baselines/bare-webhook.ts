@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import express from 'express';
 import { validateRequest } from 'twilio/lib/webhooks/webhooks.js';
-import { parseUrlencoded, readBody } from '../../src/channels/sms/receive.ts';
-import { FormFields } from '../../src/channels/sms/stored.ts';
+import { FormFields, parseUrlencoded } from '../../src/channels/sms/providers/twilio/form.ts';
+import { readBody } from '../../src/channels/sms/webhook-request.ts';
 import { PUBLIC_URL, SHOP } from '../support/shop.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;

@@ -5,7 +5,11 @@ import type { Addresses } from '../gateway/start.ts';
 import { quote } from './quote.ts';
 import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './send.ts';
 import { reachable } from '../runtime/ip-addresses.ts';
-import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
+import {
+  signedWebhook,
+  SMS_PATH,
+  type TwilioNumbers,
+} from '../gateway/sample-messages/sms-webhook.ts';
 
 export interface BannerOptions {
   readonly file?: string;
@@ -47,7 +51,7 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
   }
   if (http) {
     const base = `http://${reachable(http)}`;
-    rows.push(['SMS', base + SMS_PATH, all((shop) => shop.sms?.numbers)]);
+    rows.push(...smsRows(config, base));
     rows.push(['chat', `${base}/chat`, all((shop) => shop.chat && [`key ${shop.chat.key}`])]);
   }
   if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'the console; health, metrics']);
@@ -56,6 +60,17 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
   return rows
     .map(([name, url, what]) => `  ${name.padEnd(9)} ${url.padEnd(width)}  ${what}`.trimEnd())
     .join('\n');
+}
+
+/** The webhook of each provider at which a shop has numbers; Twilio's if none has any. */
+function smsRows({ shops }: CompleteConfig, base: string): [string, string, string][] {
+  const of = (provider: 'twilio' | 'telnyx') =>
+    shops.flatMap(({ sms }) => (sms?.[provider] === undefined ? [] : sms.numbers)).join(', ');
+  const telnyx = of('telnyx');
+  const rows: [string, string, string][] =
+    telnyx === '' ? [] : [['SMS', `${base}/sms/telnyx`, telnyx]];
+  const twilio = of('twilio');
+  return twilio === '' && rows.length > 0 ? rows : [['SMS', base + SMS_PATH, twilio], ...rows];
 }
 
 function keys(config: CompleteConfig, { isPasswordConfigured }: BannerOptions): string {
@@ -72,10 +87,11 @@ function keys(config: CompleteConfig, { isPasswordConfigured }: BannerOptions): 
       `  platform API key    ${shop.apiKey.reveal()}`,
     );
   }
-  if (shop?.sms !== undefined) {
+  const twilio = shop?.sms?.twilio;
+  if (twilio !== undefined) {
     lines.push(
-      `  Twilio account sid  ${shop.sms.twilio.accountSid}`,
-      `  Twilio auth token   ${shop.sms.twilio.authTokens[0]?.reveal() ?? ''}`,
+      `  Twilio account sid  ${twilio.accountSid}`,
+      `  Twilio auth token   ${twilio.authTokens[0]?.reveal() ?? ''}`,
     );
   }
   return lines.join('\n');
@@ -89,10 +105,11 @@ function tries(config: CompleteConfig, addresses: Addresses, command: string): s
     const server = reachable(addresses.smtp);
     sections.push(`Send an email:\n  ${curlEmail(server, inbox)}\nor\n  ${swaks(server, inbox)}`);
   }
-  if (addresses.http && shop?.sms !== undefined) {
+  if (addresses.http && shop?.sms?.twilio !== undefined) {
+    const { numbers, twilio } = shop.sms;
     const base = `http://${reachable(addresses.http)}`;
     sections.push(
-      `Send an SMS (this line works once; then use: ${command} send sms "Hello"):\n  ${curlSms(config, shop.sms, base)}`,
+      `Send an SMS (this line works once; then use: ${command} send sms "Hello"):\n  ${curlSms(config, { numbers, twilio }, base)}`,
     );
   }
   if (addresses.http && shop?.chat !== undefined) {
@@ -128,11 +145,7 @@ function swaks(server: string, inbox: string): string {
   );
 }
 
-function curlSms(
-  config: CompleteConfig,
-  sms: NonNullable<ShopConfig['sms']>,
-  base: string,
-): string {
+function curlSms(config: CompleteConfig, sms: TwilioNumbers, base: string): string {
   const { params, signature } = signedWebhook(sms, config.http.publicUrl, {
     from: SAMPLE_NUMBER,
     body: SAMPLE_QUESTION,

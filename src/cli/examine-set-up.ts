@@ -4,8 +4,8 @@ import type { Config } from '../config/config.ts';
 import { UninitializedDataFolder } from '../config/uninitialized-data-folder.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import type { CheckName, CheckResult } from '../operations/doctor/check.ts';
-import { examine } from '../operations/doctor/doctor.ts';
-import { webhookUrl } from '../operations/doctor/public-url.ts';
+import { examine, providersOf } from '../operations/doctor/doctor.ts';
+import { urlToSet } from '../operations/doctor/public-url.ts';
 import { doctorTargets, type DoctorShops } from '../gateway/doctor-targets.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
@@ -40,8 +40,12 @@ export async function examineSetUp(
     timeoutMs: TIMEOUT_MS,
     clock: Date.now,
   });
-  const url = targets.smsShops.length > 0 ? webhookUrl(targets.publicUrl) : undefined;
-  terminal.out(options.json ? json(results, url) : lines(results, url));
+  const webhooks = providersOf(targets).map((provider) => ({
+    provider: provider.title,
+    how: provider.how,
+    url: urlToSet(targets.publicUrl, provider),
+  }));
+  terminal.out(options.json ? json(results, webhooks) : lines(results, webhooks));
   const failed = count(results, 'failed');
   if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} checks failed`);
 }
@@ -67,27 +71,38 @@ const NOTHING_CHECKED =
 const count = (results: readonly CheckResult[], status: CheckResult['status']): number =>
   results.filter((result) => result.status === status).length;
 
-function json(results: readonly CheckResult[], url: string | undefined): string {
+/** The URL to set at a provider of texts. */
+interface Webhook {
+  readonly provider: string;
+  readonly how: string;
+  readonly url: string;
+}
+
+function json(results: readonly CheckResult[], webhooks: readonly Webhook[]): string {
+  const [first] = webhooks;
   const failed = count(results, 'failed');
   const report = {
     ok: failed === 0,
-    ...(url !== undefined && { webhookUrl: url }),
+    ...(first !== undefined && { webhookUrl: first.url }),
+    ...(webhooks.length > 1 && { webhookUrls: webhooks.map(({ url }) => url) }),
     checks: results,
   };
   return document(report);
 }
 
-function lines(results: readonly CheckResult[], url: string | undefined): string {
+function lines(results: readonly CheckResult[], webhooks: readonly Webhook[]): string {
   const width = Math.max(0, ...results.map(({ check }) => check.length));
   const summary = (['ok', 'warning', 'failed', 'skipped'] as const)
     .map((status) => `${count(results, status)} ${status}`)
     .join(', ');
   const hasChecked = results.some(({ status }) => status !== 'skipped');
-  const isAsked = results.some(({ check }) => /^(?:public-url$|twilio)/.test(check));
-  const toSet =
-    url === undefined || !isAsked
-      ? ''
-      : `Webhook URL to set at Twilio for every number, with method POST: ${url}\n`;
+  const isAsked = results.some(({ check }) => /^(?:public-url$|twilio|telnyx)/.test(check));
+  const toSet = (isAsked ? webhooks : [])
+    .map(
+      ({ provider, how, url }) =>
+        `Webhook URL to set at ${provider} for every number${how}: ${url}\n`,
+    )
+    .join('');
   return printable(
     `${results.map((result) => line(result, width)).join('')}${hasChecked ? summary : NOTHING_CHECKED}\n${toSet}`,
   );

@@ -61,7 +61,17 @@ export async function postSampleSms(
   const sms = shopWith(config, 'sms', options.shop);
   const where = target(config.http, options);
   const { from, to } = options;
-  const webhook = signedWebhook(sms, config.http.publicUrl, { from, to, body: text });
+  const { numbers, twilio } = sms;
+  if (twilio === undefined) {
+    throw new UsageError(
+      'only Telnyx can sign its webhooks: to test this shop, send a text to one of its numbers',
+    );
+  }
+  const webhook = signedWebhook({ numbers, twilio }, config.http.publicUrl, {
+    from,
+    to,
+    body: text,
+  });
   const { params } = webhook;
   try {
     const { status, text: said } = await postWebhook(where, webhook);

@@ -19,6 +19,7 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
       together(root, ['shops', index, 'sms', 'twilio'], 'apiKeySid', 'apiKeySecret'),
     ),
     ...each.map(({ shop, index }) => hasChannel(shop, index)),
+    ...each.map(({ index }) => hasOneProvider(root, index)),
     ...each.map(({ index }) => hasOrigin(root, index)),
     platformWithoutShops(root),
     ...sharedPorts(root),
@@ -132,6 +133,36 @@ function hasChannel(shop: SourceNode, index: number): Mistake | undefined {
       shop.place.variable === undefined
         ? 'add email: {addresses: [support@acme.example]}, for instance'
         : 'set SLUICE_SHOP_EMAIL_ADDRESSES, SLUICE_SHOP_SMS_NUMBERS or SLUICE_SHOP_CHAT_KEY',
+  };
+}
+
+/** A shop's numbers are at one provider of texts. */
+function hasOneProvider(root: SourceNode | undefined, index: number): Mistake | undefined {
+  const path: Path = ['shops', index, 'sms'];
+  const sms = nodeAt(root, path);
+  if (sms?.kind !== 'map') return undefined;
+  const has = (key: string) => sms.entries.get(key)?.value !== undefined;
+  if (has('twilio') !== has('telnyx')) return undefined;
+  const expected = 'twilio or telnyx: the account that has the numbers';
+  if (has('twilio')) {
+    return {
+      path: showPath([...path, 'telnyx']),
+      place: sms.entries.get('telnyx')?.keyPlace ?? sms.place,
+      expected,
+      found: 'both',
+      fix: 'remove one of the two',
+    };
+  }
+  return {
+    path: showPath([...path, 'twilio']),
+    place: sms.place,
+    expected,
+    found: 'neither',
+    fix:
+      sms.place.variable === undefined
+        ? 'add twilio: {accountSid: …, authTokens: […]} or telnyx: {apiKey: …, publicKey: …}'
+        : 'set SLUICE_SHOP_SMS_ACCOUNT_SID and SLUICE_SHOP_SMS_AUTH_TOKENS, or ' +
+          'SLUICE_SHOP_SMS_TELNYX_API_KEY and SLUICE_SHOP_SMS_TELNYX_PUBLIC_KEY',
   };
 }
 

@@ -253,7 +253,8 @@ export const configSchema = z.strictObject({
       relay: z.exactOptional(relayUrl()),
       relayTls: choice('auto', 'required', 'off'),
       relayCa: z.exactOptional(path('/etc/ssl/private-ca.pem')),
-      sms: choice('log', 'twilio'),
+      // `twilio` is what `provider` was called when there was no other one.
+      sms: choice('log', 'provider', 'twilio'),
     }),
   }),
   alerts: alertSchema,

@@ -37,8 +37,9 @@ export const senderPattern = () =>
   );
 
 /**
- * E.164 (ITU-T), a short code of 3 to 8 digits, or an RCS sender: each as Twilio sends it in To
- * (Twilio, "Twilio's request to your incoming message Webhook URL").
+ * E.164 (ITU-T), a short code of 3 to 8 digits, or an RCS sender: each as the provider writes it
+ * in webhooks (Twilio, "Twilio's request to your incoming message Webhook URL"; Telnyx, "Inbound
+ * message").
  */
 export const phoneNumber = () =>
   field(
@@ -80,6 +81,21 @@ export const twilioSid = (prefix: string) =>
   field(
     { expected: `${prefix} and 32 hex digits`, example: `${prefix}${'0'.repeat(32)}` },
     (value) => (new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(value) ? value : undefined),
+  );
+
+/** An Ed25519 key as Telnyx's portal shows it (RFC 8032 §5.1.5). It is no secret. */
+export const ed25519Key = () =>
+  field(
+    {
+      expected: 'an Ed25519 public key: 32 bytes in base64',
+      // Of a key pair whose private key was thrown away.
+      example: 'TrmOi5CO0ehVunmvPGa4W8B5IsvOEoBi88ghTKatKLg=',
+    },
+    (value) => {
+      const bare = value.trim();
+      const isBase64 = /^[A-Za-z0-9+/]{43}=?$/.test(bare);
+      return isBase64 && Buffer.from(bare, 'base64').length === 32 ? bare : undefined;
+    },
   );
 
 /** A name that is used in URLs, metrics and logs. */

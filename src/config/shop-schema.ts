@@ -17,6 +17,7 @@ import {
   label,
   phoneNumber,
   senderPattern,
+  ed25519Key,
   twilioSid,
   uuid,
 } from './shop-fields.ts';
@@ -64,11 +65,22 @@ const twilio = z.strictObject({
   ),
 });
 
+const telnyx = z.strictObject({
+  apiKey: bearerSecret('an API key of the Telnyx account: no spaces in it'),
+  publicKey: ed25519Key(),
+  baseUrl: httpUrl("the base URL of Telnyx's API", 'https://api.telnyx.com').prefault(
+    'https://api.telnyx.com',
+  ),
+});
+
+/** The provider is the one that is given: `cross-checks.ts` requires exactly one. */
 const sms = z.strictObject({
   numbers: z.array(phoneNumber()).min(1),
-  twilio,
+  twilio: z.exactOptional(twilio),
+  telnyx: z.exactOptional(telnyx),
   continuity: durationOrForever().prefault('forever'),
-  optOut: choice('twilio', 'none').prefault('twilio'),
+  // `twilio` is what `provider` was called when there was no other one.
+  optOut: choice('provider', 'none', 'twilio').prefault('provider'),
   whatsapp: choice('deliver', 'hold').prefault('deliver'),
   whatsappTemplate: z.exactOptional(twilioSid('HX')),
   mediaPermission: PRIVATE(),

@@ -13,7 +13,7 @@ export interface Variable {
 
 /** The one shop that variables can describe. */
 const SHOP: Path = ['shops', 0];
-/** Says nothing in a name: texts have one provider. */
+/** Left out of a name, from when texts had one provider. */
 const LEFT_OUT: ReadonlySet<string | number> = new Set(['twilio']);
 
 /**

@@ -11,7 +11,7 @@ export function warningsOf(config: Config): string[] {
   const local = isLoopback(new URL(config.http.publicUrl).hostname);
   if (local && shops.some((shop) => shop.sms !== undefined)) {
     warnings.push(
-      'http.publicUrl is this machine: Twilio cannot reach it, and its signatures will not match',
+      'http.publicUrl is this machine: the SMS provider cannot reach it, and the signatures of Twilio will not match',
     );
   }
   if (!isLoopback(config.admin.host) && config.admin.password === undefined) {

@@ -97,7 +97,8 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
   },
   help_keyword: {
     short: 'HELP keyword',
-    meaning: 'Twilio marked the text as a request for help, which it answers automatically.',
+    meaning:
+      'The SMS provider marked the text as a request for help, which it answers automatically.',
     todo: NO_ACTION,
   },
   media_never_came: {
@@ -144,7 +145,7 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
   },
   media_postponed: {
     short: 'Media postponed',
-    meaning: 'Twilio asked to fetch the media of this text message later.',
+    meaning: 'The SMS provider asked to fetch the media of this text message later.',
     todo: 'No action is needed: they are fetched automatically.',
   },
   raw_damaged: {
@@ -218,7 +219,7 @@ export function explain(reason: Reason): Explanation | undefined {
       return {
         short: 'Media not available yet',
         meaning: `A picture or file of a text message could not be fetched (${reason.params.failure}). The text was delivered without it.`,
-        todo: 'No action is needed: it is requested until an hour after the text arrived. For http_401 or http_403, correct the Twilio credentials.',
+        todo: 'No action is needed: it is requested until an hour after the text arrived. For http_401 or http_403, correct the credentials of the SMS provider.',
       };
     case 'other':
       return undefined;

@@ -88,7 +88,7 @@ const BEGINNINGS: Readonly<Partial<Record<PlainCode, string>> & Record<keyof Par
     cannot_be_answered: 'cannot be answered: the platform refused the address',
     contacts_not_readable: 'contacts cannot be looked up',
     no_such_contact: 'no such contact',
-    media_postponed: 'Twilio asked for a pause (Retry-After)',
+    media_postponed: 'the SMS provider asked for a pause (Retry-After)',
     raw_damaged: 'its raw bytes are damaged: they are not what was received',
     raw_missing: 'its raw bytes are missing from the data folder',
     shop_not_configured: 'its shop is not configured',

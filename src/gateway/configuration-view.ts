@@ -3,7 +3,7 @@ import type { Config, ShopConfig } from '../config/config.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import { warningsOf } from '../config/warnings.ts';
 import type { ConfigurationView } from '../console/contract.ts';
-import { shownUrl, webhookUrl } from '../operations/doctor/public-url.ts';
+import { calledUrl, shownUrl, TELNYX, webhookUrl } from '../operations/doctor/public-url.ts';
 import type { CollectStatus } from '../observability/status.ts';
 import { leavesOf, type ConfigLeaf } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
@@ -129,7 +129,12 @@ function shownShop(shop: ShopConfig, config: CompleteConfig): ConfigurationView[
     shop: name,
     platform: shownUrl(platformUrlOf(config, shop)),
     ...(email && { email: { addresses: email.addresses, smtp: smtpAt(config) } }),
-    ...(sms && { sms: { numbers: sms.numbers, webhook: webhookUrl(publicUrl) } }),
+    ...(sms && {
+      sms: {
+        numbers: sms.numbers,
+        webhook: sms.telnyx ? calledUrl(publicUrl, TELNYX) : webhookUrl(publicUrl),
+      },
+    }),
     ...(chat && {
       chat: {
         key: chat.key,
@@ -194,6 +199,7 @@ export function shopDefaults(): ShopConfig {
     sms: {
       numbers: ['+12025550100'],
       twilio: { accountSid: `AC${'0'.repeat(32)}`, authTokens: ['none'] },
+      telnyx: { apiKey: 'none', publicKey: `${'A'.repeat(43)}=` },
     },
     chat: { key: 'default' },
   });

@@ -139,7 +139,7 @@ function shortText(entry: Entry, raw: RawForm): string {
   try {
     if (raw.kind !== 'inline') throw new Error('a text is always stored inline');
     if (entry.channel === 'web_chat') return chatRaw(raw.bytes).text;
-    return readStored(claimOf(entry, raw)).fields.first('Body') ?? '';
+    return readStored(claimOf(entry, raw)).message.body;
   } catch (cause) {
     throw new NotReadable('the message cannot be read', { cause });
   }

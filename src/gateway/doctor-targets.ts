@@ -12,7 +12,7 @@ import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
 import { LOCAL } from './platform-url.ts';
 import { ownHost, reachable } from '../runtime/ip-addresses.ts';
 import { relayOf } from './relay-options.ts';
-import { smsShops } from './shops.ts';
+import { telnyxShops, twilioShops } from './shops.ts';
 
 export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
   /** The generated password if none is configured. */
@@ -20,7 +20,7 @@ export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
 };
 
 /**
- * What the doctor checks, derived from the configuration. The demo shop has no Twilio account and
+ * What the doctor checks, derived from the configuration. The demo shop has no SMS account and
  * no domain, so only its platform can be checked.
  * @param embeddedUrl where the embedded platform listens; only the gateway itself knows it
  * @param dataFolder reads the status of the data folder
@@ -38,7 +38,8 @@ export function doctorTargets(
   const { url: webhookUrl } = alerts.webhook;
   return {
     publicUrl: http.publicUrl,
-    smsShops: demo ? [] : smsShops({ shops }),
+    twilioShops: demo ? [] : twilioShops({ shops }),
+    telnyxShops: demo ? [] : telnyxShops({ shops }),
     platforms: shops.flatMap(({ name, shopId, apiKey, platformUrl = config.platform.url }) => {
       const embedded = platformUrl === LOCAL;
       const { port } = config.localPlatform;

@@ -9,17 +9,18 @@ import type { Logger } from '../observability/logger.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
 import { type RoutedStore, textRoutes } from './text-routes.ts';
 import { fileURLToPath } from 'node:url';
-import { createTextSender, TextNotSent } from '../channels/sms/providers/twilio/send-text.ts';
-import type { TwilioAccount } from '../channels/sms/shop.ts';
+import type { ProviderAccount } from '../channels/sms/provider.ts';
+import { apiOf } from '../channels/sms/providers/registry.ts';
+import { TextNotSent } from '../channels/sms/providers/text-not-sent.ts';
 import { SendFailed } from '../local-platform/outbound/outbound.ts';
-import type { TextSender } from '../local-platform/outbound/twilio-sms.ts';
+import type { TextSender } from '../local-platform/outbound/provider-sms.ts';
 import { relayOf } from './relay-options.ts';
-import { twilioAccount } from './shops.ts';
+import { smsShops } from './shops.ts';
 
 export interface RunningLocal {
   readonly platform: LocalPlatform;
   /**
-   * Applies the current shops: their keys, whether the agent answers, and their Twilio accounts.
+   * Applies the current shops: their keys, whether the agent answers, and their senders.
    */
   serve(config: CompleteConfig): void;
 }
@@ -32,7 +33,7 @@ export async function startLocalPlatform(
 ): Promise<RunningLocal | undefined> {
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
-  const senders = twilioSenders(config);
+  const senders = textSenders(config);
   // Imported here, because a gateway whose shops all have another platform does not need it.
   const { createLocalPlatform } = await import('../local-platform/local-platform.ts');
   const platform = createLocalPlatform({
@@ -54,7 +55,7 @@ export async function startLocalPlatform(
     serve: (next) => {
       platform.serve(localShops(next), withoutAgent(next));
       senders.clear();
-      for (const [shop, sender] of twilioSenders(next)) senders.set(shop, sender);
+      for (const [shop, sender] of textSenders(next)) senders.set(shop, sender);
     },
   };
 }
@@ -110,35 +111,37 @@ function agentChoice(
  */
 export function localReplies(
   config: CompleteConfig,
-  senders: ReadonlyMap<string, TextSender> = twilioSenders(config),
+  senders: ReadonlyMap<string, TextSender> = textSenders(config),
 ): RepliesOptions {
   const relay = relayOf(config.localPlatform.replies, config.smtp.hostname);
   return {
     ...(relay && { relay }),
-    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: senders }),
+    ...(config.localPlatform.replies.sms !== 'log' && { texts: senders }),
   };
 }
 
-/** The Twilio accounts by shop id, for `localReplies`, which reads the map on every use. */
-export function twilioSenders({ shops }: CompleteConfig): Map<string, TextSender> {
+/** The senders of texts by shop id, for `localReplies`, which reads the map on every use. */
+export function textSenders(config: CompleteConfig): Map<string, TextSender> {
+  const templates = new Map(config.shops.map(({ shopId, sms }) => [shopId, sms?.whatsappTemplate]));
   return new Map(
-    shops.flatMap(({ shopId, sms }): [string, TextSender][] => {
-      if (sms === undefined) return [];
-      return [[shopId, textSender(twilioAccount(sms.twilio), sms.whatsappTemplate)]];
-    }),
+    smsShops(config).map(({ shopId, account }) => [
+      shopId,
+      textSender(account, templates.get(shopId)),
+    ]),
   );
 }
 
 /** Implements the platform's sender port with the channel's sender. */
 export function textSender(
-  account: TwilioAccount,
+  account: ProviderAccount,
   whatsappTemplate?: string,
   timeoutMs?: number,
 ): TextSender {
-  const sender = createTextSender(account, timeoutMs);
+  const sender = apiOf(account.provider).createSender(account, timeoutMs);
   return {
     sendText: (text) => sender.sendText(text).catch(asSendFailed),
     findSent: (text, since) => sender.findSent(text, since).catch(asSendFailed),
+    maxChars: (text) => sender.maxChars(text),
     ...(whatsappTemplate !== undefined && { whatsappTemplate }),
   };
 }

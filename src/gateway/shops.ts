@@ -1,8 +1,13 @@
 import type { ChatShop } from '../channels/chat/shop.ts';
 import type { EmailShop, ShopMailSettings, TokenShop } from '../channels/email/shop.ts';
-import type { SmsShop, TwilioAccount } from '../channels/sms/shop.ts';
+import type { ProviderAccount } from '../channels/sms/provider.ts';
+import { telnyxShopAccount, type TelnyxAccount } from '../channels/sms/providers/telnyx/account.ts';
+import { type TwilioAccount, twilioShopAccount } from '../channels/sms/providers/twilio/account.ts';
+import type { SmsShop } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
+import type { TelnyxShop } from '../operations/doctor/telnyx.ts';
+import type { TwilioShop } from '../operations/doctor/twilio/check-shop.ts';
 
 /** The settings of a shop for each part. No part reads the configuration itself. */
 
@@ -61,16 +66,32 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
     name,
     shopId,
     numbers: sms.numbers,
-    messagingServiceSids: sms.twilio.messagingServiceSids,
-    twilio: twilioAccount(sms.twilio),
-    optOut: sms.optOut,
+    services: sms.twilio?.messagingServiceSids ?? [],
+    account: providerAccount(sms),
+    optOut: sms.optOut === 'none' ? 'none' : 'provider',
     whatsapp: sms.whatsapp,
     loop: sms.loop,
   }));
 }
 
-/** The account for all Twilio requests of a shop. */
-export function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
+type SmsConfig = With<'sms'>['sms'];
+
+function providerAccount({ twilio, telnyx }: SmsConfig): ProviderAccount {
+  if (twilio !== undefined) return twilioShopAccount(twilioAccount(twilio));
+  if (telnyx !== undefined) return telnyxShopAccount(telnyxAccount(telnyx));
+  throw new Error('a shop without an SMS provider: the configuration was not checked');
+}
+
+/** The shops with an account at Twilio, for the checks of its settings. */
+export function twilioShops(config: Pick<CompleteConfig, 'shops'>): TwilioShop[] {
+  return config.shops.filter(has('sms')).flatMap(({ name, sms: { numbers, twilio } }) => {
+    if (twilio === undefined) return [];
+    const { messagingServiceSids } = twilio;
+    return [{ name, numbers, messagingServiceSids, twilio: twilioAccount(twilio) }];
+  });
+}
+
+function twilioAccount(twilio: NonNullable<SmsConfig['twilio']>): TwilioAccount {
   const { accountSid, authTokens, baseUrl, apiKeySid, apiKeySecret } = twilio;
   return {
     accountSid,
@@ -80,6 +101,21 @@ export function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccou
     ...(apiKeySecret !== undefined && { apiKeySecret: apiKeySecret.reveal() }),
   };
 }
+
+/** The shops with an account at Telnyx, for the checks of its settings. */
+export function telnyxShops(config: Pick<CompleteConfig, 'shops'>): TelnyxShop[] {
+  return config.shops
+    .filter(has('sms'))
+    .flatMap(({ name, sms: { numbers, telnyx } }) =>
+      telnyx === undefined ? [] : [{ name, numbers, telnyx: telnyxAccount(telnyx) }],
+    );
+}
+
+const telnyxAccount = (telnyx: NonNullable<SmsConfig['telnyx']>): TelnyxAccount => ({
+  apiKey: telnyx.apiKey.reveal(),
+  publicKey: telnyx.publicKey,
+  apiBaseUrl: telnyx.baseUrl,
+});
 
 export function chatShops(config: CompleteConfig): ChatShop[] {
   return config.shops.filter(has('chat')).map(({ shopId, chat }) => ({

@@ -21,7 +21,7 @@ import {
 } from './outbound/reply-sender.ts';
 import { SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
-import { type TextSender, TwilioSms } from './outbound/twilio-sms.ts';
+import { type TextSender, ProviderSms } from './outbound/provider-sms.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { type KnowledgeSource, KnowledgeFolder, NO_KNOWLEDGE } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
@@ -209,7 +209,7 @@ export interface RepliesOptions {
   /** For email. Default: each reply becomes an .eml file in the outbox. */
   readonly relay?: RelayOptions;
   /** For SMS, by shop id. Replies of a shop without an account are appended to `sms.log`. */
-  readonly twilio?: ReadonlyMap<string, TextSender>;
+  readonly texts?: ReadonlyMap<string, TextSender>;
   /** The transport of a conversation's texts, and opt-outs. Default: reply by SMS. */
   readonly findTextRoute?: FindTextRoute;
   readonly schedule?: RetrySchedule;
@@ -218,12 +218,12 @@ export interface RepliesOptions {
 /** The sender of each channel, by the type of the conversation. */
 function outboundByChannel(
   outbox: string,
-  { relay, twilio }: RepliesOptions,
+  { relay, texts }: RepliesOptions,
 ): Readonly<Record<string, Outbound>> {
   const log = new SmsLog(outbox);
   return {
     email: relay ? new Relay(relay) : new EmailOutbox(outbox),
-    sms: twilio ? new TwilioSms(twilio, log) : log,
+    sms: texts ? new ProviderSms(texts, log) : log,
     web_chat: webChat,
   };
 }

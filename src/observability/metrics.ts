@@ -105,12 +105,12 @@ const METRICS = {
   ),
   smsStatusCallbacks: counter(
     'sluice_sms_status_callbacks_total',
-    "Twilio's status reports on outbound messages, which are only counted",
+    'Status reports of SMS providers on outbound messages, which are only counted',
     ['status'],
   ),
   smsReconciled: counter(
     'sluice_sms_reconciled_total',
-    "Inbound texts that no webhook had delivered, found through Twilio's REST API",
+    "Inbound texts that no webhook had delivered, found through the provider's API",
     ['shop'],
   ),
   operatorActions: counter(

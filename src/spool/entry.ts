@@ -4,8 +4,8 @@ import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
 import type { Reason } from '../domain/reasons.ts';
 
 /**
- * A message as its channel stores it. Email: the received bytes, unchanged. A text: Twilio's
- * parameters in their order, as a JSON list. A chat message: its text and uploads as JSON. Small raw
+ * A message as its channel stores it. Email: the received bytes, unchanged. A text: what its
+ * provider sent, as JSON. A chat message: its text and uploads as JSON. Small raw
  * forms are stored in the row, larger ones in a file. Entries that an earlier version stored have no
  * checksum (`blobs.ts`).
  */

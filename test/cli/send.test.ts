@@ -98,7 +98,7 @@ async function listen(server: HttpServer): Promise<number> {
 /** Checks signatures as the product does: against the public URL, never the Host header. */
 async function webhookServer(): Promise<{ port: number; texts: Record<string, string>[] }> {
   const texts: Record<string, string>[] = [];
-  const token = config.shops[0]?.sms?.twilio.authTokens[0]?.reveal() ?? '';
+  const token = config.shops[0]?.sms?.twilio?.authTokens[0]?.reveal() ?? '';
   const server = createServer((request, response) => {
     void buffer(request).then((bytes) => {
       const params = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
@@ -234,6 +234,19 @@ test("send sms tells the webhook's two reasons for a 403 apart", async () => {
   closers.push(() => elsewhere.close());
   const unsigned = await send('sms', 'Hi', '--port', new URL(elsewhere.target).port);
   expect(unsigned.stderr).toMatch(/403, the signature does not match.*same http\.publicUrl/);
+});
+
+test('send sms says that only Telnyx can sign for a number there', async () => {
+  const file = join(dir.path, 'telnyx.json');
+  const telnyx = { apiKey: 'key', publicKey: `${'B'.repeat(43)}=` };
+  const shop = { name: 'acme', shopId: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40', apiKey: 'key' };
+  const shops = [{ ...shop, sms: { numbers: ['+15550001111'], telnyx } }];
+  writeFileSync(file, JSON.stringify({ dataDir: join(dir.path, 'data'), shops }));
+  const { code, stderr } = await send('sms', 'Hello', '--config', file);
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('send a text to one of its numbers'),
+  });
 });
 
 test('send sms says to start the gateway when nobody listens', async () => {

@@ -36,7 +36,7 @@ const SHOP = `shops:
 const revealed = (complete: CompleteConfig) => ({
   shop: complete.shops[0]?.shopId,
   apiKey: complete.shops[0]?.apiKey.reveal(),
-  token: complete.shops[0]?.sms?.twilio.authTokens[0]?.reveal(),
+  token: complete.shops[0]?.sms?.twilio?.authTokens[0]?.reveal(),
   password: complete.admin.password.reveal(),
   chat: complete.chatTokenKeys.map(({ id, secret }) => [id, secret.reveal()]),
 });

@@ -51,11 +51,13 @@ describe('config/default.yaml', () => {
         numbers: sample.sms?.numbers,
         whatsappTemplate: sample.sms?.whatsappTemplate,
         twilio: {
-          accountSid: sample.sms?.twilio.accountSid,
+          accountSid: sample.sms?.twilio?.accountSid,
           authTokens: ['x'],
-          apiKeySid: sample.sms?.twilio.apiKeySid,
+          apiKeySid: sample.sms?.twilio?.apiKeySid,
           apiKeySecret: 'x',
         },
+        // A shop has one of them; the file shows both.
+        telnyx: { apiKey: 'x', publicKey: sample.sms?.telnyx?.publicKey },
       },
       chat: {
         key: sample.chat?.key,

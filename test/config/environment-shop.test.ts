@@ -73,7 +73,7 @@ test('a shop with email, SMS and chat, and the gateway around it, without a file
   });
   const [shop] = config.shops;
   expect(shop?.apiKey.reveal()).toBe('hunter2-of-the-platform');
-  expect(shop?.sms?.twilio.authTokens.map((token) => token.reveal())).toEqual([
+  expect(shop?.sms?.twilio?.authTokens.map((token) => token.reveal())).toEqual([
     ...['token-one', 'token-two'],
   ]);
   expect(variables.get('shops[0].name')).toBe('SLUICE_SHOP_NAME');

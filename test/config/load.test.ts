@@ -167,6 +167,92 @@ test.each([
   expect(mistakesOf(`shops: [{${shop}, ${chat}}]`).map((mistake) => mistake.path)).toEqual([path]);
 });
 
+describe('the provider of texts', () => {
+  const TWILIO = 'twilio: {accountSid: AC00000000000000000000000000000001, authTokens: [hunter2]}';
+  const KEY = '4wXUag92mcUMFQopVlff7ctDm2SIoXvAlI15a0AAAAA=';
+  const shopWith = (sms: string) => `shops:
+  - name: acme
+    shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40
+    apiKey: hunter2
+    sms: {numbers: [+15550001111], ${sms}}
+`;
+
+  test('may be Telnyx', () => {
+    const { config } = valid(shopWith(`telnyx: {apiKey: hunter2-key, publicKey: ${KEY}}`));
+    const [shop] = config.shops;
+    expect(shop?.sms?.telnyx?.apiKey.reveal()).toBe('hunter2-key');
+    expect(shop?.sms).toMatchObject({
+      optOut: 'provider',
+      telnyx: { publicKey: KEY, baseUrl: 'https://api.telnyx.com' },
+    });
+  });
+
+  test.each([
+    ['neither', 'optOut: none', 'shops[0].sms.twilio', 'neither', /^add twilio: .* or telnyx: /],
+    [
+      'both',
+      `${TWILIO}, telnyx: {apiKey: hunter2, publicKey: ${KEY}}`,
+      'shops[0].sms.telnyx',
+      'both',
+      /^remove one of the two$/,
+    ],
+  ])('is exactly one: %s', (_what, sms, path, found, fix) => {
+    const mistakes = mistakesOf(shopWith(sms));
+    expect(mistakes).toMatchObject([{ path, found }]);
+    expect(mistakes[0]?.fix).toMatch(fix);
+  });
+
+  test.each([
+    ['no key', 'apiKey: hunter2', 'shops[0].sms.telnyx.publicKey'],
+    [
+      'a key that is no base64',
+      'apiKey: hunter2, publicKey: "-----BEGIN"',
+      'shops[0].sms.telnyx.publicKey',
+    ],
+    [
+      'a key that is too short',
+      'apiKey: hunter2, publicKey: AAAA',
+      'shops[0].sms.telnyx.publicKey',
+    ],
+    [
+      'an API key with a space',
+      `apiKey: hunter 2, publicKey: ${KEY}`,
+      'shops[0].sms.telnyx.apiKey',
+    ],
+    [
+      'numbers in the wrong place',
+      `apiKey: hunter2, publicKey: ${KEY}, numbers: [x]`,
+      'shops[0].sms.telnyx.numbers',
+    ],
+  ])('with %s is a mistake', (_what, telnyx, path) => {
+    const mistakes = mistakesOf(shopWith(`telnyx: {${telnyx}}`));
+    expect(mistakes.map((mistake) => mistake.path)).toEqual([path]);
+    expect(renderMistakes(mistakes)).not.toContain('hunter2');
+  });
+
+  test('keeps its former words for keywords and replies', () => {
+    const { config } = valid(
+      `localPlatform: {replies: {sms: twilio}}\n${shopWith(`${TWILIO}, optOut: twilio`)}`,
+    );
+    expect(config.shops[0]?.sms?.optOut).toBe('twilio');
+    expect(config.localPlatform.replies.sms).toBe('twilio');
+  });
+
+  test('may be described by variables', () => {
+    const loaded = loadConfig({
+      env: {
+        SLUICE_SHOP_NAME: 'acme',
+        SLUICE_SHOP_ID: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+        SLUICE_SHOP_API_KEY: 'hunter2',
+        SLUICE_SHOP_SMS_NUMBERS: '+12025550142',
+        SLUICE_SHOP_SMS_TELNYX_API_KEY: 'hunter2-key',
+        SLUICE_SHOP_SMS_TELNYX_PUBLIC_KEY: KEY,
+      },
+    });
+    expect(loaded).toMatchObject({ ok: true });
+  });
+});
+
 describe('a mistake that only two places together make', () => {
   const two = (second: string) => `${ACME}  - name: beta
     shopId: 11111111-8a57-4b06-9d3e-2f1c7a6b5d40

@@ -264,8 +264,7 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
   expect(filesWith(dataDir, digits)).toEqual([]);
   const store = await openSqliteStore({ dir: dataDir, role: 'beside', reserveBytes: 0 });
   ends(() => store.spool.close());
-  const lane = (from: string) =>
-    laneOf({ messageSid: sid, accountSid: ACCOUNT_SID, from, to: OUR_NUMBER });
+  const lane = (from: string) => laneOf({ account: ACCOUNT_SID, from, to: OUR_NUMBER });
   const shop = asShopId(ACME.shopId);
   expect(await store.optOuts.isOptedOut(shop, lane(THEIR_NUMBER))).toBe(true);
   expect(await store.optOuts.isOptedOut(shop, lane('+14155550123'))).toBe(false);

@@ -60,7 +60,7 @@ test("with twilio, each shop's texts go out through its own account", async () =
   const standIn = await startTwilioStandIn();
   ends(() => standIn.close());
   const kept = serveMessages(standIn);
-  const { twilio } = await repliesOf({ sms: 'twilio' }, standIn.baseUrl);
+  const { texts: twilio } = await repliesOf({ sms: 'twilio' }, standIn.baseUrl);
   expect([...(twilio?.keys() ?? [])]).toEqual([ACME.shopId]);
   const text = { from: OUR_NUMBER, to: THEIR_NUMBER, body: 'Monday to Friday.' };
   const sid = await twilio?.get(ACME.shopId)?.sendText(text);

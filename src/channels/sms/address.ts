@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 /**
- * The transport of a message, which Twilio adds as a prefix to From and To; SMS and MMS have none.
+ * The transport of a message, which is a prefix of its addresses; SMS and MMS have none.
  */
 export const TRANSPORTS = ['sms', 'whatsapp', 'rcs'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
@@ -10,6 +10,14 @@ export interface ChannelAddress {
   readonly transport: Transport;
   /** Without the prefix: E.164, a short code, an alphanumeric sender or an RCS agent. */
   readonly address: string;
+}
+
+const MAX_ADDRESS_LENGTH = 320;
+
+/** Whether it can be an address of a message. No transport has one with a control character. */
+export function isAddress(value: string): boolean {
+  const isPlain = value.length <= MAX_ADDRESS_LENGTH && !/\p{Cc}/u.test(value);
+  return isPlain && parseAddress(value).address !== '';
 }
 
 /** Splits `whatsapp:+15551234567` into its transport and its bare address. */
@@ -40,9 +48,8 @@ export function isE164(address: string): boolean {
  * Whether a WhatsApp user is identified without a number. Since the introduction of usernames, a
  * number may be withheld, and Meta's business-scoped user id is sent instead: two letters of a
  * country and up to 128 letters and digits (`US.13491208655302741918`, `US.ENT.118157992128868`;
- * Meta, "Business-scoped user IDs"). Twilio has sent `ID.4566546130240823` this way, in
- * ExternalUserId. A username is accepted as well, because only people write to a business on
- * WhatsApp.
+ * Meta, "Business-scoped user IDs"). `ID.4566546130240823` has been sent this way, too. A username
+ * is accepted as well, because only people write to a business on WhatsApp.
  */
 export function isUserId({ transport, address }: ChannelAddress): boolean {
   return transport === 'whatsapp' && /^@?(?=.*\p{L})[\p{L}\p{N}._-]{1,140}$/u.test(address);

@@ -1,49 +1,39 @@
 import { performance } from 'node:perf_hooks';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
-// Only this module, because the package's root loads the whole REST client. Its `webhook()` is
-// never used, since it accepts an environment variable instead of the token.
-import { validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import {
-  messageStatus,
-  parseJson,
-  parseUrlencoded,
-  readBody,
-  readIdentity,
-  readSids,
-  toArrival,
-  WebhookRefused,
-} from './receive.ts';
+import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
+import { WEBHOOKS } from './providers/registry.ts';
+import { arrivalOf } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
-import { FormFields, type MessageIdentity } from './stored.ts';
+import { contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
 
 /**
- * The path of a text, from Twilio's request to the payload:
- * - `POST /sms/twilio` is handled here; `receive.ts` parses the body as parameters, up to 64 KiB,
- *   and reads sender and recipient; `shop.ts` finds the shop, one of whose tokens must have signed
- *   the request (`isSigned` below).
+ * The path of a text, from the provider's request to the payload (`provider.ts` says what a
+ * provider is, `providers/registry.ts` which there are):
+ * - `POST /sms/<provider>` is handled here; the provider's `webhook.ts` reads the body, up to 64
+ *   KiB; `shop.ts` finds the shop, one of whose keys must have signed the request.
  * - `receive.ts` builds the arrival of that shop: lane, dedup key and remote id; `stored.ts` defines
  *   the stored form.
  * - `intake/intake.ts` stores it durably; only then this file responds with 200.
- * - `reconciliation/` finds texts that no webhook delivered through the REST API; they take the
- *   same path.
- * - Delivery calls `normalize.ts`: `normalize/consent.ts` (STOP, START), `limits.ts` (floods),
- *   `normalize/content.ts` (the text), `normalize/medium.ts` and `normalize/text-media.ts` (media;
- *   late ones follow in a separate message).
- * - All calls of Twilio use `providers/twilio/transport.ts`.
+ * - `reconciliation/` finds texts that no webhook delivered through the provider's API; they take
+ *   the same path.
+ * - Delivery calls `normalize.ts`: the provider's `texts.ts` reads the stored text,
+ *   `normalize/consent.ts` (STOP, START), `limits.ts` (floods), `normalize/content.ts` (the text),
+ *   `normalize/medium.ts` and `normalize/text-media.ts` (media; late ones follow in a separate
+ *   message).
+ * - All requests to providers use `providers/requests.ts`.
  */
 
-const PATH = '/sms/twilio';
 /** A text of 1,600 characters with ten media URLs is smaller than 20 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 const RETRY_AFTER_SECONDS = '10';
 
 export interface SmsWebhookOptions {
   readonly shops: readonly SmsShop[];
-  /** `http.publicUrl`: the origin, and the path if any, under which Twilio reaches this server. */
+  /** `http.publicUrl`: the origin, and the path if any, under which providers reach this server. */
   readonly publicUrl: string;
 }
 
@@ -54,45 +44,56 @@ export interface SmsWebhookDeps {
 }
 
 /**
- * Twilio's webhook for inbound messages and for status callbacks, `POST /sms/twilio`.
+ * The webhooks for inbound messages and for status callbacks: `POST /sms/<provider>` for each
+ * provider, whether or not a shop uses it.
  *
  * | response | when |
  * | --- | --- |
- * | 200 `<Response/>` | the message is durable, now or since an earlier delivery |
- * | 204 | a status callback |
+ * | 200 with the provider's body | the message is durable, now or since an earlier delivery |
+ * | 204 | a status callback, or an event that does not concern the gateway |
  * | 400 | a parameter is missing, repeated or malformed |
- * | 403 | not signed with a token of the shop, or no shop to check it with |
- * | 405, 413, 415 | not a POST, larger than 64 KiB, neither a form nor JSON |
+ * | 403 | not signed with a key of the shop, or no shop to check it with |
+ * | 405, 413, 415 | not a POST, larger than 64 KiB, a content type that the provider does not send |
  * | 503 | the spool cannot accept it now |
  *
- * Only the 200 has a body that Twilio interprets: the text of any other response would, as TwiML,
- * be sent to the customer. 429 is never used, because Twilio would not retry.
+ * Only the 200 has a body that a provider may interpret: the text of any other response could be
+ * sent to the customer. 429 is never used, because providers would not retry.
  */
 export function createSmsWebhook(options: SmsWebhookOptions, deps: SmsWebhookDeps): Router {
-  const webhook = new TwilioWebhook(options, deps);
   const router = express.Router();
-  router.post(PATH, (req, res) => webhook.receive(req, res));
-  router.all(PATH, (_req, res) => {
+  for (const provider of WEBHOOKS) addWebhook(router, new Webhook(provider, options, deps));
+  return router;
+}
+
+function addWebhook(router: Router, webhook: Webhook): void {
+  const { path } = webhook;
+  router.post(path, (req, res) => webhook.receive(req, res));
+  router.all(path, (_req, res) => {
     res.setHeader('Allow', 'POST');
     throw new WebhookRefused(405, 'method', 'Configure the webhook as HTTP POST');
   });
-  router.use(PATH, (error: unknown, _req: Request, res: Response, next: NextFunction) => {
+  router.use(path, (error: unknown, _req: Request, res: Response, next: NextFunction) => {
     // A response was already sent; express closes the connection.
     if (res.headersSent) next(error);
     else webhook.refuse(res, error);
   });
-  return router;
 }
 
-class TwilioWebhook {
+class Webhook {
+  readonly path: string;
+  readonly #provider: ProviderWebhook;
   readonly #shops: ShopDirectory;
   readonly #publicUrl: string;
   readonly #intake: Pick<Intake, 'accept'>;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
 
-  constructor(options: SmsWebhookOptions, deps: SmsWebhookDeps) {
-    this.#shops = createShopDirectory(options.shops);
+  constructor(provider: ProviderWebhook, options: SmsWebhookOptions, deps: SmsWebhookDeps) {
+    this.path = `/sms/${provider.name}`;
+    this.#provider = provider;
+    this.#shops = createShopDirectory(
+      options.shops.filter(({ account }) => account.provider === provider.name),
+    );
     if (!URL.canParse(options.publicUrl)) throw new TypeError('publicUrl must be a URL');
     this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
     this.#intake = deps.intake;
@@ -101,65 +102,87 @@ class TwilioWebhook {
   }
 
   async receive(req: Request, res: Response): Promise<void> {
-    const json = isJson(req);
+    this.#assertContentType(req);
     const body = await readBody(req, MAX_BODY_BYTES);
     const startedAt = performance.now();
-    const pairs = json ? parseJson(body) : parseUrlencoded(body);
-    const fields = new FormFields(pairs);
-    const content: SignedContent = json ? { kind: 'json', body } : { kind: 'form', fields };
-    const status = messageStatus(fields);
-    if (status !== undefined) {
-      // It is about one of our messages, so its `To` is the customer.
-      const { accountSid } = readSids(fields);
-      this.#assertSigned(req, this.#shops.ofAccount(accountSid), content);
-      this.#metrics.smsStatusCallbacks.inc({ status });
+    // Providers send no other form of request target (RFC 9112 §3.2.2), and another form could turn
+    // the public URL into one of another host.
+    const path = req.originalUrl.startsWith('/') ? req.originalUrl : '';
+    const url = this.#publicUrl + path;
+    const { headers } = req;
+    const request = this.#provider.read({
+      ...{ headers, body, now: Date.now() },
+      url: path === '' ? undefined : url,
+    });
+    const { content } = request;
+    if (content.kind !== 'message') {
+      this.#assertSigned(url, request, this.#shops.ofAccount(content.account));
+      this.#note(content);
       res.writeHead(204).end();
       return;
     }
-    const identity = readIdentity(fields);
-    const shop = this.#shopOf(req, identity, fields.first('MessagingServiceSid'), content);
-    const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
+    const { shop, text } = this.#addressed(url, request, content.text);
+    const [accepted] = await this.#intake.accept([arrivalOf(shop, text)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
-    res.type('text/xml').send(EMPTY_TWIML);
+    res.type(this.#provider.accepted.type).send(this.#provider.accepted.body);
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
     const { duplicate, id } = accepted;
-    const { messageSid } = identity;
-    this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
+    this.#logger.info('sms.accepted', {
+      ...{ entry: id, shop: shop.name, messageSid: text.id, duplicate },
+    });
   }
 
-  /** The shop that the message is for, whose token signed it. @throws {WebhookRefused} */
-  #shopOf(
-    req: Request,
-    { accountSid, messageSid, to }: MessageIdentity,
-    messagingServiceSid: string | undefined,
-    content: SignedContent,
-  ): SmsShop {
-    const shop = this.#shops.find(accountSid, to, messagingServiceSid);
-    const signers = shop === undefined ? this.#shops.ofAccount(accountSid) : [shop];
-    this.#assertSigned(req, signers, content);
-    if (shop !== undefined) return shop;
-    // Twilio signed it, so this is not an attack: a number is missing in the configuration.
+  /** Counts what is no message. */
+  #note(content: Exclude<WebhookContent, { kind: 'message' }>): void {
+    if (content.kind === 'other') {
+      this.#logger.debug('sms.event_ignored', { event: content.event });
+      return;
+    }
+    for (const { status, code } of content.statuses) {
+      this.#metrics.smsStatusCallbacks.inc({ status });
+      if (code === undefined) continue;
+      this.#logger.warn('sms.not_delivered', { messageSid: content.id, status, code });
+    }
+  }
+
+  /**
+   * The shop that the message is for, whose key signed it, and the message as one to its number.
+   * @throws {WebhookRefused}
+   */
+  #addressed(
+    url: string,
+    request: ReadRequest,
+    text: ReceivedText,
+  ): { readonly shop: SmsShop; readonly text: ReceivedText } {
+    const { account, id, service } = text;
+    for (const to of [text.to, ...(text.alsoTo ?? [])]) {
+      const shop = this.#shops.find(account, to, service);
+      if (shop === undefined) continue;
+      this.#assertSigned(url, request, [shop]);
+      return { shop, text: { ...text, to } };
+    }
+    this.#assertSigned(url, request, this.#shops.ofAccount(account));
+    // The provider signed it, so this is not an attack: a number is missing in the configuration.
     this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
-    this.#logger.error('sms.unknown_number', { accountSid, messageSid });
+    this.#logger.error('sms.unknown_number', { accountSid: account, messageSid: id });
     throw new WebhookRefused(403, 'unknown_number', 'No shop has this account and number');
   }
 
   /** @throws {WebhookRefused} */
-  #assertSigned(req: Request, signers: readonly SmsShop[], content: SignedContent): void {
-    const signature = req.headers['x-twilio-signature'];
-    // Twilio sends no other form of request target (RFC 9112 §3.2.2), and another form could turn
-    // the public URL into one of another host.
-    const path = req.originalUrl.startsWith('/') ? req.originalUrl : '';
-    const url = this.#publicUrl + path;
-    const signed =
-      path !== '' &&
-      typeof signature === 'string' &&
-      signers.some((shop) => isSigned(shop.twilio.authTokens, signature, url, content));
-    if (signed) return;
+  #assertContentType({ headers }: Request): void {
+    const { contentTypes } = this.#provider;
+    const type = contentTypeOf(headers);
+    if (type !== undefined && contentTypes.includes(type)) return;
+    throw new WebhookRefused(415, 'content_type', `Expected ${contentTypes.join(' or ')}`);
+  }
+
+  /** @throws {WebhookRefused} */
+  #assertSigned(url: string, request: ReadRequest, signers: readonly SmsShop[]): void {
+    if (signers.some(({ account }) => request.isSignedBy(account))) return;
     this.#metrics.webhookSignatureFailures.inc();
     this.#logger.warn('sms.signature_refused', {
       url: loggableUrl(url),
-      signature: signature === undefined ? 'missing' : 'wrong',
+      signature: request.unsigned,
       shops: signers.length,
     });
     throw new WebhookRefused(403, 'signature', 'The signature does not match');
@@ -183,50 +206,6 @@ class TwilioWebhook {
     this.#logger.error('sms.webhook_failed', errorFields(error));
     return new WebhookRefused(500, 'internal', 'Internal error');
   }
-}
-
-const EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>';
-
-/** @throws {WebhookRefused} neither a form nor JSON */
-function isJson(req: Request): boolean {
-  const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/x-www-form-urlencoded') return false;
-  if (type === 'application/json') return true;
-  const expected = 'Expected application/x-www-form-urlencoded or application/json';
-  throw new WebhookRefused(415, 'content_type', expected);
-}
-
-/**
- * The signed content: a form's parameters, or a JSON body by its hash in the URL's `bodySHA256`.
- */
-type SignedContent =
-  | { readonly kind: 'form'; readonly fields: FormFields }
-  | { readonly kind: 'json'; readonly body: Buffer };
-
-/**
- * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library tries
- * the URL with and without its port, because Twilio's services differ in which one they sign.
- * Twilio removes user and password before signing ("Security", notes on validating requests), which
- * the library leaves to its caller.
- * @param url the public URL as configured at Twilio, with the raw query; never built from Host
- */
-function isSigned(
-  authTokens: readonly string[],
-  signature: string,
-  url: string,
-  content: SignedContent,
-): boolean {
-  const urls = [...new Set([withoutUserinfo(url), url])];
-  const signed = (valid: (token: string, candidate: string) => boolean): boolean =>
-    authTokens.some((token) => urls.some((candidate) => valid(token, candidate)));
-  if (content.kind === 'form') {
-    const params = content.fields.signed();
-    return signed((token, candidate) => validateRequest(token, signature, candidate, params));
-  }
-  // Without the hash, the signature would not cover the body.
-  if (!new URL(url).searchParams.get('bodySHA256')) return false;
-  const body = content.body.toString('utf8');
-  return signed((token, candidate) => validateRequestWithBody(token, signature, candidate, body));
 }
 
 /**

@@ -41,7 +41,7 @@ export async function floodHold(
 
 /**
  * A key for the content of a message; undefined if it is too short to indicate a machine. Each
- * medium has a unique SID, so five pictures with the same caption are five different bodies.
+ * medium has an id or URL of its own, so five pictures with the same caption are five different bodies.
  */
 function bodyKey(content: string, media: readonly string[]): string | undefined {
   const text = content.trim();

@@ -9,14 +9,13 @@ import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
 import { type CountMessage, floodHold } from './limits.ts';
 import { consentVerdict } from './normalize/consent.ts';
-import { contentOf, followUpContentOf, lineOf, messageText } from './normalize/content.ts';
+import { contentOf, followUpContentOf } from './normalize/content.ts';
 import { type MediaParts, type MessageMedia, readMedia } from './normalize/medium.ts';
 import { fetchLate, onDemand, TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
-import { createDownloader } from './providers/twilio/media.ts';
+import type { ProviderTexts, TextMessage } from './provider.ts';
+import { createDownloader } from './providers/media-download.ts';
 import type { SmsShop } from './shop.ts';
-import { type FormFields, type LateMedia, readStored, toFollowUp } from './stored.ts';
-
-const MAX_NAME_LENGTH = 200;
+import { type LateMedia, readStored, toFollowUp } from './stored.ts';
 
 export interface SmsNormalizerOptions {
   /** The current shops, read for each message, so it may be a getter. */
@@ -46,7 +45,7 @@ export interface SmsNormalizerDeps {
 }
 
 /**
- * Turns a stored Twilio message into a create-message request (API §4.7): a text with its media, or
+ * Turns a stored message into a create-message request (API §4.7): a text with its media, or
  * the follow-up with late media.
  */
 export function createSmsNormalizer(
@@ -72,19 +71,19 @@ export function createSmsNormalizer(
   };
 
   return async (claimed, signal) => {
-    const { identity, fields, late } = readStored(claimed);
-    const shop = shopOf(options.shops, claimed, identity.accountSid);
-    const from = parseAddress(identity.from);
-    const content = late === undefined ? contentOf(fields, identity.to) : followUpContentOf(fields);
-    const request = requestOf(claimed, fields, content, from, parseAddress(identity.to));
-    const found = readMedia({ identity, fields, account: shop.twilio }, mediaParts);
+    const { provider, message, late } = readStored(claimed);
+    const shop = shopOf(options.shops, claimed, provider, message.account);
+    const from = parseAddress(message.from);
+    const content = late === undefined ? contentOf(message) : followUpContentOf(message);
+    const request = requestOf(claimed, message, content);
+    const found = readMedia({ message, provider, account: shop.account }, mediaParts);
     if (late !== undefined) {
       return followUp(claimed, request, found, { late, clock, from, signal });
     }
     const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
-    const message: ReadText = { claimed, shop, fields, from, request, media: found };
+    const text: ReadText = { claimed, shop, provider, message, from, request, media: found };
     return {
-      verdict: await verdictOf(message, deps),
+      verdict: await verdictOf(text, deps),
       request,
       attachments: media.attachments,
       findings: {
@@ -101,7 +100,8 @@ export function createSmsNormalizer(
 interface ReadText {
   readonly claimed: Claimed;
   readonly shop: SmsShop;
-  readonly fields: FormFields;
+  readonly provider: ProviderTexts;
+  readonly message: TextMessage;
   readonly from: ChannelAddress;
   readonly request: CreateMessageRequest;
   readonly media: MessageMedia;
@@ -109,19 +109,19 @@ interface ReadText {
 
 /** The first rule that holds or suppresses the text decides. */
 async function verdictOf(
-  { claimed, shop, fields, from, request, media }: ReadText,
+  { claimed, shop, provider, message, from, request, media }: ReadText,
   { optOuts, countMessage }: SmsNormalizerDeps,
 ): Promise<Verdict> {
   // The operator who released it has seen it, so it is delivered unchanged.
   if (claimed.released) return { kind: 'deliver' };
   const text = {
     from: from.address,
-    content: messageText(fields),
-    media: media.media.map(({ part }) => part),
+    content: message.words,
+    media: media.media.map(({ identity }) => identity),
   };
   return (
     senderHold(from) ??
-    (await consentVerdict(shop, claimed, fields, from, request, optOuts)) ??
+    (await consentVerdict({ claimed, shop, provider, message, request }, optOuts)) ??
     transportHold(shop, from) ??
     (await floodHold(claimed.entry, text, shop.loop, countMessage)) ?? { kind: 'deliver' }
   );
@@ -165,28 +165,37 @@ async function followUp(
   }
 }
 
-function shopOf(shops: readonly SmsShop[], claimed: Claimed, accountSid: string): SmsShop {
+/** Among the shop's numbers, those of the text's account; those of another one only if need be. */
+function shopOf(
+  shops: readonly SmsShop[],
+  claimed: Claimed,
+  provider: ProviderTexts,
+  account: string,
+): SmsShop {
   const ofShop = shops.filter(({ shopId }) => shopId === claimed.entry.shopId);
-  const shop = ofShop.find(({ twilio }) => twilio.accountSid === accountSid) ?? ofShop[0];
+  const ofProvider = ofShop.filter((shop) => shop.account.provider === provider.name);
+  const shop = ofProvider.find((each) => each.account.id === account) ?? ofProvider[0] ?? ofShop[0];
   if (shop === undefined) throw new Error('The shop of this entry is no longer configured');
   return shop;
 }
 
 function requestOf(
   { entry }: Claimed,
-  fields: FormFields,
+  message: TextMessage,
   content: string,
-  from: ChannelAddress,
-  to: ChannelAddress,
 ): CreateMessageRequest {
+  const from = parseAddress(message.from);
   const hasNumber = isE164(from.address);
-  const profileName = lineOf(fields, 'ProfileName', MAX_NAME_LENGTH);
   // A WhatsApp user without a number, or a released short code or brand, would have neither a name
   // nor an address. The conversation is stored with the lane.
-  const name = profileName ?? (hasNumber ? undefined : from.address);
+  const name = message.name ?? (hasNumber ? undefined : from.address);
   return {
     contact: { ...(hasNumber && { phone: from.address }), ...(name !== undefined && { name }) },
-    conversation: { direction: 'inbound', type: 'sms', agent_contact: to.address },
+    conversation: {
+      direction: 'inbound',
+      type: 'sms',
+      agent_contact: parseAddress(message.to).address,
+    },
     message: {
       content,
       format: 'TEXT',

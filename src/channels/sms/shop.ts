@@ -1,6 +1,7 @@
 import type { RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { parseAddress } from './address.ts';
+import type { ProviderAccount } from './provider.ts';
 
 /** The SMS settings of a shop. */
 export interface SmsShop {
@@ -9,11 +10,12 @@ export interface SmsShop {
   readonly shopId: ShopId;
   /** The shop's own numbers: E.164, short codes, or RCS agents. */
   readonly numbers: readonly string[];
-  /** Finds the shop if `To` is none of its numbers. */
-  readonly messagingServiceSids?: readonly string[];
-  readonly twilio: TwilioAccount;
-  /** `twilio`: Twilio answers STOP and START on these numbers itself. */
-  readonly optOut: 'twilio' | 'none';
+  /** The provider's ids of groups of numbers. They find the shop if `to` is none of its numbers. */
+  readonly services?: readonly string[];
+  /** Its account at the provider of its numbers. */
+  readonly account: ProviderAccount;
+  /** `provider`: the provider answers STOP and START on these numbers itself. */
+  readonly optOut: 'provider' | 'none';
   readonly whatsapp: 'deliver' | 'hold';
   /**
    * Messages of one person above these limits are held: a flood, or a loop between two machines.
@@ -21,51 +23,35 @@ export interface SmsShop {
   readonly loop: RateLimits;
 }
 
-export interface TwilioAccount {
-  readonly accountSid: string;
-  /**
-   * All tokens that currently sign webhooks: two during a rotation. The first is the current one.
-   */
-  readonly authTokens: readonly string[];
-  readonly apiKeySid?: string;
-  readonly apiKeySecret?: string;
-  /** Replaces `https://api.twilio.com`, for tests and proxies. Its host is trusted. */
-  readonly apiBaseUrl?: string;
-}
-
 export interface ShopDirectory {
   /** The shop of a message to this address. */
-  find(accountSid: string, to: string, messagingServiceSid?: string): SmsShop | undefined;
-  /** All shops on one Twilio account. */
-  ofAccount(accountSid: string): readonly SmsShop[];
+  find(account: string, to: string, service?: string): SmsShop | undefined;
+  /** All shops on one account. */
+  ofAccount(account: string): readonly SmsShop[];
 }
 
-/** @throws {Error} two shops have the same number or messaging service of one account */
+/** @throws {Error} two shops have the same number or service of one account */
 export function createShopDirectory(shops: readonly SmsShop[]): ShopDirectory {
   const byAddress = new Map<string, SmsShop>();
   const byService = new Map<string, SmsShop>();
   const byAccount = new Map<string, SmsShop[]>();
   for (const shop of shops) {
-    const { accountSid } = shop.twilio;
+    const { id } = shop.account;
     for (const number of shop.numbers) {
-      claim(byAddress, key(accountSid, parseAddress(number).address), shop);
+      claim(byAddress, key(id, parseAddress(number).address), shop);
     }
-    for (const sid of shop.messagingServiceSids ?? []) {
-      claim(byService, key(accountSid, sid), shop);
-    }
-    byAccount.set(accountSid, [...(byAccount.get(accountSid) ?? []), shop]);
+    for (const service of shop.services ?? []) claim(byService, key(id, service), shop);
+    byAccount.set(id, [...(byAccount.get(id) ?? []), shop]);
   }
   return {
-    find: (accountSid, to, messagingServiceSid) =>
-      byAddress.get(key(accountSid, parseAddress(to).address)) ??
-      (messagingServiceSid === undefined
-        ? undefined
-        : byService.get(key(accountSid, messagingServiceSid))),
-    ofAccount: (accountSid) => byAccount.get(accountSid) ?? [],
+    find: (account, to, service) =>
+      byAddress.get(key(account, parseAddress(to).address)) ??
+      (service === undefined ? undefined : byService.get(key(account, service))),
+    ofAccount: (account) => byAccount.get(account) ?? [],
   };
 }
 
-const key = (accountSid: string, rest: string): string => `${accountSid} ${rest}`;
+const key = (account: string, rest: string): string => `${account} ${rest}`;
 
 function claim(owners: Map<string, SmsShop>, what: string, shop: SmsShop): void {
   const owner = owners.get(what);

@@ -6,6 +6,12 @@ import { NoAnswer } from './unsent.ts';
 export const SMS_PATH = '/sms/twilio';
 const TIMEOUT_MS = 20_000;
 
+type SmsConfig = NonNullable<ShopConfig['sms']>;
+/** Only Telnyx can sign its webhooks, so only texts to a number at Twilio can be made up. */
+export type TwilioNumbers = Pick<SmsConfig, 'numbers'> & {
+  readonly twilio: NonNullable<SmsConfig['twilio']>;
+};
+
 /** One inbound text, as Twilio posts it to the webhook. */
 export interface SignedWebhook {
   readonly params: Readonly<Record<string, string>>;
@@ -24,7 +30,7 @@ export interface SampleText {
  * @param publicUrl `http.publicUrl`: the signature covers the public URL of the webhook
  */
 export function signedWebhook(
-  { twilio, numbers }: NonNullable<ShopConfig['sms']>,
+  { twilio, numbers }: TwilioNumbers,
   publicUrl: string,
   { from, to = numbers[0] ?? '', body }: SampleText,
 ): SignedWebhook {

@@ -24,7 +24,7 @@ const AUTO_REPLY =
   /^(?:(?:re|aw|fwd?): *)*(?:auto(?:matic|mated)?[- ]?(?:reply|response|answer)|auto:|out of (?:the )?office|away from (?:the|my) office|automatische? (?:antwort|abwesenheit)|abwesenheitsnotiz|abwesend\b|réponse automatique|absence du bureau|respuesta automática|fuera de la oficina|risposta automatica|automatisch antwoord|resposta automática)/i;
 const BOUNCE =
   /^(?:undeliver(?:able|ed)\b|delivery (?:status notification|failure|has failed)|mail delivery (?:failed|system|subsystem)|returned mail|failure notice|unzustellbar|nicht zustellbar|message non distribué|no se puede entregar)/i;
-/** Words that carriers treat as an opt-out or opt-in. Twilio answers them itself. */
+/** Words that carriers treat as an opt-out or opt-in. SMS providers answer them themselves. */
 const OPT_OUT = /^\W*(?:stop|stopall|unsubscribe|cancel|end|quit|start|unstop|optout|revoke)\W*$/i;
 
 /**

@@ -4,6 +4,7 @@ import { causeCodeOf } from '../../runtime/error-code.ts';
 export const CHECKS = [
   'public-url',
   'twilio',
+  'telnyx',
   'reach',
   'platform',
   'clock',

@@ -15,13 +15,21 @@ import {
 import { checkCertificate, checkMx, checkRelay, type RelayToCheck, resolveMx } from './mail.ts';
 import { checkPlatform, type PlatformShop } from './platform.ts';
 import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
-import { calledUrl, checkPublicUrl, checkReach } from './public-url.ts';
+import {
+  calledUrl,
+  checkPublicUrl,
+  checkReach,
+  TELNYX,
+  TWILIO,
+  type WebhookProvider,
+} from './public-url.ts';
+import { checkTelnyxShop, type TelnyxShop } from './telnyx.ts';
 import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
 
 export interface DoctorTargets {
   readonly publicUrl: string;
-  /** Shops with an account at Twilio. */
-  readonly smsShops: readonly TwilioShop[];
+  readonly twilioShops: readonly TwilioShop[];
+  readonly telnyxShops: readonly TelnyxShop[];
   readonly platforms: readonly PlatformShop[];
   readonly dataDir: string;
   readonly maxMessageBytes: number;
@@ -72,20 +80,23 @@ type Check = (
 /** The function of each name in CHECKS. */
 const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
   // Only SMS needs a URL that is reachable from the internet.
-  'public-url': ({ publicUrl, smsShops }) =>
-    smsShops.length === 0 ? [] : [checkPublicUrl(publicUrl)],
+  'public-url': (targets) => {
+    const providers = providersOf(targets);
+    return providers.length === 0 ? [] : [checkPublicUrl(targets.publicUrl, providers)];
+  },
 
-  twilio: async ({ smsShops, publicUrl }, { fix, timeoutMs }) => {
-    if (smsShops.length === 0) {
+  twilio: async ({ twilioShops, telnyxShops, publicUrl }, { fix, timeoutMs }) => {
+    if (twilioShops.length === 0) {
+      if (telnyxShops.length > 0) return [];
       const { skipped } = resultsFor('twilio', 'SMS', 'an account at Twilio');
       return [skipped('not configured for any shop (except the fictitious one of the demo shop)')];
     }
-    const accounts = new Set(smsShops.map(({ twilio }) => twilio.accountSid));
+    const accounts = new Set(twilioShops.map(({ twilio }) => twilio.accountSid));
     const results = await Promise.all(
       [...accounts].map(async (sid) => {
         const ofAccount: CheckResult[] = [];
         // Sequentially, since shops with the same account share its rate limit.
-        for (const shop of smsShops.filter(({ twilio }) => twilio.accountSid === sid)) {
+        for (const shop of twilioShops.filter(({ twilio }) => twilio.accountSid === sid)) {
           const results = await checkTwilioShop(shop, { publicUrl, fix, timeoutMs });
           ofAccount.push(...ofShops([shop.name], results));
         }
@@ -95,10 +106,25 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return results.flat();
   },
 
-  reach: async ({ publicUrl, smsShops }, { timeoutMs, clock }) =>
-    smsShops.length === 0
-      ? []
-      : [checkReach(publicUrl, await get(calledUrl(publicUrl), timeoutMs, clock))],
+  telnyx: async ({ telnyxShops, publicUrl }, { timeoutMs }) => {
+    const results: CheckResult[] = [];
+    // Sequentially, since shops with the same account share its rate limit.
+    for (const shop of telnyxShops) {
+      const ofShop = await checkTelnyxShop(shop, { publicUrl, timeoutMs });
+      results.push(...ofShops([shop.name], ofShop));
+    }
+    return results;
+  },
+
+  reach: (targets, { timeoutMs, clock }) => {
+    const { publicUrl } = targets;
+    return Promise.all(
+      providersOf(targets).map(async (provider) => {
+        const answer = await get(calledUrl(publicUrl, provider), timeoutMs, clock);
+        return checkReach(publicUrl, answer, provider);
+      }),
+    );
+  },
 
   platform: async ({ platforms }, { timeoutMs }) => {
     const results = await Promise.all(
@@ -182,6 +208,15 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return typeof spool === 'object' ? [backupHint(dir, spool.bytes)] : [];
   },
 };
+
+/** Where the shops have numbers. */
+export const providersOf = ({
+  twilioShops,
+  telnyxShops,
+}: Pick<DoctorTargets, 'twilioShops' | 'telnyxShops'>): readonly WebhookProvider[] => [
+  ...(twilioShops.length > 0 ? [TWILIO] : []),
+  ...(telnyxShops.length > 0 ? [TELNYX] : []),
+];
 
 function stateOf({ folder, lock, secrets }: DataFolderStatus): GatewayState {
   if (lock === 'held') return 'running';

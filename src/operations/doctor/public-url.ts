@@ -3,25 +3,30 @@ import { isPublicAddress } from '../../runtime/ip-addresses.ts';
 import { type Answer, type CheckResult, resultsFor } from './check.ts';
 
 /**
- * Whether Twilio can call this URL and whether its signatures will match. Twilio signs the URL set
+ * Whether a provider can call this URL and whether signatures will match. Twilio signs the URL set
  * in its console; the gateway verifies against `http.publicUrl`.
+ * @param providers where the shops have numbers
  */
-export function checkPublicUrl(publicUrl: string): CheckResult {
+export function checkPublicUrl(
+  publicUrl: string,
+  providers: readonly WebhookProvider[] = [TWILIO],
+): CheckResult {
+  const at = providers.map(({ title }) => title).join(' and ');
   const { ok, warning, failed } = resultsFor(
     'public-url',
     'http.publicUrl',
-    'an https URL that is reachable from the internet, identical to the one set at Twilio',
+    `an https URL that is reachable from the internet, identical to the one set at ${at}`,
   );
   if (!URL.canParse(publicUrl)) return failed('not a URL', 'set it to https://<your host>');
   if (hasDefaultPort(publicUrl)) {
-    return failed(`${publicUrl} includes the default port`, 'remove the port, here and at Twilio');
+    return failed(`${publicUrl} includes the default port`, `remove the port, here and at ${at}`);
   }
   if (publicUrl.endsWith('/')) {
     return failed(`${publicUrl} ends with a slash`, 'remove the slash');
   }
   if (!isReachable(publicUrl)) {
     return warning(
-      `${publicUrl} is local or private: Twilio cannot reach it`,
+      `${publicUrl} is local or private: ${at} cannot reach it`,
       'set http.publicUrl to the public URL of this gateway',
     );
   }
@@ -31,13 +36,16 @@ export function checkPublicUrl(publicUrl: string): CheckResult {
       'put a TLS proxy in front of the gateway and set http.publicUrl to its https URL',
     );
   }
-  return ok(`${publicUrl}; set at Twilio, with method POST: ${webhookUrl(publicUrl)}`);
+  const toSet = providers.map(
+    (provider) => `set at ${provider.title}${provider.how}: ${urlToSet(publicUrl, provider)}`,
+  );
+  return ok([publicUrl, ...toSet].join('; '));
 }
 
 /** Names without public DNS records (RFC 6761, RFC 6762, RFC 9476, and names without a dot). */
 const PRIVATE_NAME = /^[^.]+$|\.(localhost|local|internal|lan|home\.arpa|alt)$/;
 
-/** Whether Twilio may be able to reach the host; public names are not resolved. */
+/** Whether a provider may be able to reach the host; public names are not resolved. */
 export function isReachable(publicUrl: string): boolean {
   const host = new URL(publicUrl).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIP(host) === 0 ? !PRIVATE_NAME.test(host) : isPublicAddress(host);
@@ -48,8 +56,12 @@ export function isReachable(publicUrl: string): boolean {
  * answered with 405 and `Allow: POST`. At most a warning, since many networks prevent a machine
  * from reaching its own public address.
  */
-export function checkReach(publicUrl: string, answer: Answer): CheckResult {
-  const url = calledUrl(publicUrl);
+export function checkReach(
+  publicUrl: string,
+  answer: Answer,
+  provider: WebhookProvider = TWILIO,
+): CheckResult {
+  const url = calledUrl(publicUrl, provider);
   const { ok, warning } = resultsFor(
     'reach',
     'webhook',
@@ -62,8 +74,8 @@ export function checkReach(publicUrl: string, answer: Answer): CheckResult {
   if (status === 405 && headers.get('allow') === 'POST') return ok('405 with Allow: POST');
   if (status >= 300 && status < 400) {
     return warning(
-      `${status}, a redirect: Twilio signs the original URL, so messages are lost`,
-      'set http.publicUrl and the URL at Twilio to the target of the redirect',
+      `${status}, a redirect, which ${provider.title} does not follow, so messages are lost`,
+      `set http.publicUrl and the URL at ${provider.title} to the target of the redirect`,
     );
   }
   if (status >= 502 && status <= 504) {
@@ -91,7 +103,20 @@ function todoFor(host: string, code: string): string {
   return 'start the proxy and the gateway; if both are running, request this URL from another network';
 }
 
-const PATH = '/sms/twilio';
+/** A provider of texts, as its webhook is set. */
+export interface WebhookProvider {
+  readonly title: string;
+  readonly path: string;
+  /** What is to be set besides the URL. */
+  readonly how: string;
+}
+
+export const TWILIO: WebhookProvider = {
+  title: 'Twilio',
+  path: '/sms/twilio',
+  how: ', with method POST',
+};
+export const TELNYX: WebhookProvider = { title: 'Telnyx', path: '/sms/telnyx', how: '' };
 
 /**
  * By default Twilio retries a webhook once, and only after a failed connection. The fragment of the
@@ -101,8 +126,13 @@ const OVERRIDES = '#rc=5&rp=all';
 const RETRIES = '5';
 const POLICY = 'all';
 
-/** The URL that Twilio signs and calls, without the fragment, which Twilio does not send. */
-export const calledUrl = (publicUrl: string): string => publicUrl.replace(/\/+$/, '') + PATH;
+/** The URL that the provider calls: Twilio does not send the fragment, nor sign it. */
+export const calledUrl = (publicUrl: string, { path }: WebhookProvider = TWILIO): string =>
+  publicUrl.replace(/\/+$/, '') + path;
+
+/** The URL to set at a provider. */
+export const urlToSet = (publicUrl: string, provider: WebhookProvider): string =>
+  provider === TWILIO ? webhookUrl(publicUrl) : calledUrl(publicUrl, provider);
 
 /** The URL to set at Twilio, for the webhook and for its fallback. */
 export const webhookUrl = (publicUrl: string): string => calledUrl(publicUrl) + OVERRIDES;

@@ -3,6 +3,7 @@ import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
 import { Conversations } from '../../../src/delivery/conversations.ts';
 import { Dispatcher } from '../../../src/delivery/dispatcher.ts';
 import { ShopPlatform } from '../../../src/delivery/shop-platform.ts';
+import type { SmsShop } from '../../../src/channels/sms/shop.ts';
 import { createIntake } from '../../../src/intake/intake.ts';
 import type { Normalizer } from '../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -75,9 +76,16 @@ const shopsFor = (apiBaseUrl: string) => {
 
 const notSms: Normalizer = () => Promise.reject(new Error('only texts come here'));
 
-export async function startInboundScene(): Promise<InboundScene> {
+/**
+ * @param shopsAt the shops, with their provider at this base URL
+ * @param resolved what media hosts resolve to
+ */
+export async function startInboundScene(
+  shopsAt: (baseUrl: string) => readonly SmsShop[] = shopsFor,
+  resolved: Readonly<Record<string, string>> = RESOLVED,
+): Promise<InboundScene> {
   const [twilio, { platform, url }] = await Promise.all([startTwilioStandIn(), startPlatform()]);
-  const shops = shopsFor(twilio.baseUrl);
+  const shops = shopsAt(twilio.baseUrl);
   const webhook = await startWebhook({ shops });
   const { store, metrics } = webhook;
   const intake = createIntake({
@@ -97,7 +105,7 @@ export async function startInboundScene(): Promise<InboundScene> {
       logger: silentLogger,
       metrics,
       lookup: (host, _options, callback) =>
-        callback(null, [{ address: RESOLVED[host] ?? '127.0.0.1', family: 4 }]),
+        callback(null, [{ address: resolved[host] ?? '127.0.0.1', family: 4 }]),
     },
   );
   const platforms = shops.map(({ shopId, name }) => {

@@ -261,7 +261,7 @@ describe('consent', () => {
     ['START', 'ICI', 'opt_in'],
     ['HELP', 'HELP', 'help_keyword'],
   ])('is what OptOutType %s says, whatever the text', async (OptOutType, Body, code) => {
-    for (const optOut of ['twilio', 'none'] as const) {
+    for (const optOut of ['provider', 'none'] as const) {
       const { normalized } = await arrive({ OptOutType, Body, From: '+14155550104' }, { optOut });
       expect(normalized.verdict).toMatchObject({ kind: 'suppressed', reason: { code } });
     }

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { laneOf, readIdentity, toArrival } from '../../../src/channels/sms/receive.ts';
-import { FormFields } from '../../../src/channels/sms/stored.ts';
+import { FormFields, readIdentity } from '../../../src/channels/sms/providers/twilio/form.ts';
+import { receivedText, twilioTexts } from '../../../src/channels/sms/providers/twilio/texts.ts';
+import { laneOf } from '../../../src/channels/sms/receive.ts';
 import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
 import { consentOf } from '../../../src/channels/sms/normalize/consent.ts';
 import type { SmsShop } from '../../../src/channels/sms/shop.ts';
@@ -25,7 +26,7 @@ import {
   OUR_NUMBER,
   THEIR_NUMBER,
 } from '../../support/twilio-stand-in.ts';
-import { type RunningWebhook, smsShop, startWebhook } from './running-door.ts';
+import { type RunningWebhook, smsShop, toArrival, startWebhook } from './running-door.ts';
 
 type Changes = Parameters<typeof inboundForm>[0];
 
@@ -194,7 +195,8 @@ it('the timestamp is the receipt, for a message found later the time it was sent
 
 describe('a bare keyword is the whole body, any case', () => {
   const KEYWORDS = 'STOP STOPALL UNSUBSCRIBE END QUIT CANCEL REVOKE OPTOUT'.split(' ');
-  const read = (body: string, optOutType = '') => consentOf({ body, optOutType }, true);
+  const read = (body: string, optOutType = '') =>
+    consentOf({ body, optOutType }, twilioTexts.keywords);
 
   it.each(KEYWORDS)('%s opts out', (word) => {
     for (const body of [word, word.toLowerCase(), ` ${word}\r\n`])
@@ -239,7 +241,7 @@ describe('a bare keyword is the whole body, any case', () => {
 describe('a START whose attempt was killed after the state had changed', () => {
   const identity = (body: string, n: number) =>
     inboundForm({ MessageSid: messageSid(n), Body: body, From: THEIR_NUMBER });
-  const lane = laneOf(readIdentity(new FormFields(identity('', 1))));
+  const lane = laneOf(receivedText(readIdentity(new FormFields(identity('', 1))), []));
 
   /** Opens a store, normalizes the next entry, and dies before it is settled. */
   const CHILD = `

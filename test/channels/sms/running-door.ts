@@ -5,9 +5,19 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
+import {
+  type TwilioAccount,
+  twilioShopAccount,
+} from '../../../src/channels/sms/providers/twilio/account.ts';
+import type {
+  FormPairs,
+  MessageIdentity,
+} from '../../../src/channels/sms/providers/twilio/form.ts';
+import { receivedText } from '../../../src/channels/sms/providers/twilio/texts.ts';
+import { arrivalOf } from '../../../src/channels/sms/receive.ts';
 import type { SmsShop } from '../../../src/channels/sms/shop.ts';
 import { createSmsWebhook } from '../../../src/channels/sms/door.ts';
-import { createIntake, type Intake } from '../../../src/intake/intake.ts';
+import { type Arrival, createIntake, type Intake } from '../../../src/intake/intake.ts';
 import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import type { Claimed } from '../../../src/spool/entry.ts';
@@ -29,18 +39,39 @@ import {
 export const PUBLIC_URL = 'https://sms.acme.example';
 export const WEBHOOK_URL = `${PUBLIC_URL}/sms/twilio`;
 
-export function smsShop(changes: Partial<SmsShop> = {}): SmsShop {
+export const TWILIO: TwilioAccount = { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN] };
+
+type ShopChanges = Partial<Omit<SmsShop, 'account' | 'services'>> & {
+  readonly twilio?: TwilioAccount;
+  readonly messagingServiceSids?: readonly string[];
+};
+
+/** A shop with a number at Twilio. */
+export function smsShop({
+  twilio = TWILIO,
+  messagingServiceSids,
+  ...changes
+}: ShopChanges = {}): SmsShop {
   return {
     name: 'acme',
     shopId: asShopId('11111111-1111-4111-8111-111111111111'),
     numbers: [OUR_NUMBER],
-    twilio: { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN] },
-    optOut: 'twilio',
+    account: twilioShopAccount(twilio),
+    ...(messagingServiceSids && { services: messagingServiceSids }),
+    optOut: 'provider',
     whatsapp: 'deliver',
     loop: { per10min: 30, perHour: 60, perDay: 150, sameBodyPerHour: 5 },
     ...changes,
   };
 }
+
+/** The arrival of a text from Twilio. */
+export const toArrival = (
+  shop: SmsShop,
+  identity: MessageIdentity,
+  pairs: FormPairs,
+  receivedAt?: number,
+): Arrival => arrivalOf(shop, receivedText(identity, pairs), receivedAt);
 
 export interface LogLine {
   readonly level: string;

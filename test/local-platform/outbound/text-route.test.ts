@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { twilioShopAccount } from '../../../src/channels/sms/providers/twilio/account.ts';
 import { textSender } from '../../../src/gateway/local.ts';
 import type { LocalPlatformOptions } from '../../../src/local-platform/local-platform.ts';
 import type { FindTextRoute, TextRoute } from '../../../src/local-platform/outbound/text-route.ts';
@@ -56,7 +57,7 @@ async function answered(setting: Setting) {
     },
     logger: { ...silentLogger, warn },
     replies: {
-      twilio: new Map([[SHOP.shopId, textSender(account, whatsappTemplate)]]),
+      texts: new Map([[SHOP.shopId, textSender(twilioShopAccount(account), whatsappTemplate)]]),
       schedule: { delaysMs: [20], giveUpAfterMs: 60_000 },
       findTextRoute,
     },

@@ -4,6 +4,8 @@ import {
   differences,
   isReachable,
   shownUrl,
+  TELNYX,
+  TWILIO,
   webhookUrl,
 } from '../../../src/operations/doctor/public-url.ts';
 
@@ -82,6 +84,18 @@ describe('http.publicUrl', () => {
     ['gw.acme.example', 'failed', /not a URL/],
   ] as const)('%s: %s', (url, status, found) => {
     expect(checkPublicUrl(url)).toMatchObject({ status, found: expect.stringMatching(found) });
+  });
+
+  test('names the URL to set at each provider', () => {
+    const { found } = checkPublicUrl('https://gw.acme.example', [TWILIO, TELNYX]);
+    expect(found).toBe(
+      'https://gw.acme.example; ' +
+        'set at Twilio, with method POST: https://gw.acme.example/sms/twilio#rc=5&rp=all; ' +
+        'set at Telnyx: https://gw.acme.example/sms/telnyx',
+    );
+    expect(checkPublicUrl('http://localhost:8080', [TELNYX]).found).toContain(
+      'Telnyx cannot reach it',
+    );
   });
 
   test('an address that is public is reachable', () => {

@@ -79,7 +79,6 @@ const STORED: readonly (readonly [string, Reason])[] = [
   ['the platform does not say whether it took the message', { code: 'unclear_answer' }],
   ['its raw bytes are damaged: they are not what was received', { code: 'raw_damaged' }],
   ['its raw bytes are missing from the data folder', { code: 'raw_missing' }],
-  ['Twilio asked for a pause (Retry-After)', { code: 'media_postponed' }],
   ['it failed here: TypeError', { code: 'internal_error', params: { error: 'TypeError' } }],
   [
     'the shop has no sms in the configuration',
@@ -116,9 +115,10 @@ const STORED: readonly (readonly [string, Reason])[] = [
   ['loop: a b', { code: 'other', params: { text: 'loop: a b' } }],
   ['', { code: 'other', params: { text: '' } }],
 ];
-/** Those whose words change: codes were written with hyphens. */
+/** Those whose words change: codes were written with hyphens, and texts had one provider. */
 const RENAMED: readonly (readonly [string, Reason])[] = [
   ['auto-generated', { code: 'auto_generated' }],
+  ['Twilio asked for a pause (Retry-After)', { code: 'media_postponed' }],
   ['auto-reply', { code: 'auto_reply' }],
   ['short-code', { code: 'short_code' }],
   ['impossible-number', { code: 'impossible_number' }],

@@ -3,22 +3,23 @@ import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Claimed } from '../../../spool/entry.ts';
 import type { OptOutStore } from '../../../spool/opt-out-store.ts';
-import { type ChannelAddress, isE164 } from '../address.ts';
+import { isE164, parseAddress } from '../address.ts';
+import type { Keywords, ProviderTexts, TextMessage } from '../provider.ts';
 import type { SmsShop } from '../shop.ts';
-import type { FormFields } from '../stored.ts';
 
 /**
- * The meaning of a message for consent. `help`: a request for help, which Twilio has answered.
+ * The meaning of a message for consent. `help`: a request for help, which the provider has
+ * answered.
  * `opt-in-if-out`: a keyword that opts in a person who had opted out, but is ordinary text from
  * others, like YES.
  */
 export type Consent = 'opt-out' | 'opt-in' | 'opt-in-if-out' | 'help' | 'none';
 
-const OPT_OUT = new Set('STOP STOPALL UNSUBSCRIBE END QUIT CANCEL REVOKE OPTOUT'.split(' '));
-const OPT_IN = new Set(['START', 'UNSTOP', 'YES']);
-
-/** ASCII letters only: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). */
-const BARE_WORD = /^[ \t\r\n]*([A-Za-z]+)[ \t\r\n]*$/;
+/**
+ * ASCII letters only: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). Some
+ * keywords have a space in them.
+ */
+const BARE_WORDS = /^[ \t\r\n]*([A-Za-z]+(?: [A-Za-z]+)?)[ \t\r\n]*$/;
 
 const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
   ['STOP', 'opt-out'],
@@ -27,28 +28,26 @@ const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
 ]);
 
 /**
- * How Twilio has handled a message: `OptOutType` if it sends one (Advanced Opt-Out, with
- * configurable keywords), otherwise its default handling of a message that consists of a keyword
- * only ("Twilio support for opt-out keywords": single-word messages, in any case). HELP and INFO
- * without `OptOutType` are questions.
+ * How the provider has handled a message: as it says, if it does (some have configurable
+ * keywords), otherwise by its default for a message that consists of a keyword only, in any case.
+ * HELP and INFO are questions unless the provider says that it answered.
  *
  * A text that only resembles a keyword (`STOP.`, `STOP!`, fullwidth or Cyrillic letters, an
- * invisible character) goes to the agent: Twilio answers none of these, so suppressing one would
- * leave a person who wants to opt out without any answer. If Twilio did treat one as a keyword, the
- * agent would see it and Twilio would block the answer.
- * @param message with the `body` as received
- * @param keywords whether Twilio's default handling applies to this number and transport
+ * invisible character) goes to the agent: the provider answers none of these, so suppressing one
+ * would leave a person who wants to opt out without any answer. If the provider did treat one as a
+ * keyword, the agent would see it and the provider would block the answer.
+ * @param keywords those of the provider; undefined if it handles none on this number and transport
  */
 export function consentOf(
-  message: { readonly body: string; readonly optOutType: string },
-  keywords: boolean,
+  message: Pick<TextMessage, 'body' | 'optOutType'>,
+  keywords: Keywords | undefined,
 ): Consent {
   const told = BY_TYPE.get(message.optOutType);
   if (told !== undefined) return told;
-  if (!keywords) return 'none';
-  const word = BARE_WORD.exec(message.body)?.[1]?.toUpperCase() ?? '';
-  if (OPT_OUT.has(word)) return 'opt-out';
-  return OPT_IN.has(word) ? 'opt-in-if-out' : 'none';
+  if (keywords === undefined) return 'none';
+  const words = BARE_WORDS.exec(message.body)?.[1]?.toUpperCase() ?? '';
+  if (keywords.optOut.has(words)) return 'opt-out';
+  return keywords.optIn.has(words) ? 'opt-in-if-out' : 'none';
 }
 
 /**
@@ -56,20 +55,25 @@ export function consentOf(
  * attempt reaches the same verdict, because the store knows which message changed the state.
  */
 export async function consentVerdict(
-  shop: SmsShop,
-  { entry }: Claimed,
-  fields: FormFields,
-  from: ChannelAddress,
-  request: CreateMessageRequest,
+  {
+    claimed: { entry },
+    shop,
+    provider,
+    message,
+    request,
+  }: {
+    readonly claimed: Claimed;
+    readonly shop: SmsShop;
+    readonly provider: ProviderTexts;
+    readonly message: TextMessage;
+    readonly request: CreateMessageRequest;
+  },
   optOuts: OptOutStore,
 ): Promise<Verdict | undefined> {
-  // Twilio's default keyword handling does not apply to WhatsApp; only OptOutType shows consent
-  // there.
-  const keywords = shop.optOut === 'twilio' && from.transport !== 'whatsapp';
-  const consent = consentOf(
-    { body: fields.first('Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
-    keywords,
-  );
+  const from = parseAddress(message.from);
+  // Providers handle no keywords by default on WhatsApp; there, only what they say shows consent.
+  const handled = shop.optOut === 'provider' && from.transport !== 'whatsapp';
+  const consent = consentOf(message, handled ? provider.keywords : undefined);
   const { shopId, lane, remoteId } = entry;
   if (consent === 'none') return undefined;
   if (consent === 'help') return { kind: 'suppressed', reason: { code: 'help_keyword' } };

@@ -7,18 +7,17 @@ import { missingAttachment, type OpenAttachment } from '../../../intake/normaliz
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { fileKindAt } from '../../../runtime/file-kind.ts';
-import type { FormFields, MessageIdentity } from '../stored.ts';
-import type { TwilioAccount } from '../shop.ts';
-import {
-  type Download,
-  type Downloader,
-  type MediaReference,
-  readMediaUrl,
-} from '../providers/twilio/media.ts';
-import { TwilioFailed } from '../providers/twilio/transport.ts';
+import type {
+  Download,
+  Downloader,
+  MediaReference,
+  MediaSource,
+  ProviderAccount,
+  ProviderTexts,
+  TextMessage,
+} from '../provider.ts';
+import { ProviderFailed } from '../providers/requests.ts';
 
-/** Twilio's limit per message. */
-const MAX_MEDIA = 10;
 const MIME_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,100}$/;
 
 export interface MediaParts {
@@ -37,73 +36,78 @@ export interface MessageMedia {
   dispose(): Promise<void>;
 }
 
-/** The media in `MediaUrl0` to `MediaUrl9` of a message. Fetches nothing yet. */
+/**
+ * The media of a message. Fetches nothing yet.
+ * @param of with the account whose credentials are used; one of another provider has none of use
+ */
 export function readMedia(
-  message: {
-    readonly identity: MessageIdentity;
-    readonly fields: FormFields;
-    readonly account: TwilioAccount;
+  of: {
+    readonly message: TextMessage;
+    readonly provider: ProviderTexts;
+    readonly account: ProviderAccount;
   },
   parts: MediaParts,
 ): MessageMedia {
+  const { message, provider, account } = of;
   const scratch = new Scratch(parts.scratchDir);
-  const media: Medium[] = [];
-  let refused = 0;
-  for (let index = 0; index < MAX_MEDIA; index += 1) {
-    const url = message.fields.first(`MediaUrl${index}`);
-    if (url === undefined || url === '') continue;
-    const declared = mimeType(message.fields.first(`MediaContentType${index}`));
-    const reference = readMediaUrl(url, message.identity, message.account);
-    if (reference === undefined) refused += 1;
-    const position = media.length + 1;
-    media.push(new Medium({ ...message, reference, declared, position, scratch }, parts));
-  }
+  const isOurs = account.provider === provider.name;
+  const media = message.media.map((reference, index) => {
+    const source = isOurs ? provider.mediaSource(reference, message, account) : undefined;
+    const position = index + 1;
+    return new Medium({ messageId: message.id, reference, source, position, scratch }, parts);
+  });
+  const refused = media.filter(({ isRefused }) => isRefused).length;
   return { media, refused, dispose: () => scratch.dispose() };
 }
 
 interface MediumFacts {
-  readonly identity: MessageIdentity;
-  readonly account: TwilioAccount;
+  readonly messageId: string;
+  readonly reference: MediaReference;
   /** Undefined if the URL does not belong to this message. */
-  readonly reference: MediaReference | undefined;
-  readonly declared: string | undefined;
+  readonly source: MediaSource | undefined;
   readonly position: number;
   readonly scratch: Scratch;
 }
 
 /** One of a message's media. */
 export class Medium {
-  /** The medium's SID; without one, its index in the message. */
+  /** The provider's id of the medium; without one, its index in the message. */
   readonly part: string;
+  /** Tells it from the media of other messages. */
+  readonly identity: string;
   /** The line in the content that replaces it. */
   readonly placeholder: string;
+  readonly isRefused: boolean;
   readonly #facts: MediumFacts;
+  readonly #declared: string | undefined;
   readonly #parts: MediaParts;
 
   constructor(facts: MediumFacts, parts: MediaParts) {
-    const { reference, declared, position } = facts;
-    const sid = reference?.mediaSid;
-    this.part = sid ?? `media-${position}`;
-    const named = sid === undefined ? [] : [sid];
-    this.placeholder = missingAttachment('retrieved', declared ?? 'unknown type', ...named);
+    const { reference, source, position } = facts;
+    this.part = source?.id ?? `media-${position}`;
+    this.identity = source === undefined ? this.part : (source.id ?? reference.url);
+    this.isRefused = source === undefined;
+    this.#declared = mimeType(reference.contentType);
+    const named = source?.id === undefined ? [] : [source.id];
+    this.placeholder = missingAttachment('retrieved', this.#declared ?? 'unknown type', ...named);
     this.#facts = facts;
     this.#parts = parts;
   }
 
   /**
-   * Tries once, starting at the MediaUrl, because the target of its redirect expires.
-   * @throws {TwilioFailed}
+   * Tries once, starting at the medium's URL, because the target of a redirect expires.
+   * @throws {ProviderFailed}
    */
   async fetch(signal: AbortSignal): Promise<OpenAttachment> {
-    const { reference, account, scratch } = this.#facts;
-    if (reference === undefined) throw new TwilioFailed('never', 'url_refused');
+    const { source, position, scratch } = this.#facts;
+    if (source === undefined) throw new ProviderFailed('never', 'url_refused');
     const path = await scratch.newPath();
     try {
-      const download = await this.#parts.download(reference.target, account, path, signal);
+      const download = await this.#parts.download(source, path, signal);
       // An empty file cannot be opened and some platforms refuse it, so the placeholder is more
       // useful.
-      if (download.size === 0) throw new TwilioFailed('never', 'empty');
-      return await describe(path, download, this.#facts);
+      if (download.size === 0) throw new ProviderFailed('never', 'empty');
+      return await describe(path, download, { declared: this.#declared, position });
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -111,7 +115,7 @@ export class Medium {
   }
 
   /** Why the entry waits for it. */
-  reasonOf({ message: failure }: TwilioFailed): Reason {
+  reasonOf({ message: failure }: ProviderFailed): Reason {
     return { code: 'media_failed', params: { medium: this.part, failure } };
   }
 
@@ -119,12 +123,12 @@ export class Medium {
    * Logs that it could not be fetched. Refused credentials also raise an alarm.
    * @param waitMs the time until the next try, if there is one
    */
-  report({ kind, message: reason }: TwilioFailed, waitMs?: number): void {
+  report({ kind, message: reason }: ProviderFailed, waitMs?: number): void {
     const { metrics, logger } = this.#parts;
     const isAlarm = kind === 'credentials';
     if (isAlarm) metrics.alarms.inc({ alarm: 'sms_media_credentials' });
     logger[isAlarm ? 'error' : 'warn']('sms.media_failed', {
-      messageSid: this.#facts.identity.messageSid,
+      messageSid: this.#facts.messageId,
       mediaSid: this.part,
       kind,
       reason,
@@ -136,7 +140,7 @@ export class Medium {
 async function describe(
   path: string,
   download: Download,
-  { declared, position }: MediumFacts,
+  { declared, position }: { readonly declared: string | undefined; readonly position: number },
 ): Promise<OpenAttachment> {
   const { type, extension } = await mediaTypeOf(
     path,

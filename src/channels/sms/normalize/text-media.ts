@@ -9,7 +9,7 @@ import {
   type OpenAttachment,
 } from '../../../intake/normalizer.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { TwilioFailed } from '../providers/twilio/transport.ts';
+import { ProviderFailed } from '../providers/requests.ts';
 import type { LateMedia } from '../stored.ts';
 import type { Medium } from './medium.ts';
 
@@ -42,7 +42,7 @@ export class TextMedia {
   readonly #receivedAt: number;
   readonly #minuteEndsAt: number;
   readonly #time: SharedTime;
-  /** The latest time that Twilio's Retry-After requested. */
+  /** The latest time that the provider's Retry-After requested. */
   #notBefore = 0;
 
   constructor(media: readonly Medium[], receivedAt: number, options: TextMediaOptions) {
@@ -80,8 +80,9 @@ export class TextMedia {
       return await this.#fetch(medium, endsAt, AbortSignal.any([signal, limit]));
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof TwilioFailed) && !limit.aborted) throw error;
-      const failure = error instanceof TwilioFailed ? error : new TwilioFailed('later', 'timeout');
+      if (!(error instanceof ProviderFailed) && !limit.aborted) throw error;
+      const failure =
+        error instanceof ProviderFailed ? error : new ProviderFailed('later', 'timeout');
       this.#notBefore = Math.max(this.#notBefore, clock() + (failure.retryAfterMs ?? 0));
       medium.report(failure);
       throw failure.kind === 'never'
@@ -105,7 +106,7 @@ export class TextMedia {
         factor: FACTOR,
         signal,
         shouldRetry: ({ error, retriesConsumed }) => {
-          if (!(error instanceof TwilioFailed) || error.kind !== 'later') return false;
+          if (!(error instanceof ProviderFailed) || error.kind !== 'later') return false;
           const now = clock();
           askAgainAt = now + (error.retryAfterMs ?? 0);
           return (
@@ -129,7 +130,7 @@ export interface LateRound {
 
 /**
  * Fetches the late media that no earlier attempt has uploaded, one after the other, and returns all
- * late media as attachments. A medium that can no longer be fetched (the hour is over, or Twilio
+ * late media as attachments. A medium that can no longer be fetched (the hour is over, or the provider
  * refused it permanently) becomes its placeholder. Empty if none could be fetched.
  * @throws {NotYet} for the first failure that may be temporary; the next attempt starts over
  */
@@ -152,7 +153,7 @@ export async function fetchLate(
       files.set(medium, await medium.fetch(AbortSignal.any([signal, limit])));
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof TwilioFailed)) throw error;
+      if (!(error instanceof ProviderFailed)) throw error;
       const waitMs = nextTryMs(late.until, clock(), error);
       medium.report(error, waitMs);
       if (waitMs !== undefined) {
@@ -183,7 +184,7 @@ export function onDemand(medium: Medium): Attachment {
         return await medium.fetch(signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof TwilioFailed)) throw error;
+        if (!(error instanceof ProviderFailed)) throw error;
         medium.report(error);
         throw new AttachmentUnavailable(sentence(medium.reasonOf(error)), { cause: error });
       }
@@ -200,7 +201,7 @@ export function onDemand(medium: Medium): Attachment {
 export function nextTryMs(
   until: number,
   now: number,
-  failure: Pick<TwilioFailed, 'kind' | 'retryAfterMs'>,
+  failure: Pick<ProviderFailed, 'kind' | 'retryAfterMs'>,
 ): number | undefined {
   const leftMs = until - now;
   if (leftMs <= 0 || failure.kind === 'never') return undefined;

@@ -2,16 +2,10 @@ import type { Arrival, Intake } from '../../../intake/intake.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import { BadParameter, readIdentity, toArrival } from '../receive.ts';
+import type { ListedText, MessageLists } from '../provider.ts';
+import { arrivalOf } from '../receive.ts';
 import type { SmsShop } from '../shop.ts';
-import { FormFields } from '../stored.ts';
-import {
-  type ListedMedium,
-  type ListedMessage,
-  type MessageLists,
-  toPairs,
-} from '../providers/twilio/message-lists.ts';
-import { TwilioFailed } from '../providers/twilio/transport.ts';
+import { BadParameter } from '../webhook-request.ts';
 
 /** Accepted per call: few enough that little is repeated after a failure. */
 const BATCH = 100;
@@ -25,20 +19,20 @@ export interface AcceptParts {
 
 /** A listed message and its shop. */
 export interface ForShop {
-  readonly message: ListedMessage;
+  readonly message: ListedText;
   readonly sentAt: number;
   readonly shop: SmsShop;
 }
 
 /**
- * Accepts the messages whose SID has no entry, in the given order. The look-up avoids requests for
- * media; the intake makes the final decision, so a webhook may arrive in between.
+ * Accepts the messages without an entry, in the given order. The look-up avoids requests for
+ * them; the intake makes the final decision, so a webhook may arrive in between.
  * @returns the number of new entries
- * @throws {TwilioFailed} {SpoolFull} {SpoolUnavailable} earlier messages were accepted
+ * @throws {ProviderFailed} {SpoolFull} {SpoolUnavailable} earlier messages were accepted
  */
 export async function acceptMissing(
   messages: readonly ForShop[],
-  lists: Pick<MessageLists, 'media'>,
+  lists: Pick<MessageLists, 'receive'>,
   parts: AcceptParts,
 ): Promise<number> {
   let found = 0;
@@ -46,7 +40,7 @@ export async function acceptMissing(
     const batch = await withoutKnown(messages.slice(start, start + BATCH), parts.spool);
     const arrivals: ShopArrival[] = [];
     for (const message of batch) {
-      const arrival = await arrivalOf(message, lists, parts);
+      const arrival = await read(message, lists, parts);
       if (arrival !== undefined) arrivals.push(arrival);
     }
     if (arrivals.length > 0) found += await accept(arrivals, parts);
@@ -65,43 +59,28 @@ async function withoutKnown(
   const known = new Set<string>();
   for (const shopId of new Set(messages.map(({ shop }) => shop.shopId))) {
     const ofShop = messages.filter(({ shop }) => shop.shopId === shopId);
-    const sids = ofShop.map(({ message }) => message.sid);
+    const sids = ofShop.map(({ message }) => message.id);
     for (const sid of await spool.knownKeys(shopId, 'sms', sids)) known.add(sid);
   }
-  return messages.filter(({ message }) => !known.has(message.sid));
+  return messages.filter(({ message }) => !known.has(message.id));
 }
 
-async function arrivalOf(
+async function read(
   { message, sentAt, shop }: ForShop,
-  lists: Pick<MessageLists, 'media'>,
+  lists: Pick<MessageLists, 'receive'>,
   { logger, metrics }: AcceptParts,
 ): Promise<ShopArrival | undefined> {
-  const media = message.numMedia > 0 ? await mediaOf(message.sid, lists, logger) : [];
-  const pairs = toPairs(message, media);
   try {
-    const arrival = toArrival(shop, readIdentity(new FormFields(pairs)), pairs, sentAt);
-    return { ...arrival, shop };
+    const text = await lists.receive(message, (reason) =>
+      logger.warn('sms.media_not_listed', { messageSid: message.id, reason }),
+    );
+    return { ...arrivalOf(shop, text, sentAt), shop };
   } catch (error) {
     if (!(error instanceof BadParameter)) throw error;
     // The webhook refuses such a message too. It must not block the following ones.
     metrics.alarms.inc({ alarm: 'sms_unreadable_message' });
     logger.error('sms.unreadable_message', { shop: shop.name, parameter: error.parameter });
     return undefined;
-  }
-}
-
-/** A message is accepted even if its media are no longer available. */
-async function mediaOf(
-  messageSid: string,
-  lists: Pick<MessageLists, 'media'>,
-  logger: Logger,
-): Promise<readonly ListedMedium[]> {
-  try {
-    return await lists.media(messageSid);
-  } catch (error) {
-    if (!(error instanceof TwilioFailed) || error.kind !== 'never') throw error;
-    logger.warn('sms.media_not_listed', { messageSid, reason: error.message });
-    return [];
   }
 }
 

@@ -1,20 +1,13 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import { isE164, parseAddress } from '../address.ts';
-import {
-  type ListedAccount,
-  type ListedMessage,
-  type MessageLists,
-  sentAt,
-  type Span,
-} from '../providers/twilio/message-lists.ts';
-import { credentialsOf, TwilioFailed } from '../providers/twilio/transport.ts';
-import type { ShopDirectory, SmsShop } from '../shop.ts';
+import type { ListedAccount, MessageLists, Span } from '../provider.ts';
+import { ProviderFailed } from '../providers/requests.ts';
+import type { ShopDirectory } from '../shop.ts';
 import { type AcceptParts, acceptMissing, type ForShop } from './accept-missing.ts';
 
 const HOUR_MS = 3_600_000;
 /**
- * Each run starts this much before the last one, for messages that Twilio listed late and for clock
+ * Each run starts this much before the last one, for messages that the provider listed late and for clock
  * differences. A first run goes back no further: earlier messages were answered by a previous
  * system, and a new installation must not answer them again.
  */
@@ -25,47 +18,9 @@ export const OVERLAP_MS = HOUR_MS;
  */
 const LONGEST_MS = 30 * 24 * HOUR_MS;
 const SPAN_MS = 6 * HOUR_MS;
-/** Twilio gives a webhook 15 s including all retries; until then, the message may still arrive. */
-const IN_FLIGHT_MS = 20_000;
-
-/** One Twilio account, with all of its shops. */
+/** An account, and how long its messages may still be on their way to the webhook. */
 export interface ReconciledAccount extends ListedAccount {
-  /**
-   * The values of To to list by. Undefined lists the whole account, because messages of a messaging
-   * service cannot be filtered.
-   */
-  readonly addresses: readonly string[] | undefined;
-}
-
-/** The accounts with a credential. An API key of any shop is preferred. */
-export function accountsOf(shops: readonly SmsShop[]): readonly ReconciledAccount[] {
-  const bySid = new Map<string, SmsShop[]>();
-  for (const shop of shops) {
-    const { accountSid } = shop.twilio;
-    bySid.set(accountSid, [...(bySid.get(accountSid) ?? []), shop]);
-  }
-  return [...bySid].flatMap(([accountSid, ofAccount]) => {
-    const keyed = ofAccount.find(({ twilio }) => twilio.apiKeySecret !== undefined);
-    const twilio = (keyed ?? ofAccount[0])?.twilio;
-    const [credential] = twilio ? credentialsOf(twilio) : [];
-    if (credential === undefined) return [];
-    const { apiBaseUrl } = twilio ?? {};
-    return [{ accountSid, credential, apiBaseUrl, addresses: addressesOf(ofAccount) }];
-  });
-}
-
-function addressesOf(shops: readonly SmsShop[]): string[] | undefined {
-  if (shops.some(({ messagingServiceSids = [] }) => messagingServiceSids.length > 0)) {
-    return undefined;
-  }
-  const addresses = shops.flatMap(({ numbers }) =>
-    numbers.flatMap((number) => {
-      const { transport, address } = parseAddress(number);
-      if (isE164(address)) return [address, `whatsapp:${address}`, `rcs:${address}`];
-      return transport === 'sms' ? [address] : [number];
-    }),
-  );
-  return [...new Set(addresses)];
+  readonly inFlightMs: number;
 }
 
 export interface ReconcileParts extends AcceptParts {
@@ -83,7 +38,7 @@ export interface ReconcileParts extends AcceptParts {
  * and accepts those that are not in the spool. The mark is the time up to which no message is
  * missing; it advances with every span, so an interrupted run is not repeated from its start.
  * @returns the number of missing messages
- * @throws {TwilioFailed} {SpoolFull} {SpoolUnavailable}
+ * @throws {ProviderFailed} {SpoolFull} {SpoolUnavailable}
  */
 export async function reconcileAccount(
   account: ReconciledAccount,
@@ -92,7 +47,7 @@ export async function reconcileAccount(
 ): Promise<number> {
   const { spool, clock } = parts;
   const startedAt = clock();
-  const name = `sms ${account.accountSid} reconciled until`;
+  const name = `sms ${account.name} reconciled until`;
   const since = (await markOrFirst(name, startedAt, spool)) - OVERLAP_MS;
   if (since < startedAt - LONGEST_MS) reportGap(since, startedAt, parts);
   const from = Math.max(since, startedAt - LONGEST_MS);
@@ -103,7 +58,7 @@ export async function reconcileAccount(
     const messages = await messagesFor(account, lists, span, parts);
     if (messages === undefined) {
       const parted = halves(span, startedAt);
-      if (parted === undefined) throw new TwilioFailed('never', 'too_many_messages');
+      if (parted === undefined) throw new ProviderFailed('never', 'too_many_messages');
       spans.unshift(...parted);
       continue;
     }
@@ -129,18 +84,18 @@ async function markOrFirst(
 /**
  * The inbound messages of a span that belong to a shop, in the order of DateSent, without
  * duplicates. Undefined if there are more than can be listed at once.
- * @throws {TwilioFailed}
+ * @throws {ProviderFailed}
  */
 async function messagesFor(
-  { accountSid, addresses }: ReconciledAccount,
+  { id, addresses, inFlightMs }: ReconciledAccount,
   lists: MessageLists,
   span: Span,
   { directory, clock, openedAt, maxPages }: ReconcileParts,
 ): Promise<readonly ForShop[] | undefined> {
   const now = clock();
-  // The webhook's own form has more data (ProfileName, a location), so it is preferred. The next
+  // The webhook may have more data than the list (a name, a location), so it is preferred. The next
   // run checks again.
-  const mayBeOnItsWay = (at: number) => at > openedAt && at > now - IN_FLIGHT_MS;
+  const mayBeOnItsWay = (at: number) => at > openedAt && at > now - inFlightMs;
   // Compared to the second, because a filter by day may have listed more.
   const earliest = Math.floor(span.from / 1000) * 1000;
   const found = new Map<string, ForShop>();
@@ -150,16 +105,15 @@ async function messagesFor(
     for await (const page of lists.pages(address, span)) {
       pages += 1;
       if (pages > maxPages) return undefined;
-      for (const message of page.filter(hasArrived)) {
-        // Twilio dates every message; one without a date is sorted first rather than lost.
-        const at = sentAt(message) ?? span.from;
-        if (message.accountSid !== accountSid || at < earliest || mayBeOnItsWay(at)) continue;
-        const { to, messagingServiceSid } = message;
-        const shop = directory.find(accountSid, to ?? '', messagingServiceSid ?? undefined);
+      for (const message of page) {
+        // A message without a date is sorted first rather than lost.
+        const at = message.sentAt ?? span.from;
+        if (message.account !== id || at < earliest || mayBeOnItsWay(at)) continue;
+        const shop = directory.find(id, message.to, message.service);
         if (shop !== undefined) listed.push({ message, sentAt: at, shop });
       }
     }
-    for (const each of oldestFirst(listed)) found.set(each.message.sid, each);
+    for (const each of oldestFirst(listed)) found.set(each.message.id, each);
   }
   return [...found.values()].sort((one, other) => one.sentAt - other.sentAt);
 }
@@ -168,10 +122,6 @@ function reportGap(since: number, now: number, { metrics, logger }: ReconcilePar
   metrics.alarms.inc({ alarm: 'sms_reconciliation_gap' });
   logger.error('sms.reconciliation_gap', { days: Math.floor((now - since) / (24 * HOUR_MS)) });
 }
-
-/** A message that is still `receiving` is listed again as `received`. */
-const hasArrived = ({ direction, status }: ListedMessage): boolean =>
-  direction === 'inbound' && status !== 'receiving';
 
 /**
  * Orders a list, which is newest first and has dates in whole seconds. For two texts within a

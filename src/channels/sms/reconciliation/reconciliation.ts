@@ -2,18 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields } from '../../../observability/logger.ts';
 import type { Leases } from '../../../runtime/leases.ts';
 import { createShopDirectory, type SmsShop } from '../shop.ts';
+import type { ApiPace, MessageLists } from '../provider.ts';
+import { APIS } from '../providers/registry.ts';
+import { ProviderFailed } from '../providers/requests.ts';
 import {
-  accountsOf,
   reconcileAccount,
   type ReconciledAccount,
   type ReconcileParts,
 } from './reconcile-account.ts';
-import {
-  type ApiPace,
-  connectMessageLists,
-  type MessageLists,
-} from '../providers/twilio/message-lists.ts';
-import { TwilioFailed } from '../providers/twilio/transport.ts';
 
 const EVERY_MS = 10 * 60_000;
 const MAX_PAGES = 100;
@@ -48,9 +44,10 @@ export interface Reconciliation {
 }
 
 /**
- * Finds texts that Twilio could not deliver while the webhook was down: Twilio retries for seconds,
- * then gives up. It runs at once and every 10 minutes, separately for each account, in one of the
- * gateways with a common store. A failure is logged, counted, and retried sooner.
+ * Finds texts that a provider could not deliver while the webhook was down: providers retry for
+ * seconds, then give up. It runs at once and every 10 minutes, separately for each account, in one
+ * of the gateways with a common store. A failure is logged, counted, and retried sooner. Accounts
+ * of a provider that does not list what it received are left out.
  */
 export function startReconciliation(
   options: ReconciliationOptions,
@@ -64,7 +61,7 @@ export function startReconciliation(
     openedAt: parts.clock(),
     maxPages: options.maxPages ?? MAX_PAGES,
   };
-  const loops = accountsOf(options.shops).map((account) =>
+  const loops = reconciledAccounts(options.shops).map((account) =>
     repeatFor(account, options, context, stopping.signal),
   );
   return {
@@ -75,6 +72,14 @@ export function startReconciliation(
   };
 }
 
+const reconciledAccounts = (shops: readonly SmsShop[]): ReconciledAccount[] =>
+  APIS.flatMap(({ name, lists }) => {
+    if (lists === undefined) return [];
+    const { inFlightMs } = lists;
+    const ofProvider = shops.filter(({ account }) => account.provider === name);
+    return lists.accountsOf(ofProvider).map((account) => ({ ...account, inFlightMs }));
+  });
+
 /** Resolves when it is stopped; never rejects. */
 async function repeatFor(
   account: ReconciledAccount,
@@ -82,7 +87,7 @@ async function repeatFor(
   parts: ReconcileParts & Pick<ReconciliationParts, 'leases'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { accountSid } = account;
+  const { name: accountSid } = account;
   const { clock, leases, logger, metrics } = parts;
   const lease = `sms reconciliation ${accountSid}`;
   let lists: MessageLists | undefined;
@@ -95,14 +100,14 @@ async function repeatFor(
         await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      lists ??= await connectMessageLists(account, { ...(pace && { pace }), clock, signal });
+      lists ??= await account.connect({ ...(pace && { pace }), clock, signal });
       const found = await reconcileAccount(account, lists, parts);
       const ms = Math.round(performance.now() - startedAt);
       logger[found > 0 ? 'warn' : 'debug']('sms.reconciliation', { accountSid, found, ms });
       failures = 0;
     } catch (error) {
       if (signal.aborted) break;
-      const failure = error instanceof TwilioFailed ? error : undefined;
+      const failure = error instanceof ProviderFailed ? error : undefined;
       const longerMs = Math.max(afterFailureMs[failures] ?? everyMs, failure?.retryAfterMs ?? 0);
       waitMs = Math.min(longerMs, LONGEST_WAIT_MS);
       failures += 1;

@@ -26,7 +26,7 @@ export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
           <Address name="Numbers" values={shop.sms.numbers} what="the number" />
           <Address
             name="Webhook"
-            hint="Set as the messaging webhook of the numbers at Twilio, with method POST"
+            hint="Set as the messaging webhook of the numbers at their provider, with method POST"
             values={[shop.sms.webhook]}
             what="the webhook"
           />

@@ -143,7 +143,8 @@ const ChannelSteps = ({ shop }: { readonly shop: Shop }) => (
     {shop.sms !== undefined && (
       <ChannelStep shop={shop.shop} platform={shop.platform} channel="sms">
         Set <Copied text={shop.sms.webhook} what="the webhook" /> as the messaging webhook of{' '}
-        {shop.sms.numbers[0] ?? 'the number'} at Twilio, and send a text message to that number
+        {shop.sms.numbers[0] ?? 'the number'} at its provider, and send a text message to that
+        number
       </ChannelStep>
     )}
     {shop.chat !== undefined && (

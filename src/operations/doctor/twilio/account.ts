@@ -1,11 +1,11 @@
 import type TwilioSDK from 'twilio';
+import { ProviderFailed } from '../../../channels/sms/providers/requests.ts';
+import type { TwilioAccount } from '../../../channels/sms/providers/twilio/account.ts';
 import {
   apiCalls,
   connectTwilio,
   type Credential,
-  TwilioFailed,
 } from '../../../channels/sms/providers/twilio/transport.ts';
-import type { TwilioAccount } from '../../../channels/sms/shop.ts';
 
 /** The webhooks of inbound messages; an empty URL is not set. */
 export interface InboundSettings {
@@ -175,7 +175,7 @@ async function withTwilioTrouble<T>(call: () => Promise<T>): Promise<T> {
 
 function trouble(error: unknown): unknown {
   // Anything else is a bug.
-  if (!(error instanceof TwilioFailed)) return error;
+  if (!(error instanceof ProviderFailed)) return error;
   const { status, code } = error;
   if (status === undefined) {
     return new TwilioTrouble(

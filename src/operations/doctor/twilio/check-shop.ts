@@ -1,8 +1,8 @@
+import type { TwilioAccount } from '../../../channels/sms/providers/twilio/account.ts';
 import {
   type Credential,
   credentialsOf,
 } from '../../../channels/sms/providers/twilio/transport.ts';
-import type { SmsShop } from '../../../channels/sms/shop.ts';
 import { type Change, type CheckResult, resultsFor } from '../check.ts';
 import { isReachable } from '../public-url.ts';
 import {
@@ -32,7 +32,13 @@ export interface TwilioCheckOptions {
   readonly timeoutMs: number;
 }
 
-export type TwilioShop = Pick<SmsShop, 'name' | 'numbers' | 'messagingServiceSids' | 'twilio'>;
+/** A shop with numbers at Twilio. */
+export interface TwilioShop {
+  readonly name: string;
+  readonly numbers: readonly string[];
+  readonly messagingServiceSids?: readonly string[];
+  readonly twilio: TwilioAccount;
+}
 
 /** Checks the credentials, numbers and messaging services of one shop. */
 export async function checkTwilioShop(

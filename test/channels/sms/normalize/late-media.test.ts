@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { followUpContentOf } from '../../../../src/channels/sms/normalize/content.ts';
-import { FormFields } from '../../../../src/channels/sms/stored.ts';
+import { messageText } from '../../../../src/channels/sms/providers/twilio/content.ts';
+import { FormFields } from '../../../../src/channels/sms/providers/twilio/form.ts';
 import { nextTryMs } from '../../../../src/channels/sms/normalize/text-media.ts';
 import { THEIR_NUMBER } from '../../../support/twilio-stand-in.ts';
 import { type LateScene, lateScene, ME, MINUTE, placeholder } from './late-scene.ts';
@@ -215,7 +216,9 @@ describe('the first words of the text', () => {
     ['a word without an end', 'x'.repeat(61), `${'x'.repeat(60)}\u2026`],
     ['emoji', '\u{1F600}'.repeat(61), `${'\u{1F600}'.repeat(60)}\u2026`],
   ])('%s', (_label, Body, shown) => {
-    const content = followUpContentOf(new FormFields([['Body', Body]]));
+    const content = followUpContentOf({
+      words: messageText(new FormFields([['Body', Body]])),
+    });
     expect(content).toBe(`Picture for: \u201C${shown}\u201D`);
   });
 });

@@ -1,7 +1,6 @@
 import type { Reason } from '../../../../src/domain/reasons.ts';
 import { join } from 'node:path';
-import { FormFields } from '../../../../src/channels/sms/stored.ts';
-import { readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
+import { FormFields, readIdentity } from '../../../../src/channels/sms/providers/twilio/form.ts';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
 import { type Arrival, createIntake } from '../../../../src/intake/intake.ts';
 import {
@@ -31,7 +30,7 @@ import {
   startTwilioStandIn,
   type TwilioStandIn,
 } from '../../../support/twilio-stand-in.ts';
-import { smsShop } from '../running-door.ts';
+import { smsShop, toArrival } from '../running-door.ts';
 
 export const MINUTE = 60_000;
 export const ME = mediaSid;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
 import type { SmsNormalizerOptions } from '../../../../src/channels/sms/normalize.ts';
-import type { TwilioAccount } from '../../../../src/channels/sms/shop.ts';
+import type { TwilioAccount } from '../../../../src/channels/sms/providers/twilio/account.ts';
 import {
   AttachmentLate,
   AttachmentUnavailable,

@@ -2,11 +2,12 @@ import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { FormFields } from '../../../../src/channels/sms/stored.ts';
-import { createDownloader } from '../../../../src/channels/sms/providers/twilio/media.ts';
+import { createDownloader } from '../../../../src/channels/sms/providers/media-download.ts';
+import { twilioShopAccount } from '../../../../src/channels/sms/providers/twilio/account.ts';
+import { FormFields, readIdentity } from '../../../../src/channels/sms/providers/twilio/form.ts';
+import { readText, twilioTexts } from '../../../../src/channels/sms/providers/twilio/texts.ts';
 import { readMedia } from '../../../../src/channels/sms/normalize/medium.ts';
 import { SharedTime, TextMedia } from '../../../../src/channels/sms/normalize/text-media.ts';
-import { readIdentity } from '../../../../src/channels/sms/receive.ts';
 import { AttachmentLate, AttachmentUnavailable } from '../../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
@@ -55,10 +56,12 @@ function text({ baseUrl = twilio.baseUrl, media: count = 1, ...how }: Setting = 
   ends(() => dir.remove());
   const { tryTimeoutMs = 10_000, retries = 4, minTimeoutMs = 1, overdueMs = 15_000 } = how;
   const fields = new FormFields(inboundForm({ MessageSid: MMS, ...mediaForm(MMS, count) }));
-  const account = { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl: baseUrl };
+  const account = twilioShopAccount({
+    ...{ accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl: baseUrl },
+  });
   const clock = () => now;
   const found = readMedia(
-    { identity: readIdentity(fields), fields, account },
+    { message: readText(readIdentity(fields), fields), provider: twilioTexts, account },
     {
       download: createDownloader({ maxBytes: 1e6, tryTimeoutMs, clock }),
       scratchDir: join(dir.path, 'scratch'),

@@ -1,15 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { TwilioShopAccount } from '../../../../src/channels/sms/providers/twilio/account.ts';
+import { accountsOf as accountsOfShops } from '../../../../src/channels/sms/providers/twilio/message-lists.ts';
 import {
-  accountsOf,
   halves,
   spansSince,
 } from '../../../../src/channels/sms/reconciliation/reconcile-account.ts';
+import type { SmsShop } from '../../../../src/channels/sms/shop.ts';
 import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from '../../../support/twilio-stand-in.ts';
-import { smsShop } from '../running-door.ts';
+import { smsShop, TWILIO } from '../running-door.ts';
 
 const KEY = { apiKeySid: `SK${'1'.repeat(32)}`, apiKeySecret: 'of the key' };
-const twilio = smsShop().twilio;
+const twilio = TWILIO;
+
+/** `smsShop` makes shops with numbers at Twilio. */
+const accountsOf = (shops: readonly SmsShop[]) =>
+  accountsOfShops(shops.map((shop) => ({ ...shop, account: shop.account as TwilioShopAccount })));
 
 test('the current auth token is a credential; an API key of any shop goes before it', () => {
   expect(accountsOf([smsShop()])).toEqual([

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
-import { readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
+import { FormFields, readIdentity } from '../../../../src/channels/sms/providers/twilio/form.ts';
 import { readStored } from '../../../../src/channels/sms/stored.ts';
-import { FormFields } from '../../../../src/channels/sms/stored.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { sharedLeases } from '../../../support/leases.ts';
@@ -19,7 +18,7 @@ import {
 } from '../../../support/twilio-stand-in.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { asShopId } from '../../../../src/domain/ids.ts';
-import { smsShop } from '../running-door.ts';
+import { smsShop, toArrival, TWILIO } from '../running-door.ts';
 import { bodyOf, MARK, reconciling, valueOf } from './running-reconciliation.ts';
 
 const MINUTE = 60_000;
@@ -124,8 +123,7 @@ describe('what was missing', () => {
     await runOnce();
     expect((await claim()).map(bodyOf).toSorted()).toEqual(['plain', 'rcs', 'whatsapp']);
     // With the service configured the whole account is listed, and the rest is known.
-    const { twilio } = smsShop();
-    await runOnce({ shops: [smsShop({ messagingServiceSids: [SERVICE], twilio })] });
+    await runOnce({ shops: [smsShop({ messagingServiceSids: [SERVICE] })] });
     expect((await claim()).map(bodyOf)).toEqual(['of the service']);
     expect(messages.requests.at(-1)?.query.has('To')).toBe(false);
   });
@@ -351,7 +349,7 @@ describe('the API', () => {
       credentials: `${apiKeySid}:key-secret`,
     });
     messages.keep({ sid: messageSid(1), sentAt: ago(MINUTE) });
-    const twilio = { ...smsShop().twilio, apiKeySid, apiKeySecret: 'key-secret' };
+    const twilio = { ...TWILIO, apiKeySid, apiKeySecret: 'key-secret' };
     await runOnce({ shops: [smsShop({ twilio })] });
     expect(await entries()).toHaveLength(1);
   });
@@ -384,13 +382,13 @@ describe('the API', () => {
     await runOnce();
     const [claimed] = await claim();
     if (claimed === undefined) throw new Error('nothing was accepted');
-    const { identity, fields } = readStored(claimed);
-    expect(identity).toEqual({
-      messageSid: messageSid(1),
-      accountSid: ACCOUNT_SID,
+    const { message } = readStored(claimed);
+    expect(message).toMatchObject({
+      id: messageSid(1),
+      account: ACCOUNT_SID,
       from: THEIR_NUMBER,
       to: OUR_NUMBER,
+      body: 'Line 1\nЗдравей 👋',
     });
-    expect(fields.first('Body')).toBe('Line 1\nЗдравей 👋');
   });
 });

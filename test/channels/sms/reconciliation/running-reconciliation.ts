@@ -1,5 +1,5 @@
 import { readStored } from '../../../../src/channels/sms/stored.ts';
-import type { ApiPace } from '../../../../src/channels/sms/providers/twilio/message-lists.ts';
+import type { ApiPace } from '../../../../src/channels/sms/provider.ts';
 import {
   type Reconciliation,
   startReconciliation,
@@ -49,7 +49,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
   /** The shops of a test, with their API at the stand-in. */
   const atStandIn = (shop: SmsShop): SmsShop => ({
     ...shop,
-    twilio: { ...shop.twilio, apiBaseUrl: twilio.baseUrl },
+    account: Object.assign({}, shop.account, { apiBaseUrl: twilio.baseUrl }),
   });
   const newIntake = () =>
     createIntake({ ...store, metrics, clock: Date.now, onAccepted: () => undefined });
@@ -107,8 +107,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
   };
 }
 
-export const bodyOf = (claimed: Claimed): string | undefined =>
-  readStored(claimed).fields.first('Body');
+export const bodyOf = (claimed: Claimed): string => readStored(claimed).message.body;
 
 export async function valueOf(
   metrics: Metrics,

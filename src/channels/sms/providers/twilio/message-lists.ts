@@ -1,62 +1,90 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import pRetry from 'p-retry';
 import { z } from 'zod';
-import type { Clock } from '../../../../runtime/clock.ts';
-import type { FormPairs } from '../../stored.ts';
-import {
-  type ApiAnswer,
-  type ApiCall,
-  apiCalls,
-  type CallApi,
-  connectTwilio,
-  type Credential,
-  TwilioFailed,
-} from './transport.ts';
+import { isE164, parseAddress } from '../../address.ts';
+import type {
+  ListedShop,
+  ListedText,
+  ListOptions,
+  MessageLists,
+  ProviderLists,
+  ReceivedText,
+} from '../../provider.ts';
+import { pacedCalls } from '../paced-calls.ts';
+import { ProviderFailed } from '../requests.ts';
+import type { TwilioShopAccount } from './account.ts';
+import { FormFields, type FormPairs, readIdentity } from './form.ts';
+import { receivedText } from './texts.ts';
+import { apiCalls, connectTwilio, type Credential, credentialsOf } from './transport.ts';
 
 /** Twilio's maximum page size. */
 const PAGE_SIZE = 1000;
 /** Twilio's limit per message. */
 const MAX_MEDIA = 10;
 
-/** Twilio's REST API for reconciliation. Every method throws {TwilioFailed}. */
-export interface MessageLists {
-  /** The maximum by which this machine's clock was ahead of Twilio's. */
-  readonly clockAheadMs: number;
-  /** Pages of the account's messages within a span, to one address if it is given. */
-  pages(to: string | undefined, span: Span): AsyncIterable<readonly ListedMessage[]>;
-  media(messageSid: string): Promise<readonly ListedMedium[]>;
-}
-
-/**
- * A period by DateSent. The last one has no end, so messages that arrive meanwhile belong to it.
- */
-export interface Span {
-  readonly from: number;
-  readonly to?: number;
-}
-
-/** The request rate; the defaults are for production. */
-export interface ApiPace {
-  /** Between two requests: four per second by default. */
-  readonly gapMs?: number;
-  /** The number of retries per request, after 1, 2, 4 s or up to twice that. */
-  readonly retries?: number;
-  readonly minTimeoutMs?: number;
-}
-
-export interface ListedAccount {
+/** One Twilio account, with all of its shops. */
+export interface ReconciledAccount {
   readonly accountSid: string;
   readonly credential: Credential;
-  readonly apiBaseUrl?: string | undefined;
+  readonly apiBaseUrl: string | undefined;
+  /**
+   * The values of To to list by. Undefined lists the whole account, because messages of a messaging
+   * service cannot be filtered.
+   */
+  readonly addresses: readonly string[] | undefined;
+}
+
+/** The accounts with a credential. An API key of any shop is preferred. */
+export function accountsOf(
+  shops: readonly ListedShop<TwilioShopAccount>[],
+): readonly ReconciledAccount[] {
+  const bySid = new Map<string, ListedShop<TwilioShopAccount>[]>();
+  for (const shop of shops) {
+    const { accountSid } = shop.account;
+    bySid.set(accountSid, [...(bySid.get(accountSid) ?? []), shop]);
+  }
+  return [...bySid].flatMap(([accountSid, ofAccount]) => {
+    const keyed = ofAccount.find(({ account }) => account.apiKeySecret !== undefined);
+    const account = (keyed ?? ofAccount[0])?.account;
+    const [credential] = account ? credentialsOf(account) : [];
+    if (credential === undefined) return [];
+    const { apiBaseUrl } = account ?? {};
+    return [{ accountSid, credential, apiBaseUrl, addresses: addressesOf(ofAccount) }];
+  });
+}
+
+function addressesOf(shops: readonly ListedShop[]): string[] | undefined {
+  if (shops.some(({ services = [] }) => services.length > 0)) {
+    return undefined;
+  }
+  const addresses = shops.flatMap(({ numbers }) =>
+    numbers.flatMap((number) => {
+      const { transport, address } = parseAddress(number);
+      if (isE164(address)) return [address, `whatsapp:${address}`, `rcs:${address}`];
+      return transport === 'sms' ? [address] : [number];
+    }),
+  );
+  return [...new Set(addresses)];
 }
 
 const TIMEOUT_MS = 30_000;
 
+export const twilioLists: ProviderLists<TwilioShopAccount> = {
+  // Twilio gives a webhook 15 s including all retries.
+  inFlightMs: 20_000,
+  accountsOf: (shops) =>
+    accountsOf(shops).map((account) => ({
+      id: account.accountSid,
+      name: account.accountSid,
+      addresses: account.addresses,
+      connect: (options) => connectMessageLists(account, options),
+    })),
+};
+
 /** The lists of one account; its requests are sent one after the other. */
-export async function connectMessageLists(
-  { accountSid, credential, apiBaseUrl }: ListedAccount,
-  { pace = {}, clock, signal }: { pace?: ApiPace; clock: Clock; signal: AbortSignal },
+async function connectMessageLists(
+  { accountSid, credential, apiBaseUrl }: ReconciledAccount,
+  options: ListOptions,
 ): Promise<MessageLists> {
+  const { clock, signal } = options;
   let clockAheadMs = 0;
   const call = apiCalls({
     baseUrl: apiBaseUrl,
@@ -67,9 +95,12 @@ export async function connectMessageLists(
       if (!Number.isNaN(theirs)) clockAheadMs = Math.max(clockAheadMs, clock() - theirs);
     },
   });
-  const paced = pacedCalls(call, pace, clock, signal);
-  const client = await connectTwilio(accountSid, credential, paced);
+  const client = await connectTwilio(accountSid, credential, pacedCalls(call, options));
   const { messages } = client.api.v2010.accounts(accountSid);
+  const mediaOf = async (messageSid: string): Promise<readonly ListedMedium[]> => {
+    const { instances } = await messages(messageSid).media.page({ pageSize: MAX_MEDIA });
+    return instances.map((instance) => listedMedium.parse(instance));
+  };
   return {
     get clockAheadMs() {
       return clockAheadMs;
@@ -85,57 +116,65 @@ export async function connectMessageLists(
       while (page !== undefined) {
         // Annotated, because the type of a page refers to itself.
         const { instances }: MessagePage = page;
-        yield instances.map((instance) => listedMessage.parse(instance));
+        yield instances
+          .map((instance) => listedMessage.parse(instance))
+          .filter(hasArrived)
+          .map(asListed);
         page = await page.nextPage();
       }
     },
-    async media(messageSid) {
-      const { instances } = await messages(messageSid).media.page({ pageSize: MAX_MEDIA });
-      return instances.map((instance) => listedMedium.parse(instance));
+    receive: async (listed, onMediaLost) => {
+      // Lists contain nothing else.
+      const { message } = listed as ListedAtTwilio;
+      const media =
+        message.numMedia > 0 ? await mediaStillThere(() => mediaOf(message.sid), onMediaLost) : [];
+      return asReceived(message, media);
     },
   };
 }
+
+/** A message is accepted even if its media are no longer available. */
+async function mediaStillThere(
+  media: () => Promise<readonly ListedMedium[]>,
+  onMediaLost: (reason: string) => void,
+): Promise<readonly ListedMedium[]> {
+  try {
+    return await media();
+  } catch (error) {
+    if (!(error instanceof ProviderFailed) || error.kind !== 'never') throw error;
+    onMediaLost(error.message);
+    return [];
+  }
+}
+
+interface ListedAtTwilio extends ListedText {
+  readonly message: ListedMessage;
+}
+
+const asListed = (message: ListedMessage): ListedAtTwilio => ({
+  id: message.sid,
+  account: message.accountSid,
+  service: message.messagingServiceSid ?? undefined,
+  to: message.to ?? '',
+  sentAt: (message.dateSent ?? message.dateCreated)?.getTime(),
+  message,
+});
+
+/** @throws {BadParameter} */
+function asReceived(message: ListedMessage, media: readonly ListedMedium[]): ReceivedText {
+  const pairs = toPairs(message, media);
+  return receivedText(readIdentity(new FormFields(pairs)), pairs);
+}
+
+/** A message that is still `receiving` is listed again as `received`. */
+const hasArrived = ({ direction, status }: ListedMessage): boolean =>
+  direction === 'inbound' && status !== 'receiving';
 
 /** The package does not export the type of its pages. */
 interface MessagePage {
   readonly instances: readonly unknown[];
   nextPage(): Promise<MessagePage> | undefined;
 }
-
-/** A longer Retry-After ends the run; the next run waits for it. */
-const LONGEST_WAIT_MS = 60_000;
-
-/** Makes calls one after the other at an interval, and retries temporary failures. */
-function pacedCalls(
-  callApi: CallApi,
-  { gapMs = 250, retries = 3, minTimeoutMs = 1000 }: ApiPace,
-  clock: Clock,
-  signal: AbortSignal,
-): CallApi {
-  let earliest = 0;
-  const attempt = async (call: ApiCall): Promise<ApiAnswer> => {
-    await delay(Math.max(earliest - clock(), 0), undefined, { signal });
-    earliest = clock() + gapMs;
-    return callApi(call);
-  };
-  return (call) =>
-    pRetry(() => attempt(call), {
-      retries,
-      minTimeout: minTimeoutMs,
-      randomize: true,
-      signal,
-      onFailedAttempt: async ({ error, retriesLeft }) => {
-        if (!isPassing(error) || retriesLeft === 0) return;
-        await delay(error.retryAfterMs ?? 0, undefined, { signal });
-      },
-      shouldRetry: ({ error }) => isPassing(error),
-    });
-}
-
-const isPassing = (error: Error): error is TwilioFailed =>
-  error instanceof TwilioFailed &&
-  error.kind === 'later' &&
-  (error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS;
 
 /**
  * A message in the Messages list (REST API, Message resource), with the names that `twilio` uses.
@@ -156,25 +195,20 @@ const listedMessage = z.object({
   dateSent: z.date().nullish().catch(undefined),
   dateCreated: z.date().nullish().catch(undefined),
 });
-export type ListedMessage = z.output<typeof listedMessage>;
+type ListedMessage = z.output<typeof listedMessage>;
 
 const listedMedium = z.object({
   sid: z.string(),
   contentType: z.string().nullish(),
   dateCreated: z.date().nullish().catch(undefined),
 });
-export type ListedMedium = z.output<typeof listedMedium>;
-
-/** When it was sent, in milliseconds; undefined if Twilio does not say. */
-export function sentAt({ dateSent, dateCreated }: ListedMessage): number | undefined {
-  return (dateSent ?? dateCreated)?.getTime();
-}
+type ListedMedium = z.output<typeof listedMedium>;
 
 /**
  * The parameters with which the webhook would have delivered this message, as far as the REST API
  * has them. ProfileName, ButtonText, the location and OptOutType exist in webhooks only.
  */
-export function toPairs(message: ListedMessage, media: readonly ListedMedium[]): FormPairs {
+function toPairs(message: ListedMessage, media: readonly ListedMedium[]): FormPairs {
   const { sid, accountSid, messagingServiceSid, numSegments } = message;
   const folder = `https://api.twilio.com/2010-04-01/Accounts/${accountSid}/Messages/${sid}/Media/`;
   return [

@@ -5,14 +5,15 @@ import type { ClientRequest } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { DownloaderOptions } from '../../../../../src/channels/sms/provider.ts';
+import { createDownloader } from '../../../../../src/channels/sms/providers/media-download.ts';
+import type { ProviderFailed } from '../../../../../src/channels/sms/providers/requests.ts';
+import type { TwilioAccount } from '../../../../../src/channels/sms/providers/twilio/account.ts';
 import {
-  createDownloader,
-  type DownloaderOptions,
   readMediaUrl,
   readRedirect,
+  twilioMedium,
 } from '../../../../../src/channels/sms/providers/twilio/media.ts';
-import type { TwilioFailed } from '../../../../../src/channels/sms/providers/twilio/transport.ts';
-import type { TwilioAccount } from '../../../../../src/channels/sms/shop.ts';
 import { ends } from '../../../../support/ends.ts';
 import { tempDir } from '../../../../support/temp-dir.ts';
 import {
@@ -52,8 +53,8 @@ async function download(
   by: TwilioAccount = account(twilio.baseUrl),
   host = API,
 ) {
-  const reference = readMediaUrl(host + PATH, IDENTITY, by);
-  if (reference === undefined) throw new Error('not a MediaUrl');
+  const source = twilioMedium(host + PATH, IDENTITY, by);
+  if (source === undefined) throw new Error('not a MediaUrl');
   const get = createDownloader({
     maxBytes: 1e6,
     tryTimeoutMs: 10_000,
@@ -61,15 +62,15 @@ async function download(
     ...options,
   });
   const path = join(dir.path, 'file');
-  const got = await get(reference.target, by, path, new AbortController().signal);
+  const got = await get(source, path, new AbortController().signal);
   return { ...got, bytes: await readFile(path) };
 }
 
-// What a download throws is a TwilioFailed; the test that reads another fails.
-const failure = (...args: Parameters<typeof download>): Promise<TwilioFailed> =>
+// What a download throws is a ProviderFailed; the test that reads another fails.
+const failure = (...args: Parameters<typeof download>): Promise<ProviderFailed> =>
   download(...args).then(
     () => Promise.reject(new Error('it did not fail')),
-    (error: unknown) => error as TwilioFailed,
+    (error: unknown) => error as ProviderFailed,
   );
 
 const resolvingTo = (...addresses: readonly string[]): LookupFunction => {

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { failureOf } from '../../../../../src/channels/sms/providers/requests.ts';
 import {
   apiCalls,
   connectTwilio,
   credentialsOf,
-  failureOf,
   rebase,
 } from '../../../../../src/channels/sms/providers/twilio/transport.ts';
 import { ends } from '../../../../support/ends.ts';
@@ -37,7 +37,7 @@ test('an error carries no credentials', async () => {
   const call = apiCalls({ baseUrl: standIn.baseUrl, timeoutMs: 60_000 });
   const client = await connectTwilio(ACCOUNT_SID, credential, call);
   const error: unknown = await client.incomingPhoneNumbers.list().catch((each: unknown) => each);
-  expect(error).toMatchObject({ name: 'TwilioFailed', status: undefined, code: 'ECONNRESET' });
+  expect(error).toMatchObject({ name: 'ProviderFailed', status: undefined, code: 'ECONNRESET' });
   const basic = Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString('base64');
   const printed = inspect(error, { depth: 9, showHidden: true });
   for (const secret of [AUTH_TOKEN, basic]) expect(printed).not.toContain(secret);

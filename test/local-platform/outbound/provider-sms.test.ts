@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
+import { twilioShopAccount } from '../../../src/channels/sms/providers/twilio/account.ts';
 import { textSender } from '../../../src/gateway/local.ts';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
@@ -11,7 +12,7 @@ import {
   SendFailed,
 } from '../../../src/local-platform/outbound/outbound.ts';
 import { SmsLog } from '../../../src/local-platform/outbound/sms.ts';
-import { TwilioSms } from '../../../src/local-platform/outbound/twilio-sms.ts';
+import { ProviderSms } from '../../../src/local-platform/outbound/provider-sms.ts';
 import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { serveMessages, tooManyRequests } from '../../support/twilio-messages.ts';
@@ -39,7 +40,7 @@ async function aTwilio() {
 
 const senderTo = (apiBaseUrl: string, timeoutMs?: number) =>
   textSender(
-    { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl },
+    twilioShopAccount({ accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl }),
     undefined,
     timeoutMs,
   );
@@ -90,7 +91,7 @@ async function failureOf(sending: Promise<unknown>): Promise<SendFailed> {
 }
 
 const way = (baseUrl: string, timeoutMs?: number) =>
-  new TwilioSms(new Map([[SHOP.shopId, senderTo(baseUrl, timeoutMs)]]), new SmsLog(newFolder()));
+  new ProviderSms(new Map([[SHOP.shopId, senderTo(baseUrl, timeoutMs)]]), new SmsLog(newFolder()));
 
 describe('a reply by SMS', () => {
   test("goes out from the shop's number", async () => {
@@ -244,7 +245,7 @@ describe('on the platform', () => {
       dir,
       agent: { kind: 'custom', agent: echo },
       replies: {
-        twilio: new Map([[SHOP.shopId, senderTo(baseUrl)]]),
+        texts: new Map([[SHOP.shopId, senderTo(baseUrl)]]),
         schedule: SOON,
       },
     });
@@ -274,7 +275,7 @@ describe('on the platform', () => {
     const platform = await startPlatform({
       agent: { kind: 'custom', agent: verbose },
       replies: {
-        twilio: new Map([[SHOP.shopId, senderTo(twilio.baseUrl)]]),
+        texts: new Map([[SHOP.shopId, senderTo(twilio.baseUrl)]]),
         schedule: SOON,
       },
     });

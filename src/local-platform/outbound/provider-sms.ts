@@ -20,6 +20,8 @@ export interface TextSender {
   readonly sendText: (text: OutgoingText) => Promise<string>;
   /** The provider's ids of messages with this text since then. @throws {SendFailed} */
   readonly findSent: (text: OutgoingText, since: Date) => Promise<readonly string[]>;
+  /** The provider's limit for one message with this text. */
+  readonly maxChars: (text: string) => number;
   /** The SID of a template with the variable 1, for WhatsApp replies after the service window. */
   readonly whatsappTemplate?: string;
 }
@@ -37,7 +39,7 @@ const VARIABLE_MAX_CHARS = 900;
  * Twilio has no idempotency key. After an attempt without an answer, or a crash, the message is
  * therefore looked up in the account's list before it is sent again.
  */
-export class TwilioSms implements Outbound {
+export class ProviderSms implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = false;
   readonly #senders: ReadonlyMap<string, TextSender>;
@@ -74,7 +76,9 @@ export class TwilioSms implements Outbound {
 
 /** @throws {SendFailed} permanent, when a template is needed and the shop has none */
 function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TextSender): Words[] {
-  if (needsTemplate !== true) return smsParts(content).map((body) => ({ body }));
+  if (needsTemplate !== true) {
+    return smsParts(content, sender.maxChars(content)).map((body) => ({ body }));
+  }
   const { whatsappTemplate: contentSid } = sender;
   if (contentSid === undefined) {
     throw new SendFailed('permanent', 'the customer wrote more than 24 hours ago', {

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { isAddress } from '../../address.ts';
+import { BadParameter, WebhookRefused } from '../../webhook-request.ts';
+
+/**
+ * The events of Telnyx's Messaging API v2, as its webhooks and its API have them. Members that are
+ * not used may have any type, and those that may be missing count as missing when they have
+ * another type than documented (Telnyx, "Receiving webhooks for messaging", "Inbound message").
+ */
+
+const eventSchema = z.object({
+  data: z.object({ event_type: z.string(), payload: z.record(z.string(), z.unknown()) }),
+});
+
+/** E.164, a short code or an alphanumeric sender. The API has it without the object at times. */
+const address = z.string().refine(isAddress);
+const party = z.union([
+  address,
+  z.object({ phone_number: address }).transform((each) => each.phone_number),
+]);
+/** One that cannot be read hides no other. */
+const parties = z
+  .array(z.unknown())
+  .transform((all) => all.flatMap((each) => party.safeParse(each).data ?? []));
+
+const messageSchema = z.object({
+  id: z.string().regex(/^[\w-]{1,64}$/),
+  from: party,
+  to: parties.refine((all) => all.length > 0),
+  cc: parties.catch([]),
+  direction: z.string().catch('inbound'),
+  text: z.string().catch(''),
+  subject: z.string().catch(''),
+  /** `STOP`, `START` or `HELP` if Telnyx answered the text itself. */
+  autoresponse_type: z.string().catch(''),
+  media: z.array(z.unknown()).catch([]),
+});
+const mediumSchema = z.object({ url: z.string(), content_type: z.string().optional().catch('') });
+/** A number in digits, which some of Telnyx's services do not quote. */
+export const errorCode = z.union([z.string(), z.number().transform(String)]);
+const statusSchema = z.object({
+  id: z.string().catch(''),
+  to: z.array(z.object({ status: z.string().catch('') })).catch([]),
+  errors: z.array(z.object({ code: errorCode.catch('') })).catch([]),
+});
+
+export interface TelnyxMessage {
+  readonly id: string;
+  readonly from: string;
+  /** All numbers that it was sent to; a group has several. */
+  readonly recipients: readonly string[];
+  readonly direction: string;
+  readonly text: string;
+  readonly subject: string;
+  readonly optOutType: string;
+  readonly media: readonly { readonly url: string; readonly contentType: string | undefined }[];
+}
+
+export interface TelnyxEvent {
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** @throws {WebhookRefused} not an event of the API's version 2 */
+export function readEvent(body: Uint8Array): TelnyxEvent {
+  try {
+    const { data } = eventSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')));
+    return { type: data.event_type, payload: data.payload };
+  } catch (cause) {
+    const text = "Not an event of Telnyx's webhook API version 2";
+    throw new WebhookRefused(400, 'malformed', text, { cause });
+  }
+}
+
+/** @throws {BadParameter} a member that every message has is missing or malformed */
+export function readMessage(payload: TelnyxEvent['payload']): TelnyxMessage {
+  const { data, error } = messageSchema.safeParse(payload);
+  if (error !== undefined) {
+    const name = `payload.${String(error.issues[0]?.path[0] ?? '')}`;
+    throw new BadParameter(name, `${name} must be given, in Telnyx's format`);
+  }
+  const { id, from, to, cc, direction, text, subject, autoresponse_type: optOutType } = data;
+  return {
+    ...{ id, from, direction, text, subject, optOutType },
+    recipients: [...new Set([...to, ...cc])],
+    media: data.media.flatMap((each) => {
+      const medium = mediumSchema.safeParse(each).data;
+      return medium === undefined ? [] : [{ url: medium.url, contentType: medium.content_type }];
+    }),
+  };
+}
+
+/** Of recipients (Telnyx, "Outbound message"); a fixed set keeps metric labels few. */
+const STATUSES: ReadonlySet<string> = new Set(
+  'queued sending sent delivered sending_failed delivery_failed delivery_unconfirmed'.split(' '),
+);
+const FAILED: ReadonlySet<string> = new Set(['sending_failed', 'delivery_failed']);
+
+/** The status of one of our messages for each recipient, with the code of its first error. */
+export function readStatuses(payload: TelnyxEvent['payload']) {
+  const { id, to, errors } = statusSchema.parse(payload);
+  const [code = ''] = errors.map((error) => error.code).filter(Boolean);
+  const statuses = to.map(({ status }) => ({
+    status: STATUSES.has(status) ? status : 'other',
+    ...(FAILED.has(status) && code !== '' && { code: code.slice(0, 20) }),
+  }));
+  return { id: id.slice(0, 64), statuses: statuses.length > 0 ? statuses : [{ status: 'other' }] };
+}

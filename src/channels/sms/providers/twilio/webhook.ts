@@ -1,0 +1,92 @@
+// Only this module, because the package's root loads the whole REST client. Its `webhook()` is
+// never used, since it accepts an environment variable instead of the token.
+import { validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js';
+import type { ProviderWebhook } from '../../provider.ts';
+import { contentTypeOf } from '../../webhook-request.ts';
+import type { TwilioShopAccount } from './account.ts';
+import {
+  FormFields,
+  type FormPairs,
+  messageStatus,
+  parseJson,
+  parseUrlencoded,
+  readIdentity,
+  readSids,
+} from './form.ts';
+import { receivedText } from './texts.ts';
+
+const JSON_TYPE = 'application/json';
+
+/**
+ * Twilio's webhook: a form, or JSON. The response to a message has a body that Twilio interprets as
+ * TwiML: any text in it would be sent to the customer.
+ */
+export const twilioWebhook: ProviderWebhook<TwilioShopAccount> = {
+  name: 'twilio',
+  contentTypes: ['application/x-www-form-urlencoded', JSON_TYPE],
+  accepted: { type: 'text/xml', body: '<?xml version="1.0" encoding="UTF-8"?><Response/>' },
+  read: (request) => {
+    const json = contentTypeOf(request.headers) === JSON_TYPE;
+    const pairs = json ? parseJson(request.body) : parseUrlencoded(request.body);
+    const fields = new FormFields(pairs);
+    const signed: SignedContent = json
+      ? { kind: 'json', body: request.body }
+      : { kind: 'form', fields };
+    const signature = request.headers['x-twilio-signature'];
+    return {
+      content: contentOf(fields, pairs),
+      isSignedBy: ({ authTokens }) =>
+        request.url !== undefined &&
+        typeof signature === 'string' &&
+        isSigned(authTokens, signature, request.url, signed),
+      unsigned: signature === undefined ? 'missing' : 'wrong',
+    };
+  },
+};
+
+/** @throws {BadParameter} */
+function contentOf(fields: FormFields, pairs: FormPairs) {
+  const status = messageStatus(fields);
+  if (status === undefined) {
+    return { kind: 'message', text: receivedText(readIdentity(fields), pairs) } as const;
+  }
+  // It is about one of our messages, so its `To` is the customer.
+  const { accountSid: account, messageSid: id } = readSids(fields);
+  return { kind: 'status', account, id, statuses: [{ status }] } as const;
+}
+
+/**
+ * The signed content: a form's parameters, or a JSON body by its hash in the URL's `bodySHA256`.
+ */
+type SignedContent =
+  | { readonly kind: 'form'; readonly fields: FormFields }
+  | { readonly kind: 'json'; readonly body: Buffer };
+
+/**
+ * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library tries
+ * the URL with and without its port, because Twilio's services differ in which one they sign.
+ * Twilio removes user and password before signing ("Security", notes on validating requests), which
+ * the library leaves to its caller.
+ * @param url the public URL as configured at Twilio, with the raw query; never built from Host
+ */
+function isSigned(
+  authTokens: readonly string[],
+  signature: string,
+  url: string,
+  content: SignedContent,
+): boolean {
+  const urls = [...new Set([withoutUserinfo(url), url])];
+  const signed = (valid: (token: string, candidate: string) => boolean): boolean =>
+    authTokens.some((token) => urls.some((candidate) => valid(token, candidate)));
+  if (content.kind === 'form') {
+    const params = content.fields.signed();
+    return signed((token, candidate) => validateRequest(token, signature, candidate, params));
+  }
+  // Without the hash, the signature would not cover the body.
+  if (!new URL(url).searchParams.get('bodySHA256')) return false;
+  const body = content.body.toString('utf8');
+  return signed((token, candidate) => validateRequestWithBody(token, signature, candidate, body));
+}
+
+const withoutUserinfo = (url: string): string =>
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1');

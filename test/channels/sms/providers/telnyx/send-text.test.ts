@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { inspect } from 'node:util';
+import { telnyxShopAccount } from '../../../../../src/channels/sms/providers/telnyx/account.ts';
+import { telnyxApi } from '../../../../../src/channels/sms/providers/telnyx/api.ts';
+import { TextNotSent } from '../../../../../src/channels/sms/providers/text-not-sent.ts';
+import { textSender } from '../../../../../src/gateway/local.ts';
+import { ProviderSms } from '../../../../../src/local-platform/outbound/provider-sms.ts';
+import { SmsLog } from '../../../../../src/local-platform/outbound/sms.ts';
+import { ends } from '../../../../support/ends.ts';
+import { serveTelnyx, type TelnyxApi, telnyxError } from '../../../../support/telnyx-api.ts';
+import { API_KEY, PUBLIC_KEY, TELNYX_NUMBER } from '../../../../support/telnyx-stand-in.ts';
+import { tempDir } from '../../../../support/temp-dir.ts';
+import { startTwilioStandIn, type TwilioStandIn } from '../../../../support/twilio-stand-in.ts';
+
+const PERSON = '+14155552671';
+const TEXT = { from: TELNYX_NUMBER, to: PERSON, body: 'Monday to Friday.' };
+
+let standIn: TwilioStandIn;
+let telnyx: TelnyxApi;
+
+beforeEach(async () => {
+  standIn = await startTwilioStandIn();
+  ends(() => standIn.close());
+  telnyx = serveTelnyx(standIn);
+});
+
+const account = (apiKey = API_KEY) =>
+  telnyxShopAccount({ apiKey, publicKey: PUBLIC_KEY, apiBaseUrl: standIn.baseUrl });
+const sender = (apiKey?: string, timeoutMs?: number) =>
+  telnyxApi.createSender(account(apiKey), timeoutMs);
+
+async function failureOf(sending: Promise<unknown>): Promise<TextNotSent> {
+  const error: unknown = await sending.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof TextNotSent) return error;
+  throw new Error('it did not fail as expected', { cause: error });
+}
+
+test('a text goes out, and its id is what Telnyx says', async () => {
+  const id = await sender().sendText(TEXT);
+  const { from, to, body: text } = TEXT;
+  expect(telnyx.sent).toEqual([{ id, from, to, text }]);
+});
+
+describe('a text that is not sent', () => {
+  test.each<[status: number, code: string, kind: TextNotSent['kind']]>([
+    [400, '10015', 'permanent'],
+    [401, '10009', 'transient'],
+    [403, '10010', 'transient'],
+    [404, '10005', 'permanent'],
+    [422, '40310', 'permanent'],
+    [429, '10011', 'transient'],
+    [500, '10007', 'transient'],
+    [503, '10007', 'transient'],
+  ])('with the status %d and the code %s: %s', async (status, code, kind) => {
+    telnyx.answerNext(telnyxError(status, code));
+    const failure = await failureOf(sender().sendText(TEXT));
+    expect(failure).toMatchObject({ kind, code, message: `Telnyx answered ${status}` });
+  });
+
+  test('to a person who wrote STOP is refused for good', async () => {
+    telnyx.answerNext(telnyxError(403, '40300'));
+    // Telnyx answers 403 for the block, which for other codes means the key.
+    expect(await failureOf(sender().sendText(TEXT))).toMatchObject({
+      kind: 'permanent',
+      code: '40300',
+    });
+  });
+
+  test('after a broken connection may have been', async () => {
+    telnyx.answerNext('reset');
+    expect(await failureOf(sender().sendText(TEXT))).toMatchObject({ kind: 'unsure' });
+  });
+
+  test('after an answer without an id may have been', async () => {
+    telnyx.answerNextText({
+      status: 200,
+      headers: { 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+    expect(await failureOf(sender().sendText(TEXT))).toMatchObject({ kind: 'unsure' });
+  });
+
+  test('after silence may have been', async () => {
+    telnyx.answerNext('stall');
+    expect(await failureOf(sender(undefined, 50).sendText(TEXT))).toMatchObject({
+      kind: 'unsure',
+      code: 'timeout',
+    });
+  });
+
+  test('as a template is refused, since Telnyx has none', async () => {
+    const { from, to } = TEXT;
+    const template = { from, to, contentSid: 'HX', contentVariables: '{}', shown: 'x' };
+    expect(await failureOf(sender().sendText(template))).toMatchObject({ kind: 'permanent' });
+    expect(telnyx.requests).toEqual([]);
+  });
+
+  test('has no key in its error', async () => {
+    const secret = 'KEY_that_is_secret';
+    const failure = await failureOf(sender(secret).sendText(TEXT));
+    expect(failure.kind).toBe('transient');
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(secret);
+  });
+});
+
+test('a text that may have been sent is found, if it has the same words and recipient', async () => {
+  const since = new Date();
+  const id = await sender().sendText(TEXT);
+  await sender().sendText({ ...TEXT, body: 'Other words' });
+  await sender().sendText({ ...TEXT, to: '+14155550199' });
+  expect(await sender().findSent(TEXT, since)).toEqual([id]);
+  expect(await sender().findSent({ ...TEXT, body: 'Never said' }, since)).toEqual([]);
+});
+
+test('what was sent long before is not found', async () => {
+  await sender().sendText(TEXT);
+  const later = new Date(Date.now() + 3_600_000);
+  expect(await sender().findSent(TEXT, later)).toEqual([]);
+});
+
+test('that the records cannot be read is not taken for none', async () => {
+  telnyx.answerNext({ status: 200, headers: { 'Content-Type': 'application/json' }, body: '[]' });
+  expect((await failureOf(sender().findSent(TEXT, new Date()))).kind).toBe('unsure');
+});
+
+test.each([
+  ['GSM 03.38', 'Grüße für 5 €', 670],
+  ['ASCII', 'Hello, we are open!', 1530],
+  ['letters of Europe in GSM 03.38', 'Grüße, à bientôt'.replace('ô', 'o'), 1530],
+  ['an emoji', 'Yes \u{1f44d}', 670],
+  ['brackets, which take two septets', '[x]', 670],
+])('a text with %s has parts of at most %#', (_label, text, chars) => {
+  expect(sender().maxChars(text)).toBe(chars);
+});
+
+test('a reply of the local platform goes out in parts, each sent once', async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const way = new ProviderSms(
+    new Map([['shop', textSender(account())]]),
+    new SmsLog(`${dir.path}/outbox`),
+  );
+  const parts: string[] = [];
+  const attempt = (unsureSince?: Date) => ({
+    unsureSince,
+    partsSent: parts.length,
+    partSent: (id: string) => Promise.resolve(void parts.push(id)),
+    isKnown: (id: string) => parts.includes(id),
+    signal: new AbortController().signal,
+  });
+  const content = Array.from({ length: 200 }, (_, n) => `Sentence number ${n}.`).join(' ');
+  const reply = {
+    ...{ id: 'reply', shop: 'shop', content, format: 'TEXT', at: new Date() },
+    ...{ from: TELNYX_NUMBER, fromName: 'Acme', to: PERSON, toName: undefined, email: undefined },
+  };
+  // Telnyx takes the second part, and the answer is lost.
+  const since = new Date();
+  telnyx.answerNextText({ status: 200 }, 'kept');
+  const first = way.send(reply, attempt());
+  await expect(first).rejects.toMatchObject({ kind: 'unsure' });
+  await way.send(reply, attempt(since));
+  expect(telnyx.sent.map(({ text }) => text).join(' ')).toBe(content);
+  expect(parts).toEqual(telnyx.sent.map(({ id }) => id));
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { readStored, storedSms } from '../../../src/channels/sms/stored.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
+import type { Claimed, EntryMeta } from '../../../src/spool/entry.ts';
+
+const SID = `SM${'1'.repeat(32)}`;
+const ACCOUNT = `AC${'a'.repeat(32)}`;
+
+/** An entry as it was written when Twilio was the only provider. */
+const META = { messageSid: SID, accountSid: ACCOUNT, from: '+14155552671', to: '+15550001111' };
+const RAW = [
+  ['MessageSid', SID],
+  ['AccountSid', ACCOUNT],
+  ['From', '+14155552671'],
+  ['To', '+15550001111'],
+  ['Body', 'Where is my order?'],
+  ['ProfileName', 'Ann'],
+  ['OptOutType', 'HELP'],
+  ['NumMedia', '1'],
+  ['MediaContentType0', 'image/jpeg'],
+  ['MediaUrl0', 'https://api.twilio.com/x'],
+];
+
+function claimed(meta: EntryMeta, raw: unknown): Claimed {
+  const entry = { shopId: asShopId('11111111-1111-4111-8111-111111111111'), meta };
+  const bytes = Buffer.from(JSON.stringify(raw));
+  // `readStored` reads nothing else of a claim.
+  return { entry, raw: { kind: 'inline', bytes } } as unknown as Claimed;
+}
+
+describe('an entry of an earlier version', () => {
+  test('is read as it was', () => {
+    const { provider, message, late } = readStored(claimed(META, RAW));
+    expect(provider.name).toBe('twilio');
+    expect(late).toBeUndefined();
+    expect(message).toEqual({
+      id: SID,
+      account: ACCOUNT,
+      from: '+14155552671',
+      to: '+15550001111',
+      body: 'Where is my order?',
+      words: 'Where is my order?',
+      context: [],
+      name: 'Ann',
+      optOutType: 'HELP',
+      media: [{ url: 'https://api.twilio.com/x', contentType: 'image/jpeg' }],
+    });
+  });
+
+  test('has the summary that it had', () => {
+    const raw = Buffer.from(JSON.stringify(RAW));
+    expect(storedSms.summaryOf(META, raw)).toEqual({
+      from: 'Ann +14155552671',
+      to: '+15550001111',
+      subject: '',
+      more: '',
+    });
+  });
+
+  test('may be the follow-up of one', () => {
+    const late = { parts: [`ME${'2'.repeat(32)}`], notBefore: 5, until: 9 };
+    expect(readStored(claimed({ ...META, late }, RAW)).late).toEqual(late);
+  });
+});
+
+describe('an entry of a provider that this version does not know', () => {
+  const meta = { provider: 'pigeon', from: '+14155552671', to: '+15550001111' };
+
+  test('is listed by its addresses', () => {
+    expect(storedSms.summaryOf(meta, Buffer.from('{}'))).toMatchObject({
+      from: '+14155552671',
+      to: '+15550001111',
+    });
+  });
+
+  test('is not read', () => {
+    expect(() => readStored(claimed(meta, {}))).toThrow('not known');
+  });
+});

@@ -263,4 +263,20 @@ export const MIGRATIONS: readonly string[] = [
     WHERE NOT EXISTS (SELECT 1 FROM contacts) AND NOT EXISTS (SELECT 1 FROM messages)
       AND NOT EXISTS (SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0);
   `,
+  // For people: what waits for them, who they are, and what they did to a ticket.
+  `
+  ALTER TABLE tickets ADD COLUMN waits_since TEXT;
+  UPDATE tickets SET waits_since = coalesce(last_message_at, created_at)
+    WHERE status IN ('New', 'Open', 'WaitingUser');
+  CREATE INDEX tickets_waiting ON tickets(shop, status, waits_since)
+    WHERE waits_since IS NOT NULL;
+  CREATE TABLE people (
+    user_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE ticket_steps (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, ticket_id TEXT NOT NULL, user_id TEXT NOT NULL,
+    what TEXT NOT NULL, assignee_id TEXT, at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX ticket_steps_ticket ON ticket_steps(ticket_id, seq);
+  `,
 ];

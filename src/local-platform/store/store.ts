@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { contactTable } from './contact-table.ts';
 import { conversationTable } from './conversation-table.ts';
 import { type Db, GroupCommit, openDatabase, statements } from './database.ts';
+import { deskTable } from './desk-table.ts';
 import { outgoingTable } from './outgoing-table.ts';
 import { type EventRow, eventTable } from './event-table.ts';
 import { type MediaFolder, mediaTable } from './media.ts';
@@ -21,6 +22,7 @@ export class Store {
   readonly media;
   readonly events;
   readonly outgoing;
+  readonly desk;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -38,6 +40,7 @@ export class Store {
     this.media = mediaTable(db);
     this.events = eventTable(db);
     this.outgoing = outgoingTable(db);
+    this.desk = deskTable(db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */

@@ -34,9 +34,10 @@ export function ticketTable(db: Db) {
   const { row, rows, run, one } = statements(db);
   const insert = one<[NewTicket & { id: string }], TicketRow>(
     `INSERT INTO tickets (id, shop, number, name, status, summary, agent_id, contact_id,
-       conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at)
+       conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at,
+       waits_since)
      VALUES (@id, @shop, @number, @name, 'New', @summary, @agentId, @contactId,
-       @conversationId, @messageId, @spokenAt, @summary, @now, @now) RETURNING *`,
+       @conversationId, @messageId, @spokenAt, @summary, @now, @now, @now) RETURNING *`,
   );
   const byId = row<[shop: string, id: string], TicketRow>(
     `SELECT * FROM tickets WHERE shop = ? AND id = ?`,
@@ -44,7 +45,9 @@ export function ticketTable(db: Db) {
   const update = run<[{ id: string; status: string; excerpt: string; now: string; at: string }]>(
     `UPDATE tickets SET status = @status, completed_at = NULL,
        last_message_at = max(coalesce(last_message_at, ''), @at),
-       last_message_content = @excerpt, updated_at = @now WHERE id = @id`,
+       last_message_content = @excerpt, updated_at = @now,
+       waits_since = iif(@status IN ('New', 'Open', 'WaitingUser'), coalesce(waits_since, @now), NULL)
+     WHERE id = @id`,
   );
   return {
     create: (ticket: NewTicket) => insert({ ...ticket, id: randomUUID() }),

@@ -46,6 +46,8 @@ export interface Problem {
 export interface Session {
   /** The name in the audit log: `operator`, one of `admin.operators`, or `ann's token "ci"`. */
   readonly operator: string;
+  /** `desk`: the Platform pages only; every other request is refused with `forbidden`. */
+  readonly role: 'operator' | 'desk';
   readonly endsAt: number;
 }
 

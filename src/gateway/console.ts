@@ -205,7 +205,9 @@ async function openSignIn(
 function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
   return [
     { name: OPERATOR, password: admin.password.reveal() },
-    ...(admin.operators ?? []).map(({ name, password }) => ({ name, password: password.reveal() })),
+    ...(admin.operators ?? []).map(({ name, password, role }) => ({
+      ...{ name, role, password: password.reveal() },
+    })),
   ];
 }
 

@@ -13,6 +13,7 @@ import type {
 import { checked, Refusal } from './refusal.ts';
 import type { EndedSessions, Sessions } from './sessions.ts';
 import type { ApiTokens } from './api-tokens.ts';
+import type { Role } from './roles.ts';
 import { type Caller, callerOf } from './sign-in.ts';
 
 const MAX_STREAMS = 50;
@@ -26,6 +27,8 @@ const MAX_IDS = 100;
 const HEARTBEAT_MS = 15_000;
 /** How long a stream may outlive its token. */
 const TOKENS_EVERY_MS = 2000;
+/** The events that people at the desk get; the others tell of what they may not request. */
+const OF_THE_DESK: ReadonlySet<StreamEvent['event']> = new Set(['signed_out']);
 /** A reader further behind is disconnected; EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
@@ -39,6 +42,7 @@ interface StreamParts {
 interface Reader {
   readonly res: Response;
   readonly operator: string;
+  readonly role: Role;
   /** Undefined for a program. */
   readonly sessionId: string | undefined;
   readonly tokenId: string | undefined;
@@ -87,12 +91,14 @@ export class Stream {
 
   publish(event: StreamEvent): void {
     const text = frame(event);
-    for (const reader of this.#readers) this.#write(reader, text);
+    for (const reader of this.#readers) {
+      if (isFor(reader, event.event)) this.#write(reader, text);
+    }
   }
 
   /** @throws {Refusal} too many streams are open */
   async open(req: Request, res: Response, caller: Caller): Promise<void> {
-    const { operator, session, token } = caller;
+    const { operator, role, session, token } = caller;
     const own = [...this.#readers].filter(
       (reader) => reader.operator === operator && reader.sessionId === session?.id,
     );
@@ -113,6 +119,7 @@ export class Stream {
     const reader: Reader = {
       res,
       operator,
+      role,
       sessionId: session?.id,
       tokenId: token?.id,
       end: session && this.#endOf(session),
@@ -122,6 +129,7 @@ export class Stream {
     res.on('close', () => this.#forget(reader));
     res.on('error', () => this.#forget(reader));
     this.#write(reader, 'retry: 2000\n\n');
+    if (!isFor(reader, 'overview')) return;
     try {
       this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
     } catch (error) {
@@ -215,6 +223,9 @@ export class Stream {
     this.#readers.delete(reader);
   }
 }
+
+const isFor = ({ role }: Reader, event: StreamEvent['event']): boolean =>
+  role === 'operator' || OF_THE_DESK.has(event);
 
 const frame = ({ event, data }: StreamEvent): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

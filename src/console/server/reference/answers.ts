@@ -4,6 +4,7 @@ import { CHANNELS } from '../../../domain/channel.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import { ruleSchema, severitySchema } from '../../../operations/alerts/alert.ts';
 import { CHECKS } from '../../../operations/doctor/check.ts';
+import { ROLES } from '../roles.ts';
 import type * as Contract from '../../contract.ts';
 
 /**
@@ -58,6 +59,7 @@ export const problem = named(
 export const session = named(
   answer<Contract.Session>({
     operator: text('The name in the audit log.'),
+    role: z.enum(ROLES).describe('Of a token: operator, within its scope.'),
     endsAt: time('When the session or the token ends'),
   }),
   'Session',

@@ -1,6 +1,7 @@
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { problem } from './answers.ts';
+import { permits } from '../roles.ts';
 import {
   type Access,
   type AdminOperation,
@@ -89,7 +90,9 @@ function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation)
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   registry.registerPath({
     ...{ operationId: id, tags: [tag], method, path, summary },
-    description: [description, NEEDED[access]].filter((part) => part !== '').join('\n\n'),
+    description: [description, NEEDED[access] + roleOf(operation)]
+      .filter((part) => part !== '')
+      .join('\n\n'),
     security: SECURITY[access].map((name) => ({ [name]: [] })),
     'x-sluice-access': access,
     request: {
@@ -112,6 +115,12 @@ function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation)
     responses: { ...successOf(operation), ...errorsIn(operation) },
   });
 }
+
+/** The routes outside of `/api` are not for the role desk, but for those that need no credentials. */
+const roleOf = ({ method, path, access }: AdminOperation): string =>
+  access !== 'anyone' && permits('desk', method.toUpperCase(), path.replace(/^\/api/, ''))
+    ? ' Also for the role `desk`.'
+    : '';
 
 function successOf({ success: { status, description, schema, type } }: AdminOperation) {
   if (schema !== undefined) {

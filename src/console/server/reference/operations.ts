@@ -48,7 +48,11 @@ interface Success {
 export const ERRORS = {
   400: ['Invalid', 'invalid', 'The request is not valid; the message names the field.'],
   401: ['SignedOut', 'signed_out', 'Without credentials, or with wrong, expired or revoked ones.'],
-  403: ['Forbidden', 'forbidden', 'The token does not permit this, or a change lacks its header.'],
+  403: [
+    'Forbidden',
+    'forbidden',
+    'The token or the role does not permit this, or a change lacks its header.',
+  ],
   404: ['NotFound', 'not_found', 'There is no such thing, or not any more.'],
   409: ['Conflict', 'conflict', 'The state forbids it.'],
   429: ['TooManyTries', 'too_many_tries', 'Too many wrong passwords or tokens: see `Retry-After`.'],

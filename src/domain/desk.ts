@@ -120,6 +120,21 @@ export interface CannedText {
   readonly text: string;
 }
 
+/** A ticket that somebody changes, as they saw it. */
+export interface TicketAsSeen {
+  readonly shopId: string;
+  readonly id: string;
+  readonly version: string;
+  /** The person's name. */
+  readonly who: string;
+}
+
+/** A ticket that has changed. */
+export interface ChangedTicket {
+  readonly shopId: string;
+  readonly id: string;
+}
+
 /** A reply or an internal note. */
 export interface NewDeskMessage {
   readonly text: string;

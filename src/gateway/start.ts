@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { FleetWatch } from './fleet-watch.ts';
+import { deskAccess } from './desk.ts';
 import { createConfigurationService } from './configuration-service.ts';
 import type { LoadedDelivery } from './delivery/delivery-thread.ts';
 import { openDelivery, type OpenDelivery } from './delivery/open-delivery.ts';
@@ -74,8 +75,6 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   const index = openIndex(base, store);
   readiness.add('spool', () => store.spool.probe());
 
-  const { clients, localUrl } = await connectPlatforms({ ...base, store });
-
   // Set later, when the parts behind them exist.
   const opened: {
     delivery?: OpenDelivery;
@@ -83,6 +82,10 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     smtp?: ListenAddress | undefined;
     fleet?: FleetWatch | undefined;
   } = {};
+  const { clients, localUrl, desk } = await connectPlatforms({
+    ...{ ...base, store },
+    onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
+  });
   const backlog = new Backlog();
   const intake = createIntake({
     ...{ ...store, backlog, metrics, clock },
@@ -129,6 +132,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
     ...{ ...base, store, index, readiness, status, configuration, incidents },
+    desk: deskAccess(live, desk),
     wake: () => delivery.wake(),
     metricsText: () => delivery.metricsText(),
     health: () => delivery.health(),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ChangedTicket } from '../domain/desk.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RelayOptions } from '../runtime/relay-transport.ts';
 import { AgentRunner } from './agent/agent-runner.ts';
@@ -47,6 +48,8 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly replies?: RepliesOptions;
   /** Called once a reply has been sent. */
   readonly onReply?: (reply: ReplyNotice) => void;
+  /** Called after each change of a ticket: a message, its delivery, what a person did. */
+  readonly onTicketChanged?: (ticket: ChangedTicket) => void;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -130,11 +133,12 @@ function assemble(
     onReplyStored(conversationId);
     desk.changed(conversationId);
   });
-  const { textsDir } = options;
+  const { textsDir, onTicketChanged } = options;
   const desk = new Desk({
     ...{ store, media, now, agentListens },
     texts: textsDir === undefined ? undefined : new KnowledgeFolder(textsDir, logger),
     onReply: onReplyStored,
+    onChanged: onTicketChanged,
     onHandedBack: (conversationId) => runner.notify(conversationId),
   });
   let url = '';

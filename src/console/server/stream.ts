@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { everyInStep } from '../../runtime/clock.ts';
 import type {
+  DeskSummary,
   History,
   HistoryRange,
   Incident,
@@ -28,12 +29,15 @@ const HEARTBEAT_MS = 15_000;
 /** How long a stream may outlive its token. */
 const TOKENS_EVERY_MS = 2000;
 /** The events that people at the desk get; the others tell of what they may not request. */
-const OF_THE_DESK: ReadonlySet<StreamEvent['event']> = new Set(['signed_out']);
+const OF_THE_DESK: ReadonlySet<StreamEvent['event']> = new Set<StreamEvent['event']>([
+  ...(['desk', 'tickets', 'presence', 'signed_out'] as const),
+]);
 /** A reader further behind is disconnected; EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
 interface StreamParts {
   readonly overview: () => Promise<Overview>;
+  readonly desk: () => DeskSummary;
   readonly sessions: Sessions;
   readonly tokens: Pick<ApiTokens, 'validIds'>;
   readonly logger: Logger;
@@ -57,6 +61,8 @@ export class Stream {
   readonly #readers = new Set<Reader>();
   /** New and changed entries since the last event. */
   readonly #ids = new Set<string>();
+  /** Changed tickets since the last event, by id. */
+  readonly #tickets = new Map<string, { readonly shop: string; readonly id: string }>();
   #endTimers: readonly (() => void)[] = [];
   #publishing = false;
   #checking = false;
@@ -69,7 +75,10 @@ export class Stream {
 
   start(): void {
     this.#endTimers = [
-      everyInStep(OVERVIEW_EVERY_MS, () => void this.#publishOverview()),
+      everyInStep(OVERVIEW_EVERY_MS, () => {
+        this.#publishDesk();
+        void this.#publishOverview();
+      }),
       everyInStep(IDS_EVERY_MS, () => this.#publishIds()),
       everyInStep(TOKENS_EVERY_MS, () => void this.#checkTokens()),
     ];
@@ -87,6 +96,10 @@ export class Stream {
   /** Called for every message; returns at once without readers. */
   entryChanged(id: string): void {
     if (this.#readers.size > 0 && this.#ids.size < MAX_IDS) this.#ids.add(id);
+  }
+
+  ticketChanged(shop: string, id: string): void {
+    if (this.#readers.size > 0 && this.#tickets.size < MAX_IDS) this.#tickets.set(id, { shop, id });
   }
 
   publish(event: StreamEvent): void {
@@ -129,8 +142,9 @@ export class Stream {
     res.on('close', () => this.#forget(reader));
     res.on('error', () => this.#forget(reader));
     this.#write(reader, 'retry: 2000\n\n');
-    if (!isFor(reader, 'overview')) return;
     try {
+      this.#write(reader, frame({ event: 'desk', data: this.#parts.desk() }));
+      if (!isFor(reader, 'overview')) return;
       this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
     } catch (error) {
       // The next interval sends an overview.
@@ -194,11 +208,26 @@ export class Stream {
     }
   }
 
+  #publishDesk(): void {
+    if (this.#readers.size === 0) return;
+    try {
+      this.publish({ event: 'desk', data: this.#parts.desk() });
+    } catch (error) {
+      this.#parts.logger.warn('console.failed', errorFields(error));
+    }
+  }
+
   #publishIds(): void {
-    if (this.#ids.size === 0) return;
-    const ids = [...this.#ids];
-    this.#ids.clear();
-    this.publish({ event: 'entries', data: { ids } });
+    if (this.#ids.size > 0) {
+      const ids = [...this.#ids];
+      this.#ids.clear();
+      this.publish({ event: 'entries', data: { ids } });
+    }
+    if (this.#tickets.size > 0) {
+      const tickets = [...this.#tickets.values()];
+      this.#tickets.clear();
+      this.publish({ event: 'tickets', data: { tickets } });
+    }
   }
 
   #write(reader: Reader, text: string): void {

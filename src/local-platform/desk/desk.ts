@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import {
   type CannedText,
+  type ChangedTicket,
   DESK_FILES_MAX_BYTES,
   type DeskFile,
   DeskRefused,
   type DeskStep,
   type DeskTicket,
   type NewDeskMessage,
+  type TicketAsSeen,
   type WaitingCount,
   type WaitingTicket,
 } from '../../domain/desk.ts';
@@ -33,26 +35,12 @@ export interface DeskParts {
   readonly agentListens: (shop: string) => boolean;
   /** The shop's own texts; undefined without a folder of them. */
   readonly texts: KnowledgeFolder | undefined;
+  /** Called after each change of a ticket. */
+  readonly onChanged: ((ticket: ChangedTicket) => void) | undefined;
   /** Called once a reply is stored and can be sent. */
   readonly onReply: (conversationId: string) => void;
   /** Called once the agent has a message to answer again. */
   readonly onHandedBack: (conversationId: string) => void;
-}
-
-/** A ticket that somebody changes, as they saw it. */
-export interface TicketAsSeen {
-  /** In any case. */
-  readonly shopId: string;
-  readonly id: string;
-  readonly version: string;
-  /** The person's name. */
-  readonly who: string;
-}
-
-/** A ticket has changed. */
-export interface ChangedTicket {
-  readonly shopId: string;
-  readonly id: string;
 }
 
 /** A change in progress, within a write. */
@@ -77,24 +65,16 @@ interface Changing extends Authoring {
  */
 export class Desk {
   readonly #parts: DeskParts;
-  readonly #listeners = new Set<(changed: ChangedTicket) => void>();
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
   }
 
-  /** Calls the listener after each change of a ticket; returns the unsubscribe function. */
-  watch(listener: (changed: ChangedTicket) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
   /** Called when a conversation has changed. */
   changed(conversationId: string): void {
-    if (this.#listeners.size === 0) return;
-    const ticket = this.#parts.store.tickets.byConversation(conversationId);
-    if (ticket === undefined) return;
-    for (const listener of this.#listeners) listener({ shopId: ticket.shop, id: ticket.id });
+    const { store, onChanged } = this.#parts;
+    const ticket = onChanged && store.tickets.byConversation(conversationId);
+    if (ticket !== undefined) onChanged?.({ shopId: ticket.shop, id: ticket.id });
   }
 
   count(shopId: string): WaitingCount {
@@ -118,6 +98,10 @@ export class Desk {
       .map((row) => ({ ...this.#shown(row), waitingSince: Date.parse(row.waits_since ?? '') }))
       .sort((a, b) => a.waitingSince - b.waitingSince)
       .slice(0, limit);
+  }
+
+  has(shopId: string, id: string): boolean {
+    return this.#parts.store.tickets.byId(shopId.toLowerCase(), id) !== undefined;
   }
 
   /**

@@ -122,7 +122,9 @@ describe('a running gateway', () => {
       resources === undefined
         ? path.includes('/actions/')
           ? ids['action']
-          : ids['email']
+          : path.includes('/desk/')
+            ? await firstOf('/api/platform/acme/tickets')
+            : ids['email']
         : await firstOf(`/api/platform/acme/${resources}`);
     const values: Record<string, string | undefined> = { ...ids, id };
     return path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');

@@ -22,6 +22,7 @@ export const TAGS = [
   ['Entries', 'The messages and events in the spool.'],
   ['Actions', 'What operators do about them.'],
   ['Platform', "A shop's resources at its platform, through the gateway's client; read only."],
+  ['Desk', 'People answer the tickets of shops on the local platform.'],
   ['Upkeep', 'Configuration, checks and the audit log.'],
   ['Access', 'Tokens and sessions.'],
 ] as const;
@@ -86,7 +87,8 @@ export function adminDocument(version: string): AdminDocument {
 }
 
 function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation): void {
-  const { id, tag, method, path, summary, access, query, body, description = '' } = operation;
+  const { id, tag, method, path, summary, access, query, body, isUpload } = operation;
+  const { description = '' } = operation;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   registry.registerPath({
     ...{ operationId: id, tags: [tag], method, path, summary },
@@ -104,6 +106,14 @@ function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation)
         headers: z.object({
           'X-Sluice-Console': z.literal('1').describe('Which pages of other sites cannot send.'),
         }),
+      }),
+      ...(isUpload === true && {
+        body: {
+          required: true,
+          content: {
+            'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+          },
+        },
       }),
       ...(body && {
         body: {

@@ -17,7 +17,7 @@ export interface WaitingTicket {
   readonly status: string;
   /** The customer's name, address or number; empty for an anonymous visitor. */
   readonly customer: string;
-  /** The beginning of the last message. */
+  /** The beginning of the customer's last message. */
   readonly excerpt: string;
   /** Since when the customer waits for an answer. */
   readonly waitingSince: number;

@@ -94,6 +94,8 @@ export interface ConfigChoices {
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
   readonly loop?: RateLimits;
+  /** What answers on the embedded platform. */
+  readonly localAgent?: Readonly<Record<string, unknown>>;
   /** How the embedded platform's answers leave. */
   readonly replies?: Readonly<Record<string, unknown>>;
   /** More of the console's keys: operators, hosts, another password. */
@@ -125,7 +127,11 @@ export function gatewayConfig(choices: ConfigChoices) {
       ...{ maxConnections: 100_000, maxConnectionsPerIp: 100_000, ...choices.http },
     },
     admin: { host, port: ports.admin, password: 'of-the-console', ...choices.admin },
-    localPlatform: { port: 0, ...(choices.replies && { replies: choices.replies }) },
+    localPlatform: {
+      port: 0,
+      ...(choices.localAgent && { agent: choices.localAgent }),
+      ...(choices.replies && { replies: choices.replies }),
+    },
     delivery: {
       requestTimeout: choices.requestTimeout ?? '10s',
       paused: choices.paused ?? false,

@@ -285,7 +285,7 @@ export class Desk {
       channel: conversation?.type ?? 'email',
       status: row.status,
       customer: customerOf(store, row),
-      excerpt: row.last_message_content ?? '',
+      excerpt: excerptOf(store.desk.lastWords(row.conversation_id ?? '')),
       ...(assignee !== undefined && { assignee }),
     };
   }

@@ -38,6 +38,10 @@ export function deskTable(db: Db) {
   const lastMessage = row<[conversationId: string], { seq: number }>(
     `SELECT seq FROM messages WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
   );
+  const lastWords = row<[conversationId: string], { words: string }>(
+    `SELECT substr(text, 1, 1000) AS words FROM messages
+     WHERE conversation_id = ? AND role = 'customer' ORDER BY seq DESC LIMIT 1`,
+  );
   const page = rows<[conversationId: string, before: number, limit: number], MessageRow>(
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   );
@@ -62,6 +66,8 @@ export function deskTable(db: Db) {
     messagesAfter: rows<[conversationId: string, seq: number, limit: number], MessageRow>(
       `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
+    /** The beginning of the customer's last message. */
+    lastWords: (conversationId: string): string => lastWords(conversationId)?.words ?? '',
     lastMessage: (conversationId: string): number => lastMessage(conversationId)?.seq ?? 0,
     addStep: run<[Omit<StepRow, 'seq'>]>(
       `INSERT INTO ticket_steps (ticket_id, user_id, what, assignee_id, at)

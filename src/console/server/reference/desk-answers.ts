@@ -10,7 +10,7 @@ const waiting = {
   channel,
   status: z.string(),
   customer: text('A name, address or number; empty for an anonymous visitor.'),
-  excerpt: text('The beginning of the last message.'),
+  excerpt: text("The beginning of the customer's last message."),
   assignee: text('Who has it.').optional(),
   shop: text('A configured name.'),
 };

@@ -82,10 +82,11 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     smtp?: ListenAddress | undefined;
     fleet?: FleetWatch | undefined;
   } = {};
-  const { clients, localUrl, desk } = await connectPlatforms({
+  const { clients, localUrl, ...platforms } = await connectPlatforms({
     ...{ ...base, store },
     onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
   });
+  const desk = deskAccess(live, platforms.desk);
   const backlog = new Backlog();
   const intake = createIntake({
     ...{ ...store, backlog, metrics, clock },
@@ -117,6 +118,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     () => delivery.health(),
     tls,
     () => opened.fleet?.latest,
+    desk,
   );
 
   const configuration = createConfigurationService(options, {
@@ -131,8 +133,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   readiness.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
-    ...{ ...base, store, index, readiness, status, configuration, incidents },
-    desk: deskAccess(live, desk),
+    ...{ ...base, store, index, readiness, status, configuration, incidents, desk },
     wake: () => delivery.wake(),
     metricsText: () => delivery.metricsText(),
     health: () => delivery.health(),

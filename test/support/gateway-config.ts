@@ -37,9 +37,10 @@ export interface ShopChoices {
   readonly email?: Readonly<Record<string, unknown>>;
   readonly sms?: Readonly<Record<string, unknown>>;
   readonly chat?: Readonly<Record<string, unknown>>;
+  readonly desk?: Readonly<Record<string, unknown>>;
 }
 
-const ACME_SHOP: ShopChoices = {
+export const ACME_SHOP: ShopChoices = {
   ...ACME,
   inbox: INBOX,
   inboundToken: INBOUND_TOKEN,
@@ -148,6 +149,7 @@ function shopConfig(shop: ShopChoices, choices: ConfigChoices) {
   return {
     ...{ name, shopId, apiKey },
     ...(platformUrl !== undefined && { platformUrl }),
+    ...(shop.desk && { desk: shop.desk }),
     email: {
       addresses: [shop.inbox],
       inboundTokens: [shop.inboundToken],

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { DeskRefused, type DeskTicket, type TicketAsSeen } from '../../../src/domain/desk.ts';
+import { PlatformEraser } from '../../../src/local-platform/erase.ts';
 import type { Agent, AgentContext } from '../../../src/local-platform/agent/agent.ts';
 import type {
   LocalPlatform,
@@ -439,6 +440,31 @@ test('finds texts of the folder by words, and lists the first ones without any',
   expect(await (await startPlatform()).desk.texts('shipping')).toEqual([]);
 });
 
+test('a note and its file are erased with the person that they are about', async () => {
+  const dir = newFolder();
+  const platform = await withAgent({ dir });
+  const question = await escalated(platform);
+  const file = await platform.desk.upload(SHOP.shopId, {
+    ...{ name: 'a.txt', type: 'text/plain', content: Readable.from([Buffer.from('a')]) },
+  });
+  await platform.desk.note(seen(platform, question), say('Her name is not in it.', [file.id]));
+  await platform.desk.complete(seen(platform, question));
+  await platform.stop();
+  const eraser = PlatformEraser.open(dir);
+  if (eraser === undefined) throw new Error('no database');
+  ends(() => eraser.close());
+  const ann = {
+    is: (text: string) => text === 'ann@example.com',
+    isNamedIn: (text: string) => text.includes('ann@example.com'),
+    ...{ messageIds: new Set<string>(), visitorIds: new Set<string>() },
+  };
+  await eraser.erase(await eraser.find(ann, []), ann);
+  const left = (table: string) =>
+    eraser.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n;
+  expect(['messages', 'tickets', 'ticket_steps', 'media'].map(left)).toEqual([0, 0, 0, 0]);
+  expect(existsSync(join(dir, 'media', file.id))).toBe(false);
+});
+
 test('a file beyond the limit is refused and not kept', async () => {
   const dir = newFolder();
   const platform = await startPlatform({ dir });
@@ -447,7 +473,6 @@ test('a file beyond the limit is refused and not kept', async () => {
     platform.desk.upload(SHOP.shopId, { name: 'big', type: 'text/plain', content: big }),
   );
   expect(refused.message).toMatch(/too large/);
-  const { readdirSync } = await import('node:fs');
   expect(readdirSync(join(dir, 'media'))).toEqual(['tmp']);
   expect(readdirSync(join(dir, 'media', 'tmp'))).toEqual([]);
 });

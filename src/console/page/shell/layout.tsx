@@ -200,8 +200,9 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 const signOut = (): Promise<boolean> =>
   orToast(async () => {
-    await api.logout();
+    // First, since the stream may tell of the end before the answer comes.
     forgetDrafts();
+    await api.logout();
     session.value = null;
   });
 

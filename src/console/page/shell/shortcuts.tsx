@@ -24,8 +24,13 @@ export const ownPages = (): readonly (typeof PAGES)[number][] =>
   PAGES.filter(({ path }) => !isDeskOnly.value || path === '/platform');
 
 /** Where a page begins: the Platform with what waits for a person, if there is a desk. */
-export const hrefOf = (path: string): string =>
-  path === '/platform' && desk.value?.shops.some(({ isLocal }) => isLocal) === true ? QUEUE : path;
+export function hrefOf(path: string): string {
+  if (path !== '/platform') return path;
+  // Until the gateway has told of the shops, somebody at the desk is assumed to have one.
+  const shops = desk.value?.shops;
+  const hasQueue = shops === undefined ? isDeskOnly.value : shops.some(({ isLocal }) => isLocal);
+  return hasQueue ? QUEUE : path;
+}
 
 /** `g` and a letter open a page, `/` focuses the search, `?` lists the shortcuts. */
 export function useShortcuts() {

@@ -215,8 +215,8 @@ export class Desk {
       if (ticket.status === 'Completed') {
         throw new DeskRefused('conflict', 'The ticket is completed: reopen it first');
       }
-      const [last] = store.messages.before({ conversation_id: conversation.id, seq: FIRST }, 1);
-      const waits = last?.role === 'customer';
+      const last = store.messages.lastOfCustomer(conversation.id);
+      const waits = ticket.waits_since !== null && last !== undefined;
       if (waits) store.desk.giveToAgent(last.id);
       store.desk.assign({ id: ticket.id, assigneeId: null });
       store.desk.setTurn({ id: ticket.id, status: waits ? 'Open' : 'WaitingContact', now });

@@ -248,7 +248,6 @@ describe('a note', () => {
     // It is nobody's turn: the ticket waits as before.
     expect(await ticketOf(platform, question)).toMatchObject({ status: 'WaitingUser' });
     await platform.desk.handBack(seen(platform, question));
-    await next(platform, question, 'Hello?');
     await waitFor('the agent', () => asked.length === 2);
     expect(JSON.stringify(asked[1]?.history)).not.toContain('angry');
   });
@@ -352,6 +351,19 @@ describe('the agent', () => {
       steps: [{ what: 'handed_back', who: 'ann' }],
     });
     expect(shown(platform, question).messages.at(-1)?.text).toBe('You said: Do you have 41?');
+  });
+
+  test('is asked nothing again when a person has answered before they hand back', async () => {
+    const platform = await withAgent();
+    const question = await escalated(platform);
+    await platform.desk.reply(seen(platform, question), say('We have 41.'));
+    await platform.desk.handBack(seen(platform, question));
+    expect(await ticketOf(platform, question)).toMatchObject({ status: 'WaitingContact' });
+    await next(platform, question, 'Thanks');
+    await statusIs(platform, question, 'WaitingContact');
+    expect(shown(platform, question).messages.map(({ from }) => from)).toEqual([
+      ...['customer', 'agent', 'person', 'customer', 'agent'],
+    ]);
   });
 
   test('is not there to be handed a ticket in a shop without one', async () => {

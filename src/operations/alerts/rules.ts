@@ -184,7 +184,8 @@ function unansweredReadings(
         key: `unanswered/${shop}`,
         rule: 'unanswered',
         shop,
-        verdict: verdictOf(age, answerWithinMs, RESOLVED_AGE * answerWithinMs),
+        verdict:
+          waiting === 0 ? 'good' : verdictOf(age, answerWithinMs, RESOLVED_AGE * answerWithinMs),
         forMs,
         severity: 'warning',
         summary: `A customer of ${shop} has waited for a person for ${durationInWords(age)}; ${counted(waiting, 'ticket')} ${waiting === 1 ? 'waits' : 'wait'}`,

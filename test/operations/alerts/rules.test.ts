@@ -112,6 +112,9 @@ test('a shop without a limit lets its customers wait', () => {
   const waiting = { shop: 'acme', waiting: 1, oldestAt: NOW - 90 * DAY };
   const readings = read({ waitingTickets: [waiting] });
   expect(readings.filter(({ rule }) => rule === 'unanswered')).toEqual([]);
+  // Nobody waits too long where nobody waits, whatever the limit.
+  const atOnce = { shop: 'acme', waiting: 0, answerWithinMs: 0 };
+  expect(one('unanswered', { waitingTickets: [atOnce] }).verdict).toBe('good');
 });
 
 test('free space a little above the threshold is neither bad nor good', () => {

@@ -160,8 +160,8 @@ function Actions(props: {
       ) : (
         <>
           {ticket.assignee !== me && button('assign', 'Assign to me', 'person', { to: me })}
-          {ticket.agent === 'silent' && button('hand-back', 'Hand back to the agent', 'back')}
           {button('complete', 'Complete', 'ok')}
+          {ticket.agent === 'silent' && button('hand-back', 'Hand back to the agent', 'back')}
         </>
       )}
     </div>

@@ -218,7 +218,13 @@ export const configSchema = z.strictObject({
     port: port(8081),
     password: z.exactOptional(consolePassword()),
     operators: z.exactOptional(
-      z.array(z.strictObject({ name: operatorName(), password: consolePassword() })),
+      z.array(
+        z.strictObject({
+          name: operatorName(),
+          password: consolePassword(),
+          role: choice('operator', 'desk').prefault('operator'),
+        }),
+      ),
     ),
     metricsToken: z.exactOptional(metricsToken()),
     hosts: z.array(host('console.acme.example')),

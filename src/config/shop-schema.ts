@@ -138,6 +138,7 @@ export const shopSchema = z.strictObject({
   apiKey: bearerSecret("the shop's API key, from the platform's dashboard: no spaces in it"),
   platformUrl: z.exactOptional(platformUrl()),
   agent: choice('on', 'off').prefault('on'),
+  desk: z.strictObject({ answerWithin: durationOrForever().prefault('4h') }).prefault({}),
   email: z.exactOptional(email),
   sms: z.exactOptional(sms),
   chat: z.exactOptional(chat),

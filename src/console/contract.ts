@@ -14,6 +14,17 @@ import type { WordedReading } from '../domain/email-reading.ts';
 import type { GatewayStatus, InstanceStatus, ShopStatus } from '../observability/status.ts';
 import type { ApiToken } from '../domain/api-token.ts';
 import type { Channel } from '../domain/channel.ts';
+import type {
+  CannedText,
+  DeskChange,
+  DeskFile,
+  DeskMessage,
+  DeskStep,
+  DeskTicket,
+  NewDeskMessage,
+  WaitingCount,
+  WaitingTicket,
+} from '../domain/desk.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 import type { Reason, ReasonCode } from '../domain/reasons.ts';
 import type { Incident } from '../operations/alerts/incident.ts';
@@ -22,6 +33,7 @@ import type { CheckResult } from '../operations/doctor/check.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 
 export type { Alert, ApiToken, Channel, EntryState, Incident };
+export type { CannedText, DeskChange, DeskFile, DeskMessage, DeskStep };
 
 /**
  * The body of every response with a status of 400 and above. `message` is shown to the operator.
@@ -40,12 +52,16 @@ export interface Problem {
   readonly message: string;
   /** Seconds to wait before the next attempt. */
   readonly retryAfter?: number;
+  /** Of a ticket that has changed since the person read it: what happened, oldest first. */
+  readonly changes?: readonly DeskChange[];
 }
 
 /** `POST /api/login {operator?, password}`, `GET /api/session`; `POST /api/logout` ends it. */
 export interface Session {
   /** The name in the audit log: `operator`, one of `admin.operators`, or `ann's token "ci"`. */
   readonly operator: string;
+  /** `desk`: the Platform pages only; every other request is refused with `forbidden`. */
+  readonly role: 'operator' | 'desk';
   readonly endsAt: number;
 }
 
@@ -269,6 +285,61 @@ export interface ActionProgress {
  */
 export type { Contact, Conversation, Page, Ticket } from '../platform-api/resources.ts';
 
+/**
+ * The desk: people answer the tickets of shops on the local platform. Each change is
+ * `POST /api/platform/desk/:shop/tickets/:id/...` with the `version` that the person has read, and is
+ * answered with the ticket; with `conflict` and `changes` when the ticket has another version by then.
+ *
+ * - `reply`, `note`: `DeskMessageRequest`
+ * - `assign`: `{version, to}`: a name of `assignable`, or null
+ * - `complete`, `reopen`, `hand-back`: `{version}`
+ * - `presence`: `{writing}`, every few seconds while the page is open; answered with 204
+ *
+ * `POST /api/platform/desk/:shop/files?name=` stores a file, whose bytes are the body, and answers with
+ * a `DeskFile`; `GET /api/platform/desk/:shop/files/:id` is its download.
+ */
+export interface DeskMessageRequest extends NewDeskMessage {
+  readonly version: string;
+}
+/** `GET /api/platform/desk/queue?limit=`: what waits for a person, the longest waiting first. */
+export interface DeskQueue {
+  readonly tickets: readonly QueuedTicket[];
+}
+export interface QueuedTicket extends WaitingTicket {
+  /** A configured name. */
+  readonly shop: string;
+}
+/** `GET /api/platform/desk/:shop/tickets/:id?before=`, with the messages before one. */
+export interface DeskTicketView extends DeskTicket {
+  readonly shop: string;
+  /** The people to whom it can be assigned. */
+  readonly assignable: readonly string[];
+  readonly present: readonly Present[];
+}
+/** Somebody who has a ticket open. */
+export interface Present {
+  readonly who: string;
+  readonly writing: boolean;
+  /** They have left unless this is renewed by then. */
+  readonly until: number;
+}
+/** `GET /api/platform/desk/texts?words=`: the shop's own texts, for replies. */
+export interface CannedTexts {
+  readonly texts: readonly CannedText[];
+}
+/** The `desk` event of `GET /api/stream`, every 2 s. */
+export interface DeskSummary {
+  readonly at: number;
+  readonly shops: readonly DeskShop[];
+}
+export interface DeskShop extends WaitingCount {
+  readonly shop: string;
+  /** Whether it is on the local platform; the tickets of others are not answered here. */
+  readonly isLocal: boolean;
+  /** `shops[].desk.answerWithin`. */
+  readonly answerWithinMs?: number;
+}
+
 /** `GET /api/configuration` */
 export interface ConfigurationView {
   /** The configuration file, whose values override the defaults. */
@@ -330,7 +401,7 @@ export interface AuditLine {
   readonly at: number;
   /** `operator`, a name in `admin.operators`, `terminal:<user>`, or `ann's token "ci"`. */
   readonly who: string;
-  /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`, `try`, `token_create`, `token_revoke`. */
+  /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`, `try`, `token_create`, `token_revoke`, and of the desk `ticket_reply`, `ticket_note`, `ticket_assign`, `ticket_complete`, `ticket_reopen`, `ticket_hand_back`. */
   readonly action: string;
   /** An entry's id, a shop's name, or `500 entries`; never an address, a number or content. */
   readonly target: string;
@@ -366,4 +437,16 @@ export type StreamEvent =
   | { readonly event: 'overview'; readonly data: Overview }
   | { readonly event: 'entries'; readonly data: { readonly ids: readonly string[] } }
   | { readonly event: 'action'; readonly data: ActionProgress }
+  | { readonly event: 'desk'; readonly data: DeskSummary }
+  | {
+      readonly event: 'tickets';
+      /** Changed ones, at most 100, once a second. */
+      readonly data: {
+        readonly tickets: readonly { readonly shop: string; readonly id: string }[];
+      };
+    }
+  | {
+      readonly event: 'presence';
+      readonly data: { readonly id: string; readonly present: readonly Present[] };
+    }
   | { readonly event: 'signed_out'; readonly data: Record<string, never> };

@@ -6,6 +6,9 @@ import { actionRoutes, type Actions } from '../console/server/actions.ts';
 import type { Audit } from '../console/server/audit.ts';
 import { auditRoutes } from '../console/server/audit-routes.ts';
 import { contentRoutes, type EntryContents } from '../console/server/content-routes.ts';
+import type { DeskAccess } from '../console/server/desk-access.ts';
+import { DeskPresence } from '../console/server/desk-presence.ts';
+import { deskRoutes } from '../console/server/desk-routes.ts';
 import { entryRoutes } from '../console/server/entry-routes.ts';
 import type { LiveFigures } from '../console/server/live-figures.ts';
 import { platformRoutes } from '../console/server/platform-routes.ts';
@@ -51,6 +54,7 @@ interface RouteParts {
     readonly platformUrl: () => string | undefined;
     readonly wake: () => void;
     readonly clock: Clock;
+    readonly desk: DeskAccess;
   };
   readonly audit: Audit;
   readonly actions: Actions;
@@ -60,12 +64,14 @@ interface RouteParts {
   readonly overview: () => Promise<Overview>;
   readonly figures: Pick<LiveFigures, 'history'>;
   readonly stream: Stream;
+  /** The names of the people who can sign in. */
+  readonly people: () => readonly string[];
 }
 
 /** The routes of the admin API behind the sign-in. Each is in `console/server/reference/operations.ts`. */
 export function consoleRoutes(own: RouteParts): readonly Router[] {
   const { parts, audit, actions, shops, arrivals, contents, overview, figures, stream } = own;
-  const { live, store, index, clock } = parts;
+  const { live, store, index, clock, desk } = parts;
   const { spool, operator } = store;
   return [
     liveRoutes({
@@ -91,6 +97,11 @@ export function consoleRoutes(own: RouteParts): readonly Router[] {
       (name) => parts.shops().find(isCalled(name))?.client,
       async (name, person) => conversationsWith(index, shops.idOf(name), person),
     ),
+    deskRoutes({
+      ...{ desk, stream, audit },
+      people: own.people,
+      presence: new DeskPresence(clock),
+    }),
     auditRoutes({ operator, audit }),
     upkeepRoutes({
       ...{ audit, configuration: parts.configuration },

@@ -8,12 +8,14 @@ import { Actions } from '../console/server/actions.ts';
 import { type Audit, createAudit } from '../console/server/audit.ts';
 import type { Alert } from '../console/contract.ts';
 import type { IncidentLog } from '../operations/alerts/incident-log.ts';
+import { type DeskAccess, deskSummary } from '../console/server/desk-access.ts';
 import { Devices, Sessions } from '../console/server/sessions.ts';
 import { LiveFigures } from '../console/server/live-figures.ts';
 import { Stream } from '../console/server/stream.ts';
 import { OPERATOR, type OperatorAccount, Operators } from '../console/server/operators.ts';
 import { overviewOf } from '../console/server/overview.ts';
 import { SignIn } from '../console/server/sign-in.ts';
+import type { ChangedTicket } from '../domain/desk.ts';
 import type { CollectStatus, InstanceReport } from '../observability/status.ts';
 import type { Readiness } from '../observability/readiness.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -49,6 +51,7 @@ export interface ConsoleParts {
   readonly status: CollectStatus;
   readonly health: Delivery['health'];
   readonly alerts: () => readonly Alert[];
+  readonly desk: DeskAccess;
   readonly incidents: Pick<IncidentLog, 'all'>;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -70,6 +73,8 @@ export interface RunningConsole {
   readonly port: number;
   /** Reports a new or changed entry to the open pages. */
   entryChanged(id: EntryId): void;
+  /** The same for a ticket of the local platform. */
+  ticketChanged(ticket: ChangedTicket): void;
   readonly onSettled: OnSettled;
   /** What the gateway does now, for the other gateways. */
   figures(): Promise<Pick<InstanceReport, 'acceptedPerMinute' | 'deliveredPerMinute' | 'sockets'>>;
@@ -82,7 +87,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const { host, port, hosts } = live.value.admin;
   const audit = countedAudit(parts);
   const tokens = new ApiTokens({ store: store.apiTokens, clock, logger });
-  const { signIn, sessions } = await openSignIn(parts, audit, tokens);
+  const { signIn, sessions, people } = await openSignIn(parts, audit, tokens);
   const queued = async () => {
     const { counts } = await parts.status();
     return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
@@ -95,7 +100,8 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       deliveryPaused: live.value.delivery.paused,
       enabled: () => enabledChannels(live.value),
     });
-  const stream = new Stream({ overview, sessions, tokens, logger });
+  const desk = () => deskSummary(parts.desk, clock);
+  const stream = new Stream({ overview, desk, sessions, tokens, logger });
   const shops = shopNames(parts.shops);
   const arrivals = new Arrivals();
   const actions = new Actions({
@@ -109,7 +115,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     pageFolder: PAGE_FOLDER,
     ...{ host, hosts },
     routes: consoleRoutes({
-      ...{ parts, audit, actions, shops, arrivals, overview, figures, stream },
+      ...{ parts, audit, actions, shops, arrivals, overview, figures, stream, people },
       contents: consoleContents(parts),
     }),
   });
@@ -121,6 +127,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     entryChanged: (id) => {
       arrivals.accepted(id);
       stream.entryChanged(id);
+    },
+    ticketChanged: ({ shopId, id }) => {
+      const shop = parts.desk.shops().find((each) => each.shopId.toLowerCase() === shopId);
+      if (shop !== undefined) stream.ticketChanged(shop.name, id);
     },
     onSettled: ({ id, channel, receivedAt }, state) => {
       stream.entryChanged(id);
@@ -166,7 +176,12 @@ async function openSignIn(
   { live, store, clock, logger }: ConsoleParts,
   audit: Audit,
   tokens: ApiTokens,
-): Promise<{ readonly signIn: SignIn; readonly sessions: Sessions }> {
+): Promise<{
+  readonly signIn: SignIn;
+  readonly sessions: Sessions;
+  /** The names of those who can sign in. */
+  readonly people: () => readonly string[];
+}> {
   const config = live.value;
   const operators = new Operators(accountsOf(config));
   const file = join(config.dataDir, 'console-sessions.json');
@@ -199,13 +214,15 @@ async function openSignIn(
     network: (request) => proxies.value.network(request),
     isSecure: (request) => proxies.value.isSecure(request),
   });
-  return { signIn, sessions };
+  return { signIn, sessions, people: () => operators.names };
 }
 
 function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
   return [
     { name: OPERATOR, password: admin.password.reveal() },
-    ...(admin.operators ?? []).map(({ name, password }) => ({ name, password: password.reveal() })),
+    ...(admin.operators ?? []).map(({ name, password, role }) => ({
+      ...{ name, role, password: password.reveal() },
+    })),
   ];
 }
 

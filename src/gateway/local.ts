@@ -25,11 +25,16 @@ export interface RunningLocal {
   serve(config: CompleteConfig): void;
 }
 
+interface LocalParts {
+  readonly store: RoutedStore;
+  readonly logger: Logger;
+  readonly onTicketChanged?: LocalPlatformOptions['onTicketChanged'];
+}
+
 /** Starts the embedded platform if a shop uses it. It listens on loopback only. */
 export async function startLocalPlatform(
   config: CompleteConfig,
-  store: RoutedStore,
-  logger: Logger,
+  { store, logger, onTicketChanged }: LocalParts,
 ): Promise<RunningLocal | undefined> {
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
@@ -46,6 +51,8 @@ export async function startLocalPlatform(
     shops,
     logger,
     ...localAgent(config),
+    ...deskTexts(config),
+    ...(onTicketChanged && { onTicketChanged }),
     replies: { ...localReplies(config, senders), findTextRoute: textRoutes(store) },
     onReply: (reply) => logger.info('agent.replied', { ...reply }),
   });
@@ -68,6 +75,15 @@ function localShops(config: CompleteConfig) {
 
 /** The texts of the sample shop, which are part of the program. Only that shop's customers get them. */
 const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
+
+/** What people look up for their replies. A shop of one's own never gets the sample shop's texts. */
+function deskTexts({
+  localPlatform,
+  demo,
+}: CompleteConfig): Pick<LocalPlatformOptions, 'textsDir'> {
+  const textsDir = localPlatform.agent.knowledge ?? (demo ? SAMPLE_KNOWLEDGE : undefined);
+  return textsDir === undefined ? {} : { textsDir };
+}
 
 type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 'withoutAgent'>;
 

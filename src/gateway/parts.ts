@@ -7,6 +7,8 @@ import type { TlsMaterial } from '../channels/email/tls.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import { FleetWatch, type FleetWatchParts } from './fleet-watch.ts';
 import { Housekeeping } from './housekeeping.ts';
+import type { DeskAccess } from '../console/server/desk-access.ts';
+import { waitingTickets } from './desk.ts';
 import { startLiveAlerts } from './alerts.ts';
 import { IncidentLog } from '../operations/alerts/incident-log.ts';
 import { authenticatorOptions } from './authenticator-options.ts';
@@ -151,6 +153,7 @@ export async function startMonitoring(
   health: Delivery['health'],
   tls: TlsMaterial | undefined,
   fleet: () => FleetStatus | undefined,
+  desk: DeskAccess,
 ): Promise<{
   readonly status: CollectStatus;
   readonly alerting: Pick<Alerting, 'current'>;
@@ -163,6 +166,7 @@ export async function startMonitoring(
     ...{ shops: () => live.value.shops, health },
     certificate: () => tls?.current().cert,
     fleet,
+    waitingTickets: () => waitingTickets(desk, clock),
     metrics,
     clock,
   });

@@ -1,5 +1,7 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopId } from '../domain/ids.ts';
+import type { ChangedTicket } from '../domain/desk.ts';
+import type { LocalPlatform } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
@@ -16,6 +18,8 @@ export interface PlatformsParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly stack: StopStack;
+  /** Called after each change of a ticket of the local platform. */
+  readonly onTicketChanged?: (ticket: ChangedTicket) => void;
 }
 
 /** A shop and the client of its platform. */
@@ -34,14 +38,16 @@ export interface Platforms {
    * prepared, also of one that the reload has started.
    */
   readonly localUrl: Current<string | undefined>;
+  /** The desk of the embedded platform, if a shop has used it since the start. */
+  readonly desk: () => LocalPlatform['desk'] | undefined;
 }
 
 /** Makes a client for every shop, and starts the embedded platform if a shop uses it. */
 export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms> {
-  const { live, store, stack, logger } = parts;
+  const { live, stack } = parts;
   const running = new Holder<RunningLocal | undefined>(undefined);
   stack.push('local platform', () => running.value?.platform.stop());
-  running.value = await startLocalPlatform(live.value, store, logger);
+  running.value = await startLocalPlatform(live.value, parts);
   const connect = shopConnector(parts);
   let starting: RunningLocal | undefined;
   const localUrl = {
@@ -67,7 +73,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
     name: 'platforms',
     reads: ['shops', 'platform', 'delivery.requestTimeout', 'delivery.mediaTimeout'],
     prepare: async (next, config) => {
-      if (running.value === undefined) starting = await startLocalPlatform(next, store, logger);
+      if (running.value === undefined) starting = await startLocalPlatform(next, parts);
       const connected = connectAll(next, { config, clients: clients.value });
       return {
         commit: () => {
@@ -83,5 +89,5 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
       };
     },
   });
-  return { clients, localUrl };
+  return { clients, localUrl, desk: () => running.value?.platform.desk };
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { FleetWatch } from './fleet-watch.ts';
+import { deskAccess } from './desk.ts';
 import { createConfigurationService } from './configuration-service.ts';
 import type { LoadedDelivery } from './delivery/delivery-thread.ts';
 import { openDelivery, type OpenDelivery } from './delivery/open-delivery.ts';
@@ -74,8 +75,6 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   const index = openIndex(base, store);
   readiness.add('spool', () => store.spool.probe());
 
-  const { clients, localUrl } = await connectPlatforms({ ...base, store });
-
   // Set later, when the parts behind them exist.
   const opened: {
     delivery?: OpenDelivery;
@@ -83,6 +82,11 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     smtp?: ListenAddress | undefined;
     fleet?: FleetWatch | undefined;
   } = {};
+  const { clients, localUrl, ...platforms } = await connectPlatforms({
+    ...{ ...base, store },
+    onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
+  });
+  const desk = deskAccess(live, platforms.desk);
   const backlog = new Backlog();
   const intake = createIntake({
     ...{ ...store, backlog, metrics, clock },
@@ -114,6 +118,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     () => delivery.health(),
     tls,
     () => opened.fleet?.latest,
+    desk,
   );
 
   const configuration = createConfigurationService(options, {
@@ -128,7 +133,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   readiness.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, readiness);
   const console = await openConsole({
-    ...{ ...base, store, index, readiness, status, configuration, incidents },
+    ...{ ...base, store, index, readiness, status, configuration, incidents, desk },
     wake: () => delivery.wake(),
     metricsText: () => delivery.metricsText(),
     health: () => delivery.health(),

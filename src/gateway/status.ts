@@ -30,6 +30,7 @@ export interface StatusParts {
   readonly health: Delivery['health'];
   /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
   readonly certificate: () => string | undefined;
+  readonly waitingTickets: () => GatewayStatus['waitingTickets'];
   /** Undefined while the store admits one gateway. */
   readonly fleet: () => FleetStatus | undefined;
   readonly metrics: Metrics;
@@ -76,6 +77,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
       ...(pem !== undefined && { certificate: certificateOf(pem) }),
       badSignatures,
       sockets: { chat, smtp },
+      waitingTickets: parts.waitingTickets(),
       ...(fleet && { fleet }),
     };
   };

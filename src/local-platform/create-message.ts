@@ -4,7 +4,14 @@ import { ApiError, invalidRequest } from './api-error.ts';
 import { LIMITS } from './open-points.ts';
 import { excerptOf, plainText, titleOf } from './plain-text.ts';
 import { addressesOf } from './addresses.ts';
-import type { Channel, ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
+import {
+  type Channel,
+  type ContactRow,
+  type ConversationRow,
+  isWithPeople,
+  type MessageRow,
+  type TicketRow,
+} from './store/rows.ts';
 import type { Store } from './store/store.ts';
 
 export interface Created {
@@ -159,8 +166,10 @@ function updateTicket(
       now: message.now,
     });
   }
-  // The agent does not answer an escalated conversation: a person of the shop has to.
-  const status = conversation.resolution === 'escalated' ? 'WaitingUser' : 'Open';
+  // The agent does not answer a conversation that people have: a person of the shop has to.
+  const status = isWithPeople(conversation) ? 'WaitingUser' : 'Open';
+  // What is over belongs to nobody any more; the agent answers again.
+  if (ticket.completed_at !== null) store.desk.assign({ id: ticket.id, assigneeId: null });
   store.tickets.recordMessage(ticket.id, status, excerpt, message.now, message.spokenAt);
   return ticket;
 }

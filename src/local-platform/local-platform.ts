@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ChangedTicket } from '../domain/desk.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RelayOptions } from '../runtime/relay-transport.ts';
 import { AgentRunner } from './agent/agent-runner.ts';
@@ -16,12 +17,14 @@ import type { Outbound } from './outbound/outbound.ts';
 import {
   ReplySender,
   type ReplyNotice,
+  type ReplySenderOptions,
   RETRY_SCHEDULE,
   type RetrySchedule,
 } from './outbound/reply-sender.ts';
 import { SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
 import { type TextSender, ProviderSms } from './outbound/provider-sms.ts';
+import { Desk } from './desk/desk.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { type KnowledgeSource, KnowledgeFolder, NO_KNOWLEDGE } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
@@ -39,10 +42,14 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly withoutAgent?: readonly string[];
   /** How long a message waits while the agent is unavailable. Default 15 minutes. */
   readonly agentGiveUpAfterMs?: number;
+  /** The folder of the texts that people look up for their replies. Default: none. */
+  readonly textsDir?: string;
   /** How replies are sent. By default they are written to files in the outbox. */
   readonly replies?: RepliesOptions;
-  /** Called once a reply of the agent has been sent. */
+  /** Called once a reply has been sent. */
   readonly onReply?: (reply: ReplyNotice) => void;
+  /** Called after each change of a ticket: a message, its delivery, what a person did. */
+  readonly onTicketChanged?: (ticket: ChangedTicket) => void;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -52,6 +59,8 @@ export interface LocalPlatform {
   readonly url: string;
   /** Direct read access to the store. */
   readonly inspect: Inspection;
+  /** For people who answer what the agent cannot. */
+  readonly desk: Desk;
   /** @throws when the server cannot listen; everything is closed again */
   start(): Promise<void>;
   /**
@@ -108,20 +117,40 @@ function assemble(
   addShops();
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
-  const replySender = createReplySender(options, served, store, now, sockets);
-  const runner = createRunner(options, served, agentOf, store, now, (conversationId) => {
+  const agentListens = (shop: string) => agentOf(shop) !== undefined;
+  const replySender = createReplySender(options, served, store, now, {
+    pathOf: (id) => media.path(id),
+    onSettled: (reply) => {
+      sockets.updated(reply);
+      desk.changed(reply.conversation_id);
+    },
+  });
+  const onReplyStored = (conversationId: string) => {
     replySender.wake();
     sockets.stored(conversationId);
+  };
+  const runner = createRunner(options, served, agentOf, store, now, (conversationId) => {
+    onReplyStored(conversationId);
+    desk.changed(conversationId);
+  });
+  const { textsDir, onTicketChanged } = options;
+  const desk = new Desk({
+    ...{ store, media, now, agentListens },
+    texts: textsDir === undefined ? undefined : new KnowledgeFolder(textsDir, logger),
+    onReply: onReplyStored,
+    onChanged: onTicketChanged,
+    onHandedBack: (conversationId) => runner.notify(conversationId),
   });
   let url = '';
   let stopped: Promise<void> | undefined;
   const context: RouteContext = {
     ...{ store, media, logger, now },
     baseUrl: () => url,
-    agentListens: (shop) => agentOf(shop) !== undefined,
+    agentListens,
     onMessage: (conversationId) => {
       runner.notify(conversationId);
       sockets.stored(conversationId);
+      desk.changed(conversationId);
     },
   };
   const listener = createPlatformListener(createApp(context, served.ofKey, options));
@@ -149,6 +178,7 @@ function assemble(
       return url;
     },
     inspect: new Inspection(store, media),
+    desk,
     async start() {
       try {
         await start();
@@ -189,7 +219,7 @@ function createReplySender(
   served: ServedShops,
   store: Store,
   now: () => number,
-  sockets: ChatSockets,
+  own: Pick<ReplySenderOptions, 'pathOf' | 'onSettled'>,
 ): ReplySender {
   return new ReplySender({
     store,
@@ -200,7 +230,7 @@ function createReplySender(
     schedule: replies.schedule ?? RETRY_SCHEDULE,
     ...(replies.findTextRoute && { findTextRoute: replies.findTextRoute }),
     onReply: onReply ?? (() => undefined),
-    onSettled: (reply) => sockets.updated(reply),
+    ...own,
   });
 }
 

@@ -121,7 +121,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ["a conversation's `title`", 'the subject of its first email; absent without one'],
   [
     'ticket',
-    'one per conversation. New at first; Open when the customer writes again, even after Completed or Archived; WaitingContact once the agent has answered all messages; WaitingUser after an escalation',
+    'one per conversation. New at first; Open when the customer writes again, even after Completed or Archived; WaitingContact once the agent has answered all messages, or a person has answered; WaitingUser after an escalation, and with each message of the customer while people have the conversation; Completed by a person',
   ],
   [
     "a ticket's `number`, `name`, `summary`",
@@ -137,7 +137,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     '`resolution`',
-    '`escalated` when the customer asked for a person or the agent had no sure answer, also to a file without a text. The agent then no longer answers, and each message of the customer sets the ticket to WaitingUser',
+    '`escalated` when the customer asked for a person or the agent had no sure answer, also to a file without a text; `human` once a person has taken or answered the ticket. People then have the conversation: the agent no longer answers, and each message of the customer sets the ticket to WaitingUser, until a person hands it back. `hard` when a person has completed it: the next message is for the agent again',
   ],
   [
     'an agent whose endpoint is unavailable',
@@ -148,7 +148,11 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
     `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
   ],
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
-  ['`role`', '`customer` or `agent`'],
+  [
+    'people',
+    'answer on the console of the gateway, since the API has no operation for it. `assignee_id` and `user_id` are the stable id of a person; a reopened ticket has no assignee. Their notes are Messages of type Internal, which neither the customer, the agent nor the socket of web chat gets',
+  ],
+  ['`role`', '`customer` or `agent`; a reply or note by a person is also `agent`, with `user_id`'],
   [
     '`status` of a message (§3)',
     "customers' messages are DELIVERED. A reply is PENDING until it is sent, DELIVERED once the relay or provider has accepted it or it is on disk, and FAILED when it was refused permanently or could not be sent for two days. `updated_at` is the time of the change",
@@ -164,7 +168,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'how an email reply is sent (§4.7 rule 4)',
-    "through the configured relay, or else as an .eml file: from the address that the customer wrote to, to the address that they wrote from only (not to `cc`), with `In-Reply-To`, `References`, `Auto-Submitted: auto-replied`, text and HTML. Its Message-ID is the reply's `remote_id`, the same at each attempt",
+    "through the configured relay, or else as an .eml file: from the address that the customer wrote to, to the address that they wrote from only (not to `cc`), with `In-Reply-To`, `References`, text, HTML if it is Markdown, and `Auto-Submitted: auto-replied` unless a person wrote it. Its Message-ID is the reply's `remote_id`, the same at each attempt",
   ],
   [
     'how an SMS reply is sent',

@@ -64,6 +64,28 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     },
   },
   {
+    name: 'sluice_waiting_tickets',
+    help: 'Tickets of the local platform that wait for a person',
+    labelNames: ['shop'],
+    write: (gauge, status) => {
+      if (status === undefined) return;
+      gauge.reset();
+      for (const { shop, waiting } of status.waitingTickets) gauge.set({ shop }, waiting);
+    },
+  },
+  {
+    name: 'sluice_oldest_waiting_ticket_seconds',
+    help: 'How long the first of them has waited; 0 without any',
+    labelNames: ['shop'],
+    write: (gauge, status) => {
+      if (status === undefined) return;
+      gauge.reset();
+      for (const { shop, oldestAt = status.at } of status.waitingTickets) {
+        gauge.set({ shop }, Math.max(0, status.at - oldestAt) / 1000);
+      }
+    },
+  },
+  {
     name: 'sluice_last_delivery_timestamp_seconds',
     help: "When a shop's platform last accepted a message, in seconds since the epoch; absent before the first since the start",
     labelNames: ['shop'],

@@ -34,6 +34,15 @@ export interface GatewayStatus {
   /** Webhooks with an invalid signature since the start. */
   readonly badSignatures: number;
   readonly sockets: { readonly chat: number; readonly smtp: number };
+  /** Of the shops on the local platform: the tickets that wait for a person. */
+  readonly waitingTickets: readonly {
+    readonly shop: string;
+    readonly waiting: number;
+    /** Since when the first of them waits. */
+    readonly oldestAt?: number;
+    /** How long the shop lets a customer wait; absent without a limit. */
+    readonly answerWithinMs?: number;
+  }[];
   /** Absent while the store admits one gateway. */
   readonly fleet?: FleetStatus;
 }

@@ -23,6 +23,7 @@ const QUIET: GatewayStatus = {
   disk: { freeBytes: 1, totalBytes: 1, reserveBytes: 0 },
   badSignatures: 0,
   sockets: { chat: 0, smtp: 0 },
+  waitingTickets: [],
 };
 
 /** The view of a configuration that is written to a file. */

@@ -50,6 +50,7 @@ function setting() {
     health: () => Promise.resolve(new Map([[shopId, shop.report()]])),
     certificate: () => undefined,
     fleet: () => undefined,
+    waitingTickets: () => [{ shop: 'acme', waiting: 2, oldestAt: time.now - 5000 }],
   });
   return { status, shop, metrics, time, counted: () => counted };
 }

@@ -54,7 +54,8 @@ test('names follow the conventions of Prometheus', async () => {
 
 test('gauges of the status are read at the scrape', async () => {
   const metrics = createMetrics();
-  const status = someStatus({ shops: [openShop] });
+  const waitingTickets = [{ shop: 'acme', waiting: 2, oldestAt: NOW - 5000 }];
+  const status = someStatus({ shops: [openShop], waitingTickets });
   metrics.readFrom({
     status: () => Promise.resolve(status),
     searchBacklog: () => Promise.resolve(7),
@@ -66,6 +67,8 @@ test('gauges of the status are read at the scrape', async () => {
     `sluice_smtp_certificate_expiry_timestamp_seconds{self_signed="false"} ${(NOW + 90 * DAY) / 1000}`,
     'sluice_breaker_open{shop="acme",part="messages"} 1',
     'sluice_breaker_open{shop="acme",part="media"} 0',
+    'sluice_waiting_tickets{shop="acme"} 2',
+    'sluice_oldest_waiting_ticket_seconds{shop="acme"} 5',
     'sluice_search_backlog_entries 7',
   ]) {
     expect(text.split('\n')).toContain(line);

@@ -38,9 +38,10 @@ export interface ShopChoices {
   readonly email?: Readonly<Record<string, unknown>>;
   readonly sms?: Readonly<Record<string, unknown>>;
   readonly chat?: Readonly<Record<string, unknown>>;
+  readonly desk?: Readonly<Record<string, unknown>>;
 }
 
-const ACME_SHOP: ShopChoices = {
+export const ACME_SHOP: ShopChoices = {
   ...ACME,
   inbox: INBOX,
   inboundToken: INBOUND_TOKEN,
@@ -95,6 +96,8 @@ export interface ConfigChoices {
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
   readonly loop?: RateLimits;
+  /** What answers on the embedded platform. */
+  readonly localAgent?: Readonly<Record<string, unknown>>;
   /** How the embedded platform's answers leave. */
   readonly replies?: Readonly<Record<string, unknown>>;
   /** More of the console's keys: operators, hosts, another password. */
@@ -131,7 +134,7 @@ export function gatewayConfig(choices: ConfigChoices) {
     admin: { host, port: ports.admin, password: 'of-the-console', ...choices.admin },
     localPlatform: {
       port: 0,
-      agent: { knowledge: SAMPLE_TEXTS },
+      agent: choices.localAgent ?? { knowledge: SAMPLE_TEXTS },
       ...(choices.replies && { replies: choices.replies }),
     },
     delivery: {
@@ -150,6 +153,7 @@ function shopConfig(shop: ShopChoices, choices: ConfigChoices) {
   return {
     ...{ name, shopId, apiKey },
     ...(platformUrl !== undefined && { platformUrl }),
+    ...(shop.desk && { desk: shop.desk }),
     email: {
       addresses: [shop.inbox],
       inboundTokens: [shop.inboundToken],

@@ -4,13 +4,17 @@ import type {
   ActionRequest,
   ApiTokenList,
   AuditPage,
+  CannedTexts,
   Channel,
   ConfigurationView,
+  DeskFile,
+  DeskQueue,
+  DeskTicketView,
   DoctorReport,
   EntryContent,
-  EntryReading,
   EntryDetail,
   EntryList,
+  EntryReading,
   History,
   HistoryRange,
   IncidentList,
@@ -31,9 +35,14 @@ import { Refusal } from './refusal.ts';
 /** The current session: `undefined` until the first response, `null` when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** The changes of a ticket, as the paths name them. */
+export type DeskAction = 'reply' | 'note' | 'assign' | 'complete' | 'reopen' | 'hand-back';
+
 interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: unknown;
+  /** Sent as it is, instead of a body. */
+  readonly file?: File;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,16 +54,17 @@ interface RequestOptions {
  * @throws AbortError when the signal is aborted
  */
 async function ask<T>(path: string, request: RequestOptions = {}): Promise<T> {
-  const { method = 'GET', body, query = {}, signal: abort } = request;
+  const { method = 'GET', body, file, query = {}, signal: abort } = request;
+  const type = file === undefined ? 'application/json' : file.type || 'application/octet-stream';
   const response = await send(`/api${path}${queryString(query)}`, {
     method,
     credentials: 'same-origin',
     headers: {
       accept: 'application/json',
       // A page of another origin cannot send this header without a preflight (see contract.ts).
-      ...(method !== 'GET' && { 'x-sluice-console': '1', 'content-type': 'application/json' }),
+      ...(method !== 'GET' && { 'x-sluice-console': '1', 'content-type': type }),
     },
-    ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
+    ...(method !== 'GET' && { body: file ?? JSON.stringify(body ?? {}) }),
     ...(abort && { signal: abort }),
   });
   const at = Date.parse(response.headers.get('date') ?? '');
@@ -99,11 +109,15 @@ function refusalOf(response: Response, answer: unknown): Refusal {
     problem?.code ?? (response.status === 401 ? 'signed_out' : 'internal'),
     problem?.message ?? `The gateway responded with status ${response.status}.`,
     seconds === 0 ? undefined : gatewayNow() + seconds * 1_000,
+    problem?.changes,
   );
 }
 
 const at = encodeURIComponent;
 const post = <T>(path: string, body?: unknown): Promise<T> => ask(path, { method: 'POST', body });
+
+const deskTicket = (shop: string, id: string): string =>
+  `/platform/desk/${at(shop)}/tickets/${at(id)}`;
 
 /** One function per route of contract.ts. */
 export const api = {
@@ -126,6 +140,19 @@ export const api = {
   undo: (id: string) => post<ActionProgress>(`/actions/${at(id)}/undo`),
   platform: <T>(shop: string, resource: string, query: Query = {}, signal?: AbortSignal) =>
     ask<T>(`/platform/${at(shop)}/${resource}`, { query, signal }),
+  deskQueue: (signal?: AbortSignal) => ask<DeskQueue>('/platform/desk/queue', { signal }),
+  deskTicket: (shop: string, id: string, query: Query = {}, signal?: AbortSignal) =>
+    ask<DeskTicketView>(deskTicket(shop, id), { query, signal }),
+  changeTicket: (shop: string, id: string, change: DeskAction, body: object) =>
+    post<DeskTicketView>(`${deskTicket(shop, id)}/${change}`, body),
+  present: (shop: string, id: string, writing: boolean) =>
+    post(`${deskTicket(shop, id)}/presence`, { writing }),
+  deskUpload: (shop: string, file: File) =>
+    ask<DeskFile>(`/platform/desk/${at(shop)}/files`, {
+      ...{ method: 'POST', file, query: { name: file.name } },
+    }),
+  deskTexts: (words: string, signal?: AbortSignal) =>
+    ask<CannedTexts>('/platform/desk/texts', { query: { words }, signal }),
   configuration: (signal?: AbortSignal) => ask<ConfigurationView>('/configuration', { signal }),
   reload: () => post<ReloadResult>('/configuration/reload'),
   testMessage: (shop: string, channel: Channel) =>

@@ -8,11 +8,19 @@ export class Refusal extends Error {
   readonly code: Problem['code'] | 'unreachable';
   /** When the next attempt is allowed, by the gateway's clock. */
   readonly retryAt: number | undefined;
+  /** What happened to a ticket since it was read. */
+  readonly changes: NonNullable<Problem['changes']>;
 
-  constructor(code: Problem['code'] | 'unreachable', message: string, retryAt?: number) {
+  constructor(
+    code: Problem['code'] | 'unreachable',
+    message: string,
+    retryAt?: number,
+    changes: Problem['changes'] = [],
+  ) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.retryAt = retryAt;
+    this.changes = changes;
   }
 }

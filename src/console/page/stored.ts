@@ -1,6 +1,7 @@
 interface KeyValues {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
+  removeItem(key: string): void;
 }
 
 /** The getter throws where the browser forbids storage; there is none in Node.js. */
@@ -22,5 +23,22 @@ export function store(key: string, value: string): void {
     storage()?.setItem(key, value);
   } catch {
     // See above.
+  }
+}
+
+export function forget(key: string): void {
+  try {
+    storage()?.removeItem(key);
+  } catch {
+    // See above.
+  }
+}
+
+/** The keys of what is stored. */
+export function storedKeys(): readonly string[] {
+  try {
+    return Object.keys(storage() ?? {});
+  } catch {
+    return [];
   }
 }

@@ -1,5 +1,5 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { ActionProgress, Overview, StreamEvent } from '../contract.ts';
+import type { ActionProgress, DeskSummary, Overview, StreamEvent } from '../contract.ts';
 import { api, session } from './api.ts';
 import { gatewayNow, now, setClock } from './now.ts';
 
@@ -13,9 +13,13 @@ const HIDDEN_CLOSES_AFTER_MS = 60_000;
 
 /** The newest overview; while disconnected, the last one received. */
 export const overview = signal<Overview | undefined>(undefined);
+/** What waits for people; all that somebody at the desk gets of the shops. */
+export const desk = signal<DeskSummary | undefined>(undefined);
+/** Whether the person may use the Platform pages only. */
+export const isDeskOnly = computed(() => session.value?.role === 'desk');
 /** The names of the shops, with the chosen one also when it is no longer configured. */
 export const shopsWith = (chosen: string): readonly string[] => {
-  const shops = overview.value?.shops.map(({ shop }) => shop) ?? [];
+  const shops = (overview.value ?? desk.value)?.shops.map(({ shop }) => shop) ?? [];
   return chosen === '' || shops.includes(chosen) ? shops : [...shops, chosen];
 };
 /** When `overview` was received. */
@@ -32,6 +36,21 @@ export const connection = computed<Connection>(() => {
 type Listener<T> = (data: T) => void;
 const entryListeners = new Set<Listener<readonly string[]>>();
 const actionListeners = new Set<Listener<ActionProgress>>();
+const ticketListeners = new Set<Listener<readonly { readonly id: string }[]>>();
+const presenceListeners = new Set<Listener<Presence>>();
+type Presence = DataOf<'presence'>;
+
+/** Calls the listener with changed tickets; returns the unsubscribe function. */
+export function onTickets(listener: Listener<readonly { readonly id: string }[]>): () => void {
+  ticketListeners.add(listener);
+  return () => ticketListeners.delete(listener);
+}
+
+/** Calls the listener with who has a ticket open; returns the unsubscribe function. */
+export function onPresence(listener: Listener<Presence>): () => void {
+  presenceListeners.add(listener);
+  return () => presenceListeners.delete(listener);
+}
 
 /** Calls the listener with the ids of new and changed entries; returns the unsubscribe function. */
 export function onEntries(listener: Listener<readonly string[]>): () => void {
@@ -123,6 +142,21 @@ function subscribe(source: EventSource, onEvent: () => void): void {
   });
   on('action', (progress) => {
     for (const listener of actionListeners) listener(progress);
+  });
+  on('desk', (summary) =>
+    batch(() => {
+      desk.value = summary;
+      if (!isDeskOnly.value) return;
+      // Nobody at the desk gets an overview.
+      setClock(summary.at);
+      lastSeenAt.value = gatewayNow();
+    }),
+  );
+  on('tickets', ({ tickets }) => {
+    for (const listener of ticketListeners) listener(tickets);
+  });
+  on('presence', (presence) => {
+    for (const listener of presenceListeners) listener(presence);
   });
   on('signed_out', () => (session.value = null));
 }

@@ -58,7 +58,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
     const raw = await rawOf(entry, spool);
     await record(res, 'download', entry);
     const isMail = entry.channel === 'email' && entry.kind === 'message';
-    await send(res, {
+    await sendDownload(res, {
       name: `${entry.id}.${isMail ? 'eml' : 'txt'}`,
       type: isMail ? 'message/rfc822' : 'text/plain; charset=utf-8',
       size: raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
@@ -171,7 +171,7 @@ async function sendAttachment(res: Response, prepared: Prepared, part: string): 
     const { name, size } = opened;
     // Regardless of its declared type: browsers do not render this type.
     const type = 'application/octet-stream';
-    await send(res, { name, type, size, stream: () => opened.stream() });
+    await sendDownload(res, { name, type, size, stream: () => opened.stream() });
   } catch (error) {
     if (error instanceof AttachmentUnavailable) {
       throw new Refusal('not_found', 'The attachment is no longer available', { cause: error });
@@ -193,7 +193,11 @@ interface Download {
   readonly stream: () => Readable;
 }
 
-async function send(res: Response, { name, type, size, stream }: Download): Promise<void> {
+/** Sends a file as a download, never shown by the browser. */
+export async function sendDownload(
+  res: Response,
+  { name, type, size, stream }: Download,
+): Promise<void> {
   res.set({
     'Content-Type': type,
     'Content-Length': String(size),

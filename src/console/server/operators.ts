@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Role } from './roles.ts';
 import { matchesHash, parsePasswordHash, type PasswordHash } from '../../runtime/password-hash.ts';
 
 /** The name of the operator who uses the console's single password. */
@@ -8,6 +9,8 @@ export interface OperatorAccount {
   readonly name: string;
   /** As configured: the password itself, or its scrypt hash. */
   readonly password: string;
+  /** Default: operator. */
+  readonly role?: Role;
 }
 
 type Known =
@@ -20,6 +23,7 @@ const digestOf = (text: string): Buffer => createHash('sha256').update(text).dig
 /** The operators of the console. The duration of a check does not reveal which names exist. */
 export class Operators {
   #accounts: ReadonlyMap<string, Known> = new Map();
+  #roles: ReadonlyMap<string, Role> = new Map();
   /** Checked when the account does not exist. */
   #decoy: Known = decoyFor([]);
   /** The digest of each verified password, so that scrypt need not run for every request. */
@@ -31,20 +35,33 @@ export class Operators {
     this.replace(accounts);
   }
 
-  /** Replaces the accounts. Returns the operators whose password changed or who were removed. */
+  /** Replaces the accounts. Returns those whose password or role changed or that were removed. */
   replace(accounts: readonly OperatorAccount[]): readonly string[] {
     const before = this.#accounts;
+    const roles = this.#roles;
+    this.#roles = new Map(accounts.map(({ name, role = 'operator' }) => [name, role]));
     this.#accounts = new Map(accounts.map(({ name, password }) => [name, knownOf(password)]));
     this.#decoy = decoyFor([...this.#accounts.values()]);
     this.#verified.clear();
     this.#key = randomBytes(32);
     return [...before].flatMap(([name, { configured }]) =>
-      this.passwordOf(name) === configured ? [] : [name],
+      this.passwordOf(name) === configured && this.#roles.get(name) === roles.get(name)
+        ? []
+        : [name],
     );
   }
 
   has(name: string): boolean {
     return this.#accounts.has(name);
+  }
+
+  /** In the order of the configuration. */
+  get names(): readonly string[] {
+    return [...this.#accounts.keys()];
+  }
+
+  roleOf(name: string): Role {
+    return this.#roles.get(name) ?? 'desk';
   }
 
   /** The configured password, to which sessions are bound; undefined for an unknown operator. */

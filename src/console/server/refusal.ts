@@ -23,8 +23,12 @@ export class Refusal extends Error {
   /** @param more.status overrides the status of the code */
   constructor(code: Problem['code'], message: string, more: RefusalDetails = {}) {
     super(message, { cause: more.cause });
-    const { retryAfter, status = STATUS[code] } = more;
-    this.problem = { code, message, ...(retryAfter !== undefined && { retryAfter }) };
+    const { retryAfter, changes, status = STATUS[code] } = more;
+    this.problem = {
+      ...{ code, message },
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...(changes !== undefined && { changes }),
+    };
     this.status = status;
   }
 }
@@ -33,6 +37,8 @@ interface RefusalDetails {
   readonly status?: number;
   /** Seconds. */
   readonly retryAfter?: number;
+  /** Of a ticket. */
+  readonly changes?: Problem['changes'];
   readonly cause?: unknown;
 }
 

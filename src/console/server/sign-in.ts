@@ -12,6 +12,7 @@ import { type LoginAttempt, LoginLimits, type LoginSource } from './login-limits
 import { OPERATOR, type Operators } from './operators.ts';
 import { checked, Refusal } from './refusal.ts';
 import { SAFE_METHODS } from './request-guards.ts';
+import { permits, type Role } from './roles.ts';
 
 const COOKIE = 'sluice_session';
 const DEVICE_COOKIE = 'sluice_device';
@@ -52,6 +53,8 @@ interface Credentials {
 export interface Caller {
   /** As in the audit log. */
   readonly operator: string;
+  /** Of a program with a token: operator, since the token's scope says what it may do. */
+  readonly role: Role;
   readonly address: string;
   readonly session?: LiveSession;
   readonly token?: ApiToken;
@@ -89,7 +92,8 @@ export class SignIn {
       await this.#parts.audit.write({ who: name, address, action: 'login', target: 'console' });
       this.#setCookie(req, res, token, session.endsAt);
       this.#setDeviceCookie(req, res, devices.issue(name, configured));
-      res.json({ operator: name, endsAt: session.endsAt } satisfies Session);
+      const role = this.#parts.operators.roleOf(name);
+      res.json({ operator: name, role, endsAt: session.endsAt } satisfies Session);
     });
     return router;
   }
@@ -98,9 +102,9 @@ export class SignIn {
   sessionRoutes(): Router {
     const router = express.Router();
     router.get('/session', (_req, res) => {
-      const { operator, session, token } = callerOf(res);
+      const { operator, role, session, token } = callerOf(res);
       const endsAt = session?.endsAt ?? token?.endsAt ?? this.#parts.clock();
-      res.json({ operator, endsAt } satisfies Session);
+      res.json({ operator, role, endsAt } satisfies Session);
     });
     router.post('/logout', requireOperator, async (req, res) => {
       const { session } = callerOf(res);
@@ -114,13 +118,14 @@ export class SignIn {
     return router;
   }
 
-  /** Admits requests with a session, the password, or a token that permits them. */
+  /** Admits requests with a session, the password, or a token, if the role or scope permits them. */
   require = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const caller = await this.recognize(req);
     if (caller === undefined) throw new Refusal('signed_out', 'Sign in first');
     if (caller.token?.scope === 'read' && !SAFE_METHODS.has(req.method)) {
       throw new Refusal('forbidden', 'This token only permits reading (scope read)');
     }
+    if (!permits(caller.role, req.method, req.path)) throw deskOnly();
     res.locals[CALLER] = caller;
     next();
   };
@@ -129,26 +134,32 @@ export class SignIn {
   async recognize(req: Request): Promise<Caller | undefined> {
     const session = this.#session(req);
     const address = this.#parts.network(req);
-    if (session !== undefined) return { operator: session.operator, address, session };
+    const { operators } = this.#parts;
+    if (session !== undefined) {
+      const { operator } = session;
+      return { operator, role: operators.roleOf(operator), address, session };
+    }
     const given = credentialsIn(req.headers.authorization ?? '');
     if (given === undefined) return undefined;
     if (isTokenSecret(given.password)) return this.#tokenCaller(req, given);
     // An unknown name is accepted with the console's single password, for compatibility.
-    const name = this.#parts.operators.has(given.name) ? given.name : OPERATOR;
+    const name = operators.has(given.name) ? given.name : OPERATOR;
     const { password } = given;
     const isRight = await this.#isRight(req, { name, password, source: 'program' });
-    return isRight ? { operator: name, address } : undefined;
+    return isRight ? { operator: name, role: operators.roleOf(name), address } : undefined;
   }
 
   /**
    * Whether the caller may read the metrics: with the metrics token, a session, the password or a
    * token of the API. The metrics token is random and too long to guess, so it is not limited.
-   * @throws {Refusal} too many wrong passwords from this client
+   * @throws {Refusal} too many wrong passwords from this client, or a role without metrics
    */
   async mayReadMetrics(req: Request): Promise<boolean> {
     const given = credentialsIn(req.headers.authorization ?? '');
     if (given !== undefined && this.#parts.isMetricsToken(given.password)) return true;
-    return (await this.recognize(req)) !== undefined;
+    const caller = await this.recognize(req);
+    if (caller?.role === 'desk') throw deskOnly();
+    return caller !== undefined;
   }
 
   /** Who acts with this token; never with one from HTTP Basic, which browsers store. */
@@ -164,7 +175,8 @@ export class SignIn {
       throw new Refusal('signed_out', 'The token has expired');
     }
     await this.#parts.tokens.noteUse(token);
-    return { operator: tokenActor(token), address: this.#parts.network(req), token };
+    const operator = tokenActor(token);
+    return { operator, role: 'operator', address: this.#parts.network(req), token };
   }
 
   async #tokenOf(req: Request, hash: string): Promise<ApiToken | undefined> {
@@ -225,6 +237,9 @@ export class SignIn {
     res.append('Set-Cookie', `${cookie}; HttpOnly; SameSite=Strict${secure}`);
   }
 }
+
+const deskOnly = () =>
+  new Refusal('forbidden', 'Your role, desk, permits the Platform pages only: ask an operator');
 
 const CALLER = 'caller';
 

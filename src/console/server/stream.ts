@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { everyInStep } from '../../runtime/clock.ts';
 import type {
+  DeskSummary,
   History,
   HistoryRange,
   Incident,
@@ -13,6 +14,7 @@ import type {
 import { checked, Refusal } from './refusal.ts';
 import type { EndedSessions, Sessions } from './sessions.ts';
 import type { ApiTokens } from './api-tokens.ts';
+import type { Role } from './roles.ts';
 import { type Caller, callerOf } from './sign-in.ts';
 
 const MAX_STREAMS = 50;
@@ -26,11 +28,16 @@ const MAX_IDS = 100;
 const HEARTBEAT_MS = 15_000;
 /** How long a stream may outlive its token. */
 const TOKENS_EVERY_MS = 2000;
+/** The events that people at the desk get; the others tell of what they may not request. */
+const OF_THE_DESK: ReadonlySet<StreamEvent['event']> = new Set<StreamEvent['event']>([
+  ...(['desk', 'tickets', 'presence', 'signed_out'] as const),
+]);
 /** A reader further behind is disconnected; EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
 interface StreamParts {
   readonly overview: () => Promise<Overview>;
+  readonly desk: () => DeskSummary;
   readonly sessions: Sessions;
   readonly tokens: Pick<ApiTokens, 'validIds'>;
   readonly logger: Logger;
@@ -39,6 +46,7 @@ interface StreamParts {
 interface Reader {
   readonly res: Response;
   readonly operator: string;
+  readonly role: Role;
   /** Undefined for a program. */
   readonly sessionId: string | undefined;
   readonly tokenId: string | undefined;
@@ -53,6 +61,8 @@ export class Stream {
   readonly #readers = new Set<Reader>();
   /** New and changed entries since the last event. */
   readonly #ids = new Set<string>();
+  /** Changed tickets since the last event, by id. */
+  readonly #tickets = new Map<string, { readonly shop: string; readonly id: string }>();
   #endTimers: readonly (() => void)[] = [];
   #publishing = false;
   #checking = false;
@@ -65,7 +75,10 @@ export class Stream {
 
   start(): void {
     this.#endTimers = [
-      everyInStep(OVERVIEW_EVERY_MS, () => void this.#publishOverview()),
+      everyInStep(OVERVIEW_EVERY_MS, () => {
+        this.#publishDesk();
+        void this.#publishOverview();
+      }),
       everyInStep(IDS_EVERY_MS, () => this.#publishIds()),
       everyInStep(TOKENS_EVERY_MS, () => void this.#checkTokens()),
     ];
@@ -85,14 +98,20 @@ export class Stream {
     if (this.#readers.size > 0 && this.#ids.size < MAX_IDS) this.#ids.add(id);
   }
 
+  ticketChanged(shop: string, id: string): void {
+    if (this.#readers.size > 0 && this.#tickets.size < MAX_IDS) this.#tickets.set(id, { shop, id });
+  }
+
   publish(event: StreamEvent): void {
     const text = frame(event);
-    for (const reader of this.#readers) this.#write(reader, text);
+    for (const reader of this.#readers) {
+      if (isFor(reader, event.event)) this.#write(reader, text);
+    }
   }
 
   /** @throws {Refusal} too many streams are open */
   async open(req: Request, res: Response, caller: Caller): Promise<void> {
-    const { operator, session, token } = caller;
+    const { operator, role, session, token } = caller;
     const own = [...this.#readers].filter(
       (reader) => reader.operator === operator && reader.sessionId === session?.id,
     );
@@ -113,6 +132,7 @@ export class Stream {
     const reader: Reader = {
       res,
       operator,
+      role,
       sessionId: session?.id,
       tokenId: token?.id,
       end: session && this.#endOf(session),
@@ -123,6 +143,8 @@ export class Stream {
     res.on('error', () => this.#forget(reader));
     this.#write(reader, 'retry: 2000\n\n');
     try {
+      this.#write(reader, frame({ event: 'desk', data: this.#parts.desk() }));
+      if (!isFor(reader, 'overview')) return;
       this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
     } catch (error) {
       // The next interval sends an overview.
@@ -186,11 +208,26 @@ export class Stream {
     }
   }
 
+  #publishDesk(): void {
+    if (this.#readers.size === 0) return;
+    try {
+      this.publish({ event: 'desk', data: this.#parts.desk() });
+    } catch (error) {
+      this.#parts.logger.warn('console.failed', errorFields(error));
+    }
+  }
+
   #publishIds(): void {
-    if (this.#ids.size === 0) return;
-    const ids = [...this.#ids];
-    this.#ids.clear();
-    this.publish({ event: 'entries', data: { ids } });
+    if (this.#ids.size > 0) {
+      const ids = [...this.#ids];
+      this.#ids.clear();
+      this.publish({ event: 'entries', data: { ids } });
+    }
+    if (this.#tickets.size > 0) {
+      const tickets = [...this.#tickets.values()];
+      this.#tickets.clear();
+      this.publish({ event: 'tickets', data: { tickets } });
+    }
   }
 
   #write(reader: Reader, text: string): void {
@@ -215,6 +252,9 @@ export class Stream {
     this.#readers.delete(reader);
   }
 }
+
+const isFor = ({ role }: Reader, event: StreamEvent['event']): boolean =>
+  role === 'operator' || OF_THE_DESK.has(event);
 
 const frame = ({ event, data }: StreamEvent): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

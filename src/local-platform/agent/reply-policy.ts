@@ -1,12 +1,13 @@
 import { LIMITS } from '../open-points.ts';
 import { senderOf } from '../outbound/address-reply.ts';
 import { isAutomatedAddress } from '../addresses.ts';
-import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts';
+import { type ConversationRow, emailOf, isWithPeople, type MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** Why a message gets no answer. */
 export type NoReplyReason =
   | 'escalated'
+  | 'person'
   | 'empty'
   | 'own_address'
   | 'no_reply_address'
@@ -39,6 +40,7 @@ export function reasonNotToReply(
   nowMs: number,
 ): NoReplyReason | undefined {
   if (conversation.resolution === 'escalated') return 'escalated';
+  if (isWithPeople(conversation)) return 'person';
   const isFirst = store.messages.before(message, 1).length === 0;
   // Later emails of a thread repeat the subject, so only the first email's subject counts.
   const content = isFirst ? `${conversation.title ?? ''}${message.text}` : message.text;

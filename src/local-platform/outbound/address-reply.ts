@@ -42,6 +42,7 @@ export function addressReply(
     to: senderOf(store, conversation, question ?? reply),
     toName: contact?.name ?? undefined,
     at: new Date(reply.created_at),
+    isByPerson: reply.user_id !== null,
     email:
       isEmail && question && reply.remote_id !== null
         ? threadOf(question, conversation, reply.remote_id)

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transporter } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
@@ -13,6 +13,7 @@ import {
   type Attempt,
   diskFailure,
   type Outbound,
+  type OutgoingFile,
   type OutgoingReply,
   SendFailed,
   type Sent,
@@ -127,10 +128,12 @@ export class EmailOutbox implements Outbound {
   }
 }
 
+/** Keeps other programs from answering the agent (RFC 3834 §5). A person's reply has none of it. */
+const AUTOMATIC = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
+
 /**
- * Composes the reply as a message (RFC 5322 §3.6.4). `Auto-Submitted: auto-replied` (RFC 3834 §5)
- * keeps other programs from answering it. The headers are the same at each attempt.
- * @throws {SendFailed} permanent, when an address is missing
+ * Composes the reply as a message (RFC 5322 §3.6.4). The headers are the same at each attempt.
+ * @throws {SendFailed} permanent, when an address is missing; transient, when a file cannot be read
  */
 export async function compose(reply: OutgoingReply): Promise<Buffer> {
   const { email, from, to } = reply;
@@ -138,6 +141,7 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
     throw unreachable('an address');
   }
   const isMarkdown = reply.format === 'MARKDOWN';
+  const attachments = await Promise.all((reply.files ?? []).map(attachment));
   const mail = new MailComposer({
     from: { name: oneLine(reply.fromName), address: from },
     to: { name: oneLine(reply.toName ?? ''), address: to },
@@ -146,14 +150,24 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
     messageId: email.messageId,
     ...(email.inReplyTo && { inReplyTo: email.inReplyTo }),
     ...(email.references.length > 0 && { references: [...email.references] }),
-    headers: { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' },
+    ...(reply.isByPerson !== true && { headers: AUTOMATIC }),
     text: isMarkdown ? withoutMarkup(reply.content) : reply.content,
     ...(isMarkdown && { html: htmlOf(reply.content) }),
+    ...(attachments.length > 0 && { attachments }),
     // The text may quote a customer: nothing in it may be read from a file or URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   return await mail.compile().build();
+}
+
+/** Read here, since the mail library may not read files. */
+async function attachment({ name, type, path }: OutgoingFile) {
+  try {
+    return { filename: oneLine(name), contentType: type, content: await readFile(path) };
+  } catch (error) {
+    throw diskFailure(error);
+  }
 }
 
 /** The HTML part ends here; the text part has the whole answer. */

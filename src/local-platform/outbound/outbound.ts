@@ -1,6 +1,6 @@
 import { codeOf } from '../../runtime/error-code.ts';
 
-/** A reply of the agent that is to be sent to the customer. */
+/** A reply of the agent or a person that is to be sent to the customer. */
 export interface OutgoingReply {
   /** The id of its Message. */
   readonly id: string;
@@ -14,10 +14,21 @@ export interface OutgoingReply {
   readonly to: string | undefined;
   readonly toName: string | undefined;
   readonly at: Date;
+  /** Whether a person wrote it. */
+  readonly isByPerson?: boolean;
+  /** Email only. */
+  readonly files?: readonly OutgoingFile[];
   /** WhatsApp only: the customer service window has closed, so only a template may be sent. */
   readonly needsTemplate?: boolean;
   /** Email only: the values of the reply's headers. */
   readonly email: EmailThread | undefined;
+}
+
+export interface OutgoingFile {
+  readonly name: string;
+  readonly type: string;
+  /** On the disk. */
+  readonly path: string;
 }
 
 export interface EmailThread {

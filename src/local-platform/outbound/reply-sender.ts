@@ -29,7 +29,7 @@ export interface ReplyNotice {
   readonly outboxPath?: string;
 }
 
-interface ReplySenderOptions {
+export interface ReplySenderOptions {
   readonly store: Store;
   /** By the type of the conversation. */
   readonly outbound: Readonly<Record<string, Outbound>>;
@@ -37,6 +37,8 @@ interface ReplySenderOptions {
   readonly findTextRoute?: FindTextRoute;
   /** Shop names by shop id. */
   readonly shopNames: ReadonlyMap<string, string>;
+  /** The path of an uploaded file. */
+  readonly pathOf: (mediaId: string) => string;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -48,7 +50,7 @@ interface ReplySenderOptions {
 }
 
 /**
- * Sends the agent's replies, and retries those that could not be sent.
+ * Sends the replies of the agent and of people, and retries those that could not be sent.
  *
  * | a reply is | when |
  * | --- | --- |
@@ -182,14 +184,17 @@ export class ReplySender {
 
   /** @throws {SendFailed} the reply must not be sent, or not yet */
   async #prepare(conversation: ConversationRow, reply: MessageRow): Promise<OutgoingReply> {
-    const { store, shopNames, findTextRoute, now } = this.#options;
+    const { store, shopNames, pathOf, findTextRoute, now } = this.#options;
     const out = addressReply(store, conversation, reply, shopNames.get(reply.shop) ?? '');
     if (conversation.type === 'sms' && findTextRoute !== undefined) {
       return routeText(store, conversation, out, findTextRoute, now());
     }
     const refusal = conversation.type === 'email' ? emailRefusal(store, out) : undefined;
     if (refusal !== undefined) throw refusal;
-    return out;
+    const files = store.messages
+      .attachments(reply.id)
+      .map(({ id, original_name: name, type }) => ({ name, type, path: pathOf(id) }));
+    return files.length === 0 ? out : { ...out, files };
   }
 
   #attempt(row: OutgoingRow): Attempt {

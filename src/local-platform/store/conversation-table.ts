@@ -77,8 +77,8 @@ export function conversationTable(db: Db) {
     setStatus: run<[{ id: string; status: 'open' | 'pending'; now: string }]>(
       `UPDATE conversations SET status = @status, updated_at = @now WHERE id = @id`,
     ),
-    setResolution: run<[{ id: string; resolution: 'escalated'; now: string }]>(
-      `UPDATE conversations SET resolution = @resolution, updated_at = @now WHERE id = @id`,
-    ),
+    setResolution: run<
+      [{ id: string; resolution: 'escalated' | 'human' | 'hard' | null; now: string }]
+    >(`UPDATE conversations SET resolution = @resolution, updated_at = @now WHERE id = @id`),
   };
 }

@@ -216,6 +216,7 @@ export class PlatformErasure {
     const first = this.#sql.first.get(conversation);
     if (first === undefined) {
       for (const { id } of this.#sql.messages.all(conversation)) this.#deleteMessage(id);
+      this.#sql.deleteSteps.run(conversation);
       this.#sql.deleteTickets.run(conversation);
       this.#sql.deleteParticipants.run(conversation);
       this.#sql.deleteConversation.run(conversation);
@@ -287,6 +288,10 @@ function prepare(db: Db) {
     rename: db.prepare(
       `UPDATE tickets SET contact_id = @contact, name = @name, message_id = @message
        WHERE conversation_id = @conversation`,
+    ),
+    deleteSteps: db.prepare(
+      `DELETE FROM ticket_steps WHERE ticket_id IN
+         (SELECT id FROM tickets WHERE conversation_id = ?)`,
     ),
     deleteTickets: db.prepare(`DELETE FROM tickets WHERE conversation_id = ?`),
     deleteParticipants: db.prepare(`DELETE FROM participants WHERE conversation_id = ?`),

@@ -12,6 +12,10 @@ export interface NewMessage {
   readonly ticketId: string;
   readonly contactId: string | null;
   readonly agentId: string | null;
+  /** The person who wrote it. */
+  readonly userId?: string;
+  /** A note, which the customer never gets. */
+  readonly isInternal?: boolean;
   readonly content: string;
   readonly text: string;
   readonly format: string;
@@ -30,6 +34,12 @@ export interface NewMessage {
   readonly agentContact: string | null;
 }
 
+type InsertedMessage = Omit<NewMessage, 'unanswered' | 'userId' | 'isInternal'> & {
+  readonly userId: string | null;
+  readonly type: 'Internal' | 'External';
+  readonly unanswered: number;
+};
+
 export type MessageTable = ReturnType<typeof messageTable>;
 
 export const messageTable = (db: Db, cursors: Cursors) => ({
@@ -40,12 +50,12 @@ export const messageTable = (db: Db, cursors: Cursors) => ({
 /** Single messages, and the list of the API. */
 function records(db: Db, cursors: Cursors) {
   const { row, rows, has, run, one } = statements(db);
-  const insert = one<[Omit<NewMessage, 'unanswered'> & { unanswered: number }], MessageRow>(
-    `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, content,
-       text, format, role, status, type, remote_id, email, created_at, updated_at, unanswered,
-       in_reply_to, sender, agent_contact)
-     VALUES (@id, @shop, @conversationId, @ticketId, @contactId, @agentId, @content,
-       @text, @format, @role, @status, 'External', @remoteId, @email, @createdAt, @now,
+  const insert = one<[InsertedMessage], MessageRow>(
+    `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, user_id,
+       content, text, format, role, status, type, remote_id, email, created_at, updated_at,
+       unanswered, in_reply_to, sender, agent_contact)
+     VALUES (@id, @shop, @conversationId, @ticketId, @contactId, @agentId, @userId, @content,
+       @text, @format, @role, @status, @type, @remoteId, @email, @createdAt, @now,
        @unanswered, @inReplyTo, @sender, @agentContact) RETURNING *`,
   );
   const attach = run<[messageId: string, position: number, mediaId: string]>(
@@ -56,7 +66,9 @@ function records(db: Db, cursors: Cursors) {
   );
   return {
     create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
-      const created = insert({ ...message, unanswered: message.unanswered ? 1 : 0 });
+      const { unanswered, userId = null, isInternal = false, ...rest } = message;
+      const type = isInternal ? 'Internal' : 'External';
+      const created = insert({ ...rest, userId, type, unanswered: unanswered ? 1 : 0 });
       for (const [position, id] of attachments.entries()) attach(created.id, position, id);
       return created;
     },
@@ -125,10 +137,11 @@ function conversations(db: Db) {
   >(
     `SELECT m.role, m.text FROM (
        SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
-         AND seq < @seq ORDER BY seq DESC LIMIT @limit)
+         AND seq < @seq AND type = 'External' ORDER BY seq DESC LIMIT @limit)
        UNION ALL
-       SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
-         AND role = 'agent' AND seq > @seq ORDER BY created_at DESC LIMIT @limit)
+       SELECT * FROM (SELECT seq FROM messages INDEXED BY messages_replies
+         WHERE conversation_id = @conversation_id AND role = 'agent' AND seq > @seq
+           AND type = 'External' ORDER BY created_at DESC, seq DESC LIMIT @limit)
      ) history CROSS JOIN messages m ON m.seq = history.seq
      LEFT JOIN messages question ON question.id = m.in_reply_to
      ORDER BY coalesce(question.seq, m.seq) DESC, m.seq DESC LIMIT @limit`,
@@ -137,11 +150,12 @@ function conversations(db: Db) {
     `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
   );
   const before = rows<[conversationId: string, seq: number, limit: number], MessageRow>(
-    `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? AND type = 'External'
+     ORDER BY seq DESC LIMIT ?`,
   );
   const repliesSince = row<[conversationId: string, since: string], { n: number }>(
     `SELECT count(*) AS n FROM messages
-     WHERE conversation_id = ? AND role = 'agent' AND created_at > ?`,
+     WHERE conversation_id = ? AND role = 'agent' AND user_id IS NULL AND created_at > ?`,
   );
   return {
     lastOfCustomer: row<[conversationId: string], MessageRow>(
@@ -160,22 +174,24 @@ function conversations(db: Db) {
     conversationsToAnswer: (): string[] =>
       conversationsToAnswer().map(({ conversation_id: id }) => id),
     /**
-     * The conversation before this message, oldest first. Each reply follows the message that it
+     * The conversation before this message, oldest first, without notes. Each reply follows the message that it
      * answers, even if the reply was stored after this message.
      */
     historyBefore: (
       { conversation_id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
       limit: number,
     ) => history({ conversation_id, seq, limit }).reverse(),
-    /** The last messages of a conversation before this one, oldest first. */
+    /** The last messages of a conversation before this one, oldest first; no notes. */
     before: (
       { conversation_id: id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
       limit: number,
     ) => before(id, seq, limit).reverse(),
-    /** The first messages of a conversation that were stored after one, oldest first. */
+    /** The first messages of a conversation that were stored after one, oldest first; no notes. */
     after: rows<[conversationId: string, seq: number, limit: number], MessageRow>(
-      `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+      `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? AND type = 'External'
+       ORDER BY seq LIMIT ?`,
     ),
+    /** Of the agent; those of people are not counted. */
     repliesSince: (conversationId: string, since: string): number =>
       repliesSince(conversationId, since)?.n ?? 0,
   };

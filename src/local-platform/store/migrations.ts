@@ -265,4 +265,20 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Summaries were the beginning of the first message.
   `UPDATE tickets SET summary = NULL;`,
+  // For people: what waits for them, who they are, and what they did to a ticket.
+  `
+  ALTER TABLE tickets ADD COLUMN waits_since TEXT;
+  UPDATE tickets SET waits_since = coalesce(last_message_at, created_at)
+    WHERE status IN ('New', 'Open', 'WaitingUser');
+  CREATE INDEX tickets_waiting ON tickets(shop, status, waits_since)
+    WHERE waits_since IS NOT NULL;
+  CREATE TABLE people (
+    user_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE ticket_steps (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, ticket_id TEXT NOT NULL, user_id TEXT NOT NULL,
+    what TEXT NOT NULL, assignee_id TEXT, at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX ticket_steps_ticket ON ticket_steps(ticket_id, seq);
+  `,
 ];

@@ -63,6 +63,8 @@ export interface TicketRow {
   last_message_content: string | null;
   created_at: string;
   updated_at: string;
+  /** Since when the customer waits for an answer; null while it is their turn or it is completed. */
+  waits_since: string | null;
   /** A key of `ticket_facets`; null in the result of an insert. */
   facet: number | null;
 }
@@ -95,6 +97,13 @@ export interface MessageRow {
   /** For a customer's message: the shop's address or number that it was sent to. */
   agent_contact: string | null;
 }
+
+/**
+ * Whether people answer the conversation: the agent has escalated it, or a person has taken or
+ * answered it. The agent is silent in it until it is completed or handed back.
+ */
+export const isWithPeople = ({ resolution }: Pick<ConversationRow, 'resolution'>): boolean =>
+  resolution === 'escalated' || resolution === 'human';
 
 const emailSchema = z.object({
   subject: z.string().optional(),
@@ -145,7 +154,7 @@ export function toConversation(row: ConversationRow): Conversation {
 
 /** API §2.1 */
 export function toTicket(row: TicketRow): Ticket {
-  const { seq, shop, facet, summary, last_message_content, ...fields } = row;
+  const { seq, shop, facet, waits_since, summary, last_message_content, ...fields } = row;
   return {
     ...fields,
     ...(summary !== null && { summary }),

@@ -5,6 +5,7 @@ import { contactTable } from './contact-table.ts';
 import { conversationTable } from './conversation-table.ts';
 import { Cursors } from './cursors.ts';
 import { type Db, GroupCommit, openDatabase, statements } from './database.ts';
+import { deskTable } from './desk-table.ts';
 import { outgoingTable } from './outgoing-table.ts';
 import { type EventRow, eventTable } from './event-table.ts';
 import { type MediaFolder, mediaTable } from './media.ts';
@@ -22,6 +23,7 @@ export class Store {
   readonly media;
   readonly events;
   readonly outgoing;
+  readonly desk;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -40,6 +42,7 @@ export class Store {
     this.media = mediaTable(db);
     this.events = eventTable(db);
     this.outgoing = outgoingTable(db);
+    this.desk = deskTable(db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */

@@ -36,9 +36,10 @@ export function ticketTable(db: Db, cursors: Cursors) {
   const { row, rows, run, one } = statements(db);
   const insert = one<[NewTicket & { id: string }], TicketRow>(
     `INSERT INTO tickets (id, shop, number, name, status, agent_id, contact_id,
-       conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at)
+       conversation_id, message_id, last_message_at, last_message_content, created_at, updated_at,
+       waits_since)
      VALUES (@id, @shop, @number, @name, 'New', @agentId, @contactId,
-       @conversationId, @messageId, @spokenAt, @excerpt, @now, @now) RETURNING *`,
+       @conversationId, @messageId, @spokenAt, @excerpt, @now, @now, @now) RETURNING *`,
   );
   const byId = row<[shop: string, id: string], TicketRow>(
     `SELECT * FROM tickets WHERE shop = ? AND id = ?`,
@@ -46,7 +47,9 @@ export function ticketTable(db: Db, cursors: Cursors) {
   const update = run<[{ id: string; status: string; excerpt: string; now: string; at: string }]>(
     `UPDATE tickets SET status = @status, completed_at = NULL,
        last_message_at = max(coalesce(last_message_at, ''), @at),
-       last_message_content = @excerpt, updated_at = @now WHERE id = @id`,
+       last_message_content = @excerpt, updated_at = @now,
+       waits_since = iif(@status IN ('New', 'Open', 'WaitingUser'), coalesce(waits_since, @now), NULL)
+     WHERE id = @id`,
   );
   const summarize = run<[summary: string, id: string]>(
     `UPDATE tickets SET summary = ? WHERE id = ?`,

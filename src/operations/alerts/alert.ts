@@ -6,6 +6,7 @@ export const ruleSchema = z.enum([
   'breaker-open',
   'refused-alike',
   'oldest-queued',
+  'unanswered',
   'certificate',
   'disk',
   'bad-signatures',

@@ -74,6 +74,7 @@ export function readAll(status: GatewayStatus, recent: Recent, options: RuleOpti
     ]),
     ...breakerReadings(status, options.thresholds.breakerOpen),
     ...alikeReadings(status, options),
+    ...unansweredReadings(status, options),
     ...certificateReading(status, options),
     diskReading(status, options),
     signatureReading(recent, options),
@@ -168,6 +169,31 @@ function oldestReading(
       ? 'Add the shop to the configuration again and reload it, or discard the messages.'
       : 'Check that the platform responds and that delivery.paused is not set. The timeline of the oldest queued message shows its last failure.',
   };
+}
+
+/** One reading for each shop on the local platform that limits how long a customer waits for a person. */
+function unansweredReadings(
+  { at, waitingTickets }: GatewayStatus,
+  { forMs }: RuleOptions,
+): Reading[] {
+  return waitingTickets.flatMap(({ shop, waiting, oldestAt = at, answerWithinMs }): Reading[] => {
+    if (answerWithinMs === undefined) return [];
+    const age = at - oldestAt;
+    return [
+      {
+        key: `unanswered/${shop}`,
+        rule: 'unanswered',
+        shop,
+        verdict:
+          waiting === 0 ? 'good' : verdictOf(age, answerWithinMs, RESOLVED_AGE * answerWithinMs),
+        forMs,
+        severity: 'warning',
+        summary: `A customer of ${shop} has waited for a person for ${durationInWords(age)}; ${counted(waiting, 'ticket')} ${waiting === 1 ? 'waits' : 'wait'}`,
+        todo: `Answer it, or complete it (console: Platform, Queue). The limit is shops[].desk.answerWithin.`,
+        figure: waiting,
+      },
+    ];
+  });
 }
 
 /**

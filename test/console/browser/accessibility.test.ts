@@ -4,7 +4,10 @@ import { axeFindings } from '../../support/axe.ts';
 import { describeConsole } from './console-visit.ts';
 import { sendChat, sendEmail, sendText } from './first-messages.ts';
 
-const PAGES = ['/', '/messages', '/platform', '/configuration', '/audit', '/doctor', '/incidents'];
+const PAGES = [
+  ...['/', '/messages', '/platform', '/platform?view=queue'],
+  ...['/configuration', '/audit', '/doctor', '/incidents'],
+];
 const LOOKS = [
   { name: 'light', browser: { colorScheme: 'light' } },
   { name: 'dark', browser: { colorScheme: 'dark' } },

@@ -386,3 +386,27 @@ describe('the sockets by themselves', () => {
     expect(failures).toEqual(['platform.socket_failed']);
   });
 });
+
+test('a person’s reply is sent to those who joined, and their notes to nobody', async () => {
+  const platform = await startPlatform();
+  const { body: question } = await create(platform, chat('Anybody there?'));
+  const client = connect(platform);
+  const id = String(question.conversation_id);
+  const seen = () => {
+    const { version, id: ticket } = platform.desk.ticket(SHOP.shopId, String(question.ticket_id));
+    return { shopId: SHOP.shopId, id: ticket, version, who: 'ann' };
+  };
+  const note = { text: 'They wrote last week, too.', format: 'TEXT', files: [] } as const;
+  await platform.desk.note(seen(), note);
+  // The note is the last message, and is not what is waited for.
+  expect(await client.join({ conversation_id: id, after: question.id })).toEqual({
+    ...{ messages: [], complete: true },
+  });
+  await platform.desk.note(seen(), note);
+  await platform.desk.reply(seen(), { ...note, text: 'I am here.' });
+  await waitFor('the reply', () => client.updated.length > 0);
+  expect(client.messages).toMatchObject([
+    { content: 'I am here.', role: 'agent', user_id: expect.any(String), status: 'PENDING' },
+  ]);
+  expect(client.updated).toMatchObject([{ content: 'I am here.', status: 'DELIVERED' }]);
+});

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { type Condition, merged, type Streams } from '../../../src/local-platform/store/listing.ts';
 import { contactStreams, contactTable } from '../../../src/local-platform/store/contact-table.ts';
 import { conversationTable } from '../../../src/local-platform/store/conversation-table.ts';
+import { deskTable } from '../../../src/local-platform/store/desk-table.ts';
 import { outgoingTable } from '../../../src/local-platform/store/outgoing-table.ts';
 import { eventTable } from '../../../src/local-platform/store/event-table.ts';
 import { mediaTable } from '../../../src/local-platform/store/media.ts';
@@ -80,7 +81,7 @@ function expensive(db: Db, { sql, values }: Condition): string[] {
 
 const TABLES = [
   ...[contactTable, conversationTable, ticketTable, messageTable, mediaTable, eventTable],
-  ...[shopTable, outgoingTable],
+  ...[shopTable, outgoingTable, deskTable],
 ];
 const BIG = /^SCAN (?:\w|messages|tickets|contacts|conversations|events|media|attachments)\b/;
 /** Indexes that have nothing else in them. */

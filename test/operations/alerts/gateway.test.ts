@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
+import type { DeskQueue, DeskTicketView } from '../../../src/console/contract.ts';
+import { consoleScene } from '../../console/server/console-scene.ts';
 import { scene } from '../../e2e/scene.ts';
+import { ACME_SHOP } from '../../support/gateway-config.ts';
 import { sendEmail } from '../../support/gateway-setting.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
@@ -47,6 +50,31 @@ test('a platform that goes is told by a webhook, and its return too', async () =
   });
   expect(platform.messages).toHaveLength(2);
   expect(JSON.stringify(hook.taken)).not.toMatch(/canary|example\.com|ann/i);
+});
+
+test('a ticket that waits too long for a person is told, and its answer ends it', async () => {
+  const hook = await startWebhook();
+  const { gateway, operator } = await consoleScene({
+    shops: [{ ...ACME_SHOP, desk: { answerWithin: '1s' } }],
+    alerts: { ...QUICK, webhook: { url: hook.url } },
+  });
+  const { status } = await sendSms(gateway.httpUrl, {
+    ...{ MessageSid: sidOf('unanswered'), Body: 'I want to talk to a human.' },
+  });
+  expect(status).toBe(200);
+  await waitFor('the alert', () => hook.taken.length > 0, 50);
+  expect(hook.taken[0]).toMatchObject({
+    text: '[Sluice gw.acme.example] 1 alert: unanswered acme',
+  });
+  const { tickets } = (await operator.get('/api/platform/desk/queue')).body as DeskQueue;
+  const path = `/api/platform/desk/acme/tickets/${tickets[0]?.id}`;
+  const { version } = (await operator.get(path)).body as DeskTicketView;
+  await operator.post(`${path}/reply`, { version, text: 'Here I am.' });
+  await waitFor('the end', () => hook.taken.length > 1, 50);
+  expect(hook.taken[1]).toMatchObject({
+    text: '[Sluice gw.acme.example] 1 alert resolved: unanswered acme',
+  });
+  expect(JSON.stringify(hook.taken)).not.toMatch(/human|\+1415/);
 });
 
 test('a flood of texts is held, and tells whoever is on call', async () => {

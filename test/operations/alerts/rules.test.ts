@@ -29,7 +29,7 @@ const one = (rule: AlertRule, status: Partial<GatewayStatus>, recent = QUIET): R
 test('a gateway that is well is good in every rule', () => {
   const readings = read({});
   expect(new Set(readings.map(({ verdict }) => verdict))).toEqual(new Set(['good']));
-  expect(new Set(readings.map(({ rule }) => rule)).size).toBe(7);
+  expect(new Set(readings.map(({ rule }) => rule)).size).toBe(8);
   expect(new Set(readings.map(({ key }) => key)).size).toBe(readings.length);
 });
 
@@ -51,6 +51,16 @@ test.each([
     { counts: [counted('queued', 1, 2 * HOUR)] },
     'critical',
     'The oldest queued message of acme has waited for 2 hours',
+  ],
+  [
+    'unanswered',
+    {
+      waitingTickets: [
+        { shop: 'acme', waiting: 3, oldestAt: NOW - 5 * HOUR, answerWithinMs: 4 * HOUR },
+      ],
+    },
+    'warning',
+    'A customer of acme has waited for a person for 5 hours; 3 tickets wait',
   ],
   [
     'breaker-open',
@@ -96,6 +106,15 @@ test('the oldest of all channels counts, and it must be well below its threshold
     'between',
     'good',
   ]);
+});
+
+test('a shop without a limit lets its customers wait', () => {
+  const waiting = { shop: 'acme', waiting: 1, oldestAt: NOW - 90 * DAY };
+  const readings = read({ waitingTickets: [waiting] });
+  expect(readings.filter(({ rule }) => rule === 'unanswered')).toEqual([]);
+  // Nobody waits too long where nobody waits, whatever the limit.
+  const atOnce = { shop: 'acme', waiting: 0, answerWithinMs: 0 };
+  expect(one('unanswered', { waitingTickets: [atOnce] }).verdict).toBe('good');
 });
 
 test('free space a little above the threshold is neither bad nor good', () => {

@@ -170,6 +170,12 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   reload: ['configuration', 'Reloaded the configuration'],
   test_message: ['send', 'Sent a test message'],
   try: ['again', 'Tried a shop'],
+  ticket_reply: ['send', 'Replied to a customer'],
+  ticket_note: ['lock', 'Added a note'],
+  ticket_assign: ['person', 'Assigned a ticket'],
+  ticket_complete: ['ok', 'Completed a ticket'],
+  ticket_reopen: ['again', 'Reopened a ticket'],
+  ticket_hand_back: ['back', 'Handed a ticket back'],
   token_create: ['lock', 'Created an API token'],
   token_revoke: ['lock', 'Revoked an API token'],
 };

@@ -1,4 +1,5 @@
 import type { Alert, Overview, ShopFigures } from '../../contract.ts';
+import { QUEUE } from '../platform/addresses.ts';
 import { bytes, plural, sinceWhen, span } from '../formats.ts';
 
 /** A problem, and what to do about it. */
@@ -43,11 +44,13 @@ const alertIssue = ({ rule, shop, severity, summary, todo, since }: Alert): Issu
   title: summary,
   todo,
   since,
-  link:
-    rule === 'oldest-queued'
-      ? { href: '/messages?state=queued', label: 'Show queued messages' }
-      : DOCTOR,
+  link: ALERT_LINKS[rule] ?? DOCTOR,
 });
+
+const ALERT_LINKS: Partial<Readonly<Record<Alert['rule'], Issue['link']>>> = {
+  'oldest-queued': { href: '/messages?state=queued', label: 'Show queued messages' },
+  unanswered: { href: QUEUE, label: 'Show the queue' },
+};
 
 const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);
 

@@ -3,11 +3,14 @@ import { queryString } from '../query.ts';
 /** The views of a shop's platform. */
 export type View = 'tickets' | 'conversations' | 'contacts';
 export const VIEWS: readonly View[] = ['tickets', 'conversations', 'contacts'];
+/** With what waits for a person, in all shops on the local platform. */
+export type Place = View | 'queue';
+export const QUEUE = '/platform?view=queue';
 
 /** What the address selects: a view with its filters, or one item. */
 export interface PlatformPlace {
   readonly shop: string;
-  readonly view: View;
+  readonly view: Place;
   /** The id of a ticket, a conversation or a contact; empty for the list. */
   readonly id: string;
   readonly filters: Readonly<Record<string, string>>;
@@ -17,7 +20,8 @@ export interface PlatformPlace {
 export type Go = (next: Partial<PlatformPlace>) => void;
 
 /** The filters of the API (§4.2, §4.10) for each view; `person` is the gateway's own. */
-const FILTERS: Readonly<Record<View, readonly string[]>> = {
+const FILTERS: Readonly<Record<Place, readonly string[]>> = {
+  queue: [],
   tickets: [
     'priority',
     'assignee_id',
@@ -33,7 +37,8 @@ const FILTERS: Readonly<Record<View, readonly string[]>> = {
 
 export function readPlace(query: string): PlatformPlace {
   const params = new URLSearchParams(query);
-  const view = VIEWS.find((known) => known === params.get('view')) ?? 'tickets';
+  const places: readonly Place[] = ['queue', ...VIEWS];
+  const view = places.find((known) => known === params.get('view')) ?? 'tickets';
   const filters: Record<string, string> = {};
   for (const name of FILTERS[view]) {
     const value = params.get(name);

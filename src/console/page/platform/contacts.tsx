@@ -1,3 +1,4 @@
+import { isDeskOnly } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyFact } from '../ui/copy-button.tsx';
 import { Form, Input, Select } from '../ui/field.tsx';
@@ -128,7 +129,7 @@ export function ContactItem({ shop, item: contact }: ItemProps<'contacts'>) {
         />
         <CopyFact name="Id" text={contact.id} what="the contact id" />
       </dl>
-      {wrote && (
+      {wrote && !isDeskOnly.value && (
         <p>
           <a href={`/messages?shop=${encodeURIComponent(shop)}&text=${encodeURIComponent(wrote)}`}>
             Messages from this contact

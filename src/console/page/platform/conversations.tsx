@@ -1,3 +1,4 @@
+import { isDeskOnly } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyFact } from '../ui/copy-button.tsx';
 import { Form, Input } from '../ui/field.tsx';
@@ -132,9 +133,13 @@ export function ConversationItem({ shop, item: conversation }: ItemProps<'conver
               Tickets in this conversation
             </a>
           </Fact>
-          <Fact name="Entries">
-            <a href={`/messages?text=${encodeURIComponent(conversation.id)}`}>Messages in Sluice</a>
-          </Fact>
+          {!isDeskOnly.value && (
+            <Fact name="Entries">
+              <a href={`/messages?text=${encodeURIComponent(conversation.id)}`}>
+                Messages in Sluice
+              </a>
+            </Fact>
+          )}
           <CopyFact name="Id" text={conversation.id} what="the conversation id" />
         </dl>
       </Card>

@@ -4,6 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { Empty, Failure, type NotLoaded, Skeleton } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
 import { api } from '../api.ts';
+import { isDeskOnly } from '../stream.ts';
 import type { Query } from '../query.ts';
 import { type Pages, usePages } from '../loading.ts';
 import { cursorOf, type Go, type PlatformPlace, type View } from './addresses.ts';
@@ -91,7 +92,11 @@ const PlatformFailure = (props: { readonly refusal: Refusal; readonly onRetry: (
     {props.refusal.code === 'unavailable' && (
       <p class="platform-hint muted">
         The platform failed or did not respond. New messages are still accepted and stay queued.{' '}
-        <a href="/doctor">Doctor</a> checks the platform’s URL and key.
+        {!isDeskOnly.value && (
+          <>
+            <a href="/doctor">Doctor</a> checks the platform’s URL and key.
+          </>
+        )}
       </p>
     )}
   </>

@@ -3,7 +3,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api.ts';
 import { useLoad } from '../loading.ts';
-import { overview, shopsWith } from '../stream.ts';
+import { desk, overview, shopsWith } from '../stream.ts';
 import { Select } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Empty, PageTitle, Skeleton } from '../ui/page-parts.tsx';
@@ -11,6 +11,7 @@ import {
   addressIn,
   type Go,
   type PlatformPlace,
+  QUEUE,
   readPlace,
   type View,
   VIEWS,
@@ -20,6 +21,8 @@ import { ContactItem, ContactsView } from './contacts.tsx';
 import { ConversationItem, ConversationsView } from './conversations.tsx';
 import { type ItemProps, type ListProps, PlatformNotLoaded } from './page-frame.tsx';
 import type { Resources } from './resources.ts';
+import { DeskTicket } from './desk/ticket-desk.tsx';
+import { QueueView } from './desk/queue.tsx';
 import './platform.css';
 import { TicketItem, TicketsView } from './tickets.tsx';
 
@@ -40,7 +43,10 @@ const SHOWN: { readonly [V in View]: Shown<V> } = {
   contacts: { name: 'Contacts', icon: 'person', List: ContactsView, Item: ContactItem },
 };
 
-/** Tickets, conversations and contacts of a shop, read from its platform. */
+/**
+ * Tickets, conversations and contacts of a shop, read from its platform, and of all shops on the local
+ * platform what waits for a person.
+ */
 export function PlatformPage() {
   const { url, route } = useLocation();
   const place = readPlace(url.includes('?') ? url.slice(url.indexOf('?')) : '');
@@ -52,7 +58,7 @@ export function PlatformPage() {
   return (
     <div class="platform">
       <PageTitle title="Platform">
-        {options.length > 1 && (
+        {options.length > 1 && place.view !== 'queue' && (
           <Select
             label="Shop"
             value={shop}
@@ -62,6 +68,12 @@ export function PlatformPage() {
         )}
       </PageTitle>
       <nav class="views" aria-label="Platform">
+        {desk.value?.shops.some(({ isLocal }) => isLocal) === true && (
+          <a href={QUEUE} aria-current={place.view === 'queue' ? 'page' : undefined}>
+            <Icon name="queued" />
+            Queue
+          </a>
+        )}
         {VIEWS.map((view) => (
           <a
             key={view}
@@ -73,8 +85,10 @@ export function PlatformPage() {
           </a>
         ))}
       </nav>
-      {shop === '' ? (
-        overview.value === undefined ? (
+      {place.view === 'queue' ? (
+        <QueueView />
+      ) : shop === '' ? (
+        overview.value === undefined && desk.value === undefined ? (
           <Skeleton lines={6} />
         ) : (
           <Empty icon="platform" title="No shop is configured">
@@ -84,20 +98,26 @@ export function PlatformPage() {
           </Empty>
         )
       ) : (
-        <Place key={writePlace(here)} place={here} go={go} />
+        <Place key={writePlace(here)} place={{ ...here, view: place.view }} go={go} />
       )}
     </div>
   );
 }
 
-function Place({ place, go }: ListProps) {
+function Place({ place, go }: ListProps & { readonly place: { readonly view: View } }) {
   const { List } = SHOWN[place.view];
-  return place.id === '' ? <List {...{ place, go }} /> : <PlaceItem {...place} />;
+  if (place.id === '') return <List {...{ place, go }} />;
+  if (place.view !== 'tickets') return <PlaceItem {...place} />;
+  // Those of other platforms are answered there.
+  if (desk.value === undefined) return <Skeleton lines={8} />;
+  const isLocal = desk.value.shops.some((each) => each.shop === place.shop && each.isLocal);
+  return isLocal ? <DeskTicket shop={place.shop} id={place.id} /> : <PlaceItem {...place} />;
 }
 
 /** Loads one ticket, conversation or contact and renders it. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties the item to its view
-function PlaceItem<V extends View>({ shop, view, id }: PlatformPlace & { readonly view: V }) {
+function PlaceItem<V extends View>(props: PlatformPlace & { readonly view: V }) {
+  const { shop, view, id } = props;
   const { data, failure, reload } = useLoad((signal) =>
     api.platform<Resources[V]>(shop, `${view}/${encodeURIComponent(id)}`, {}, signal),
   );

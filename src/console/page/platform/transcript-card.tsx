@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { api } from '../api.ts';
 import { exact } from '../formats.ts';
+import { isDeskOnly } from '../stream.ts';
 import { Badge, Card, Time } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -49,6 +50,16 @@ const STATUSES: Readonly<Record<string, string>> = {
   HIDDEN: 'hidden',
 };
 
+/** The delivery status of a reply. */
+export const StatusWords = ({ status }: { readonly status: string }) =>
+  status === 'FAILED' ? (
+    <Badge tone="danger" icon="failed">
+      not delivered
+    </Badge>
+  ) : (
+    <span class="muted">{STATUSES[status] ?? status}</span>
+  );
+
 const TurnItem = ({ turn }: { readonly turn: Turn }) => (
   <li class={`turn ${turn.side}`}>
     <p class="turn-head">
@@ -59,14 +70,7 @@ const TurnItem = ({ turn }: { readonly turn: Turn }) => (
           <Time at={turn.at} />
         </span>
       )}
-      {turn.status !== undefined &&
-        (turn.status === 'FAILED' ? (
-          <Badge tone="danger" icon="failed">
-            not delivered
-          </Badge>
-        ) : (
-          <span class="muted">{STATUSES[turn.status] ?? turn.status}</span>
-        ))}
+      {turn.status !== undefined && <StatusWords status={turn.status} />}
     </p>
     <div class="bubble" dir="auto">
       {turn.text === '' ? <span class="muted">(no text)</span> : turn.text}
@@ -81,12 +85,12 @@ const TurnItem = ({ turn }: { readonly turn: Turn }) => (
         ))}
       </ul>
     )}
-    {turn.side === 'customer' && <EntryLink message={turn.id} />}
+    {turn.side === 'customer' && !isDeskOnly.value && <EntryLink message={turn.id} />}
   </li>
 );
 
 /** Links a message of the platform to its entry; the search also finds the platform's ids. */
-function EntryLink({ message }: { readonly message: string }) {
+export function EntryLink({ message }: { readonly message: string }) {
   const { route } = useLocation();
   const href = `/messages?text=${encodeURIComponent(message)}`;
   const open = async () => {

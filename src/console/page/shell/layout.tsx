@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { AuditPage } from '../audit/audit-page.tsx';
 import { ConfigurationPage } from '../configuration/configuration-page.tsx';
@@ -7,19 +7,21 @@ import { IncidentsPage } from '../incidents/incidents-page.tsx';
 import { MessagePage } from '../message/message-page.tsx';
 import { MessagesPage } from '../messages/messages-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
+import { QUEUE } from '../platform/addresses.ts';
+import { forgetDrafts } from '../platform/desk/draft.ts';
 import { PlatformPage } from '../platform/platform-page.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Dialog, orToast } from '../ui/overlays.tsx';
 import { Empty, Note, PageTitle } from '../ui/page-parts.tsx';
 import { api, session } from '../api.ts';
 import { count, span } from '../formats.ts';
-import { connection, lastSeenAt, overview } from '../stream.ts';
+import { connection, desk, isDeskOnly, lastSeenAt, overview } from '../stream.ts';
 import { Icon, Mark } from '../ui/icon.tsx';
 import { SchemeSwitch } from '../scheme.tsx';
 import { now } from '../now.ts';
 import { chooseUtc, isUtc } from '../zone.ts';
 import { Palette, usePalette } from './palette.tsx';
-import { PAGES, ShortcutHelp, useShortcuts } from './shortcuts.tsx';
+import { hrefOf, ownPages, ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 
 /** The frame around every page. */
 export const Layout = () => (
@@ -61,15 +63,8 @@ function Shell() {
       <main id="content" class="content">
         <ConnectionNote />
         <Router onRouteChange={() => enterPage()}>
-          <Route path="/" component={OverviewPage} />
-          <Route path="/messages" component={MessagesPage} />
-          <Route path="/messages/:id" component={MessagePage} />
           <Route path="/platform" component={PlatformPage} />
-          <Route path="/incidents" component={IncidentsPage} />
-          <Route path="/configuration" component={ConfigurationPage} />
-          <Route path="/audit" component={AuditPage} />
-          <Route path="/doctor" component={DoctorPage} />
-          <Route default component={NotFoundPage} />
+          {isDeskOnly.value ? DESK_ROUTES : OPERATOR_ROUTES}
         </Router>
       </main>
       <ShortcutHelp open={help.isOpen} onClose={help.close} />
@@ -83,6 +78,22 @@ function Shell() {
   );
 }
 
+/** The start page of people at the desk. */
+function ToQueue() {
+  const { route } = useLocation();
+  useEffect(() => route(QUEUE, true), []);
+  return null;
+}
+
+const DeskOnlyPage = () => (
+  <>
+    <PageTitle title="Not for your role" />
+    <Empty icon="lock" title="Your role, desk, has the Platform pages only">
+      <ButtonLink href={QUEUE}>Queue</ButtonLink>
+    </Empty>
+  </>
+);
+
 const NotFoundPage = () => (
   <>
     <PageTitle title="Not found" />
@@ -91,6 +102,21 @@ const NotFoundPage = () => (
     </Empty>
   </>
 );
+
+const OPERATOR_ROUTES = [
+  <Route key="/" path="/" component={OverviewPage} />,
+  <Route key="/messages" path="/messages" component={MessagesPage} />,
+  <Route key="/messages/:id" path="/messages/:id" component={MessagePage} />,
+  <Route key="/incidents" path="/incidents" component={IncidentsPage} />,
+  <Route key="/configuration" path="/configuration" component={ConfigurationPage} />,
+  <Route key="/audit" path="/audit" component={AuditPage} />,
+  <Route key="/doctor" path="/doctor" component={DoctorPage} />,
+  <Route key="*" default component={NotFoundPage} />,
+];
+const DESK_ROUTES = [
+  <Route key="/" path="/" component={ToQueue} />,
+  <Route key="*" default component={DeskOnlyPage} />,
+];
 
 /** Moves the focus to the page's heading, so that a screen reader announces the new page. */
 function enterPage(event?: Event): void {
@@ -110,6 +136,7 @@ const isWithin = (at: string, path: string): boolean =>
 function Navigation(props: { onHelp(): void; onFind(): void; onNavigate?(): void }) {
   const { path: at } = useLocation();
   const dead = overview.value?.queue.dead ?? 0;
+  const waiting = desk.value?.shops.reduce((sum, shop) => sum + shop.waiting, 0) ?? 0;
   return (
     <div class="navigation">
       <div class="brand">
@@ -118,10 +145,10 @@ function Navigation(props: { onHelp(): void; onFind(): void; onNavigate?(): void
         <StatusDot />
       </div>
       <nav aria-label="Pages">
-        {PAGES.map(({ path, name, icon }) => (
+        {ownPages().map(({ path, name, icon }) => (
           <a
             key={path}
-            href={path}
+            href={hrefOf(path)}
             aria-current={isWithin(at, path) ? 'page' : undefined}
             onClick={() => props.onNavigate?.()}
           >
@@ -130,6 +157,11 @@ function Navigation(props: { onHelp(): void; onFind(): void; onNavigate?(): void
             {path === '/messages' && dead > 0 && (
               <span class="tally">
                 {count(dead)} <span class="sr">dead</span>
+              </span>
+            )}
+            {path === '/platform' && waiting > 0 && (
+              <span class="tally">
+                {count(waiting)} <span class="sr">waiting for a person</span>
               </span>
             )}
           </a>
@@ -168,6 +200,8 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 const signOut = (): Promise<boolean> =>
   orToast(async () => {
+    // First, since the stream may tell of the end before the answer comes.
+    forgetDrafts();
     await api.logout();
     session.value = null;
   });

@@ -15,6 +15,8 @@ export interface PalettePlaces {
   readonly pages: readonly { readonly name: string; readonly path: string; readonly key: string }[];
   readonly shops: readonly string[];
   readonly isUtc: boolean;
+  /** Whether the person may use the Platform pages only. */
+  readonly isDeskOnly?: boolean;
 }
 
 const MOST = 12;
@@ -29,18 +31,23 @@ export function paletteItems(text: string, places: PalettePlaces): readonly Pale
   const known = knownItems(places).filter(({ label }) =>
     words.every((word) => label.toLowerCase().includes(word)),
   );
-  const searches = searchItems(text.trim(), places.shops);
+  const searches = searchItems(text.trim(), places);
   const isName = known.length > 0 && !/[@\d]/.test(text);
   return (isName ? [...known, ...searches] : [...searches, ...known]).slice(0, MOST);
 }
 
-function searchItems(text: string, shops: readonly string[]): readonly PaletteItem[] {
+function searchItems(
+  text: string,
+  { shops, isDeskOnly = false }: PalettePlaces,
+): readonly PaletteItem[] {
   if (text === '') return [];
   const id = completeId(text);
-  if (id !== undefined) return [page(`Open the message ${id}`, `/messages/${id}`)];
+  if (id !== undefined && !isDeskOnly) return [page(`Open the message ${id}`, `/messages/${id}`)];
   const isPerson = text.includes('@') || /^\+?[\d ().-]{6,}$/.test(text);
   return [
-    page(`Search messages for “${text}”`, `/messages${queryString({ text })}`),
+    ...(isDeskOnly
+      ? []
+      : [page(`Search messages for “${text}”`, `/messages${queryString({ text })}`)]),
     ...(isPerson
       ? shops.map((shop) =>
           page(
@@ -52,14 +59,17 @@ function searchItems(text: string, shops: readonly string[]): readonly PaletteIt
   ];
 }
 
-function knownItems({ pages, shops, isUtc }: PalettePlaces): readonly PaletteItem[] {
+function knownItems(places: PalettePlaces): readonly PaletteItem[] {
+  const { pages, shops, isUtc, isDeskOnly = false } = places;
   return [
     ...pages.map(({ name, path, key }) => ({ ...page(name, path), hint: `g ${key}` })),
-    ...STATES.map((state) =>
-      page(`${STATE_NAMES[state]} messages`, `/messages${queryString({ state })}`),
-    ),
+    ...(isDeskOnly
+      ? []
+      : STATES.map((state) =>
+          page(`${STATE_NAMES[state]} messages`, `/messages${queryString({ state })}`),
+        )),
     ...shops.flatMap((shop) => [
-      page(`Messages of ${shop}`, `/messages${queryString({ shop })}`),
+      ...(isDeskOnly ? [] : [page(`Messages of ${shop}`, `/messages${queryString({ shop })}`)]),
       page(`Tickets of ${shop}`, addressIn('tickets', shop)),
     ]),
     isUtc

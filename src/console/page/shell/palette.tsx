@@ -1,12 +1,12 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { chooseScheme } from '../scheme.tsx';
-import { overview } from '../stream.ts';
+import { isDeskOnly, shopsWith } from '../stream.ts';
 import { Input } from '../ui/field.tsx';
 import { Dialog } from '../ui/overlays.tsx';
 import { chooseUtc, isUtc } from '../zone.ts';
 import { type PaletteCommand, type PaletteItem, paletteItems } from './palette-items.ts';
-import { PAGES } from './shortcuts.tsx';
+import { hrefOf, ownPages } from './shortcuts.tsx';
 
 /** Opens the palette with Ctrl+K, or ⌘K; also while a field has the focus. */
 export function usePalette() {
@@ -44,8 +44,10 @@ function Finder({ onClose, onKeys, onSignOut }: PaletteProps) {
   const { route } = useLocation();
   const field = useRef<HTMLDivElement>(null);
   const id = useId();
-  const shops = overview.value?.shops.map(({ shop }) => shop) ?? [];
-  const items = paletteItems(text, { pages: PAGES, shops, isUtc: isUtc.value });
+  const items = paletteItems(text, {
+    pages: ownPages().map((page) => ({ ...page, path: hrefOf(page.path) })),
+    ...{ shops: shopsWith(''), isUtc: isUtc.value, isDeskOnly: isDeskOnly.value },
+  });
   const chosen = Math.min(at, items.length - 1);
   useEffect(() => field.current?.querySelector('input')?.focus(), []);
 

@@ -2,6 +2,9 @@ import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { LIST_KEYS } from '../messages/list-keys.ts';
 import { MESSAGE_KEYS } from '../message/message-keys.ts';
+import { QUEUE } from '../platform/addresses.ts';
+import { QUEUE_KEYS, TICKET_KEYS } from '../platform/desk/desk-keys.ts';
+import { desk, isDeskOnly } from '../stream.ts';
 import { useChord, useKeys } from '../ui/keys.ts';
 import { Dialog } from '../ui/overlays.tsx';
 
@@ -16,14 +19,27 @@ export const PAGES = [
   { key: 'd', path: '/doctor', name: 'Doctor', icon: 'doctor' },
 ] as const;
 
+/** The pages that the person may use. */
+export const ownPages = (): readonly (typeof PAGES)[number][] =>
+  PAGES.filter(({ path }) => !isDeskOnly.value || path === '/platform');
+
+/** Where a page begins: the Platform with what waits for a person, if there is a desk. */
+export function hrefOf(path: string): string {
+  if (path !== '/platform') return path;
+  // Until the gateway has told of the shops, somebody at the desk is assumed to have one.
+  const shops = desk.value?.shops;
+  const hasQueue = shops === undefined ? isDeskOnly.value : shops.some(({ isLocal }) => isLocal);
+  return hasQueue ? QUEUE : path;
+}
+
 /** `g` and a letter open a page, `/` focuses the search, `?` lists the shortcuts. */
 export function useShortcuts() {
   const [isOpen, setOpen] = useState(false);
   const { route } = useLocation();
   const isSecond = useChord();
   useKeys((event) => {
-    const target = isSecond(event) ? PAGES.find(({ key }) => key === event.key) : undefined;
-    if (target !== undefined) route(target.path);
+    const target = isSecond(event) ? ownPages().find(({ key }) => key === event.key) : undefined;
+    if (target !== undefined) route(hrefOf(target.path));
     else if (event.key === '?') setOpen(true);
     else return event.key === '/' && focusSearch();
     return true;
@@ -38,30 +54,33 @@ function focusSearch(): boolean {
   return search !== null;
 }
 
-const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
-  ...PAGES.map(({ key, name }) => [['g', key], name] as const),
+const keys = (): readonly Key[] => [
+  ...ownPages().map(({ key, name }): Key => [['g', key], name]),
   [['Ctrl', 'K'], 'Go to a page, a shop, a person or a message'],
   [['/'], 'Search'],
   [['?'], 'Show keyboard shortcuts'],
   [['Esc'], 'Close'],
-  ...LIST_KEYS.map(within('Messages')),
-  ...MESSAGE_KEYS.map(within('Message')),
+  ...(isDeskOnly.value
+    ? []
+    : [...LIST_KEYS.map(within('Messages')), ...MESSAGE_KEYS.map(within('Message'))]),
+  ...QUEUE_KEYS.map(within('Queue')),
+  ...TICKET_KEYS.map(within('Ticket')),
 ];
 
 type Key = readonly [keys: readonly string[], what: string];
 /** The words of a key that works on one page. */
 function within(page: string): (key: Key) => Key {
-  return ([keys, what]) => [keys, `${page}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`];
+  return ([pressed, what]) => [pressed, `${page}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`];
 }
 
 export const ShortcutHelp = (props: { readonly open: boolean; onClose(): void }) => (
   <Dialog open={props.open} title="Keyboard" onClose={() => props.onClose()}>
     <dl class="keys rows">
-      {KEYS.map(([keys, what]) => (
+      {keys().map(([pressed, what]) => (
         <div key={what}>
           <dt>{what}</dt>
           <dd>
-            {keys.map((key) => (
+            {pressed.map((key) => (
               <kbd key={key}>{key}</kbd>
             ))}
           </dd>

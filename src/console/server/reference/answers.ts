@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { TOKEN_SCOPES } from '../../../domain/api-token.ts';
 import { CHANNELS } from '../../../domain/channel.ts';
+import { DESK_CHANGES } from '../../../domain/desk.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import { ruleSchema, severitySchema } from '../../../operations/alerts/alert.ts';
 import { CHECKS } from '../../../operations/doctor/check.ts';
+import { ROLES } from '../roles.ts';
 import type * as Contract from '../../contract.ts';
 
 /**
@@ -50,6 +52,18 @@ export const problem = named(
     ] as Contract.Problem['code'][]),
     message: text('For people.'),
     retryAfter: z.int().optional().describe('Seconds to wait before the next attempt.'),
+    changes: z
+      .array(
+        answer<Contract.DeskChange>({
+          what: z.enum(DESK_CHANGES),
+          at: time(),
+          who: text('Absent for customers and the agent.').optional(),
+          to: z.string().optional(),
+          text: text('The beginning of a message, or a status.').optional(),
+        }),
+      )
+      .optional()
+      .describe('What happened to a ticket since it was read, oldest first.'),
   }),
   'Problem',
   'The body of every error.',
@@ -58,6 +72,7 @@ export const problem = named(
 export const session = named(
   answer<Contract.Session>({
     operator: text('The name in the audit log.'),
+    role: z.enum(ROLES).describe('Of a token: operator, within its scope.'),
     endsAt: time('When the session or the token ends'),
   }),
   'Session',

@@ -1,6 +1,7 @@
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { problem } from './answers.ts';
+import { permits } from '../roles.ts';
 import {
   type Access,
   type AdminOperation,
@@ -21,6 +22,7 @@ export const TAGS = [
   ['Entries', 'The messages and events in the spool.'],
   ['Actions', 'What operators do about them.'],
   ['Platform', "A shop's resources at its platform, through the gateway's client; read only."],
+  ['Desk', 'People answer the tickets of shops on the local platform.'],
   ['Upkeep', 'Configuration, checks and the audit log.'],
   ['Access', 'Tokens and sessions.'],
 ] as const;
@@ -85,11 +87,14 @@ export function adminDocument(version: string): AdminDocument {
 }
 
 function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation): void {
-  const { id, tag, method, path, summary, access, query, body, description = '' } = operation;
+  const { id, tag, method, path, summary, access, query, body, isUpload } = operation;
+  const { description = '' } = operation;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   registry.registerPath({
     ...{ operationId: id, tags: [tag], method, path, summary },
-    description: [description, NEEDED[access]].filter((part) => part !== '').join('\n\n'),
+    description: [description, NEEDED[access] + roleOf(operation)]
+      .filter((part) => part !== '')
+      .join('\n\n'),
     security: SECURITY[access].map((name) => ({ [name]: [] })),
     'x-sluice-access': access,
     request: {
@@ -102,6 +107,14 @@ function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation)
           'X-Sluice-Console': z.literal('1').describe('Which pages of other sites cannot send.'),
         }),
       }),
+      ...(isUpload === true && {
+        body: {
+          required: true,
+          content: {
+            'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+          },
+        },
+      }),
       ...(body && {
         body: {
           required: true,
@@ -112,6 +125,12 @@ function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation)
     responses: { ...successOf(operation), ...errorsIn(operation) },
   });
 }
+
+/** The routes outside of `/api` are not for the role desk, but for those that need no credentials. */
+const roleOf = ({ method, path, access }: AdminOperation): string =>
+  access !== 'anyone' && permits('desk', method.toUpperCase(), path.replace(/^\/api/, ''))
+    ? ' Also for the role `desk`.'
+    : '';
 
 function successOf({ success: { status, description, schema, type } }: AdminOperation) {
   if (schema !== undefined) {

@@ -9,6 +9,17 @@ import { listContactsQuerySchema, listMessagesQuerySchema } from '../../../platf
 import { actionSchema } from '../actions.ts';
 import { auditFilterSchema, auditQuerySchema } from '../audit-routes.ts';
 import { listSchema } from '../entry-search.ts';
+import * as desk from './desk-answers.ts';
+import {
+  deskAssignSchema,
+  deskChangeSchema,
+  deskMessageSchema,
+  deskPresenceSchema,
+  deskQueueSchema,
+  deskTextsSchema,
+  deskTicketSchema,
+  deskUploadSchema,
+} from '../desk-routes.ts';
 import { conversationsQuerySchema, ticketsQuerySchema } from '../platform-routes.ts';
 import { loginSchema } from '../sign-in.ts';
 import { newTokenSchema } from '../token-routes.ts';
@@ -31,6 +42,8 @@ export interface AdminOperation {
   readonly access: Access;
   readonly query?: z.ZodObject;
   readonly body?: { readonly schema: z.ZodObject; readonly example: object };
+  /** Whether the body is a file. */
+  readonly isUpload?: boolean;
   readonly success: Success;
   /** Further statuses than those of every operation with this access. */
   readonly errors?: readonly ErrorStatus[];
@@ -48,7 +61,11 @@ interface Success {
 export const ERRORS = {
   400: ['Invalid', 'invalid', 'The request is not valid; the message names the field.'],
   401: ['SignedOut', 'signed_out', 'Without credentials, or with wrong, expired or revoked ones.'],
-  403: ['Forbidden', 'forbidden', 'The token does not permit this, or a change lacks its header.'],
+  403: [
+    'Forbidden',
+    'forbidden',
+    'The token or the role does not permit this, or a change lacks its header.',
+  ],
   404: ['NotFound', 'not_found', 'There is no such thing, or not any more.'],
   409: ['Conflict', 'conflict', 'The state forbids it.'],
   429: ['TooManyTries', 'too_many_tries', 'Too many wrong passwords or tokens: see `Retry-After`.'],
@@ -86,6 +103,7 @@ const state = group('State');
 const list = group('Entries');
 const actions = group('Actions');
 const platform = group('Platform');
+const people = group('Desk');
 const upkeep = group('Upkeep');
 const access = group('Access');
 
@@ -99,7 +117,7 @@ const STATE: readonly AdminOperation[] = [
   state.get('listIncidents', '/api/incidents', 'List incidents', json(status.incidentList)),
   state.get('openStream', '/api/stream', 'Open the stream', {
     description:
-      'Server-sent events: `overview` every 2 s, `entries` with the `ids` of new and changed entries, `action` with the progress of an action, and `signed_out` before the stream ends because the session or token has ended.',
+      'Server-sent events: `overview` every 2 s, `entries` with the `ids` of new and changed entries, `action` with the progress of an action, `desk` every 2 s with what waits for people, `tickets` with changed ones, `presence` with who has a ticket open, and `signed_out` before the stream ends because the session or token has ended.',
     ...file('text/event-stream', 'The events, until the client disconnects.'),
     errors: [503],
   }),
@@ -221,6 +239,67 @@ const PLATFORM: readonly AdminOperation[] = PLATFORM_RESOURCES.flatMap(([noun, f
   ];
 });
 
+const TICKET = '/api/platform/desk/{shop}/tickets/{id}';
+const VERSION = '12.340.WaitingUser';
+const changed: Pick<AdminOperation, 'success' | 'errors'> = {
+  ...json(desk.deskTicket, 'The ticket after the change.'),
+  errors: [400, 404, 409],
+};
+const ofTicket = (id: string, name: string, summary: string, rest: Omit<Rest, 'success'>) =>
+  people.post(id, `${TICKET}/${name}`, summary, { ...changed, ...rest });
+const byVersion = { schema: deskChangeSchema, example: { version: VERSION } };
+const reply = { version: VERSION, text: 'We have 41 in blue.', format: 'TEXT', files: [] };
+
+const DESK: readonly AdminOperation[] = [
+  people.get('getQueue', '/api/platform/desk/queue', 'List what waits for a person', {
+    query: deskQueueSchema,
+    ...json(desk.deskQueue, 'The longest waiting first.'),
+    errors: [400],
+  }),
+  people.get('getDeskTicket', TICKET, 'Get a ticket with its conversation', {
+    description: 'With internal notes, and the `version` that each change carries.',
+    query: deskTicketSchema,
+    ...json(desk.deskTicket),
+    errors: [400, 404],
+  }),
+  ofTicket('replyToTicket', 'reply', 'Reply to the customer', {
+    description: "By the channel of the customer's last message. Files are for email only.",
+    body: { schema: deskMessageSchema, example: reply },
+  }),
+  ofTicket('noteOnTicket', 'note', 'Add an internal note', {
+    body: { schema: deskMessageSchema, example: { ...reply, text: 'They called, too.' } },
+  }),
+  ofTicket('assignTicket', 'assign', 'Assign a ticket', {
+    body: { schema: deskAssignSchema, example: { version: VERSION, to: 'ann' } },
+  }),
+  ofTicket('completeTicket', 'complete', 'Complete a ticket', { body: byVersion }),
+  ofTicket('reopenTicket', 'reopen', 'Reopen a ticket', { body: byVersion }),
+  ofTicket('handBackTicket', 'hand-back', 'Hand a ticket back to the agent', { body: byVersion }),
+  people.post('noteDeskPresence', `${TICKET}/presence`, 'Say that a ticket is open', {
+    description: 'Shown to others for 12 s, by the event `presence` of the stream.',
+    body: { schema: deskPresenceSchema, example: { writing: true } },
+    ...nothing,
+    errors: [400, 404],
+  }),
+  people.post('uploadDeskFile', '/api/platform/desk/{shop}/files', 'Upload a file', {
+    description: 'The body is the file. It is sent with a reply that names its id.',
+    query: deskUploadSchema,
+    isUpload: true,
+    success: { status: 201, description: 'The file.', schema: desk.deskFile },
+    errors: [400, 404],
+  }),
+  people.get('getDeskFile', '/api/platform/desk/{shop}/files/{id}', 'Download a file', {
+    description: 'Recorded in the audit log.',
+    ...file('application/octet-stream', 'The file.'),
+    errors: [400, 404],
+  }),
+  people.get('findDeskTexts', '/api/platform/desk/texts', 'Find texts for replies', {
+    query: deskTextsSchema,
+    ...json(desk.cannedTexts, 'The best first.'),
+    errors: [400],
+  }),
+];
+
 const UPKEEP: readonly AdminOperation[] = [
   upkeep.get('getConfiguration', '/api/configuration', 'Get the configuration', {
     ...json(status.configurationView),
@@ -280,7 +359,7 @@ const ACCESS: readonly AdminOperation[] = [
 
 /** All operations on the admin port, in reading order. */
 export const OPERATIONS: readonly AdminOperation[] = [
-  ...[STATE, ENTRIES, ACTIONS, PLATFORM, UPKEEP, ACCESS].flat(),
+  ...[STATE, ENTRIES, ACTIONS, PLATFORM, DESK, UPKEEP, ACCESS].flat(),
 ];
 
 /** The statuses of the errors of an operation, ascending. */

@@ -94,14 +94,16 @@ function schemaLink({ responses }: DocumentedOperation, { success }: AdminOperat
 }
 
 /** A command to try an operation in a POSIX shell with `SLUICE` and `TOKEN`. */
-function curl({ method, path, access, body }: AdminOperation): string {
-  const lines = [`curl "$SLUICE${path.replace(/\{(\w+)\}/g, '$$$1')}"`];
+function curl({ method, path, access, body, isUpload }: AdminOperation): string {
+  const query = isUpload === true ? '?name=photo.jpg' : '';
+  const lines = [`curl "$SLUICE${path.replace(/\{(\w+)\}/g, '$$$1')}${query}"`];
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()} -H 'X-Sluice-Console: 1'`);
   if (access === 'operator') lines.push('-u "ann:$PASSWORD"');
   else if (access !== 'anyone') lines.push('-H "Authorization: Bearer $TOKEN"');
   if (body) {
     lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(body.example)}'`);
   }
+  if (isUpload === true) lines.push("-H 'Content-Type: image/jpeg' --data-binary @photo.jpg");
   return lines.join(' \\\n  ');
 }
 

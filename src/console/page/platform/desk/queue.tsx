@@ -1,0 +1,92 @@
+import { useEffect } from 'preact/hooks';
+import { api } from '../../api.ts';
+import { plural, span } from '../../formats.ts';
+import { useLoad } from '../../loading.ts';
+import { now } from '../../now.ts';
+import { desk, onTickets } from '../../stream.ts';
+import { Badge, ChannelBadge, Empty, NotLoaded, TableCard } from '../../ui/page-parts.tsx';
+import { addressIn } from '../addresses.ts';
+import type { QueuedTicket } from '../../../contract.ts';
+import { useQueueKeys } from './desk-keys.ts';
+
+/** As many as the gateway lists. */
+const LISTED_MAX = 200;
+
+/** What waits for a person in all shops on the local platform, the longest waiting first. */
+export function QueueView() {
+  const waiting = desk.value?.shops.reduce((sum, shop) => sum + shop.waiting, 0);
+  // The count tells of changes that no event does, such as those of a reload.
+  const { data, failure, reload } = useLoad((signal) => api.deskQueue(signal), [waiting]);
+  useEffect(() => onTickets(reload), []);
+  useQueueKeys();
+  if (data === undefined) {
+    return <NotLoaded {...{ failure }} onRetry={reload} lines={6} height={28} />;
+  }
+  const { tickets } = data;
+  if (tickets.length === 0) {
+    return (
+      <Empty icon="ok" title="Nobody waits">
+        <p>Tickets that the AI agent hands over appear here, the longest waiting first.</p>
+      </Empty>
+    );
+  }
+  // The list and the count come separately.
+  const count = tickets.length < LISTED_MAX ? tickets.length : (waiting ?? tickets.length);
+  const hasShops = new Set(tickets.map(({ shop }) => shop)).size > 1;
+  return (
+    <div class="queue">
+      <p class="queue-count muted" role="status">
+        {plural(count, 'ticket')} {count === 1 ? 'waits' : 'wait'} for a person
+      </p>
+      <TableCard
+        class="table-frame"
+        columns={['Ticket', 'Customer', ...(hasShops ? ['Shop'] : []), 'Channel', 'Waits', 'Who']}
+      >
+        {tickets.map((ticket) => (
+          <Row key={ticket.id} {...{ ticket, hasShops }} />
+        ))}
+      </TableCard>
+    </div>
+  );
+}
+
+function Row({ ticket, hasShops }: { readonly ticket: QueuedTicket; readonly hasShops: boolean }) {
+  const { shop, id, number, name, customer, channel, excerpt, assignee } = ticket;
+  return (
+    <tr>
+      <td class="wide-cell">
+        <a href={addressIn('tickets', shop, id)}>
+          <bdi>{name === '' ? `Ticket ${number}` : name}</bdi>
+        </a>
+        <p class="muted ellipsis">
+          <bdi>{excerpt}</bdi>
+        </p>
+      </td>
+      <td class="break">
+        {customer === '' ? <span class="muted">Visitor</span> : <bdi>{customer}</bdi>}
+      </td>
+      {hasShops && <td>{shop}</td>}
+      <td>
+        <ChannelBadge {...{ channel }} />
+      </td>
+      <td class="nowrap">
+        <Waiting {...{ shop }} since={ticket.waitingSince} />
+      </td>
+      <td class="nowrap">{assignee ?? <span class="muted">nobody</span>}</td>
+    </tr>
+  );
+}
+
+/** How long a customer waits, with a warning beyond what the shop allows. */
+export function Waiting({ shop, since }: { readonly shop: string; readonly since: number }) {
+  const limit = desk.value?.shops.find((each) => each.shop === shop)?.answerWithinMs;
+  const waits = now.value - since;
+  const words = span(waits);
+  return limit !== undefined && waits > limit ? (
+    <Badge tone="danger" icon="alert">
+      {words}
+    </Badge>
+  ) : (
+    <>{words}</>
+  );
+}

@@ -1,0 +1,61 @@
+import type { Readable } from 'node:stream';
+import type {
+  CannedText,
+  DeskFile,
+  DeskTicket,
+  NewDeskMessage,
+  TicketAsSeen,
+  WaitingCount,
+  WaitingTicket,
+} from '../../domain/desk.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { DeskSummary } from '../contract.ts';
+
+/** The desk of the local platform, by shop ids. Changes throw `DeskRefused`. */
+export interface DeskPort {
+  count(shopId: string): WaitingCount;
+  queue(shopId: string, limit: number): WaitingTicket[];
+  has(shopId: string, id: string): boolean;
+  ticket(shopId: string, id: string, before?: string): DeskTicket;
+  reply(seen: TicketAsSeen, message: NewDeskMessage): Promise<void>;
+  note(seen: TicketAsSeen, message: NewDeskMessage): Promise<void>;
+  assign(seen: TicketAsSeen, to: string | null): Promise<void>;
+  complete(seen: TicketAsSeen): Promise<void>;
+  reopen(seen: TicketAsSeen): Promise<void>;
+  handBack(seen: TicketAsSeen): Promise<void>;
+  upload(
+    shopId: string,
+    file: { readonly name: string; readonly type: string; readonly content: Readable },
+  ): Promise<DeskFile>;
+  file(shopId: string, id: string): (DeskFile & { readonly path: string }) | undefined;
+  texts(words: string): Promise<CannedText[]>;
+}
+
+/** A configured shop, as the desk sees it. */
+export interface ServedDeskShop {
+  readonly name: string;
+  readonly shopId: string;
+  readonly isLocal: boolean;
+  readonly answerWithinMs?: number;
+}
+
+/** How the console reaches the desk. */
+export interface DeskAccess {
+  /** Undefined while no shop has used the local platform. */
+  readonly port: () => DeskPort | undefined;
+  readonly shops: () => readonly ServedDeskShop[];
+}
+
+/** What waits in each shop. */
+export function deskSummary({ port, shops }: DeskAccess, clock: Clock): DeskSummary {
+  const desk = port();
+  return {
+    at: clock(),
+    shops: shops().map(({ name, shopId, isLocal, answerWithinMs }) => ({
+      shop: name,
+      isLocal: isLocal && desk !== undefined,
+      ...(isLocal && desk !== undefined ? desk.count(shopId) : { waiting: 0 }),
+      ...(answerWithinMs !== undefined && { answerWithinMs }),
+    })),
+  };
+}

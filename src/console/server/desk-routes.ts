@@ -1,0 +1,209 @@
+import { createReadStream } from 'node:fs';
+import express, { type Request, type Router } from 'express';
+import { z } from 'zod';
+import {
+  DESK_FILES_MAX_BYTES,
+  DeskRefused,
+  type DeskTicket,
+  type TicketAsSeen,
+} from '../../domain/desk.ts';
+import type { CannedTexts, DeskMessageRequest, DeskQueue, DeskTicketView } from '../contract.ts';
+import type { Audit } from './audit.ts';
+import { sendDownload } from './content-routes.ts';
+import type { DeskAccess, DeskPort } from './desk-access.ts';
+import type { DeskPresence } from './desk-presence.ts';
+import { integer, wholeNumber } from './entry-search.ts';
+import { checked, Refusal } from './refusal.ts';
+import type { Stream } from './stream.ts';
+import { actorOf, callerOf } from './sign-in.ts';
+
+const QUEUE_MAX = 200;
+const TEXT_MAX = 100_000;
+const BODY_LIMIT = '512kb';
+
+const id = z.guid().toLowerCase();
+const version = z.string().min(1).max(60).describe('Of the ticket as the person has read it.');
+
+export const deskQueueSchema = z.strictObject({
+  limit: wholeNumber
+    .pipe(z.number().min(1).max(QUEUE_MAX))
+    .optional()
+    .meta({ ...integer, minimum: 1, maximum: QUEUE_MAX, default: QUEUE_MAX }),
+});
+export const deskTicketSchema = z.strictObject({
+  before: id.optional().describe('A message: those before it.'),
+});
+export const deskTextsSchema = z.strictObject({
+  words: z.string().max(200).default('').describe('Without any, the first texts.'),
+});
+export const deskMessageSchema = z.strictObject({
+  version,
+  text: z.string().min(1).max(TEXT_MAX),
+  format: z.enum(['TEXT', 'MARKDOWN']).default('TEXT'),
+  files: z.array(id).max(50).default([]).describe('Ids of uploaded files.'),
+}) satisfies z.ZodType<DeskMessageRequest>;
+export const deskAssignSchema = z.strictObject({
+  version,
+  to: z.string().min(1).max(64).nullable().describe('A person; null: nobody has it any more.'),
+});
+export const deskChangeSchema = z.strictObject({ version });
+export const deskPresenceSchema = z.strictObject({ writing: z.boolean() });
+export const deskUploadSchema = z.strictObject({ name: z.string().min(1).max(255) });
+
+interface DeskRouteParts {
+  readonly desk: DeskAccess;
+  readonly presence: DeskPresence;
+  /** The names of the people who can sign in. */
+  readonly people: () => readonly string[];
+  readonly stream: Pick<Stream, 'publish'>;
+  readonly audit: Audit;
+}
+
+/** A request's desk and shop. */
+interface Place {
+  readonly port: DeskPort;
+  readonly shop: string;
+  readonly shopId: string;
+}
+
+/** `/platform/desk/...`: people answer the tickets of shops on the local platform. */
+export function deskRoutes(parts: DeskRouteParts): Router {
+  const router = express.Router();
+  const { desk, presence } = parts;
+  const json = express.json({ limit: BODY_LIMIT });
+
+  const view = ({ shop }: Place, ticket: DeskTicket): DeskTicketView => ({
+    ...ticket,
+    shop,
+    assignable: parts.people(),
+    present: presence.of(ticket.id),
+  });
+
+  router.get('/platform/desk/queue', (req, res) => {
+    const { limit = QUEUE_MAX } = checked(deskQueueSchema, req.query);
+    const port = desk.port();
+    const tickets = desk
+      .shops()
+      .filter(({ isLocal }) => isLocal)
+      .flatMap(({ name, shopId }) =>
+        (port?.queue(shopId, limit) ?? []).map((ticket) => ({ ...ticket, shop: name })),
+      )
+      .sort((a, b) => a.waitingSince - b.waitingSince);
+    res.json({ tickets: tickets.slice(0, limit) } satisfies DeskQueue);
+  });
+
+  router.get('/platform/desk/texts', async (req, res) => {
+    const { words } = checked(deskTextsSchema, req.query);
+    res.json({ texts: (await desk.port()?.texts(words)) ?? [] } satisfies CannedTexts);
+  });
+
+  router.get('/platform/desk/:shop/tickets/:id', async (req, res) => {
+    const { before } = checked(deskTicketSchema, req.query);
+    const place = placeOf(req, desk);
+    const ticket = await orRefusal(() => place.port.ticket(place.shopId, idOf(req), before));
+    res.json(view(place, ticket));
+  });
+
+  const change = <Body extends { readonly version: string }>(
+    name: string,
+    schema: z.ZodType<Body>,
+    make: (port: DeskPort, seen: TicketAsSeen, body: Body) => Promise<void>,
+    outcomeOf: (body: Body) => string = () => 'ok',
+  ) =>
+    router.post(`/platform/desk/:shop/tickets/:id/${name}`, json, async (req, res) => {
+      const body = checked(schema, req.body);
+      const place = placeOf(req, desk);
+      const { port, shop, shopId } = place;
+      const who = callerOf(res).operator;
+      const seen = { shopId, id: idOf(req), version: body.version, who };
+      await orRefusal(() => make(port, seen, body));
+      const ticket = await orRefusal(() => port.ticket(shopId, seen.id));
+      await parts.audit.write({
+        ...{ ...actorOf(res), action: `ticket_${name.replace('-', '_')}` },
+        ...{ target: `${shop} ticket ${ticket.number}`, outcome: outcomeOf(body) },
+      });
+      res.json(view(place, ticket));
+    });
+
+  change('reply', deskMessageSchema, (port, seen, message) => port.reply(seen, message));
+  change('note', deskMessageSchema, (port, seen, message) => port.note(seen, message));
+  change(
+    'assign',
+    deskAssignSchema,
+    (port, seen, { to }) => {
+      if (to !== null && to !== seen.who && !parts.people().includes(to)) {
+        throw new Refusal('invalid', 'There is no such person: reload the page');
+      }
+      return port.assign(seen, to);
+    },
+    ({ to }) => (to === null ? 'to nobody' : `to ${to}`),
+  );
+  change('complete', deskChangeSchema, (port, seen) => port.complete(seen));
+  change('reopen', deskChangeSchema, (port, seen) => port.reopen(seen));
+  change('hand-back', deskChangeSchema, (port, seen) => port.handBack(seen));
+
+  router.post('/platform/desk/:shop/tickets/:id/presence', json, (req, res) => {
+    const { writing } = checked(deskPresenceSchema, req.body);
+    const { port, shopId } = placeOf(req, desk);
+    const ticketId = idOf(req);
+    if (!port.has(shopId, ticketId)) throw new Refusal('not_found', 'Ticket not found');
+    const present = presence.note(ticketId, callerOf(res).operator, writing);
+    parts.stream.publish({ event: 'presence', data: { id: ticketId, present } });
+    res.status(204).end();
+  });
+
+  fileRoutes(router, parts);
+  return router;
+}
+
+/** Files of messages. The page shows none of them; each is a download. */
+function fileRoutes(router: Router, { desk, audit }: DeskRouteParts): void {
+  router.post('/platform/desk/:shop/files', async (req, res) => {
+    const { name } = checked(deskUploadSchema, req.query);
+    const { port, shopId } = placeOf(req, desk);
+    if (Number(req.headers['content-length'] ?? 0) > DESK_FILES_MAX_BYTES) {
+      throw new Refusal('invalid', 'The file is too large: at most 15 MB', { status: 413 });
+    }
+    const type = /^[\w.+-]{1,80}\/[\w.+-]{1,80}/.exec(req.headers['content-type'] ?? '')?.[0];
+    const file = { name, type: type ?? 'application/octet-stream', content: req };
+    res.status(201).json(await orRefusal(() => port.upload(shopId, file)));
+  });
+
+  router.get('/platform/desk/:shop/files/:id', async (req, res) => {
+    const { port, shop, shopId } = placeOf(req, desk);
+    const file = port.file(shopId, idOf(req));
+    if (file === undefined) throw new Refusal('not_found', 'File not found');
+    await audit.write({ ...actorOf(res), action: 'download', target: `${shop} file ${file.id}` });
+    await sendDownload(res, {
+      name: file.name,
+      // Regardless of its declared type: browsers do not render this type.
+      type: 'application/octet-stream',
+      size: file.bytes,
+      stream: () => createReadStream(file.path),
+    });
+  });
+}
+
+const idOf = (req: Request): string => checked(id, req.params['id']);
+
+/** @throws {Refusal} the shop is unknown, or is not on the local platform */
+function placeOf(req: Request, desk: DeskAccess): Place {
+  const found = desk.shops().find(({ name }) => name === req.params['shop']);
+  if (found === undefined) throw new Refusal('not_found', 'Shop not found');
+  const port = desk.port();
+  if (!found.isLocal || port === undefined) {
+    throw new Refusal('not_found', 'The shop has another platform: answer its tickets there');
+  }
+  return { port, shop: found.name, shopId: found.shopId };
+}
+
+/** @throws {Refusal} the desk refused */
+async function orRefusal<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DeskRefused)) throw error;
+    const { kind, message, changes } = error;
+    throw new Refusal(kind, message, { cause: error, ...(changes.length > 0 && { changes }) });
+  }
+}

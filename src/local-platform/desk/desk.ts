@@ -1,0 +1,363 @@
+import { Readable } from 'node:stream';
+import {
+  type CannedText,
+  type ChangedTicket,
+  DESK_FILES_MAX_BYTES,
+  type DeskFile,
+  DeskRefused,
+  type DeskStep,
+  type DeskTicket,
+  type NewDeskMessage,
+  type TicketAsSeen,
+  type WaitingCount,
+  type WaitingTicket,
+} from '../../domain/desk.ts';
+import { languageOf } from '../agent/language.ts';
+import type { KnowledgeFolder } from '../agent/knowledge-folder.ts';
+import { senderOf } from '../outbound/address-reply.ts';
+import { excerptOf } from '../plain-text.ts';
+import type { MediaFolder } from '../store/media.ts';
+import { type ConversationRow, isWithPeople, type TicketRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+import { type Authoring, storeMessage } from './new-message.ts';
+import { changesSince, versionOf } from './ticket-version.ts';
+import { customerOf, shownMessage, shownStep } from './shown.ts';
+
+const MESSAGES_MAX = 100;
+const TEXTS_MAX = 20;
+const FIRST = Number.MAX_SAFE_INTEGER;
+
+export interface DeskParts {
+  readonly store: Store;
+  readonly media: MediaFolder;
+  readonly now: () => number;
+  /** Whether an agent answers in the shop. */
+  readonly agentListens: (shop: string) => boolean;
+  /** The shop's own texts; undefined without a folder of them. */
+  readonly texts: KnowledgeFolder | undefined;
+  /** Called after each change of a ticket. */
+  readonly onChanged: ((ticket: ChangedTicket) => void) | undefined;
+  /** Called once a reply is stored and can be sent. */
+  readonly onReply: (conversationId: string) => void;
+  /** Called once the agent has a message to answer again. */
+  readonly onHandedBack: (conversationId: string) => void;
+}
+
+/** A change in progress, within a write. */
+interface Changing extends Authoring {
+  readonly addStep: (what: DeskStep['what'], assigneeId?: string) => void;
+}
+
+/**
+ * The desk: people who answer what the agent cannot. The API has no operation for it.
+ *
+ * | whose turn | the ticket |
+ * | --- | --- |
+ * | a person has replied | WaitingContact |
+ * | the customer has written to a conversation that people have | WaitingUser |
+ * | a person has taken it | WaitingUser, if the customer waits |
+ * | completed | Completed; the customer's next message reopens it as Open, for the agent |
+ *
+ * People have a conversation from its escalation, assignment or first reply by a person, until it is
+ * completed or handed back; the agent is silent then (`isWithPeople`). A change is refused when the
+ * ticket is no longer as the person saw it (`ticket-version.ts`), so that nobody answers or completes
+ * what they have not read.
+ */
+export class Desk {
+  readonly #parts: DeskParts;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Called when a conversation has changed. */
+  changed(conversationId: string): void {
+    const { store, onChanged } = this.#parts;
+    const ticket = onChanged && store.tickets.byConversation(conversationId);
+    if (ticket !== undefined) onChanged?.({ shopId: ticket.shop, id: ticket.id });
+  }
+
+  count(shopId: string): WaitingCount {
+    const shop = shopId.toLowerCase();
+    const counts = this.#waitingStatuses(shop).map((status) =>
+      this.#parts.store.desk.countWaiting(shop, status),
+    );
+    const since = counts.flatMap((each) => each.since ?? []).sort()[0];
+    return {
+      waiting: counts.reduce((sum, { n }) => sum + n, 0),
+      ...(since !== undefined && { oldestAt: Date.parse(since) }),
+    };
+  }
+
+  /** The tickets that wait for a person, the longest waiting first. */
+  queue(shopId: string, limit: number): WaitingTicket[] {
+    const shop = shopId.toLowerCase();
+    const { store } = this.#parts;
+    return this.#waitingStatuses(shop)
+      .flatMap((status) => store.desk.waiting(shop, status, limit))
+      .map((row) => ({ ...this.#shown(row), waitingSince: Date.parse(row.waits_since ?? '') }))
+      .sort((a, b) => a.waitingSince - b.waitingSince)
+      .slice(0, limit);
+  }
+
+  has(shopId: string, id: string): boolean {
+    return this.#parts.store.tickets.byId(shopId.toLowerCase(), id) !== undefined;
+  }
+
+  /**
+   * A ticket with its newest messages, or with those before a message.
+   * @throws {DeskRefused} there is no such ticket or message
+   */
+  ticket(shopId: string, id: string, before?: string): DeskTicket {
+    const { store } = this.#parts;
+    const { ticket, conversation } = this.#found(shopId.toLowerCase(), id);
+    const seq = before === undefined ? FIRST : this.#seqOf(ticket, before);
+    const found = store.desk.messagesBefore(conversation.id, seq, MESSAGES_MAX + 1);
+    const last = store.messages.lastOfCustomer(conversation.id);
+    const replyTo = last && senderOf(store, conversation, last);
+    const { waits_since: since, completed_at: completedAt } = ticket;
+    return {
+      ...this.#shown(ticket),
+      version: versionOf(store, ticket),
+      conversationId: conversation.id,
+      ...(ticket.contact_id !== null && { contactId: ticket.contact_id }),
+      ...(replyTo !== undefined && { replyTo }),
+      ...(since !== null && { waitingSince: Date.parse(since) }),
+      ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
+      agent: this.#agentIn(ticket, conversation),
+      messages: found.slice(-MESSAGES_MAX).map((row) => shownMessage(store, row)),
+      hasEarlier: found.length > MESSAGES_MAX,
+      steps: store.desk.stepsAfter(ticket.id, 0).map((row) => shownStep(store, row)),
+    };
+  }
+
+  /** Sends a reply to the customer, by the channel of their last message. @throws {DeskRefused} */
+  async reply(seen: TicketAsSeen, message: NewDeskMessage): Promise<void> {
+    const { store, now, onReply } = this.#parts;
+    const reply = await this.#change(seen, (changing) => {
+      const { ticket, conversation } = changing;
+      const stored = storeMessage(store, changing, message, false);
+      const at = { id: conversation.id, now: changing.now };
+      store.tickets.recordMessage(
+        ticket.id,
+        'WaitingContact',
+        excerptOf(stored.text),
+        changing.now,
+      );
+      store.conversations.setStatus({ ...at, status: 'pending' });
+      store.conversations.setResolution({ ...at, resolution: 'human' });
+      store.desk.takeFromAgent(conversation.id);
+      store.outgoing.add(stored, now());
+      return stored;
+    });
+    onReply(reply.conversation_id);
+  }
+
+  /** Adds a note that only people see. @throws {DeskRefused} */
+  async note(seen: TicketAsSeen, message: NewDeskMessage): Promise<void> {
+    const { store } = this.#parts;
+    await this.#change(seen, (changing) => void storeMessage(store, changing, message, true));
+  }
+
+  /** @param to a person's name; null: nobody has it any more @throws {DeskRefused} */
+  async assign(seen: TicketAsSeen, to: string | null): Promise<void> {
+    const { store } = this.#parts;
+    await this.#change(seen, ({ ticket, conversation, addStep, now }) => {
+      if (ticket.status === 'Completed') {
+        throw new DeskRefused('conflict', 'The ticket is completed: reopen it first');
+      }
+      const assigneeId = to === null ? null : store.desk.personId(to);
+      store.desk.assign({ id: ticket.id, assigneeId });
+      addStep(assigneeId === null ? 'unassigned' : 'assigned', assigneeId ?? undefined);
+      if (assigneeId === null) return;
+      this.#take(conversation, now);
+      if (ticket.status === 'New' || ticket.status === 'Open') {
+        store.desk.setTurn({ id: ticket.id, status: 'WaitingUser', now });
+      }
+    });
+  }
+
+  /** @throws {DeskRefused} */
+  async complete(seen: TicketAsSeen): Promise<void> {
+    const { store } = this.#parts;
+    await this.#change(seen, ({ ticket, conversation, addStep, now }) => {
+      if (ticket.status === 'Completed') {
+        throw new DeskRefused('conflict', 'The ticket is completed already');
+      }
+      store.desk.setTurn({ id: ticket.id, status: 'Completed', now });
+      // The customer's next message clears it, and the agent answers again.
+      store.conversations.setResolution({ id: conversation.id, resolution: 'hard', now });
+      store.desk.takeFromAgent(conversation.id);
+      addStep('completed');
+    });
+  }
+
+  /** @throws {DeskRefused} */
+  async reopen(seen: TicketAsSeen): Promise<void> {
+    const { store } = this.#parts;
+    await this.#change(seen, ({ ticket, conversation, addStep, now }) => {
+      if (ticket.status !== 'Completed') {
+        throw new DeskRefused('conflict', 'The ticket is not completed');
+      }
+      store.desk.setTurn({ id: ticket.id, status: 'WaitingUser', now });
+      this.#take(conversation, now);
+      addStep('reopened');
+    });
+  }
+
+  /** The agent answers again, at once if the customer waits. @throws {DeskRefused} */
+  async handBack(seen: TicketAsSeen): Promise<void> {
+    const { store, agentListens, onHandedBack } = this.#parts;
+    const conversationId = await this.#change(seen, ({ ticket, conversation, addStep, now }) => {
+      if (!agentListens(ticket.shop)) {
+        throw new DeskRefused('conflict', 'The shop has no agent');
+      }
+      if (ticket.status === 'Completed') {
+        throw new DeskRefused('conflict', 'The ticket is completed: reopen it first');
+      }
+      const last = store.messages.lastOfCustomer(conversation.id);
+      const waits = ticket.waits_since !== null && last !== undefined;
+      if (waits) store.desk.giveToAgent(last.id);
+      store.desk.assign({ id: ticket.id, assigneeId: null });
+      store.desk.setTurn({ id: ticket.id, status: waits ? 'Open' : 'WaitingContact', now });
+      store.conversations.setResolution({ id: conversation.id, resolution: null, now });
+      addStep('handed_back');
+      return conversation.id;
+    });
+    onHandedBack(conversationId);
+  }
+
+  /** Stores a file for a message. @throws {DeskRefused} it is too large */
+  async upload(shopId: string, { name, type, content }: UploadedFile): Promise<DeskFile> {
+    const { store, media, now } = this.#parts;
+    const file = await media.store(Readable.from(limited(content), { objectMode: false }));
+    const row = await store.write(() =>
+      store.media.create({
+        id: file.id,
+        shop: shopId.toLowerCase(),
+        type: file.sniffedType ?? type,
+        original_name: name,
+        permission: 'private',
+        size: file.size,
+        created_at: new Date(now()).toISOString(),
+      }),
+    );
+    return { id: row.id, name, type: row.type, bytes: row.size };
+  }
+
+  /** A file of the shop, with its path on the disk. */
+  file(shopId: string, id: string): (DeskFile & { readonly path: string }) | undefined {
+    const { store, media } = this.#parts;
+    const row = store.media.byId(shopId.toLowerCase(), id.toLowerCase());
+    if (row === undefined) return undefined;
+    const { original_name: name, type, size } = row;
+    return { id: row.id, name, type, bytes: size, path: media.path(row.id) };
+  }
+
+  /** The shop's texts that match words, best first; without words, the first ones. */
+  async texts(words: string): Promise<CannedText[]> {
+    const knowledge = await this.#parts.texts?.current();
+    if (knowledge === undefined) return [];
+    const found =
+      words.trim() === ''
+        ? knowledge.sections
+        : knowledge.search(words, languageOf(words), TEXTS_MAX).map(({ section }) => section);
+    return found.slice(0, TEXTS_MAX).map(({ title, heading, text }) => ({ title, heading, text }));
+  }
+
+  #waitingStatuses(shop: string): readonly string[] {
+    return this.#parts.agentListens(shop) ? ['WaitingUser'] : ['WaitingUser', 'New', 'Open'];
+  }
+
+  #agentIn(ticket: TicketRow, conversation: ConversationRow): DeskTicket['agent'] {
+    if (!this.#parts.agentListens(ticket.shop)) return 'off';
+    return isWithPeople(conversation) ? 'silent' : 'answers';
+  }
+
+  #shown(row: TicketRow): Omit<WaitingTicket, 'waitingSince'> {
+    const { store } = this.#parts;
+    const conversation = store.conversations.get(row.conversation_id ?? '');
+    const assignee = row.assignee_id === null ? undefined : store.desk.nameOf(row.assignee_id);
+    return {
+      id: row.id,
+      number: row.number,
+      name: row.name,
+      channel: conversation?.type ?? 'email',
+      status: row.status,
+      customer: customerOf(store, row),
+      excerpt: excerptOf(store.desk.lastWords(row.conversation_id ?? '')),
+      ...(assignee !== undefined && { assignee }),
+    };
+  }
+
+  #found(shop: string, id: string) {
+    const { store } = this.#parts;
+    const ticket = store.tickets.byId(shop, id.toLowerCase());
+    const conversation = ticket && store.conversations.get(ticket.conversation_id ?? '');
+    if (ticket === undefined || conversation === undefined) {
+      throw new DeskRefused('not_found', 'Ticket not found');
+    }
+    return { ticket, conversation };
+  }
+
+  #seqOf({ shop, conversation_id: id }: TicketRow, messageId: string): number {
+    const row = this.#parts.store.messages.byId(shop, messageId.toLowerCase());
+    if (row?.conversation_id === id) return row.seq;
+    throw new DeskRefused('not_found', 'Message not found');
+  }
+
+  /** @throws {DeskRefused} the ticket is not as the person saw it, or does not allow the change */
+  async #change<T>(
+    { shopId, id, version, who }: TicketAsSeen,
+    work: (changing: Changing) => T,
+  ): Promise<T> {
+    const { store } = this.#parts;
+    const shop = shopId.toLowerCase();
+    const { conversation } = this.#found(shop, id);
+    const result = await store.write(() => {
+      // Read within the write, so that nothing can come in between.
+      const { ticket, conversation: current } = this.#found(shop, id);
+      const changes = changesSince(store, ticket, version);
+      if (changes.length > 0) {
+        throw new DeskRefused('conflict', 'The ticket has changed since you read it', changes);
+      }
+      const userId = store.desk.personId(who);
+      const now = new Date(this.#parts.now()).toISOString();
+      return work({
+        ...{ ticket, conversation: current, userId, now },
+        addStep: (what, assigneeId) =>
+          void store.desk.addStep({
+            ...{ ticket_id: ticket.id, user_id: userId, what, at: now },
+            assignee_id: assigneeId ?? null,
+          }),
+      });
+    });
+    this.changed(conversation.id);
+    return result;
+  }
+
+  /** From now on, people have the conversation. */
+  #take({ id }: ConversationRow, now: string): void {
+    const { store } = this.#parts;
+    store.conversations.setResolution({ id, resolution: 'human', now });
+    store.desk.takeFromAgent(id);
+  }
+}
+
+export interface UploadedFile {
+  readonly name: string;
+  readonly type: string;
+  readonly content: Readable;
+}
+
+/** @throws {DeskRefused} beyond the limit */
+async function* limited(content: Readable): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > DESK_FILES_MAX_BYTES) {
+      throw new DeskRefused('invalid', 'The file is too large: at most 15 MB');
+    }
+    yield chunk;
+  }
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { DESK_FILES_MAX_BYTES, DeskRefused, type NewDeskMessage } from '../../domain/desk.ts';
+import { domainOf } from '../outbound/address-reply.ts';
+import { plainText, withoutMarkup } from '../plain-text.ts';
+import type { ConversationRow, MediaRow, MessageRow, TicketRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+
+const FILES_MAX = 10;
+
+/** Who writes, and where. */
+export interface Authoring {
+  readonly ticket: TicketRow;
+  readonly conversation: ConversationRow;
+  readonly userId: string;
+  readonly now: string;
+}
+
+/**
+ * Stores a person's reply, which is PENDING, or their note. A reply has the role `agent`, as it is on
+ * the shop's side; `user_id` tells whose it is. Must run within a write.
+ * @throws {DeskRefused} it is empty, or a file of it cannot be sent
+ */
+export function storeMessage(
+  store: Store,
+  { ticket, conversation, userId, now }: Authoring,
+  message: NewDeskMessage,
+  isInternal: boolean,
+): MessageRow {
+  const files = filesOf(store, conversation, message, isInternal);
+  const { content, format } = contentOf(conversation, message, isInternal);
+  const question = store.messages.lastOfCustomer(conversation.id);
+  const id = randomUUID();
+  const address = question?.agent_contact ?? conversation.agent_contact;
+  const isEmail = conversation.type === 'email' && !isInternal;
+  return store.messages.create(
+    {
+      ...{ id, shop: ticket.shop, conversationId: conversation.id, ticketId: ticket.id },
+      ...{ contactId: question?.contact_id ?? ticket.contact_id, agentId: null, userId },
+      ...{ isInternal, content, text: plainText(content, format), format, role: 'agent' },
+      status: isInternal ? 'DELIVERED' : 'PENDING',
+      // The customer's mail program puts this id in In-Reply-To, which threads their next message.
+      remoteId: isEmail ? `<${id}@${domainOf(address)}>` : null,
+      ...{ email: null, createdAt: now, now, unanswered: false },
+      // Of a note too, so that it is erased with what it is about.
+      inReplyTo: question?.id ?? null,
+      ...{ sender: null, agentContact: null },
+    },
+    files.map((file) => file.id),
+  );
+}
+
+function filesOf(
+  store: Store,
+  { shop, type }: ConversationRow,
+  { files }: NewDeskMessage,
+  isInternal: boolean,
+): MediaRow[] {
+  const ids = [...new Set(files)];
+  if (ids.length > FILES_MAX) {
+    throw new DeskRefused('invalid', `At most ${FILES_MAX} files can be attached`);
+  }
+  // The links of media lead to this machine, which neither a provider nor a visitor can reach.
+  if (ids.length > 0 && type !== 'email' && !isInternal) {
+    throw new DeskRefused('invalid', 'Files can be sent by email only');
+  }
+  const rows = ids.flatMap((id) => store.media.byId(shop, id) ?? []);
+  if (rows.length < ids.length) {
+    throw new DeskRefused('invalid', 'A file is missing: attach it again');
+  }
+  if (rows.reduce((sum, { size }) => sum + size, 0) > DESK_FILES_MAX_BYTES) {
+    throw new DeskRefused('invalid', 'The files are too large together: at most 15 MB');
+  }
+  return rows;
+}
+
+/** A text message has no markup. */
+function contentOf(
+  { type }: ConversationRow,
+  { text, format }: NewDeskMessage,
+  isInternal: boolean,
+) {
+  if (text.trim() === '') throw new DeskRefused('invalid', 'The message is empty');
+  return type === 'sms' && format === 'MARKDOWN' && !isInternal
+    ? { content: withoutMarkup(text), format: 'TEXT' as const }
+    : { content: text, format };
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { DeskStep } from '../../domain/desk.ts';
+import { type Db, statements } from './database.ts';
+import type { MessageRow, TicketRow } from './rows.ts';
+
+export interface StepRow {
+  seq: number;
+  ticket_id: string;
+  user_id: string;
+  what: DeskStep['what'];
+  assignee_id: string | null;
+  at: string;
+}
+
+interface TurnChange {
+  readonly id: string;
+  readonly status: 'Completed' | 'WaitingUser' | 'WaitingContact' | 'Open';
+  readonly now: string;
+}
+
+/** What people at the desk read and change: the queue, who they are, and what they did. */
+export function deskTable(db: Db) {
+  const { row, rows, run, one } = statements(db);
+  const addPerson = run<[userId: string, name: string]>(
+    `INSERT INTO people (user_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const byName = one<[name: string], { user_id: string }>(
+    `SELECT user_id FROM people WHERE name = ?`,
+  );
+  const byId = row<[userId: string], { name: string }>(`SELECT name FROM people WHERE user_id = ?`);
+  const waiting = one<[shop: string, status: string], { n: number; since: string | null }>(
+    `SELECT count(*) AS n, min(waits_since) AS since FROM tickets INDEXED BY tickets_waiting
+     WHERE shop = ? AND status = ? AND waits_since IS NOT NULL`,
+  );
+  const lastStep = row<[ticketId: string], { seq: number }>(
+    `SELECT seq FROM ticket_steps WHERE ticket_id = ? ORDER BY seq DESC LIMIT 1`,
+  );
+  const lastMessage = row<[conversationId: string], { seq: number }>(
+    `SELECT seq FROM messages WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
+  );
+  const lastWords = row<[conversationId: string], { words: string }>(
+    `SELECT substr(text, 1, 1000) AS words FROM messages
+     WHERE conversation_id = ? AND role = 'customer' ORDER BY seq DESC LIMIT 1`,
+  );
+  const page = rows<[conversationId: string, before: number, limit: number], MessageRow>(
+    `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  );
+  return {
+    /** The stable id of a person, which is assigned when they first do something. */
+    personId(name: string): string {
+      addPerson(randomUUID(), name);
+      return byName(name).user_id;
+    },
+    nameOf: (userId: string): string | undefined => byId(userId)?.name,
+    /** The longest waiting first. */
+    waiting: rows<[shop: string, status: string, limit: number], TicketRow>(
+      `SELECT * FROM tickets INDEXED BY tickets_waiting
+       WHERE shop = ? AND status = ? AND waits_since IS NOT NULL ORDER BY waits_since LIMIT ?`,
+    ),
+    /** How many tickets wait, and since when the first of them. */
+    countWaiting: (shop: string, status: string) => waiting(shop, status),
+    /** The newest messages before one, notes too, oldest first. */
+    messagesBefore: (conversationId: string, before: number, limit: number): MessageRow[] =>
+      page(conversationId, before, limit).reverse(),
+    /** The messages after one, notes too, oldest first. */
+    messagesAfter: rows<[conversationId: string, seq: number, limit: number], MessageRow>(
+      `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    /** The beginning of the customer's last message. */
+    lastWords: (conversationId: string): string => lastWords(conversationId)?.words ?? '',
+    lastMessage: (conversationId: string): number => lastMessage(conversationId)?.seq ?? 0,
+    addStep: run<[Omit<StepRow, 'seq'>]>(
+      `INSERT INTO ticket_steps (ticket_id, user_id, what, assignee_id, at)
+       VALUES (@ticket_id, @user_id, @what, @assignee_id, @at)`,
+    ),
+    /** Oldest first. */
+    stepsAfter: rows<[ticketId: string, seq: number], StepRow>(
+      `SELECT * FROM ticket_steps WHERE ticket_id = ? AND seq > ? ORDER BY seq`,
+    ),
+    lastStep: (ticketId: string): number => lastStep(ticketId)?.seq ?? 0,
+    assign: run<[{ id: string; assigneeId: string | null }]>(
+      `UPDATE tickets SET assignee_id = @assigneeId WHERE id = @id`,
+    ),
+    /** Sets whose turn it is, or that it is completed. */
+    setTurn: run<[TurnChange]>(
+      `UPDATE tickets SET status = @status, updated_at = @now,
+         completed_at = iif(@status = 'Completed', @now, NULL),
+         waits_since = iif(@status IN ('Open', 'WaitingUser'), coalesce(waits_since, @now), NULL)
+       WHERE id = @id`,
+    ),
+    /** The agent no longer answers what it has not answered yet. */
+    takeFromAgent: run<[conversationId: string]>(
+      `UPDATE messages SET unanswered = 0 WHERE unanswered = 1 AND conversation_id = ?`,
+    ),
+    giveToAgent: run<[messageId: string]>(`UPDATE messages SET unanswered = 1 WHERE id = ?`),
+  };
+}

@@ -1,0 +1,290 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import type { BrowserContext, Page } from 'playwright-core';
+import { createTransport } from 'nodemailer';
+import { axeFindings } from '../../support/axe.ts';
+import { ChatClient } from '../../support/chat-client.ts';
+import { ends } from '../../support/ends.ts';
+import { CHAT_KEY, INBOX } from '../../support/gateway-config.ts';
+import { type MailRelay, startMailRelay } from '../../support/mail-relay.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
+import { sendSms, sidOf } from '../../support/sms-sender.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { serveMessages } from '../../support/twilio-messages.ts';
+import { OUR_NUMBER, startTwilioStandIn, THEIR_NUMBER } from '../../support/twilio-stand-in.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { describeConsole } from './console-visit.ts';
+
+const DORA = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
+const BEN = { name: 'ben', password: 'of-the-other-one', role: 'desk' };
+const PEOPLE = { admin: { operators: [DORA, BEN] } };
+
+async function aRelay(): Promise<{ relay: MailRelay; replies: Record<string, unknown> }> {
+  const relay = await startMailRelay();
+  ends(() => relay.close());
+  return { relay, replies: { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' } };
+}
+
+interface Written {
+  readonly text: string;
+  readonly messageId: string;
+  readonly inReplyTo?: string;
+}
+
+/** Ann writes an email. */
+async function write({ smtpPort }: RunningGateway, mail: Written): Promise<void> {
+  const transport = createTransport({
+    ...{ host: '127.0.0.1', port: smtpPort, tls: { rejectUnauthorized: false } },
+  });
+  ends(() => transport.close());
+  const from = 'Ann <ann@customer.example>';
+  await transport.sendMail({ from, to: INBOX, subject: 'A blue lamp', ...mail });
+}
+
+const question = (gateway: RunningGateway) =>
+  write(gateway, { text: 'May I speak to a human, please?', messageId: '<q1@customer.example>' });
+
+/** Another browser of somebody who signs in under their name. */
+async function signInAs(
+  page: Page,
+  { name, password }: typeof DORA,
+  { adminUrl }: RunningGateway,
+): Promise<void> {
+  const answer = await page.context().request.post(`${adminUrl}/api/login`, {
+    headers: { 'x-sluice-console': '1', origin: adminUrl },
+    data: { operator: name, password },
+  });
+  if (!answer.ok()) throw new Error(await answer.text());
+}
+
+async function pageOf(
+  context: BrowserContext,
+  who: typeof DORA,
+  gateway: RunningGateway,
+): Promise<Page> {
+  const browser = context.browser();
+  if (browser === null) throw new Error('no browser');
+  const other = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  ends(() => other.close());
+  const page = await other.newPage();
+  await signInAs(page, who, gateway);
+  return page;
+}
+
+const answerField = (page: Page) => page.getByLabel(/^Reply to /);
+const turn = (page: Page, text: string | RegExp) => page.locator('.turn').filter({ hasText: text });
+
+/** From the menu to the first ticket of the queue. */
+async function openFirst(page: Page): Promise<void> {
+  await page.getByRole('link', { name: /^Platform 1 waiting for a person/ }).click();
+  await page.locator('.queue .wide-cell a').first().click();
+  await answerField(page).waitFor();
+}
+
+describeConsole('People at the desk', (test) => {
+  test('answer an email: the customer gets it in their thread, writes again, and it is completed', async (visit) => {
+    const { relay, replies } = await aRelay();
+    const { page, gateway } = await visit({ gateway: { replies, ...PEOPLE } });
+    await page.goto(`${gateway.adminUrl}/platform?view=queue`);
+    await page.getByRole('heading', { name: 'Nobody waits' }).waitFor();
+    await question(gateway);
+    const row = page.locator('.queue tbody tr');
+    await row.filter({ hasText: 'A blue lamp' }).waitFor();
+    expect(await row.textContent()).toMatch(/Ann.*Email.*nobody/s);
+    await openFirst(page);
+    await turn(page, 'May I speak to a human').waitFor();
+    await turn(page, /passed this on to my colleagues/).waitFor();
+
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    await page.getByText('You took it').waitFor();
+    await page.keyboard.press('r');
+    await page.keyboard.type('We have it in **blue**.');
+    await page.getByLabel('Format').selectOption('MARKDOWN');
+    await page.locator('input[type=file]').setInputFiles({
+      ...{ name: 'lamp.txt', mimeType: 'text/plain', buffer: Buffer.from('blue') },
+    });
+    await page.getByText('lamp.txt').waitFor();
+    await answerField(page).press('Control+Enter');
+    await turn(page, 'We have it in blue.').filter({ hasText: 'delivered' }).waitFor();
+    const sent = await waitFor('the mail', () =>
+      relay.taken.find(({ mail }) => mail.text?.includes('blue')),
+    );
+    expect(sent.to).toEqual(['ann@customer.example']);
+    expect(sent.from).toBe(INBOX);
+    expect(sent.mail).toMatchObject({
+      inReplyTo: '<q1@customer.example>',
+      html: expect.stringContaining('<strong>blue</strong>'),
+      attachments: [{ filename: 'lamp.txt', content: Buffer.from('blue') }],
+    });
+    await page.getByText('Waiting for customer').waitFor();
+    expect(await answerField(page).inputValue()).toBe('');
+
+    await write(gateway, {
+      ...{ text: 'I take it!', messageId: '<q2@customer.example>' },
+      inReplyTo: sent.mail.messageId ?? '',
+    });
+    await turn(page, 'I take it!').waitFor();
+    await page.getByText('Waiting for team').waitFor();
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('e');
+    await page.getByText('You completed it').waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'Nobody waits' }).waitFor();
+    // The agent said nothing besides.
+    expect(relay.taken).toHaveLength(2);
+  });
+
+  test('answer a visitor of the chat', async (visit) => {
+    const { page, gateway } = await visit({ gateway: PEOPLE });
+    const visitor = await ChatClient.connect({ url: gateway.httpUrl, auth: { key: CHAT_KEY } });
+    ends(() => visitor.close());
+    await visitor.send('I want to talk to a human');
+    await openFirst(page);
+    await answerField(page).fill('Here I am: what can I do?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await waitFor('the reply', () => visitor.texts.includes('Here I am: what can I do?'), 100);
+    await visitor.send('Do you have 41?');
+    await turn(page, 'Do you have 41?').waitFor();
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('n');
+    await page.keyboard.type('They mean the boots.');
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await turn(page, 'They mean the boots.').getByText('internal note').waitFor();
+    // Nobody but the team reads it, and the agent is silent.
+    expect(visitor.texts.join('\n')).not.toContain('boots');
+    expect(visitor.texts.filter((text) => text.includes('41'))).toEqual(['Do you have 41?']);
+  });
+
+  test('answer a text through the account that received it', async (visit) => {
+    const twilio = await startTwilioStandIn();
+    ends(() => twilio.close());
+    const { sent } = serveMessages(twilio);
+    const { page, gateway } = await visit({
+      gateway: { ...PEOPLE, twilioUrl: twilio.baseUrl, replies: { sms: 'twilio' } },
+    });
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf('desk'), Body: 'Human please' });
+    await openFirst(page);
+    // Neither markup nor files go out by SMS.
+    expect(await page.getByLabel('Format').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Attach' }).count()).toBe(0);
+    await answerField(page).fill('We open at nine.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await waitFor('the text', () => sent.length === 2);
+    expect(sent[1]).toMatchObject({ from: OUR_NUMBER, to: THEIR_NUMBER, body: 'We open at nine.' });
+  });
+
+  test('see each other, and do not overwrite what the other one did', async (visit) => {
+    const { page, context, gateway } = await visit({ gateway: PEOPLE });
+    await question(gateway);
+    await openFirst(page);
+    const other = await pageOf(context, BEN, gateway);
+    await other.goto(page.url());
+    await answerField(other).fill('From Ben');
+    await page.getByText('ben is writing…').waitFor();
+    await other.getByText('operator is here').waitFor();
+    // The other page does not read it before it sends.
+    const id = new URL(page.url()).searchParams.get('id');
+    await other.route(`**/tickets/${id}`, (route) => route.abort());
+    await answerField(page).fill('From the operator');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await turn(page, 'From the operator').waitFor();
+    await other.getByRole('button', { name: 'Send' }).click();
+    await other.getByText('The ticket has changed since you began.').waitFor();
+    await other.getByText('operator replied: “From the operator”').waitFor();
+    expect(await answerField(other).inputValue()).toBe('From Ben');
+    expect(await turn(other, 'From the operator').count()).toBe(0);
+    // The last change that both pages are told of.
+    await turn(page, 'From the operator').filter({ hasText: 'delivered' }).waitFor();
+    await other.unroute(`**/tickets/${id}`);
+    // Refused once more, as it is still not read; then the page has it.
+    await other.getByRole('button', { name: 'Send' }).click();
+    await turn(other, 'From the operator').waitFor();
+    expect(await turn(page, 'From Ben').count()).toBe(0);
+    await other.getByRole('button', { name: 'Send' }).click();
+    await turn(page, 'From Ben').getByText('ben').first().waitFor();
+  });
+
+  test('find what they wrote after a reload, and insert a text of the shop', async (visit) => {
+    const knowledge = tempDir();
+    ends(() => knowledge.remove());
+    mkdirSync(join(knowledge.path, 'texts'));
+    const text =
+      '# Hours\n\n## Opening hours\n\nWe open at **nine**.\n\n## Returns\n\nFor 30 days.\n';
+    writeFileSync(join(knowledge.path, 'texts', 'hours.md'), text);
+    const localAgent = { knowledge: knowledge.path };
+    const { page, gateway } = await visit({ gateway: { ...PEOPLE, localAgent } });
+    await question(gateway);
+    await openFirst(page);
+    await answerField(page).fill('Dear Ann,');
+    await page.getByRole('button', { name: 'Texts' }).click();
+    await page.getByLabel('Words of the text').fill('opening');
+    await page.getByRole('button', { name: /Returns/ }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /Opening hours/ }).click();
+    expect(await answerField(page).inputValue()).toBe('Dear Ann,\n\nWe open at **nine**.');
+    await page.reload();
+    await answerField(page).waitFor();
+    expect(await answerField(page).inputValue()).toBe('Dear Ann,\n\nWe open at **nine**.');
+    expect(await page.getByLabel('Format').inputValue()).toBe('MARKDOWN');
+    await page.getByRole('button', { name: /^Sign out/ }).click();
+    await page.getByLabel('Password').waitFor();
+    expect(await page.evaluate('Object.keys(localStorage).join()')).not.toContain('draft');
+  });
+
+  test('of the role desk have the Platform pages only', async (visit) => {
+    const { page, gateway } = await visit({ gateway: PEOPLE, signedIn: false });
+    await question(gateway);
+    await signInAs(page, DORA, gateway);
+    await page.goto(gateway.adminUrl);
+    await page.locator('.queue .wide-cell a').first().waitFor();
+    const menu = page.getByRole('navigation', { name: 'Pages' });
+    expect(await menu.getByRole('link').count()).toBe(1);
+    await page.locator('.sidebar .status-dot.live').waitFor();
+    for (const path of ['/messages', '/configuration', '/audit']) {
+      await page.goto(gateway.adminUrl + path);
+      await page
+        .getByRole('heading', { name: /Your role, desk, has the Platform pages/ })
+        .waitFor();
+    }
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.locator('.queue .wide-cell a').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await answerField(page).waitFor();
+    expect(await page.getByRole('link', { name: 'Show entry' }).count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.getByLabel(/^Page, shop/).fill('ann@customer.example');
+    await page.getByText('Find the contact ann@customer.example of acme').waitFor();
+    expect(await page.getByText('Search messages for').count()).toBe(0);
+  });
+
+  for (const [name, browser] of [
+    ['light', { colorScheme: 'light' }],
+    ['on a phone', { colorScheme: 'dark', viewport: { width: 360, height: 740 }, hasTouch: true }],
+  ] as const) {
+    test(`axe finds nothing: ${name}`, async (visit) => {
+      const { page, gateway } = await visit({ browser, gateway: PEOPLE });
+      const check = async () => {
+        expect([page.url(), await axeFindings(page)]).toEqual([page.url(), []]);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      };
+      await page.goto(`${gateway.adminUrl}/platform?view=queue`);
+      await page.getByRole('heading', { name: 'Nobody waits' }).waitFor();
+      await check();
+      await question(gateway);
+      await page.locator('.queue .wide-cell a').first().waitFor();
+      await check();
+      await page.locator('.queue .wide-cell a').first().click();
+      await answerField(page).fill('A reply');
+      await page.locator('.turn').first().waitFor();
+      await check();
+      await page.getByRole('button', { name: 'Note', exact: true }).click();
+      await check();
+      await page.getByRole('button', { name: 'Texts' }).click();
+      await page.getByText('There are no texts').waitFor();
+      await check();
+    });
+  }
+});

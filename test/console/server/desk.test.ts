@@ -1,0 +1,232 @@
+import { describe, expect, test } from '@jest/globals';
+import type {
+  CannedTexts,
+  DeskFile,
+  DeskQueue,
+  DeskSummary,
+  DeskTicketView,
+  MadeApiToken,
+  Present,
+  Problem,
+} from '../../../src/console/contract.ts';
+import { ACME, INBOX, shopNamed } from '../../support/gateway-config.ts';
+import { startMailRelay } from '../../support/mail-relay.ts';
+import { ends } from '../../support/ends.ts';
+import { type RunningGateway } from '../../support/running-gateway.ts';
+import { SmtpClient } from '../../support/smtp-client.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type ConsoleClient, consoleClient } from './console-client.ts';
+import { auditOf, consoleScene } from './console-scene.ts';
+import { EventStream } from './event-stream.ts';
+
+const DORA = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
+const BEN = { name: 'ben', password: 'of-the-other-one', role: 'desk' };
+
+/** A gateway with the local platform, two people at its desk, and a question for a person. */
+async function deskScene() {
+  const relay = await startMailRelay();
+  ends(() => relay.close());
+  const scene = await consoleScene({
+    admin: { operators: [DORA, BEN] },
+    replies: { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' },
+  });
+  const [dora, ben] = await Promise.all(
+    [DORA, BEN].map(async ({ name, password }) => {
+      const client = consoleClient(scene.gateway.adminUrl);
+      await client.signIn(password, name);
+      return client;
+    }),
+  );
+  if (dora === undefined || ben === undefined) throw new Error('nobody signed in');
+  await askForPerson(scene.gateway);
+  const ticket = await waitFor('the ticket', async () => (await queueOf(dora)).tickets[0], 50);
+  return { ...scene, relay, dora, ben, path: `/api/platform/desk/acme/tickets/${ticket.id}` };
+}
+
+async function askForPerson({ smtpPort }: RunningGateway, id = 'first'): Promise<void> {
+  const client = await SmtpClient.connect(smtpPort);
+  try {
+    await client.reply();
+    await client.envelope([INBOX]);
+    await client.say('DATA');
+    const lines = [
+      ...['From: Ann <ann@example.com>', `To: ${INBOX}`, `Message-ID: <${id}@example.com>`],
+      ...['Subject: A lamp', '', 'I want to talk to a human, please.'],
+    ];
+    client.send(Buffer.from(lines.join('\r\n')));
+    expect(await client.say('\r\n.')).toMatch(/^250/);
+  } finally {
+    client.destroy();
+  }
+}
+
+const queueOf = async (client: ConsoleClient) =>
+  (await client.get('/api/platform/desk/queue')).body as DeskQueue;
+const read = async (client: ConsoleClient, path: string) =>
+  (await client.get(path)).body as DeskTicketView;
+const problemOf = ({ body }: { readonly body: unknown }) => body as Problem;
+
+describe('the desk', () => {
+  test('lists what waits, shows the conversation, and sends a reply with a file', async () => {
+    const { relay, dora, operator, path } = await deskScene();
+    expect(await queueOf(dora)).toMatchObject({
+      tickets: [{ shop: 'acme', name: 'A lamp', channel: 'email', customer: 'Ann' }],
+    });
+    const ticket = await read(dora, path);
+    expect(ticket).toMatchObject({
+      ...{ shop: 'acme', status: 'WaitingUser', agent: 'silent', replyTo: 'ann@example.com' },
+      assignable: ['operator', 'dora', 'ben'],
+      messages: [{ from: 'customer' }, { from: 'agent' }],
+      present: [],
+    });
+    const uploaded = await dora.ask('/api/platform/desk/acme/files?name=size%20chart.txt', {
+      ...{ method: 'POST', body: '41 42', headers: { 'content-type': 'text/plain' } },
+    });
+    expect(uploaded.status).toBe(201);
+    const file = uploaded.body as DeskFile;
+    expect(file).toEqual({
+      ...{ id: expect.any(String), name: 'size chart.txt', type: 'text/plain', bytes: 5 },
+    });
+    const download = await dora.get(`/api/platform/desk/acme/files/${file.id}`);
+    expect([download.status, download.text]).toEqual([200, '41 42']);
+    expect(download.headers['content-disposition']).toBe('attachment; filename="size chart.txt"');
+    const answer = await dora.post(`${path}/reply`, {
+      ...{ version: ticket.version, text: 'We have 41.', files: [file.id] },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ status: 'WaitingContact' });
+    const sent = await waitFor('the mail', () =>
+      relay.taken.find(({ mail }) => mail.text?.startsWith('We have 41.')),
+    );
+    expect(sent.mail).toMatchObject({
+      inReplyTo: '<first@example.com>',
+      attachments: [{ filename: 'size chart.txt' }],
+    });
+    const { lines } = await auditOf(operator);
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        ...{ who: 'dora', action: 'ticket_reply', target: 'acme ticket 1', outcome: 'ok' },
+      }),
+    );
+    expect(await queueOf(dora)).toEqual({ tickets: [] });
+  });
+
+  test('refuses a change of what somebody has not read, and says what happened', async () => {
+    const { dora, ben, path } = await deskScene();
+    const { version } = await read(ben, path);
+    expect((await dora.post(`${path}/assign`, { version, to: 'dora' })).status).toBe(200);
+    const refused = await ben.post(`${path}/reply`, { version, text: 'From Ben' });
+    expect(refused.status).toBe(409);
+    expect(problemOf(refused)).toEqual({
+      code: 'conflict',
+      message: 'The ticket has changed since you read it',
+      changes: [{ what: 'assigned', who: 'dora', to: 'dora', at: expect.any(Number) }],
+    });
+    const { version: newer } = await read(ben, path);
+    const done = await ben.post(`${path}/reply`, { version: newer, text: 'From Ben' });
+    expect(done.body).toMatchObject({ assignee: 'dora' });
+  });
+
+  test('makes every change, each with a line in the audit log', async () => {
+    const { dora, operator, path } = await deskScene();
+    const change = async (name: string, body: object = {}) => {
+      const { version } = await read(dora, path);
+      const answer = await dora.post(`${path}/${name}`, { version, ...body });
+      expect([name, answer.status]).toEqual([name, 200]);
+      return answer.body as DeskTicketView;
+    };
+    expect(await change('assign', { to: 'ben' })).toMatchObject({ assignee: 'ben' });
+    expect(await change('assign', { to: null })).not.toHaveProperty('assignee');
+    const noted = await change('note', { text: 'They called.' });
+    expect(noted.messages.at(-1)).toMatchObject({ who: 'dora', isInternal: true });
+    expect(await change('complete')).toMatchObject({ status: 'Completed' });
+    expect(await change('reopen')).toMatchObject({ status: 'WaitingUser' });
+    expect(await change('hand-back')).toMatchObject({ agent: 'answers' });
+    const { lines } = await auditOf(operator);
+    const own = lines.filter(({ action }) => action.startsWith('ticket_'));
+    expect(own.map(({ action, outcome }) => `${action}: ${outcome}`).toReversed()).toEqual([
+      ...['ticket_assign: to ben', 'ticket_assign: to nobody', 'ticket_note: ok'],
+      ...['ticket_complete: ok', 'ticket_reopen: ok', 'ticket_hand_back: ok'],
+    ]);
+    // Never the text, nor who the customer is.
+    expect(JSON.stringify(own)).not.toMatch(/called|ann@|Ann/);
+  });
+
+  test.each([
+    ['reply', { text: 'x' }, 400, 'version is not valid'],
+    ['reply', { version: 'x', text: 'x' }, 400, 'The version is not valid'],
+    ['reply', { version: '0.0.New', text: '' }, 400, 'text is not valid'],
+    ['reply', { version: '0.0.New', text: 'x', more: 1 }, 400, 'The request is not valid'],
+    ['reply', { version: '0.0.New', text: 'x'.repeat(100_001) }, 400, 'text is not valid'],
+    ['assign', { version: '0.0.New', to: 'nobody' }, 400, 'There is no such person'],
+    ['presence', { writing: 'yes' }, 400, 'writing is not valid'],
+  ])('refuses a wrong %s: %j', async (name, body, status, words) => {
+    const { dora, path } = await deskScene();
+    const answer = await dora.post(`${path}/${name}`, body);
+    expect(answer.status).toBe(status);
+    expect(problemOf(answer).message).toContain(words);
+  });
+
+  test('refuses changes without the header of the page, and by a token that may only read', async () => {
+    const { dora, operator, stranger, path } = await deskScene();
+    const { version } = await read(dora, path);
+    const body = { version };
+    const bare = { method: 'POST', body, headers: { 'x-sluice-console': undefined } };
+    expect((await dora.ask(`${path}/complete`, bare)).status).toBe(403);
+    const wanted = { name: 'ci', scope: 'read', lifetimeMs: null };
+    const { secret } = (await operator.post('/api/tokens', wanted)).body as MadeApiToken;
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await stranger.ask(path, { headers })).status).toBe(200);
+    const refused = await stranger.ask(`${path}/complete`, { method: 'POST', body, headers });
+    expect(refused.status).toBe(403);
+    expect(await read(dora, path)).toMatchObject({ version, status: 'WaitingUser' });
+  });
+
+  test('shows live who has a ticket open, and what has changed', async () => {
+    const { dora, ben, gateway, path } = await deskScene();
+    const stream = new EventStream(ben);
+    await waitFor('the first summary', () => stream.of('desk').length > 0, 50);
+    expect(stream.of<DeskSummary>('desk')[0]).toMatchObject({
+      shops: [{ shop: 'acme', isLocal: true, waiting: 1, oldestAt: expect.any(Number) }],
+    });
+    expect((await dora.post(`${path}/presence`, { writing: true })).status).toBe(204);
+    const { present } = await waitFor(
+      'the presence',
+      () => stream.of<{ present: Present[] }>('presence')[0],
+      50,
+    );
+    expect(present).toEqual([{ who: 'dora', writing: true, until: expect.any(Number) }]);
+    expect(await read(ben, path)).toMatchObject({ present });
+    await askForPerson(gateway, 'second');
+    await waitFor('the change', () => stream.of('tickets').length > 0, 50);
+    await waitFor(
+      'the count',
+      () => stream.of<DeskSummary>('desk').at(-1)?.shops[0]?.waiting === 2,
+      50,
+    );
+    // Nothing of what the role may not request.
+    expect([...new Set(stream.events.map(({ event }) => event))].toSorted()).toEqual([
+      ...['desk', 'presence', 'tickets'],
+    ]);
+  });
+
+  test('has no texts of the sample shop for a shop of one’s own', async () => {
+    const { dora } = await deskScene();
+    const found = (await dora.get('/api/platform/desk/texts?words=shipping')).body as CannedTexts;
+    expect(found).toEqual({ texts: [] });
+  });
+});
+
+test('a shop with another platform is not answered here, and its tickets are still shown', async () => {
+  const remote = { ...shopNamed('remote', 2), platformUrl: 'http://127.0.0.1:9' };
+  const local = { ...shopNamed('acme', 1), ...ACME };
+  const { operator } = await consoleScene({ shops: [local, remote] });
+  const id = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c99';
+  const refused = await operator.get(`/api/platform/desk/remote/tickets/${id}`);
+  expect(refused.status).toBe(404);
+  expect(problemOf(refused).message).toBe(
+    'The shop has another platform: answer its tickets there',
+  );
+  expect((await operator.get(`/api/platform/desk/nobody/tickets/${id}`)).status).toBe(404);
+  expect((await operator.get('/api/platform/desk/queue')).body).toEqual({ tickets: [] });
+});

@@ -57,7 +57,10 @@ const valueAt = ({ values }: ConfigurationView, path: string) => {
 test('shows what runs: with units, masked, and what is as usual', async () => {
   const view = await viewOf((dataDir) => ({
     ...gatewayConfig({ dataDir }),
-    localPlatform: { replies: { relay: 'smtp://ada:pass-of-relay@mail.example:587' } },
+    localPlatform: {
+      agent: { kind: 'off' },
+      replies: { relay: 'smtp://ada:pass-of-relay@mail.example:587' },
+    },
   }));
   expect(valueAt(view, 'spool.retain.raw')).toEqual(['7d', false, true]);
   expect(valueAt(view, 'delivery.requestTimeout')).toEqual(['10s', false, false]);

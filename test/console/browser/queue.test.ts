@@ -265,7 +265,8 @@ describeConsole('People at the desk', (test) => {
     ['on a phone', { colorScheme: 'dark', viewport: { width: 360, height: 740 }, hasTouch: true }],
   ] as const) {
     test(`axe finds nothing: ${name}`, async (visit) => {
-      const { page, gateway } = await visit({ browser, gateway: PEOPLE });
+      const localAgent = { kind: 'builtin' };
+      const { page, gateway } = await visit({ browser, gateway: { ...PEOPLE, localAgent } });
       const check = async () => {
         expect([page.url(), await axeFindings(page)]).toEqual([page.url(), []]);
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);

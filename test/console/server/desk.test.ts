@@ -28,6 +28,7 @@ async function deskScene() {
   ends(() => relay.close());
   const scene = await consoleScene({
     admin: { operators: [DORA, BEN] },
+    localAgent: { kind: 'builtin' },
     replies: { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' },
   });
   const [dora, ben] = await Promise.all(

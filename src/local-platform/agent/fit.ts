@@ -10,6 +10,8 @@ export interface Fit {
   readonly said: number;
 }
 
+/** What a stop word begins with; no stem contains it. */
+const STOP_WORD = '=';
 /** A word of little meaning still distinguishes "how long" from "how much". */
 const STOP_WORD_WEIGHT = 0.2;
 const LEAST_WEIGHT = 0.3;
@@ -22,10 +24,15 @@ const SENTENCE_END = /[.!?\n]+/;
 const SHORT_PHRASE = 0.3;
 const QUESTION_MAX_WORDS = 60;
 
+interface Phrase {
+  readonly stems: ReadonlySet<string>;
+  readonly weight: number;
+}
+
 interface Indexed {
   readonly section: Section;
   /** The heading, the phrases of its comment, and the sentences of its text. */
-  readonly phrases: readonly ReadonlySet<string>[];
+  readonly phrases: readonly Phrase[];
   /** Of heading and comment. */
   readonly asked: ReadonlySet<string>;
   readonly text: ReadonlySet<string>;
@@ -38,64 +45,76 @@ interface Indexed {
  */
 export class FitIndex {
   readonly #language: Language | undefined;
-  readonly #sections: readonly Indexed[];
-  /** In how many sections each stem is. */
-  readonly #frequency = new Map<string, number>();
+  readonly #count: number;
+  /** The sections that have a stem, so that a question reads few of them. */
+  readonly #having = new Map<string, Indexed[]>();
+  /** The stems by their first letter and length, to find similar ones. */
+  readonly #alike = new Map<string, string[]>();
 
   constructor(language: Language | undefined, sections: readonly Section[]) {
     this.#language = language;
+    this.#count = sections.length;
     const stems = (text: string) => new Set(this.#stems(text));
-    this.#sections = sections.map((section) => {
+    const read = sections.map((section) => {
       const questions = [section.heading, ...section.phrases].map(stems);
       const sentences = section.text.split(SENTENCE_END).slice(0, SENTENCES_MAX).map(stems);
-      return {
-        section,
-        phrases: [...questions, ...sentences],
+      const phrases: Phrase[] = [];
+      const indexed: Indexed = {
+        ...{ section, phrases },
         asked: new Set(questions.flatMap((phrase) => [...phrase])),
         text: stems(`${section.title} ${section.text}`),
       };
+      for (const stem of new Set([...indexed.asked, ...indexed.text]))
+        add(this.#having, stem, indexed);
+      return { phrases, sets: [...questions, ...sentences] };
     });
-    for (const { asked, text } of this.#sections) {
-      for (const stem of new Set([...asked, ...text])) {
-        this.#frequency.set(stem, (this.#frequency.get(stem) ?? 0) + 1);
-      }
+    for (const stem of this.#having.keys()) add(this.#alike, likeness(stem), stem);
+    // Weights depend on all sections.
+    for (const { phrases, sets } of read) {
+      for (const set of sets) phrases.push({ stems: set, weight: this.#weight(set) });
     }
   }
 
-  /** The sections that have something to do with the question, best first. */
+  /** The sections that share a word with the question, best first. */
   fits(question: string): Fit[] {
     const asked = new Map<string, number>();
     for (const stem of this.#stems(question).slice(0, QUESTION_MAX_WORDS)) {
       const known = this.#known(stem);
-      asked.set(known ?? stem, known === stem ? 1 : known === undefined ? 0 : SIMILAR);
+      const like = known === stem ? 1 : known === undefined ? 0 : SIMILAR;
+      asked.set(known ?? stem, Math.max(like, asked.get(known ?? stem) ?? 0));
     }
     const total = this.#weight(asked.keys());
-    if (total === 0) return [];
-    return this.#sections
+    return this.#candidates([...asked.keys()])
       .map((one) => ({
         section: one.section,
         covered: this.#covered(one, asked) / total,
         said: this.#said(one, asked),
       }))
-      .filter(({ covered }) => covered > 0)
       .sort((one, other) => fitness(other) - fitness(one));
+  }
+
+  /** A question of stop words alone, such as "how long?", is compared by these. */
+  #candidates(stems: readonly string[]): Indexed[] {
+    const words = stems.filter((stem) => !stem.startsWith(STOP_WORD));
+    const telling = words.length > 0 ? words : stems;
+    return [...new Set(telling.flatMap((stem) => this.#having.get(stem) ?? []))];
   }
 
   #covered({ asked: own, text }: Indexed, asked: ReadonlyMap<string, number>): number {
     let sum = 0;
-    for (const [stem, likeness] of asked) {
+    for (const [stem, like] of asked) {
       const has = own.has(stem) ? 1 : text.has(stem) ? IN_TEXT : 0;
-      sum += this.#weightOf(stem) * likeness * has;
+      sum += this.#weightOf(stem) * like * has;
     }
     return sum;
   }
 
   #said({ phrases }: Indexed, asked: ReadonlyMap<string, number>): number {
     let most = 0;
-    for (const phrase of phrases) {
+    for (const { stems, weight } of phrases) {
       let shared = 0;
-      for (const stem of phrase) shared += this.#weightOf(stem) * (asked.get(stem) ?? 0);
-      most = Math.max(most, shared / (this.#weight(phrase) + SHORT_PHRASE));
+      for (const [stem, like] of asked) if (stems.has(stem)) shared += this.#weightOf(stem) * like;
+      most = Math.max(most, shared / (weight + SHORT_PHRASE));
     }
     return most;
   }
@@ -107,28 +126,45 @@ export class FitIndex {
   }
 
   #weightOf(stem: string): number {
-    if (stem.startsWith('=')) return STOP_WORD_WEIGHT;
-    const count = this.#sections.length;
-    const frequency = this.#frequency.get(stem) ?? 0;
+    if (stem.startsWith(STOP_WORD)) return STOP_WORD_WEIGHT;
+    const frequency = this.#having.get(stem)?.length ?? 0;
     if (frequency === 0) return 1;
-    return Math.max(LEAST_WEIGHT, Math.log(1 + count / frequency) / Math.log(1 + count));
+    return Math.max(
+      LEAST_WEIGHT,
+      Math.log(1 + this.#count / frequency) / Math.log(1 + this.#count),
+    );
   }
 
-  /** The stem, or the most similar one of the sections; undefined: none is similar. */
+  /** The stem, or a similar one of the sections; undefined: there is none. */
   #known(stem: string): string | undefined {
-    if (this.#frequency.has(stem)) return stem;
+    if (this.#having.has(stem)) return stem;
     if (stem.length < 5 || /^[=\d]/.test(stem)) return undefined;
-    for (const known of this.#frequency.keys()) if (isSimilar(stem, known)) return known;
+    for (const length of [stem.length, stem.length - 1, stem.length + 1]) {
+      const similar = this.#alike
+        .get(likeness(stem, length))
+        ?.find((known) => isSimilar(stem, known));
+      if (similar !== undefined) return similar;
+    }
     return undefined;
   }
 
-  /** Stop words are marked with `=`. */
+  /** Stop words are marked. */
   #stems(text: string): string[] {
     return (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).map((word) =>
-      isStopWord(word, this.#language) ? `=${word.toLowerCase()}` : stemOf(word, this.#language),
+      isStopWord(word, this.#language)
+        ? `${STOP_WORD}${word.toLowerCase()}`
+        : stemOf(word, this.#language),
     );
   }
 }
+
+function add<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+const likeness = (stem: string, length = stem.length): string => `${stem.charAt(0)}${length}`;
 
 /**
  * A wrong answer is worse than none: it costs the customer's trust, and a person's time after all. The

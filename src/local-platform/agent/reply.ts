@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { excerptOf, plainText } from '../plain-text.ts';
-import { domainOf } from '../outbound/address-reply.ts';
+import { remoteIdOf } from '../outbound/address-reply.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
@@ -63,7 +63,6 @@ export function storeReply(
   const at = { id: conversation.id, now };
   if (!hasUnanswered) store.conversations.setStatus({ ...at, status: 'pending' });
   if (answer.escalate) store.conversations.setResolution({ ...at, resolution: 'escalated' });
-  const isEmail = conversation.type === 'email';
   const reply = store.messages.create({
     id,
     shop: message.shop,
@@ -76,10 +75,7 @@ export function storeReply(
     format,
     role: 'agent',
     status: 'PENDING',
-    // The customer's mail program puts this id in In-Reply-To, which threads their next message.
-    remoteId: isEmail
-      ? `<${id}@${domainOf(message.agent_contact ?? conversation.agent_contact)}>`
-      : null,
+    remoteId: remoteIdOf(id, conversation, message),
     email: null,
     createdAt: now,
     now,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DESK_FILES_MAX_BYTES, DeskRefused, type NewDeskMessage } from '../../domain/desk.ts';
-import { domainOf } from '../outbound/address-reply.ts';
+import { remoteIdOf } from '../outbound/address-reply.ts';
 import { plainText, withoutMarkup } from '../plain-text.ts';
 import type { ConversationRow, MediaRow, MessageRow, TicketRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -30,16 +30,13 @@ export function storeMessage(
   const { content, format } = contentOf(conversation, message, isInternal);
   const question = store.messages.lastOfCustomer(conversation.id);
   const id = randomUUID();
-  const address = question?.agent_contact ?? conversation.agent_contact;
-  const isEmail = conversation.type === 'email' && !isInternal;
   return store.messages.create(
     {
       ...{ id, shop: ticket.shop, conversationId: conversation.id, ticketId: ticket.id },
       ...{ contactId: question?.contact_id ?? ticket.contact_id, agentId: null, userId },
       ...{ isInternal, content, text: plainText(content, format), format, role: 'agent' },
       status: isInternal ? 'DELIVERED' : 'PENDING',
-      // The customer's mail program puts this id in In-Reply-To, which threads their next message.
-      remoteId: isEmail ? `<${id}@${domainOf(address)}>` : null,
+      remoteId: isInternal ? null : remoteIdOf(id, conversation, question),
       ...{ email: null, createdAt: now, now, unanswered: false },
       // Of a note too, so that it is erased with what it is about.
       inReplyTo: question?.id ?? null,

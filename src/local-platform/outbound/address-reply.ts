@@ -88,8 +88,21 @@ export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, '
 const shortened = (subject: string): string =>
   subject.length <= SUBJECT_MAX ? subject : `${cutText(subject, SUBJECT_MAX - 1)}…`;
 
-/** The domain of the shop's address in ASCII, for message-ids. */
-export function domainOf(address: string | null): string {
+/**
+ * The `remote_id` of a reply before it is sent: by email its Message-ID, since the customer's mail program
+ * puts it in In-Reply-To, which threads their next message. Providers of texts give one later.
+ */
+export function remoteIdOf(
+  id: string,
+  conversation: ConversationRow,
+  question: MessageRow | undefined,
+): string | null {
+  if (conversation.type !== 'email') return null;
+  return `<${id}@${domainOf(question?.agent_contact ?? conversation.agent_contact)}>`;
+}
+
+/** The domain of the shop's address in ASCII. */
+function domainOf(address: string | null): string {
   const domain = domainToASCII(/@([^@\s]{1,200})$/.exec(address ?? '')?.[1] ?? '');
   return /^[a-z0-9.-]+$/.test(domain) ? domain : 'localhost';
 }

@@ -135,3 +135,22 @@ describe('two questions', () => {
     expect(headings(text, 1)).toEqual(['Shipping cost']);
   });
 });
+
+it('a question to a large folder with words that nobody knows takes no time', () => {
+  const sections = Array.from({ length: 4000 }, (_, n) => ({
+    ...{
+      source: `${n}.md`,
+      title: `T${n}`,
+      heading: `Heading ${n}`,
+      also: '',
+      language: undefined,
+    },
+    phrases: Array.from({ length: 20 }, (__, at) => `word${n}x${at} more${at}`),
+    text: `text${n} of many words. `.repeat(5),
+  }));
+  const knowledge = new Knowledge(sections);
+  const question = Array.from({ length: 500 }, (_, n) => `w0rd${n}y more${n % 20}`).join(' ');
+  const start = performance.now();
+  for (let n = 0; n < 20; n += 1) knowledge.fits(question, undefined);
+  expect(performance.now() - start).toBeLessThan(10_000);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  domainOf,
   emailRefusal,
+  remoteIdOf,
   threadOf,
 } from '../../../src/local-platform/outbound/address-reply.ts';
 import type { ConversationRow, MessageRow } from '../../../src/local-platform/store/rows.ts';
@@ -104,7 +104,12 @@ test.each([
   ['support@bücher.example', 'xn--bcher-kva.example'],
   ['nobody', 'localhost'],
   [null, 'localhost'],
-])('the domain of %s is %s', (address, expected) => expect(domainOf(address)).toBe(expected));
+])('a reply from %s has the domain %s in its Message-ID', (address, expected) => {
+  // Nothing else of the conversation is read.
+  const conversation = { type: 'email', agent_contact: address } as ConversationRow;
+  expect(remoteIdOf('7', conversation, undefined)).toBe(`<7@${expected}>`);
+  expect(remoteIdOf('7', { ...conversation, type: 'sms' }, undefined)).toBeNull();
+});
 
 function refusalOf(from: string | undefined, to: string | undefined): string | undefined {
   const store = new Store(newFolder());

@@ -117,9 +117,10 @@ export function answersTo(
     const [best, second] = knowledge.fits(asked, language);
     return best && isSure(best, second) && possible.has(best.section) ? [best] : [];
   };
-  const asked = parts.filter((part) => part.endsWith('?')).flatMap(sure);
+  const answers = parts.map((part) => ({ isQuestion: part.endsWith('?'), fits: sure(part) }));
+  const asked = answers.flatMap(({ isQuestion, fits }) => (isQuestion ? fits : []));
   if (asked.length > 0) return distinct(asked).slice(0, limit);
-  const fits = parts.flatMap(sure);
+  const fits = answers.flatMap((answer) => answer.fits);
   return distinct(fits.sort((one, other) => fitness(other) - fitness(one))).slice(0, 1);
 }
 

@@ -22,7 +22,8 @@ const SENTENCES_MAX = 50;
 const SENTENCE_END = /[.!?\n]+/;
 /** A phrase of one word says less than one of four. */
 const SHORT_PHRASE = 0.3;
-const QUESTION_MAX_WORDS = 60;
+/** Without stop words. */
+const QUESTION_MAX_WORDS = 100;
 
 interface Phrase {
   readonly stems: ReadonlySet<string>;
@@ -78,7 +79,10 @@ export class FitIndex {
   /** The sections that share a word with the question, best first. */
   fits(question: string): Fit[] {
     const asked = new Map<string, number>();
-    for (const stem of this.#stems(question).slice(0, QUESTION_MAX_WORDS)) {
+    let telling = 0;
+    for (const stem of this.#stems(question)) {
+      telling += stem.startsWith(STOP_WORD) ? 0 : 1;
+      if (telling > QUESTION_MAX_WORDS) break;
       const known = this.#known(stem);
       const like = known === stem ? 1 : known === undefined ? 0 : SIMILAR;
       asked.set(known ?? stem, Math.max(like, asked.get(known ?? stem) ?? 0));

@@ -7,6 +7,8 @@ import { type Section, sectionsOf } from './sections.ts';
 
 const FILES_MAX = 500;
 const FILE_MAX_BYTES = 1024 * 1024;
+/** In all files: they are held in memory, and compared with each question. */
+const SECTIONS_MAX = 5000;
 
 interface ReadFile {
   /** Changes whenever the file changes. */
@@ -27,7 +29,7 @@ export const NO_KNOWLEDGE: KnowledgeSource = {
 /**
  * A folder of Markdown files, with its subfolders. Each use checks whether files have changed, so an
  * edit takes effect with the next question, without a restart. A file that is larger than 1 MiB, not
- * UTF-8 text or unreadable is skipped with one warning.
+ * UTF-8 text, unreadable or beyond 5,000 sections in all is skipped with one warning.
  */
 export class KnowledgeFolder implements KnowledgeSource {
   readonly #path: string;
@@ -63,7 +65,15 @@ export class KnowledgeFolder implements KnowledgeSource {
       return this.#knowledge;
     }
     const files = new Map<string, ReadFile>();
-    for (const name of names) files.set(name, await this.#file(name, this.#files.get(name)));
+    let room = SECTIONS_MAX;
+    for (const name of names) {
+      let read = await this.#file(name, this.#files.get(name));
+      if (read.sections.length > room) {
+        read = this.#skipped(name, read.version, { reason: 'too_many_sections' });
+      }
+      room -= read.sections.length;
+      files.set(name, read);
+    }
     const isSame =
       files.size === this.#files.size &&
       [...files].every(([name, read]) => this.#files.get(name) === read);

@@ -61,6 +61,20 @@ describe('a folder', () => {
     ]);
   });
 
+  it('has five thousand sections at most; further files are skipped, each with one warning', async () => {
+    const many = '# One\nText\n'.repeat(1000);
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.md`);
+    const files = Object.fromEntries(names.map((name) => [name, many]));
+    const { headings, warnings } = folderWith({ ...files, 'z.md': '# Z\nText' });
+    for (let n = 0; n < 2; n++) expect(await headings()).toHaveLength(5000);
+    expect(warnings).toEqual(
+      ['f.md', 'z.md'].map((file) => [
+        'knowledge.file_skipped',
+        { file, reason: 'too_many_sections' },
+      ]),
+    );
+  });
+
   it('keeps its contents when it is removed; a folder that never existed is an error', async () => {
     const { path, headings, warnings } = folderWith({ 'a.md': '# One\nText' });
     await headings();
@@ -76,6 +90,8 @@ describe('a folder', () => {
     const knowledge = await folder.current();
     expect(answersTo(knowledge, 'boats?', undefined, 'en', 1)).toHaveLength(1);
     expect(answersTo(knowledge, 'trains?', undefined, 'en', 1)).toEqual([]);
+    const preamble = 'Dear all, I met a friend of yours on the quay yesterday. '.repeat(10);
+    expect(answersTo(knowledge, `${preamble}boats?`, undefined, 'en', 1)).toHaveLength(1);
   });
 });
 

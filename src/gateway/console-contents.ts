@@ -3,7 +3,7 @@ import { chatRaw } from '../channels/chat/stored.ts';
 import { verdictSchema } from '../channels/email/authentication/verdict.ts';
 import { openRaw } from '../channels/email/stored.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
-import { readPairs, readStored } from '../channels/sms/stored.ts';
+import { parametersIn, readStored } from '../channels/sms/stored.ts';
 import { type EntryContents, NotReadable } from '../console/server/content-routes.ts';
 import type { Normalized } from '../intake/normalizer.ts';
 import type { Claimed, Entry, RawForm } from '../spool/entry.ts';
@@ -104,7 +104,7 @@ function rawText(entry: Entry, head: Uint8Array): { text: string; type: string }
   if (entry.channel === 'email' && entry.kind === 'message') {
     return { text: decoded(head), type: 'message/rfc822' };
   }
-  const form = entry.channel === 'sms' ? readPairs(head) : undefined;
+  const form = entry.channel === 'sms' ? parametersIn(entry.meta, head) : undefined;
   if (form !== undefined) {
     const text = form.map(([name, value]) => `${name}: ${value}`).join('\n');
     return { text, type: 'application/x-www-form-urlencoded' };

@@ -1,4 +1,5 @@
 import { readLane } from '../channels/sms/receive.ts';
+import { isRemoteId } from '../channels/sms/stored.ts';
 import type { FindTextRoute } from '../local-platform/outbound/text-route.ts';
 import type { OptOutStore } from '../spool/opt-out-store.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -12,14 +13,18 @@ export interface RoutedStore {
 /**
  * Tells the embedded platform how a text arrived and whether its sender has opted out. It reads the
  * message's entry, which is written before the platform gets the message, or the conversation's
- * lane once the entry has been swept. A message that delivers late media has its own entry.
+ * lane once the entry has been swept. A message that delivers late media has its own entry. An id
+ * that a provider could have given to a text is taken for one whose route is lost, although another
+ * client of the API may also have chosen it: otherwise the reply could go to a person who opted out.
  */
 export function textRoutes({ spool, optOuts }: RoutedStore): FindTextRoute {
   return async ({ shop, remoteId, conversationId }) => {
     const shopId = asShopId(shop);
     const known = { shopId, channel: 'sms', dedupKey: remoteId, conversationId } as const;
     const lane = await spool.laneOf(known);
-    if (lane === undefined) return undefined;
+    if (lane === undefined) {
+      return remoteId !== undefined && isRemoteId(remoteId) ? 'lost' : undefined;
+    }
     return { ...readLane(lane), isOptedOut: await optOuts.isOptedOut(shopId, lane) };
   };
 }

@@ -4,6 +4,7 @@ import {
   inboundPayload,
   type Members,
   outboundPayload,
+  TELNYX_NUMBER,
   telnyxId,
 } from './telnyx-stand-in.ts';
 import type { StandInAnswer, TwilioStandIn } from './twilio-stand-in.ts';
@@ -22,6 +23,13 @@ interface KeptMessage {
 export interface TelnyxApi {
   /** Telnyx takes a message in, and no webhook is called. */
   keep(message: {
+    readonly id: string;
+    readonly at: number;
+    readonly to: string;
+    readonly payload?: Members;
+  }): void;
+  /** Telnyx sent a message, which is in its records as sent to `to`. */
+  keepSent(message: {
     readonly id: string;
     readonly at: number;
     readonly to: string;
@@ -145,6 +153,10 @@ export function serveTelnyx(standIn: TwilioStandIn): TelnyxApi {
       const from = '+14155552671';
       const whole = inboundPayload({ id, to: [{ phone_number: to }], ...payload });
       kept.push({ id, direction: 'inbound', from, to, at, payload: whole });
+    },
+    keepSent: ({ id, at, to, payload = {} }) => {
+      const whole = outboundPayload({ id, to: [{ phone_number: to, status: 'sent' }], ...payload });
+      kept.push({ id, direction: 'outbound', from: TELNYX_NUMBER, to, at, payload: whole });
     },
     answerNextText: (answer, how) => void nextTexts.push({ answer, kept: how === 'kept' }),
     answerNext: (...answers) => void next.push(...answers),

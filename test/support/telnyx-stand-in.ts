@@ -4,13 +4,14 @@ import { postWebhook, type WebhookAnswer } from './twilio-stand-in.ts';
 /** Telnyx as the gateway meets it: signed events in, the Messaging API v2 out. */
 
 const OURS = generateKeyPairSync('ed25519');
-export const ANOTHER_KEY = generateKeyPairSync('ed25519').privateKey;
+const ANOTHER = generateKeyPairSync('ed25519');
+export const ANOTHER_KEY = ANOTHER.privateKey;
 
 /** As the portal shows it: the 32 bytes of the key, in base64. */
-export const PUBLIC_KEY = Buffer.from(
-  OURS.publicKey.export({ format: 'jwk' }).x ?? '',
-  'base64url',
-).toString('base64');
+const shownKey = ({ publicKey }: { readonly publicKey: KeyObject }): string =>
+  Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
+export const PUBLIC_KEY = shownKey(OURS);
+export const ANOTHER_PUBLIC_KEY = shownKey(ANOTHER);
 export const API_KEY = 'KEY0123456789_of-telnyx';
 export const TELNYX_NUMBER = '+15550002222';
 
@@ -91,11 +92,15 @@ export const timestampOf = (agoSeconds = 0): string =>
   String(Math.floor(Date.now() / 1000) - agoSeconds);
 
 /** The headers of a genuine request. */
-export function signedHeaders(body: string | Buffer, timestamp = timestampOf()) {
+export function signedHeaders(
+  body: string | Buffer,
+  timestamp = timestampOf(),
+  key: KeyObject = OURS.privateKey,
+) {
   return {
     'Content-Type': 'application/json',
     'telnyx-timestamp': timestamp,
-    'telnyx-signature-ed25519': telnyxSignature(body, timestamp),
+    'telnyx-signature-ed25519': telnyxSignature(body, timestamp, key),
   };
 }
 

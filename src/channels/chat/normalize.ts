@@ -21,8 +21,6 @@ export interface ChatNormalizerParts {
   readonly trustUnverifiedEmail: (shopId: ShopId) => boolean;
 }
 
-/** What the platform requires as content when a message has files only (API §4.7). */
-
 /** Turns a visitor's message into a create-message request. */
 export function createChatNormalizer(parts: ChatNormalizerParts): Normalizer {
   return (claimed): Promise<Normalized> => {

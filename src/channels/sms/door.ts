@@ -121,7 +121,8 @@ class Webhook {
       res.writeHead(204).end();
       return;
     }
-    const { shop, text } = this.#addressed(url, request, content.text);
+    const { text } = content;
+    const shop = this.#shopOf(url, request, text);
     const [accepted] = await this.#intake.accept([arrivalOf(shop, text)]);
     if (accepted === undefined) throw new Error('The intake answered nothing');
     res.type(this.#provider.accepted.type).send(this.#provider.accepted.body);
@@ -146,22 +147,19 @@ class Webhook {
   }
 
   /**
-   * The shop that the message is for, whose key signed it, and the message as one to its number.
+   * The shop that the message is for. In a group there may be numbers of several shops, and each of
+   * their accounts sends an event with the same recipients: the signature tells whose it is.
    * @throws {WebhookRefused}
    */
-  #addressed(
-    url: string,
-    request: ReadRequest,
-    text: ReceivedText,
-  ): { readonly shop: SmsShop; readonly text: ReceivedText } {
+  #shopOf(url: string, request: ReadRequest, text: ReceivedText): SmsShop {
     const { account, id, service } = text;
-    for (const to of [text.to, ...(text.alsoTo ?? [])]) {
-      const shop = this.#shops.find(account, to, service);
-      if (shop === undefined) continue;
-      this.#assertSigned(url, request, [shop]);
-      return { shop, text: { ...text, to } };
-    }
-    this.#assertSigned(url, request, this.#shops.ofAccount(account));
+    const addressed = [text.to, ...(text.alsoTo ?? [])].flatMap(
+      (to) => this.#shops.find(account, to, service) ?? [],
+    );
+    const shop = addressed.find((each) => request.isSignedBy(each.account));
+    if (shop !== undefined) return shop;
+    const signers = addressed.length > 0 ? addressed : this.#shops.ofAccount(account);
+    this.#assertSigned(url, request, signers);
     // The provider signed it, so this is not an attack: a number is missing in the configuration.
     this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
     this.#logger.error('sms.unknown_number', { accountSid: account, messageSid: id });

@@ -162,10 +162,17 @@ export interface SendersInRaw {
   readonly name: string;
 }
 
+/** The parameters of a form in their order. A name may occur more than once. */
+export type FormParameters = readonly (readonly [name: string, value: string])[];
+
 export interface ProviderTexts<Account extends ProviderAccount = ProviderAccount> {
   readonly name: string;
   /** @throws the stored form is damaged */
   read(meta: EntryMeta, raw: Uint8Array): TextMessage;
+  /** Whether the provider could have given a message this id. */
+  isMessageId(id: string): boolean;
+  /** The parameters in a raw form; undefined if the provider sends none, or if it is cut off. */
+  parametersIn(raw: Uint8Array): FormParameters | undefined;
   /** Sender and recipient in a raw form, which may be cut off or damaged. */
   sendersIn(raw: Uint8Array): SendersInRaw;
   /** What the provider answers itself, without saying so. */
@@ -235,6 +242,8 @@ export interface ProviderLists<Account extends ProviderAccount = ProviderAccount
   accountsOf(shops: readonly ListedShop<Account>[]): readonly ListedAccount[];
   /** How long a message may still be on its way to the webhook. */
   readonly inFlightMs: number;
+  /** The most pages that are read of one list; a span with more is listed in halves. */
+  readonly maxPages: number;
 }
 
 /** The part of a shop that says what to list. */
@@ -279,7 +288,10 @@ export interface Span {
 export interface MessageLists {
   /** The maximum by which this machine's clock was ahead of the provider's. */
   readonly clockAheadMs: number;
-  /** Pages of the account's received messages within a span, to one address if it is given. */
+  /**
+   * Pages of the account's received messages within a span, to one address if it is given. Pages
+   * of other times only, which a filter by day lists too, are left out: they do not count.
+   */
   pages(to: string | undefined, span: Span): AsyncIterable<readonly ListedText[]>;
   /**
    * The text as its webhook would have delivered it, as far as the API has it.

@@ -33,10 +33,11 @@ export function readLane(lane: string): {
 }
 
 /**
- * The arrival of one message.
+ * The arrival of one message, as one to the shop's own number.
  * @param receivedAt for a text that was listed: when it was sent, milliseconds since the epoch
  */
-export function arrivalOf(shop: SmsShop, text: ReceivedText, receivedAt?: number): Arrival {
+export function arrivalOf(shop: SmsShop, received: ReceivedText, receivedAt?: number): Arrival {
+  const text = { ...received, to: ownAddress(shop, received) };
   return {
     shopId: shop.shopId,
     channel: 'sms',
@@ -46,4 +47,13 @@ export function arrivalOf(shop: SmsShop, text: ReceivedText, receivedAt?: number
     ...storedForm(text),
     ...(receivedAt !== undefined && { receivedAt }),
   };
+}
+
+/**
+ * Of the recipients of a group's text, the shop's own number: the others are strangers, who must be
+ * neither in the lane nor in `agent_contact`. A text that was found by its service keeps its `to`.
+ */
+function ownAddress({ numbers }: SmsShop, { to, alsoTo = [] }: ReceivedText): string {
+  const own = new Set(numbers.map((number) => parseAddress(number).address));
+  return [to, ...alsoTo].find((each) => own.has(parseAddress(each).address)) ?? to;
 }

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { Claimed, EntryMeta, StoredSummary } from '../../spool/entry.ts';
-import { parsedJson, type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
-import type { ProviderTexts, ReceivedText, SendersInRaw, TextMessage } from './provider.ts';
-import { textsOf } from './providers/registry.ts';
+import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
+import type {
+  FormParameters,
+  ProviderTexts,
+  ReceivedText,
+  SendersInRaw,
+  TextMessage,
+} from './provider.ts';
+import { isMessageId, textsOf } from './providers/registry.ts';
 
 /**
  * The stored form of a text: in the meta, the provider, sender and recipient; in the raw form, what
@@ -36,13 +42,16 @@ export function storedForm(text: ReceivedText): Pick<Arrival, 'meta' | 'raw' | '
   return { meta, raw, summary: summaryOf(meta, { ...NOBODY, name }) };
 }
 
+/** Follows the remote id of a text in that of its follow-up. */
+const FOLLOW_UP = '/media';
+
 /**
  * The arrival of the follow-up with a text's late media: the same text, and which media. It has the
  * lane of the text, so that it joins the same conversation, but never holds that lane back.
  */
 export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
   const bytes = raw.kind === 'inline' ? raw.bytes : new Uint8Array();
-  const id = `${entry.remoteId}/media`;
+  const id = entry.remoteId + FOLLOW_UP;
   return {
     shopId: entry.shopId,
     channel: 'sms',
@@ -74,11 +83,13 @@ export function readStored({ entry, raw }: Claimed): StoredMessage {
 
 const providerOf = (meta: EntryMeta): ProviderTexts | undefined => textsOf(meta['provider']);
 
-const pairsSchema = z.array(z.tuple([z.string(), z.string()]));
+/** The parameters in a raw form, if its provider sends forms; undefined also if it is cut off. */
+export const parametersIn = (meta: EntryMeta, raw: Uint8Array): FormParameters | undefined =>
+  providerOf(meta)?.parametersIn(raw);
 
-/** The parameters in a raw form, if the provider sends forms; undefined also if it is cut off. */
-export const readPairs = (raw: Uint8Array): z.output<typeof pairsSchema> | undefined =>
-  pairsSchema.safeParse(parsedJson(raw)).data;
+/** Whether an entry of a text, or of the follow-up of one, could have this remote id. */
+export const isRemoteId = (id: string): boolean =>
+  isMessageId(id.endsWith(FOLLOW_UP) ? id.slice(0, -FOLLOW_UP.length) : id);
 
 /** The stored form for lists, search and erasure. */
 export const storedSms: StoredFormReader = {

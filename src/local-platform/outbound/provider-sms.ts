@@ -33,11 +33,11 @@ export interface TextSender {
 const VARIABLE_MAX_CHARS = 900;
 
 /**
- * Sends replies as text messages through the shops' Twilio accounts. A reply is DELIVERED once Twilio
- * has accepted it.
+ * Sends replies as text messages through the shops' accounts at their providers. A reply is DELIVERED
+ * once the provider has accepted it.
  *
- * Twilio has no idempotency key. After an attempt without an answer, or a crash, the message is
- * therefore looked up in the account's list before it is sent again.
+ * The providers have no idempotency keys. After an attempt without an answer, or a crash, the message
+ * is therefore looked up in the account's list before it is sent again.
  */
 export class ProviderSms implements Outbound {
   readonly inOrder = true;
@@ -111,7 +111,7 @@ async function find(
   }
 }
 
-/** Rejects when the program ends, without waiting for Twilio's answer. */
+/** Rejects when the program ends, without waiting for the provider's answer. */
 async function untilAborted<T>(call: Promise<T>, { signal }: Attempt): Promise<T> {
   let stop: () => void = () => undefined;
   const cut = new Promise<never>((_resolve, reject) => {

@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isGsm } from '../../domain/gsm.ts';
 import { cutText } from '../../runtime/clean-text.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import {
@@ -39,7 +40,8 @@ export const PART_MAX_CHARS = 1600;
 /** A longer answer is shortened and ends with an ellipsis. */
 export const PARTS_MAX = 5;
 
-const ELLIPSIS = '…';
+/** The character "…" is not in the alphabet of GSM, and would more than halve the last part's room. */
+const ellipsisFor = (text: string): string => (isGsm(text) ? '...' : '…');
 /** Where to cut, best first: after a paragraph, a line, a sentence, a word. */
 const ENDS = [/\n[ \t]*\n/g, /\n/g, /[.!?…。！？](?=["'”’)\]]*\s)["'”’)\]]*/g, /\s/g];
 
@@ -56,8 +58,9 @@ export function smsParts(text: string, maxChars = PART_MAX_CHARS, maxParts = PAR
     rest = rest.slice(end).trimStart();
   }
   if (rest.length <= maxChars) return rest === '' ? parts : [...parts, rest];
-  const end = endWithin(rest, maxChars - ELLIPSIS.length - 1);
-  return [...parts, `${rest.slice(0, end).trimEnd()} ${ELLIPSIS}`];
+  const ellipsis = ellipsisFor(text);
+  const end = endWithin(rest, maxChars - ellipsis.length - 1);
+  return [...parts, `${rest.slice(0, end).trimEnd()} ${ellipsis}`];
 }
 
 /** The end of the first part, which must be in the second half of the allowed length. */

@@ -5,23 +5,25 @@ import { type OutgoingReply, SendFailed } from './outbound.ts';
 /** The transport of a conversation's texts, as recorded by the gateway that received them. */
 export interface TextRoute {
   readonly transport: 'sms' | 'whatsapp' | 'rcs';
-  /** The shop's number or sender, without Twilio's prefix. */
+  /** The shop's number or sender, without the transport's prefix. */
   readonly ours: string;
   /** The customer's number, or their id when the number is hidden. */
   readonly theirs: string;
   readonly isOptedOut: boolean;
 }
 
-/** Finds the route by the customer's message or the conversation; undefined when it is unknown. */
+/**
+ * Finds the route by the customer's message or the conversation. `lost`: the message is a text, and
+ * its route is no longer known; undefined: it did not come through the gateway's webhook.
+ */
 export type FindTextRoute = (message: {
   readonly shop: string;
   readonly remoteId: string | undefined;
   readonly conversationId: string;
-}) => Promise<TextRoute | undefined>;
+}) => Promise<TextRoute | 'lost' | undefined>;
 
 /** Since the customer's last message (Twilio, "Customer service windows"). */
 const WHATSAPP_WINDOW_MS = 24 * 60 * 60_000;
-const MESSAGE_SID = /^(?:SM|MM)[0-9a-f]{32}/i;
 
 /**
  * Sends a text reply over the transport that the customer used, such as WhatsApp or RCS, and from the
@@ -40,8 +42,8 @@ export async function routeText(
   const last = store.messages.lastOfCustomer(conversation.id);
   const remoteId = last?.remote_id ?? undefined;
   const route = await lookUp(findRoute, reply.shop, remoteId, conversation.id);
-  if (route === undefined) {
-    if (remoteId === undefined || !MESSAGE_SID.test(remoteId)) return reply;
+  if (route === undefined) return reply;
+  if (route === 'lost') {
     throw new SendFailed('permanent', 'the route of the conversation is no longer known', {
       code: 'unknown_route',
     });
@@ -64,7 +66,7 @@ async function lookUp(
   shop: string,
   remoteId: string | undefined,
   conversationId: string,
-): Promise<TextRoute | undefined> {
+): ReturnType<FindTextRoute> {
   try {
     return await findRoute({ shop, remoteId, conversationId });
   } catch (cause) {

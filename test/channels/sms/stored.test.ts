@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readStored, storedSms } from '../../../src/channels/sms/stored.ts';
+import { parametersIn, readStored, storedSms } from '../../../src/channels/sms/stored.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 import type { Claimed, EntryMeta } from '../../../src/spool/entry.ts';
 
@@ -60,6 +60,19 @@ describe('an entry of an earlier version', () => {
   test('may be the follow-up of one', () => {
     const late = { parts: [`ME${'2'.repeat(32)}`], notBefore: 5, until: 9 };
     expect(readStored(claimed({ ...META, late }, RAW)).late).toEqual(late);
+  });
+});
+
+describe('the parameters in a raw form', () => {
+  const raw = Buffer.from(JSON.stringify(RAW));
+
+  test('are those of the form that its provider sent', () => {
+    expect(parametersIn(META, raw)).toEqual(RAW);
+    expect(parametersIn(META, raw.subarray(0, 50))).toBeUndefined();
+  });
+
+  test('are none if its provider sends no forms', () => {
+    expect(parametersIn({ ...META, provider: 'telnyx' }, raw)).toBeUndefined();
   });
 });
 

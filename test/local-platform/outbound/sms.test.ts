@@ -48,9 +48,15 @@ describe('a long text', () => {
   ])('%s', (_title, text, expected) => expect(smsParts(text, 20, 5)).toEqual(expected));
 
   test('is sent in at most five parts, the last with an ellipsis', () => {
-    const parts = smsParts('One sentence more. '.repeat(1000));
+    const parts = smsParts('One sentence more\u2026 '.repeat(1000));
     expect(parts).toHaveLength(PARTS_MAX);
-    expect(parts.at(-1)).toMatch(/more\. …$/);
+    expect(parts.at(-1)).toMatch(/more… …$/);
+    for (const part of parts) expect(part.length).toBeLessThanOrEqual(PART_MAX_CHARS);
+  });
+
+  test('in the alphabet of GSM ends with three dots, which are in it too', () => {
+    const parts = smsParts('One sentence more. '.repeat(1000));
+    expect(parts.at(-1)).toMatch(/more\. \.\.\.$/);
     for (const part of parts) expect(part.length).toBeLessThanOrEqual(PART_MAX_CHARS);
   });
 

@@ -23,6 +23,9 @@ export const APIS: readonly SmsProvider['api'][] = [twilioApi, telnyxApi];
 export const textsOf = (name: unknown): SmsProvider['texts'] | undefined =>
   name === undefined ? twilioTexts : TEXTS.find((texts) => texts.name === name);
 
+/** Whether a message of any provider could have this id. */
+export const isMessageId = (id: string): boolean => TEXTS.some((texts) => texts.isMessageId(id));
+
 /** @throws {Error} there is none of this name */
 export function apiOf(name: string): SmsProvider['api'] {
   const found = APIS.find((api) => api.name === name);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import type { ListedAccount, MessageLists, Span } from '../provider.ts';
+import type { ListedAccount, MessageLists, ProviderLists, Span } from '../provider.ts';
 import { ProviderFailed } from '../providers/requests.ts';
 import type { ShopDirectory } from '../shop.ts';
 import { type AcceptParts, acceptMissing, type ForShop } from './accept-missing.ts';
@@ -18,17 +18,14 @@ export const OVERLAP_MS = HOUR_MS;
  */
 const LONGEST_MS = 30 * 24 * HOUR_MS;
 const SPAN_MS = 6 * HOUR_MS;
-/** An account, and how long its messages may still be on their way to the webhook. */
-export interface ReconciledAccount extends ListedAccount {
-  readonly inFlightMs: number;
-}
+/** An account, with the limits of its provider's lists. */
+export interface ReconciledAccount
+  extends ListedAccount, Pick<ProviderLists, 'inFlightMs' | 'maxPages'> {}
 
 export interface ReconcileParts extends AcceptParts {
   readonly spool: Pick<Spool, 'knownKeys' | 'mark' | 'setMark'>;
   readonly directory: ShopDirectory;
   readonly clock: Clock;
-  /** Pages of one list, with a thousand messages each; a span with more is listed in halves. */
-  readonly maxPages: number;
   /** When the webhook's listener was opened: messages sent earlier cannot be on their way to it. */
   readonly openedAt: number;
 }
@@ -87,10 +84,10 @@ async function markOrFirst(
  * @throws {ProviderFailed}
  */
 async function messagesFor(
-  { id, addresses, inFlightMs }: ReconciledAccount,
+  { id, addresses, inFlightMs, maxPages }: ReconciledAccount,
   lists: MessageLists,
   span: Span,
-  { directory, clock, openedAt, maxPages }: ReconcileParts,
+  { directory, clock, openedAt }: ReconcileParts,
 ): Promise<readonly ForShop[] | undefined> {
   const now = clock();
   // The webhook may have more data than the list (a name, a location), so it is preferred. The next

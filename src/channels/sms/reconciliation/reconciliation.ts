@@ -12,7 +12,6 @@ import {
 } from './reconcile-account.ts';
 
 const EVERY_MS = 10 * 60_000;
-const MAX_PAGES = 100;
 const LONGEST_WAIT_MS = 60 * 60_000;
 /** A run that takes longer may be repeated by another gateway, which only finds nothing more. */
 const RUN_WITHIN_MS = 5 * 60_000;
@@ -26,15 +25,12 @@ export interface ReconciliationOptions {
   /** 10 minutes by default. */
   readonly everyMs?: number;
   readonly afterFailureMs?: readonly number[];
-  /** 100 by default. */
+  /** The provider's own limit by default. */
   readonly maxPages?: number;
   readonly pace?: ApiPace;
 }
 
-export interface ReconciliationParts extends Omit<
-  ReconcileParts,
-  'directory' | 'openedAt' | 'maxPages'
-> {
+export interface ReconciliationParts extends Omit<ReconcileParts, 'directory' | 'openedAt'> {
   readonly leases: Leases;
 }
 
@@ -59,9 +55,8 @@ export function startReconciliation(
     ...parts,
     directory,
     openedAt: parts.clock(),
-    maxPages: options.maxPages ?? MAX_PAGES,
   };
-  const loops = reconciledAccounts(options.shops).map((account) =>
+  const loops = reconciledAccounts(options).map((account) =>
     repeatFor(account, options, context, stopping.signal),
   );
   return {
@@ -72,12 +67,12 @@ export function startReconciliation(
   };
 }
 
-const reconciledAccounts = (shops: readonly SmsShop[]): ReconciledAccount[] =>
+const reconciledAccounts = ({ shops, maxPages }: ReconciliationOptions): ReconciledAccount[] =>
   APIS.flatMap(({ name, lists }) => {
     if (lists === undefined) return [];
-    const { inFlightMs } = lists;
+    const limits = { inFlightMs: lists.inFlightMs, maxPages: maxPages ?? lists.maxPages };
     const ofProvider = shops.filter(({ account }) => account.provider === name);
-    return lists.accountsOf(ofProvider).map((account) => ({ ...account, inFlightMs }));
+    return lists.accountsOf(ofProvider).map((account) => ({ ...account, ...limits }));
   });
 
 /** Resolves when it is stopped; never rejects. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isGsm } from '../../../../domain/gsm.ts';
 import type { OutgoingText, ProviderApi, TextSender } from '../../provider.ts';
 import { ProviderFailed } from '../requests.ts';
 import { asTextNotSent, TextNotSent } from '../text-not-sent.ts';
@@ -11,8 +12,8 @@ const TIMEOUT_MS = 30_000;
 /** A message has at most 10 parts (Telnyx, "Message encoding"): 153 or 67 characters each. */
 const MAX_GSM_CHARS = 1530;
 const MAX_UCS2_CHARS = 670;
-/** Those of GSM 03.38 that take one of its septets and are in ASCII, or common in Europe. */
-const GSM = /^[A-Za-z0-9 \r\n@£$¥èéùìòÇØøÅåÆæßÉÄÖÑÜ§äöñüà!"#%&'()*+,\-./:;<=>?_¡¿]*$/;
+/** The search of the detail records may find a message only some time after it was sent. */
+const LISTED_WITHIN_MS = 5 * 60_000;
 
 const sentSchema = z.object({ data: z.object({ id: z.string() }) });
 
@@ -33,8 +34,12 @@ function createTextSender(account: TelnyxAccount, timeoutMs = TIMEOUT_MS): TextS
         throw new TextNotSent('unsure', 'Telnyx answered without an id', 'no_id');
       }),
     findSent: (text, since) =>
-      asTextNotSent('Telnyx', () => findOutgoing(account, requested(text), since, timeoutMs)),
-    maxChars: (text) => (GSM.test(text) ? MAX_GSM_CHARS : MAX_UCS2_CHARS),
+      asTextNotSent('Telnyx', async () => {
+        const found = await findOutgoing(account, requested(text), since, timeoutMs);
+        if (found.length > 0 || Date.now() - since.getTime() > LISTED_WITHIN_MS) return found;
+        throw new TextNotSent('unsure', 'Telnyx may not list the text yet', 'not_listed_yet');
+      }),
+    maxChars: (text) => (isGsm(text) ? MAX_GSM_CHARS : MAX_UCS2_CHARS),
   };
 }
 

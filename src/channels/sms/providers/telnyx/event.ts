@@ -14,7 +14,7 @@ const eventSchema = z.object({
 
 /** E.164, a short code or an alphanumeric sender. The API has it without the object at times. */
 const address = z.string().refine(isAddress);
-const party = z.union([
+export const party = z.union([
   address,
   z.object({ phone_number: address }).transform((each) => each.phone_number),
 ]);

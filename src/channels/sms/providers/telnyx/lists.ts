@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import type {
-  ListedShop,
-  ListedText,
-  ListOptions,
-  MessageLists,
-  ProviderLists,
-} from '../../provider.ts';
+import type { ListedText, ListOptions, MessageLists, ProviderLists } from '../../provider.ts';
 import { BadParameter } from '../../webhook-request.ts';
 import { pacedCalls } from '../paced-calls.ts';
 import { ProviderFailed } from '../requests.ts';
 import { ACCOUNT_ID, type TelnyxAccount, type TelnyxShopAccount } from './account.ts';
 import { callTelnyx, type TelnyxCall } from './calls.ts';
-import { readMessage } from './event.ts';
+import { party, readMessage } from './event.ts';
 import { receivedText } from './texts.ts';
 
 /**
@@ -39,7 +33,7 @@ type Call = (call: TelnyxCall) => Promise<object>;
 
 /**
  * Pages of records, newest first, that were created in this time. The search knows days only, so
- * the rest of the first and of the last day are left out here.
+ * the rest of the first and of the last day are left out here, and pages with nothing else.
  */
 async function* recordPages(
   call: Call,
@@ -63,7 +57,10 @@ async function* recordPages(
     });
     const { data, meta } = parsed(pageSchema, answer);
     const records = data.flatMap((each) => recordSchema.safeParse(each).data ?? []);
-    yield records.filter(({ created_at: at }) => at.getTime() >= from && at.getTime() <= to);
+    const within = records.filter(
+      ({ created_at: at }) => at.getTime() >= from && at.getTime() <= to,
+    );
+    if (within.length > 0) yield within;
     if (records.some(({ created_at: at }) => at.getTime() < from)) return;
     pages = meta.total_pages;
   }
@@ -73,9 +70,19 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 
 const messageSchema = z.object({ data: z.record(z.string(), z.unknown()) });
 
-const retrieve = async (call: Call, id: string): Promise<Readonly<Record<string, unknown>>> =>
-  parsed(messageSchema, await call({ method: 'GET', path: `/messages/${encodeURIComponent(id)}` }))
-    .data;
+/** The payload of a message; undefined if Telnyx has it no longer. @throws {ProviderFailed} */
+async function retrieve(
+  call: Call,
+  id: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const path = `/messages/${encodeURIComponent(id)}`;
+  try {
+    return parsed(messageSchema, await call({ method: 'GET', path })).data;
+  } catch (error) {
+    if (error instanceof ProviderFailed && error.kind === 'never') return undefined;
+    throw error;
+  }
+}
 
 /** @throws {ProviderFailed} it is not what the API documents */
 function parsed<T>(schema: z.ZodType<T>, answer: object): T {
@@ -87,21 +94,17 @@ function parsed<T>(schema: z.ZodType<T>, answer: object): T {
 export const telnyxLists: ProviderLists<TelnyxShopAccount> = {
   // Telnyx tries each of two URLs three times, and waits 2 s for each.
   inFlightMs: 60_000,
+  // 20,000 records: at four pages a second, less than two minutes.
+  maxPages: 400,
   accountsOf: (shops) => {
-    const byKey = new Map<string, ListedShop<TelnyxShopAccount>[]>();
-    for (const shop of shops) {
-      const { apiKey } = shop.account;
-      byKey.set(apiKey, [...(byKey.get(apiKey) ?? []), shop]);
-    }
-    return [...byKey.values()].flatMap((ofKey) => {
-      const [number] = ofKey.flatMap(({ numbers }) => numbers).toSorted();
-      const account = ofKey[0]?.account;
-      if (account === undefined || number === undefined) return [];
-      // By a number, because a key is a secret and is replaced at times.
-      const name = `${ACCOUNT_ID} ${number}`;
-      const connect = (options: ListOptions) => Promise.resolve(listsOf(account, options));
-      return [{ id: ACCOUNT_ID, name, addresses: undefined, connect }];
-    });
+    const byPublicKey = new Map(shops.map(({ account }) => [account.publicKey, account]));
+    return [...byPublicKey].map(([publicKey, account]) => ({
+      id: ACCOUNT_ID,
+      // The public key is no secret, and stays when numbers are added and API keys are replaced.
+      name: `${ACCOUNT_ID} ${publicKey}`,
+      addresses: undefined,
+      connect: (options) => Promise.resolve(listsOf(account, options)),
+    }));
   },
 };
 
@@ -126,10 +129,10 @@ function listsOf(account: TelnyxAccount, options: ListOptions): MessageLists {
       for await (const page of recordPages(call, inbound, from, to)) yield page.map(asListed);
     },
     receive: async ({ id }) => {
-      const payload = await retrieve(call, id).catch((error: unknown) => {
-        if (!(error instanceof ProviderFailed) || error.kind !== 'never') throw error;
+      const payload = await retrieve(call, id);
+      if (payload === undefined) {
         throw new BadParameter('id', 'The message can no longer be retrieved');
-      });
+      }
       const event = { data: { event_type: 'message.received', payload } };
       return receivedText(readMessage(payload), Buffer.from(JSON.stringify(event)));
     },
@@ -149,14 +152,25 @@ const CLOCKS_DIFFER_MS = 60_000;
 const MAX_LOOKED_AT = 50;
 
 const outgoingSchema = z.object({
-  text: z.string().catch(''),
-  to: z.array(z.object({ status: z.string().catch('') })).catch([]),
+  from: party,
+  to: z.array(z.object({ phone_number: z.string(), status: z.string().catch('') })),
+  text: z.string(),
 });
 
-/** The ids of messages with this text that have not failed. @throws {ProviderFailed} */
+interface OutgoingMessage {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+}
+
+/**
+ * The ids of messages with this text between these two numbers that have not failed. The search
+ * also finds longer numbers, so the messages themselves are compared.
+ * @throws {ProviderFailed}
+ */
 export async function findOutgoing(
   account: TelnyxAccount,
-  text: { readonly from: string; readonly to: string; readonly text: string },
+  text: OutgoingMessage,
   since: Date,
   timeoutMs: number,
 ): Promise<readonly string[]> {
@@ -171,10 +185,18 @@ export async function findOutgoing(
     for (const { uuid } of page) {
       lookedAt += 1;
       if (lookedAt > MAX_LOOKED_AT) return found;
-      const message = outgoingSchema.parse(await retrieve(call, uuid));
-      const isLost = message.to.some(({ status }) => status.endsWith('_failed'));
-      if (message.text === text.text && !isLost) found.push(uuid);
+      if (isSent(await retrieve(call, uuid), text)) found.push(uuid);
     }
   }
   return found;
+}
+
+/** Whether the payload is this message, and it did not fail. */
+function isSent(payload: unknown, { from, to, text }: OutgoingMessage): boolean {
+  const message = outgoingSchema.safeParse(payload).data;
+  return (
+    message?.from === from &&
+    message.text === text &&
+    message.to.some((each) => each.phone_number === to && !each.status.endsWith('_failed'))
+  );
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
 import { NO_TEXT } from '../../../../domain/no-text.ts';
 import { submittable } from '../../normalize/content.ts';
@@ -6,14 +7,15 @@ import { ACCOUNT_ID, type TelnyxShopAccount } from './account.ts';
 import { readEvent, readMessage, type TelnyxMessage } from './event.ts';
 import { telnyxMedium } from './media.ts';
 
-/** The stored form of Telnyx's texts: the provider's name in the meta, the event as it came. */
-
 /** The limit of the API for one message; more would be no message of it. */
 const MAX_MEDIA = 10;
 const MAX_SUBJECT = 200;
 const MAX_SHOWN_RECIPIENTS = 20;
 
-/** @param event as JSON */
+/**
+ * The text of an event, which is stored as it came.
+ * @param event as JSON
+ */
 export function receivedText(message: TelnyxMessage, event: Uint8Array): ReceivedText {
   const { id, from, recipients } = message;
   const [to = '', ...alsoTo] = recipients;
@@ -40,6 +42,9 @@ export const telnyxTexts: ProviderTexts<TelnyxShopAccount> = {
       media: message.media.slice(0, MAX_MEDIA),
     };
   },
+  /** Telnyx's ids are UUIDs (Telnyx, "Message object"). */
+  isMessageId: (id) => z.uuid().safeParse(id).success,
+  parametersIn: () => undefined,
   // Texts have no names, and the meta has the addresses.
   sendersIn: () => ({ from: '', to: '', name: '' }),
   /** Telnyx, "Advanced opt-in/out": the default behavior. */

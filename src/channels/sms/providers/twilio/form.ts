@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { isAddress } from '../../address.ts';
+import type { FormParameters } from '../../provider.ts';
 import { BadParameter, WebhookRefused } from '../../webhook-request.ts';
 
 /** Twilio's parameters, in a form or in JSON, and the identity of a message in them. */
 
-/** A webhook's parameters in their order. A name may occur more than once. */
-export type FormPairs = readonly (readonly [name: string, value: string])[];
+/** A webhook's parameters. */
+export type FormPairs = FormParameters;
 
 /** Parameters by name. */
 export class FormFields {

@@ -2,6 +2,8 @@ import type { MediaSource, MediaTarget } from '../../provider.ts';
 import type { TwilioAccount } from './account.ts';
 import { credentialsOf } from './transport.ts';
 
+/** Twilio's limit per message. */
+export const MAX_MEDIA = 10;
 const MEDIA_SID = /^ME[0-9a-fA-F]{32}$/;
 /** `api.twilio.com`, or with an edge and a region: `api.dublin.ie1.twilio.com`. */
 const API_HOST = /^api(\.[a-z0-9-]{1,32}){0,2}\.twilio\.com$/;

@@ -12,13 +12,12 @@ import { pacedCalls } from '../paced-calls.ts';
 import { ProviderFailed } from '../requests.ts';
 import type { TwilioShopAccount } from './account.ts';
 import { FormFields, type FormPairs, readIdentity } from './form.ts';
+import { MAX_MEDIA } from './media.ts';
 import { receivedText } from './texts.ts';
 import { apiCalls, connectTwilio, type Credential, credentialsOf } from './transport.ts';
 
 /** Twilio's maximum page size. */
 const PAGE_SIZE = 1000;
-/** Twilio's limit per message. */
-const MAX_MEDIA = 10;
 
 /** One Twilio account, with all of its shops. */
 export interface ReconciledAccount {
@@ -70,6 +69,8 @@ const TIMEOUT_MS = 30_000;
 export const twilioLists: ProviderLists<TwilioShopAccount> = {
   // Twilio gives a webhook 15 s including all retries.
   inFlightMs: 20_000,
+  // 100,000 messages.
+  maxPages: 100,
   accountsOf: (shops) =>
     accountsOf(shops).map((account) => ({
       id: account.accountSid,

@@ -10,7 +10,7 @@ import {
   MESSAGE_SID,
   type MessageIdentity,
 } from './form.ts';
-import { twilioMedium } from './media.ts';
+import { MAX_MEDIA, twilioMedium } from './media.ts';
 
 /** The stored form of Twilio's texts: the identity in the meta, the parameters as a JSON list. */
 
@@ -23,8 +23,6 @@ const metaSchema = z.object({
 const rawSchema = z.array(z.tuple([z.string(), z.string()]));
 
 const MAX_NAME_LENGTH = 200;
-/** Twilio's limit per message. */
-const MAX_MEDIA = 10;
 
 /** The text of these parameters, pushed or listed. */
 export function receivedText(identity: MessageIdentity, pairs: FormPairs): ReceivedText {
@@ -67,6 +65,8 @@ export const twilioTexts: ProviderTexts<TwilioShopAccount> = {
     const pairs = rawSchema.parse(JSON.parse(Buffer.from(raw).toString('utf8')));
     return readText(metaSchema.parse(meta), new FormFields(pairs));
   },
+  isMessageId: (id) => MESSAGE_SID.test(id),
+  parametersIn: (raw) => rawSchema.safeParse(parsedJson(raw)).data,
   sendersIn: (raw) => {
     const pairs = parsedJson(raw);
     const field = (name: string): string => {

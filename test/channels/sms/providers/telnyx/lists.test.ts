@@ -4,6 +4,7 @@ import { telnyxLists } from '../../../../../src/channels/sms/providers/telnyx/li
 import type { SmsShop } from '../../../../../src/channels/sms/shop.ts';
 import { serveTelnyx, type TelnyxApi, telnyxError } from '../../../../support/telnyx-api.ts';
 import {
+  ANOTHER_PUBLIC_KEY,
   API_KEY,
   inboundPayload,
   PUBLIC_KEY,
@@ -15,11 +16,12 @@ import { waitFor } from '../../../../support/wait-for.ts';
 import { readEvent, readMessage } from '../../../../../src/channels/sms/providers/telnyx/event.ts';
 import { receivedText } from '../../../../../src/channels/sms/providers/telnyx/texts.ts';
 import { arrivalOf } from '../../../../../src/channels/sms/receive.ts';
+import { readStored } from '../../../../../src/channels/sms/stored.ts';
 import { smsShop } from '../../running-door.ts';
 import { bodyOf, reconciling, valueOf } from '../../reconciliation/running-reconciliation.ts';
 
 const MINUTE = 60_000;
-const MARK = `sms telnyx ${TELNYX_NUMBER} reconciled until`;
+const MARK = `sms telnyx ${PUBLIC_KEY} reconciled until`;
 const ago = (ms: number) => Date.now() - ms;
 
 const shop = (changes: Partial<SmsShop> = {}, apiKey = API_KEY): SmsShop => ({
@@ -92,6 +94,37 @@ describe('texts that no webhook delivered', () => {
     ).toBe(true);
   });
 
+  test.each([
+    ['second', { to: [{ phone_number: '+14155550111' }, { phone_number: TELNYX_NUMBER }] }],
+    ['in cc', { to: [{ phone_number: '+14155550111' }], cc: [{ phone_number: TELNYX_NUMBER }] }],
+  ])('are to our number, also in a group in which it is %s', async (_where, recipients) => {
+    telnyx.keep({
+      ...{ id: telnyxId(1), at: ago(5 * MINUTE), to: TELNYX_NUMBER },
+      payload: { text: 'to all', ...recipients },
+    });
+    await run();
+    const [claimed] = await scene.claim(shop());
+    if (claimed === undefined) throw new Error('nothing was accepted');
+    expect(claimed.entry.lane).toBe(`telnyx/sms/${TELNYX_NUMBER}/+14155552671`);
+    expect(readStored(claimed).message).toMatchObject({
+      to: TELNYX_NUMBER,
+      context: ['[Sent to a group, also to +14155550111]'],
+    });
+  });
+
+  test('are found after an outage with more than one list may have', async () => {
+    const evening = Date.parse('2026-01-23T22:00:00Z');
+    const clock = () => evening + 60 * MINUTE;
+    await scene.store.spool.setMark(MARK, evening - 17 * 60 * MINUTE);
+    keep(1000, 'of the morning', evening - 16 * 60 * MINUTE);
+    // On the same day, so that each search for the morning begins with these.
+    for (let n = 0; n < 160; n += 1) keep(n, `text ${n}`, evening + n * 15_000);
+    await scene.runOnce({ shops: [shop()], clock, maxPages: 2 });
+    const ids = (await scene.entries()).map(({ remoteId }) => remoteId);
+    expect(ids).toEqual([telnyxId(1000), ...Array.from({ length: 160 }, (_, n) => telnyxId(n))]);
+    expect(await scene.store.spool.mark(MARK)).toBe(clock());
+  });
+
   test('hold up no other when they can no longer be retrieved', async () => {
     keep(1, 'gone');
     keep(2, 'there');
@@ -117,26 +150,25 @@ test('a refused key is an alarm, and says nothing of the key', async () => {
   );
   const failed = scene.log.find(({ event }) => event === 'sms.reconciliation_failed');
   expect(failed?.fields).toMatchObject({
-    accountSid: `telnyx ${TELNYX_NUMBER}`,
+    accountSid: `telnyx ${PUBLIC_KEY}`,
     kind: 'credentials',
     reason: 'http_401',
   });
   expect(JSON.stringify(scene.log)).not.toContain('KEY_of_nobody');
 });
 
-test('an account is listed once for all of its shops, under the least of their numbers', () => {
-  const account = (apiKey: string) => telnyxShopAccount({ apiKey, publicKey: PUBLIC_KEY });
-  const of = (apiKey: string, ...numbers: readonly string[]) => ({
+test('an account is listed once for all of its shops, whatever their numbers and API keys', () => {
+  const of = (apiKey: string, publicKey: string, ...numbers: readonly string[]) => ({
     numbers,
-    account: account(apiKey),
+    account: telnyxShopAccount({ apiKey, publicKey }),
   });
   const accounts = telnyxLists.accountsOf([
-    of('one', '+15550002223', '54321'),
-    of('two', '+15550002224'),
-    of('one', '+15550002222'),
+    of('one', PUBLIC_KEY, '+15550002223', '54321'),
+    of('other', ANOTHER_PUBLIC_KEY, '+15550002224'),
+    of('replaced', PUBLIC_KEY, '+15550002222'),
   ]);
   expect(accounts.map(({ id, name, addresses }) => [id, name, addresses])).toEqual([
-    ['telnyx', 'telnyx +15550002222', undefined],
-    ['telnyx', 'telnyx +15550002224', undefined],
+    ['telnyx', `telnyx ${PUBLIC_KEY}`, undefined],
+    ['telnyx', `telnyx ${ANOTHER_PUBLIC_KEY}`, undefined],
   ]);
 });

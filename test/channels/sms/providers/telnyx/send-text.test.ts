@@ -5,10 +5,16 @@ import { telnyxApi } from '../../../../../src/channels/sms/providers/telnyx/api.
 import { TextNotSent } from '../../../../../src/channels/sms/providers/text-not-sent.ts';
 import { textSender } from '../../../../../src/gateway/local.ts';
 import { ProviderSms } from '../../../../../src/local-platform/outbound/provider-sms.ts';
-import { SmsLog } from '../../../../../src/local-platform/outbound/sms.ts';
+import { SmsLog, smsParts } from '../../../../../src/local-platform/outbound/sms.ts';
 import { ends } from '../../../../support/ends.ts';
 import { serveTelnyx, type TelnyxApi, telnyxError } from '../../../../support/telnyx-api.ts';
-import { API_KEY, PUBLIC_KEY, TELNYX_NUMBER } from '../../../../support/telnyx-stand-in.ts';
+import {
+  API_KEY,
+  type Members,
+  PUBLIC_KEY,
+  TELNYX_NUMBER,
+  telnyxId,
+} from '../../../../support/telnyx-stand-in.ts';
 import { tempDir } from '../../../../support/temp-dir.ts';
 import { startTwilioStandIn, type TwilioStandIn } from '../../../../support/twilio-stand-in.ts';
 
@@ -28,6 +34,16 @@ const account = (apiKey = API_KEY) =>
   telnyxShopAccount({ apiKey, publicKey: PUBLIC_KEY, apiBaseUrl: standIn.baseUrl });
 const sender = (apiKey?: string, timeoutMs?: number) =>
   telnyxApi.createSender(account(apiKey), timeoutMs);
+
+/** Long enough for its record to be listed. */
+const longAgo = () => new Date(Date.now() - 10 * 60_000);
+const keepSent = (
+  n: number,
+  more: { readonly at?: number; readonly to?: string; readonly payload?: Members } = {},
+) => {
+  const { at = Date.now() - 5 * 60_000, to = PERSON, payload } = more;
+  telnyx.keepSent({ id: telnyxId(n), at, to, payload: { text: TEXT.body, ...payload } });
+};
 
 async function failureOf(sending: Promise<unknown>): Promise<TextNotSent> {
   const error: unknown = await sending.then(
@@ -112,13 +128,38 @@ test('a text that may have been sent is found, if it has the same words and reci
   await sender().sendText({ ...TEXT, body: 'Other words' });
   await sender().sendText({ ...TEXT, to: '+14155550199' });
   expect(await sender().findSent(TEXT, since)).toEqual([id]);
-  expect(await sender().findSent({ ...TEXT, body: 'Never said' }, since)).toEqual([]);
+  expect(await sender().findSent({ ...TEXT, body: 'Never said' }, longAgo())).toEqual([]);
 });
 
 test('what was sent long before is not found', async () => {
-  await sender().sendText(TEXT);
-  const later = new Date(Date.now() + 3_600_000);
-  expect(await sender().findSent(TEXT, later)).toEqual([]);
+  keepSent(1, { at: Date.now() - 3_600_000 });
+  expect(await sender().findSent(TEXT, longAgo())).toEqual([]);
+});
+
+test.each<[label: string, to: string, payload: Members]>([
+  ['a longer number', `${PERSON}9`, {}],
+  ['another number of ours', PERSON, { from: { phone_number: '+15550003333' } }],
+  ['a message that cannot be read', PERSON, { to: 'nobody' }],
+])('the same words to %s are not the text', async (_label, to, payload) => {
+  keepSent(1, { to, payload });
+  expect(await sender().findSent(TEXT, longAgo())).toEqual([]);
+  keepSent(2);
+  expect(await sender().findSent(TEXT, longAgo())).toEqual([telnyxId(2)]);
+});
+
+test('a record whose message can no longer be retrieved hides no other', async () => {
+  keepSent(1);
+  keepSent(2);
+  telnyx.gone.add(telnyxId(2));
+  expect(await sender().findSent(TEXT, longAgo())).toEqual([telnyxId(1)]);
+});
+
+test('that nothing is listed yet is not taken for none', async () => {
+  const minuteAgo = new Date(Date.now() - 60_000);
+  expect(await failureOf(sender().findSent(TEXT, minuteAgo))).toMatchObject({
+    kind: 'unsure',
+    code: 'not_listed_yet',
+  });
 });
 
 test('that the records cannot be read is not taken for none', async () => {
@@ -134,6 +175,13 @@ test.each([
   ['brackets, which take two septets', '[x]', 670],
 ])('a text with %s has parts of at most %#', (_label, text, chars) => {
   expect(sender().maxChars(text)).toBe(chars);
+});
+
+test('a reply that is cut stays in GSM 03.38, so that its last part is not too long', () => {
+  const content = 'One sentence more. '.repeat(1000);
+  const last = smsParts(content, sender().maxChars(content)).at(-1) ?? '';
+  expect(last).toMatch(/more\. \.\.\.$/);
+  expect(last.length).toBeLessThanOrEqual(sender().maxChars(last));
 });
 
 test('a reply of the local platform goes out in parts, each sent once', async () => {

@@ -1,7 +1,11 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { telnyxShopAccount } from '../../../../../src/channels/sms/providers/telnyx/account.ts';
+import type { SmsShop } from '../../../../../src/channels/sms/shop.ts';
+import { asShopId } from '../../../../../src/domain/ids.ts';
 import { ends } from '../../../../support/ends.ts';
 import {
+  ANOTHER_KEY,
+  ANOTHER_PUBLIC_KEY,
   API_KEY,
   inboundPayload,
   type Members,
@@ -17,14 +21,21 @@ import {
 import { type RunningWebhook, smsShop, startWebhook } from '../../running-door.ts';
 
 let webhook: RunningWebhook;
+const accountOf = (publicKey: string) => telnyxShopAccount({ apiKey: API_KEY, publicKey });
 
 beforeEach(async () => {
-  const account = telnyxShopAccount({ apiKey: API_KEY, publicKey: PUBLIC_KEY });
-  webhook = await startWebhook({
-    shops: [smsShop({ name: 'at Twilio' }), { ...smsShop({ numbers: [TELNYX_NUMBER] }), account }],
-  });
-  ends(() => webhook.close());
+  const account = accountOf(PUBLIC_KEY);
+  await start([
+    smsShop({ name: 'at Twilio' }),
+    { ...smsShop({ numbers: [TELNYX_NUMBER] }), account },
+  ]);
 });
+
+async function start(shops: readonly SmsShop[]) {
+  const running = await startWebhook({ shops });
+  ends(() => running.close());
+  webhook = running;
+}
 
 const post = (body: string, headers?: ReturnType<typeof signedHeaders>) =>
   postEvent(new URL(webhook.target).origin, body, headers);
@@ -103,6 +114,49 @@ test.each([
   expect(logged('sms.signature_refused')).toEqual([
     { url: 'https://sms.acme.example/sms/telnyx', signature, shops: 1 },
   ]);
+});
+
+describe('a group with numbers of two shops', () => {
+  const THEIR_SHOP = asShopId('22222222-2222-4222-8222-222222222222');
+  const SECOND = '+15550003333';
+  const to = [{ phone_number: TELNYX_NUMBER }, { phone_number: SECOND }];
+
+  const twoShops = (publicKey: string) =>
+    start([
+      { ...smsShop({ numbers: [TELNYX_NUMBER] }), account: accountOf(PUBLIC_KEY) },
+      {
+        ...smsShop({ name: 'second', shopId: THEIR_SHOP, numbers: [SECOND] }),
+        account: accountOf(publicKey),
+      },
+    ]);
+  const receivers = async () =>
+    (await webhook.store.spool.list({ limit: 10 }))
+      .toReversed()
+      .map(({ shopId, lane }) => [shopId, lane]);
+  const FIRST = [smsShop().shopId, `telnyx/sms/${TELNYX_NUMBER}/+14155552671`];
+
+  test('of two accounts is for the shop whose key signed', async () => {
+    await twoShops(ANOTHER_PUBLIC_KEY);
+    const [first, second] = [1, 2].map((n) => telnyxEvent(inboundPayload({ id: telnyxId(n), to })));
+    const headers = signedHeaders(second ?? '', timestampOf(), ANOTHER_KEY);
+    expect(await post(first ?? '')).toMatchObject({ status: 200 });
+    expect(await post(second ?? '', headers)).toMatchObject({ status: 200 });
+    expect(await receivers()).toEqual([FIRST, [THEIR_SHOP, `telnyx/sms/${SECOND}/+14155552671`]]);
+  });
+
+  test('of one account is for the shop whose number is first', async () => {
+    await twoShops(PUBLIC_KEY);
+    await post(telnyxEvent(inboundPayload({ to })));
+    expect(await receivers()).toEqual([FIRST]);
+  });
+
+  test('is refused if neither signed', async () => {
+    await twoShops(PUBLIC_KEY);
+    const body = telnyxEvent(inboundPayload({ to }));
+    const answer = await post(body, signedHeaders(body, timestampOf(), ANOTHER_KEY));
+    expect(answer.status).toBe(403);
+    expect(logged('sms.signature_refused')).toMatchObject([{ signature: 'wrong', shops: 2 }]);
+  });
 });
 
 test('what is stored is the event as it came', async () => {

@@ -25,6 +25,8 @@ import type {
   WaitingCount,
   WaitingTicket,
 } from '../domain/desk.ts';
+import type { OtherChannel, OutboxReply } from '../domain/outbox.ts';
+import type { ReplyFate } from '../domain/reply-fate.ts';
 import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 import type { Reason, ReasonCode } from '../domain/reasons.ts';
 import type { Incident } from '../operations/alerts/incident.ts';
@@ -34,6 +36,7 @@ import type { DeliveryRecord } from '../spool/operator-store.ts';
 
 export type { Alert, ApiToken, Channel, EntryState, Incident };
 export type { CannedText, DeskChange, DeskFile, DeskMessage, DeskStep };
+export type { OtherChannel, ReplyFate };
 
 /**
  * The body of every response with a status of 400 and above. `message` is shown to the operator.
@@ -338,6 +341,28 @@ export interface DeskShop extends WaitingCount {
   readonly isLocal: boolean;
   /** `shops[].desk.answerWithin`. */
   readonly answerWithinMs?: number;
+  /** Replies that have failed and that nobody has dealt with. */
+  readonly undelivered: number;
+}
+
+/**
+ * `GET /api/platform/desk/outbox?limit=`: the replies that have not arrived. What to do about one that
+ * has failed is a `POST /api/platform/desk/:shop/replies/:id/...`, answered with 204, or with
+ * `conflict` when somebody has dealt with it.
+ *
+ * - `send-again`: `{}`
+ * - `send-by`: `{channel}`, one of its `otherChannels`
+ * - `dismiss`: `{}`: somebody has reached the customer otherwise
+ */
+export interface OutboxList {
+  /** The latest first. */
+  readonly failed: readonly ListedReply[];
+  /** Those that are tried again, the next one first. */
+  readonly deferred: readonly ListedReply[];
+}
+export interface ListedReply extends OutboxReply {
+  /** A configured name. */
+  readonly shop: string;
 }
 
 /** `GET /api/configuration` */

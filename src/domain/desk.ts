@@ -1,4 +1,6 @@
 import type { Channel } from './channel.ts';
+import type { OtherChannel } from './outbox.ts';
+import type { ReplyFate } from './reply-fate.ts';
 
 /**
  * What people at the desk see of the local platform's tickets, and what they do to them. Times are
@@ -47,6 +49,8 @@ export interface DeskTicket extends Omit<WaitingTicket, 'waitingSince'> {
   readonly agent: 'answers' | 'silent' | 'off';
   /** The newest ones, oldest first. */
   readonly messages: readonly DeskMessage[];
+  /** By what else a reply that failed can be sent. */
+  readonly otherChannels: readonly OtherChannel[];
   /** Whether there are messages before these. */
   readonly hasEarlier: boolean;
   /** What people did, oldest first. */
@@ -63,8 +67,8 @@ export interface DeskMessage {
   readonly isInternal: boolean;
   /** Without markup. */
   readonly text: string;
-  /** Of a reply: PENDING, DELIVERED or FAILED. */
-  readonly status?: string;
+  /** Of a reply. */
+  readonly fate?: ReplyFate;
   readonly files: readonly DeskFile[];
 }
 
@@ -81,6 +85,9 @@ export const DESK_STEPS = [
   'completed',
   'reopened',
   'handed_back',
+  'sent_again',
+  'sent_by_email',
+  'sent_by_sms',
 ] as const;
 
 /** A change of a ticket other than a message. */

@@ -15,7 +15,7 @@ import { asVisitorId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
 import { clientIpOf, replaceableRoute } from './public-http.ts';
 import type { OnSettled, SettledEntry } from './delivery/delivery.ts';
-import type { ShopClient } from './platforms.ts';
+import type { Platforms, ShopClient } from './platforms.ts';
 import { replySource } from './reply-source.ts';
 import { chatShops } from './shops.ts';
 
@@ -27,6 +27,7 @@ export interface ChatParts {
   readonly intake: Intake;
   readonly live: LiveConfig;
   readonly clients: Current<readonly ShopClient[]>;
+  readonly fates: Platforms['fates'];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -60,6 +61,12 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
       ...{ store: store.chat, signals: store.signals, blobs: store.spool.blobs },
       ...{ intake, clock, logger, metrics, openBudget: store.openBudget },
       clientIp: (request) => clientIp.value(request),
+      onReplies: (shopId, ids, state) => {
+        parts
+          .fates()
+          ?.reportReplies(shopId, ids, state)
+          .catch((error: unknown) => logger.warn('chat.report_failed', errorFields(error)));
+      },
     },
   );
   const poller = createReplyPoller(

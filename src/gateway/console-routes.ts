@@ -9,6 +9,7 @@ import { contentRoutes, type EntryContents } from '../console/server/content-rou
 import type { DeskAccess } from '../console/server/desk-access.ts';
 import { DeskPresence } from '../console/server/desk-presence.ts';
 import { deskRoutes } from '../console/server/desk-routes.ts';
+import { outboxRoutes } from '../console/server/outbox-routes.ts';
 import { entryRoutes } from '../console/server/entry-routes.ts';
 import type { LiveFigures } from '../console/server/live-figures.ts';
 import { platformRoutes } from '../console/server/platform-routes.ts';
@@ -102,6 +103,7 @@ export function consoleRoutes(own: RouteParts): readonly Router[] {
       people: own.people,
       presence: new DeskPresence(clock),
     }),
+    outboxRoutes({ desk, audit }),
     auditRoutes({ operator, audit }),
     upkeepRoutes({
       ...{ audit, configuration: parts.configuration },

@@ -1,15 +1,17 @@
-import { type DeskAccess, type DeskPort, deskSummary } from '../console/server/desk-access.ts';
+import { type DeskAccess, deskSummary } from '../console/server/desk-access.ts';
 import type { GatewayStatus } from '../observability/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
 import type { LiveConfig } from './live-config.ts';
+import type { Platforms } from './platforms.ts';
 
 /** How the console reaches the desk of the shops on the local platform. */
 export const deskAccess = (
   live: Pick<LiveConfig, 'value'>,
-  port: () => DeskPort | undefined,
+  { desk, outbox }: Pick<Platforms, 'desk' | 'outbox'>,
 ): DeskAccess => ({
-  port,
+  port: desk,
+  outbox,
   shops: () =>
     live.value.shops.map((shop) => ({
       ...{ name: shop.name, shopId: shop.shopId },
@@ -20,4 +22,6 @@ export const deskAccess = (
 
 /** What waits for people, for the gateway's status. */
 export const waitingTickets = (desk: DeskAccess, clock: Clock): GatewayStatus['waitingTickets'] =>
-  deskSummary(desk, clock).shops.flatMap(({ isLocal, ...shop }) => (isLocal ? [shop] : []));
+  deskSummary(desk, clock).shops.flatMap(({ isLocal, undelivered, ...shop }) =>
+    isLocal ? [shop] : [],
+  );

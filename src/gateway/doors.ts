@@ -14,6 +14,7 @@ import { type Readiness } from '../observability/readiness.ts';
 import type { Store } from '../spool/store.ts';
 
 import type { Base } from './parts.ts';
+import type { Platforms } from './platforms.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -33,13 +34,14 @@ export async function openHttp(
   intake: Intake,
   chat: RunningChat | undefined,
   readiness: Readiness,
+  fates: Platforms['fates'],
 ): Promise<PublicDoor | undefined> {
   const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
   const sms = live.derive('sms webhook', ['shops', 'http.publicUrl'], (current) =>
     createSmsWebhook(
       { shops: smsShops(current), publicUrl: current.http.publicUrl },
-      { intake, logger, metrics },
+      { intake, logger, metrics, onStatus: async (report) => fates()?.reportPart(report) },
     ),
   );
   const email = live.derive('email over http', ['shops', 'http.trustProxy'], (current) =>

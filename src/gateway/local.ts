@@ -9,7 +9,7 @@ import type { Logger } from '../observability/logger.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
 import { type RoutedStore, textRoutes } from './text-routes.ts';
 import { fileURLToPath } from 'node:url';
-import type { ProviderAccount } from '../channels/sms/provider.ts';
+import type { ProviderAccount, SenderOptions } from '../channels/sms/provider.ts';
 import { apiOf } from '../channels/sms/providers/registry.ts';
 import { TextNotSent } from '../channels/sms/providers/text-not-sent.ts';
 import { SendFailed } from '../local-platform/outbound/outbound.ts';
@@ -142,18 +142,30 @@ export function textSenders(config: CompleteConfig): Map<string, TextSender> {
   return new Map(
     smsShops(config).map(({ shopId, account }) => [
       shopId,
-      textSender(account, templates.get(shopId)),
+      textSender(account, {
+        whatsappTemplate: templates.get(shopId),
+        statusUrl: statusUrlOf(config, account),
+      }),
     ]),
   );
+}
+
+/** Twilio refuses a message whose callback is not on the internet. */
+function statusUrlOf({ http }: CompleteConfig, { provider }: ProviderAccount): string | undefined {
+  const url = new URL(http.publicUrl);
+  if (url.protocol !== 'https:') return undefined;
+  return `${url.href.replace(/\/+$/, '')}/sms/${provider}`;
 }
 
 /** Implements the platform's sender port with the channel's sender. */
 export function textSender(
   account: ProviderAccount,
-  whatsappTemplate?: string,
-  timeoutMs?: number,
+  {
+    whatsappTemplate,
+    ...options
+  }: SenderOptions & { readonly whatsappTemplate?: string | undefined } = {},
 ): TextSender {
-  const sender = apiOf(account.provider).createSender(account, timeoutMs);
+  const sender = apiOf(account.provider).createSender(account, options);
   return {
     sendText: (text) => sender.sendText(text).catch(asSendFailed),
     findSent: (text, since) => sender.findSent(text, since).catch(asSendFailed),
@@ -164,5 +176,6 @@ export function textSender(
 
 function asSendFailed(error: unknown): never {
   if (!(error instanceof TextNotSent)) throw error;
-  throw new SendFailed(error.kind, error.message, { code: error.code });
+  const { kind, message, code, words } = error;
+  throw new SendFailed(kind, message, { code, words });
 }

@@ -40,6 +40,10 @@ export interface Platforms {
   readonly localUrl: Current<string | undefined>;
   /** The desk of the embedded platform, if a shop has used it since the start. */
   readonly desk: () => LocalPlatform['desk'] | undefined;
+  /** Its replies that have not arrived. */
+  readonly outbox: () => LocalPlatform['outbox'] | undefined;
+  /** Takes reports of what became of its replies. */
+  readonly fates: () => LocalPlatform['fates'] | undefined;
 }
 
 /** Makes a client for every shop, and starts the embedded platform if a shop uses it. */
@@ -89,5 +93,10 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
       };
     },
   });
-  return { clients, localUrl, desk: () => running.value?.platform.desk };
+  return {
+    ...{ clients, localUrl },
+    desk: () => running.value?.platform.desk,
+    outbox: () => running.value?.platform.outbox,
+    fates: () => running.value?.platform.fates,
+  };
 }

@@ -86,7 +86,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     ...{ ...base, store },
     onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
   });
-  const desk = deskAccess(live, platforms.desk);
+  const desk = deskAccess(live, platforms);
   const backlog = new Backlog();
   const intake = createIntake({
     ...{ ...store, backlog, metrics, clock },
@@ -96,7 +96,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
       opened.console?.entryChanged(id);
     },
   });
-  const chat = startChat({ ...base, store, intake, clients });
+  const chat = startChat({ ...base, store, intake, clients, fates: platforms.fates });
   stack.push('reply poller', () => chat?.stopReplies());
   const delivery = await openDelivery({
     ...{ ...base, store, intake, threads, localUrl },
@@ -131,7 +131,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
 
   // Readiness of the doors comes last: one open listener must not report that all are open.
   readiness.add('doors', () => notReady('starting'));
-  const http = await openHttp(base, store, intake, chat, readiness);
+  const http = await openHttp(base, store, intake, chat, readiness, platforms.fates);
   const console = await openConsole({
     ...{ ...base, store, index, readiness, status, configuration, incidents, desk },
     wake: () => delivery.wake(),

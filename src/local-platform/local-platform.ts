@@ -9,9 +9,11 @@ import type { RouteContext } from './routes/resource.ts';
 import { ServedShops, type Shop } from './authenticate.ts';
 import { LIMITS } from './open-points.ts';
 import { FolderLock } from './store/database.ts';
+import type { MessageRow } from './store/rows.ts';
 import { Inspection, Store } from './store/store.ts';
 import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
+import { ReplyFates } from './outbound/reply-fates.ts';
 import { EmailOutbox, Relay } from './outbound/email.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import {
@@ -25,6 +27,7 @@ import { SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
 import { type TextSender, ProviderSms } from './outbound/provider-sms.ts';
 import { Desk } from './desk/desk.ts';
+import { Outbox } from './desk/outbox.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { type KnowledgeSource, KnowledgeFolder, NO_KNOWLEDGE } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
@@ -61,6 +64,10 @@ export interface LocalPlatform {
   readonly inspect: Inspection;
   /** For people who answer what the agent cannot. */
   readonly desk: Desk;
+  /** The replies that have not arrived. */
+  readonly outbox: Outbox;
+  /** Takes reports of what became of replies. */
+  readonly fates: Pick<ReplyFates, 'reportPart' | 'reportReplies'>;
   /** @throws when the server cannot listen; everything is closed again */
   start(): Promise<void>;
   /**
@@ -118,9 +125,12 @@ function assemble(
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
   const agentListens = (shop: string) => agentOf(shop) !== undefined;
+  const onReported = (reply: MessageRow) => desk.changed(reply.conversation_id);
+  const fates = new ReplyFates({ store, now, onChanged: onReported });
   const replySender = createReplySender(options, served, store, now, {
     pathOf: (id) => media.path(id),
-    onSettled: (reply) => {
+    fates,
+    onChanged: (reply) => {
       sockets.updated(reply);
       desk.changed(reply.conversation_id);
     },
@@ -141,12 +151,18 @@ function assemble(
     onChanged: onTicketChanged,
     onHandedBack: (conversationId) => runner.notify(conversationId),
   });
+  const outbox = new Outbox({
+    ...{ store, now, onReply: onReplyStored },
+    onChanged: (conversationId) => desk.changed(conversationId),
+  });
   let url = '';
   let stopped: Promise<void> | undefined;
   const context: RouteContext = {
     ...{ store, media, logger, now },
     baseUrl: () => url,
     agentListens,
+    fates,
+    onBounced: onReported,
     onMessage: (conversationId) => {
       runner.notify(conversationId);
       sockets.stored(conversationId);
@@ -178,7 +194,7 @@ function assemble(
       return url;
     },
     inspect: new Inspection(store, media),
-    desk,
+    ...{ desk, outbox, fates },
     async start() {
       try {
         await start();
@@ -219,7 +235,7 @@ function createReplySender(
   served: ServedShops,
   store: Store,
   now: () => number,
-  own: Pick<ReplySenderOptions, 'pathOf' | 'onSettled'>,
+  own: Pick<ReplySenderOptions, 'pathOf' | 'fates' | 'onChanged'>,
 ): ReplySender {
   return new ReplySender({
     store,

@@ -155,7 +155,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ['`role`', '`customer` or `agent`; a reply or note by a person is also `agent`, with `user_id`'],
   [
     '`status` of a message (§3)',
-    "customers' messages are DELIVERED. A reply is PENDING until it is sent, DELIVERED once the relay or provider has accepted it or it is on disk, and FAILED when it was refused permanently or could not be sent for two days. `updated_at` is the time of the change",
+    "customers' messages are DELIVERED. A reply is PENDING until it is sent, DELIVERED once the relay or provider has accepted it or it is on disk, and FAILED when it was refused permanently, could not be sent for two days, came back, or was reported as undelivered. `updated_at` is the time of the change",
   ],
   ['a FAILED reply', 'its ticket is WaitingUser, because a person has to contact the customer'],
   [

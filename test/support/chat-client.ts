@@ -26,6 +26,8 @@ export interface ChatClientOptions {
   readonly reconnect?: boolean;
   /** Until there is a session. */
   readonly connectTimeoutMs?: number;
+  /** Answers the server when it asks whether a line has arrived. False by default. */
+  readonly confirms?: boolean;
 }
 
 /** The server's `connect_error`. */
@@ -79,7 +81,8 @@ export class ChatClient {
         ...(isSwitched && { lastSeq: 0 }),
       };
     });
-    this.socket.on('message', (message) => {
+    this.socket.on('message', (message, received) => {
+      if (options.confirms === true) received?.();
       this.messages.push(message);
       this.#auth = { ...this.#auth, lastSeq: message.seq };
     });

@@ -117,7 +117,8 @@ export type PlainAck = { readonly ok: true } | Failure;
 /** `Socket<ServerToClientEvents, ClientToServerEvents>` of socket.io-client. */
 export interface ServerToClientEvents {
   session: (session: SessionEvent) => void;
-  message: (message: MessageEvent) => void;
+  /** With `received`, the server asks to be told that the client has it and all lines before it. */
+  message: (message: MessageEvent, received?: () => void) => void;
   status: (status: StatusEvent) => void;
 }
 

@@ -4,7 +4,8 @@ import type { MessageEvent } from './events.ts';
 export interface LineFeedParts {
   /** Lines with `seq > after`, oldest first: one step of the replay, empty at the end. */
   readonly read: (after: number) => Promise<readonly JournalLine[]>;
-  readonly emit: (line: MessageEvent, state?: JournalLine['state']) => void;
+  /** @param isLast whether no other line follows at once */
+  readonly emit: (line: MessageEvent, isLast: boolean, state?: JournalLine['state']) => void;
   /** Whether a line may be sent now; otherwise it waits in the journal. */
   readonly hasRoom: () => boolean;
   /** Resolves when the socket has received everything, or is gone. */
@@ -42,7 +43,7 @@ export class LineFeed {
     if (this.#closed || line.seq <= this.#sent) return;
     if (!this.#reading && line.seq === this.#sent + 1 && this.#parts.hasRoom()) {
       this.#sent = line.seq;
-      this.#parts.emit(line);
+      this.#parts.emit(line, true);
       return;
     }
     this.announce(line.seq);
@@ -84,7 +85,7 @@ export class LineFeed {
         if (this.#closed) return;
         for (const line of lines) {
           this.#sent = line.seq;
-          this.#parts.emit(toEvent(line), line.state);
+          this.#parts.emit(toEvent(line), line === lines.at(-1), line.state);
         }
         // A line that was announced before this read but is not in it no longer exists.
         if (lines.length === 0) this.#missing = announced;

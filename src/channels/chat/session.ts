@@ -3,7 +3,8 @@ import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
+import type { ShopId } from '../../domain/ids.ts';
+import type { ChatStore, JournalLine, VisitorRecord } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { Signals } from '../../spool/signals.ts';
 import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
@@ -53,6 +54,12 @@ export interface SessionParts {
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
+  /** Replies that a tab of a visitor has received, or the visitor has seen: ids of the platform. */
+  readonly onReplies?: (
+    shopId: ShopId,
+    ids: readonly string[],
+    state: 'delivered' | 'read',
+  ) => void;
   /** Called for every refusal. */
   readonly onRefused: (connection: ChatSocket['conn']) => void;
   readonly clock: Clock;
@@ -78,6 +85,8 @@ export class ChatSession implements Tab {
   readonly #network: string;
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
+  /** The replies that this tab has not confirmed. */
+  readonly #unconfirmed: string[] = [];
   /** The events of one socket are stored in the order in which they were sent. */
   readonly #writes = new SerialQueue();
   /**
@@ -96,7 +105,7 @@ export class ChatSession implements Tab {
     this.#feed = new LineFeed(Math.max(lastSeq, (record?.lastSeq ?? 0) - MAX_REPLAY), {
       read: (after) =>
         parts.store.linesAfter(shop.shopId, visitorId, after, STEP_LINES, STEP_BYTES),
-      emit: (line, state) => this.#emitLine(line, state),
+      emit: (line, isLast, state) => this.#emitLine(line, isLast, state),
       hasRoom: () => unreadBytes(socket.conn) <= MAX_UNREAD_BYTES,
       drained: () => drained(socket.conn),
       // A client that reconnects is sent the lines that it missed.
@@ -151,8 +160,18 @@ export class ChatSession implements Tab {
     this.#parts.visitors.leave(this.#visitor, this);
   }
 
-  #emitLine(line: MessageEvent, state: JournalLine['state'] | undefined): void {
-    this.#socket.emit('message', line);
+  #emitLine(line: MessageEvent, isLast: boolean, state: JournalLine['state'] | undefined): void {
+    const { onReplies } = this.#parts;
+    const { shopId, record } = this.#visitor;
+    const isNew = line.from === 'agent' && line.seq > (record?.seenSeq ?? 0);
+    if (isNew && onReplies !== undefined) this.#unconfirmed.push(line.id);
+    // One for several lines: the packets of a client are limited, and they arrive in order.
+    if (isLast && this.#unconfirmed.length > 0) {
+      const ids = this.#unconfirmed.splice(0);
+      this.#socket.emit('message', line, () => onReplies?.(shopId, ids, 'delivered'));
+    } else {
+      this.#socket.emit('message', line);
+    }
     if (state !== undefined && line.from === 'visitor') this.status({ id: line.id, state });
   }
 
@@ -282,9 +301,23 @@ export class ChatSession implements Tab {
     const seenSeq = Math.min(request.seq, this.#feed.sent);
     if (record !== undefined && seenSeq > record.seenSeq) {
       await this.#parts.store.updateVisitor(record.shopId, record.id, { seenSeq });
+      await this.#reportSeen(record, seenSeq);
       this.#parts.visitors.remember({ ...(this.#visitor.record ?? record), seenSeq });
     }
     return { ok: true };
+  }
+
+  /** Only the newest ones: nobody reads more at once. */
+  async #reportSeen(
+    { shopId, id, seenSeq: before }: VisitorRecord,
+    seenSeq: number,
+  ): Promise<void> {
+    const { store, onReplies } = this.#parts;
+    if (onReplies === undefined) return;
+    const limit = Math.min(seenSeq - before, MAX_HISTORY);
+    const lines = await store.linesBefore(shopId, id, seenSeq + 1, limit, STEP_BYTES);
+    const ids = lines.filter(({ from }) => from === 'agent').map((line) => line.id);
+    if (ids.length > 0) onReplies(shopId, ids, 'read');
   }
 
   async #profile(payload: unknown): Promise<PlainAck> {

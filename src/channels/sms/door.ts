@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { ShopId } from '../../domain/ids.ts';
+import type { ReplyReport } from '../../domain/reply-fate.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -41,6 +43,16 @@ export interface SmsWebhookDeps {
   readonly intake: Pick<Intake, 'accept'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** What became of a message of ours, or of another sender of the account. */
+  readonly onStatus?: ((report: StatusReport) => Promise<void>) | undefined;
+}
+
+/** A provider's report of a message that was sent. */
+export interface StatusReport extends ReplyReport {
+  /** The provider's id of the message. */
+  readonly remoteId: string;
+  /** The shops of the account that signed it. */
+  readonly shops: readonly ShopId[];
 }
 
 /**
@@ -87,6 +99,7 @@ class Webhook {
   readonly #intake: Pick<Intake, 'accept'>;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
+  readonly #onStatus: SmsWebhookDeps['onStatus'];
 
   constructor(provider: ProviderWebhook, options: SmsWebhookOptions, deps: SmsWebhookDeps) {
     this.path = `/sms/${provider.name}`;
@@ -99,6 +112,7 @@ class Webhook {
     this.#intake = deps.intake;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
+    this.#onStatus = deps.onStatus;
   }
 
   async receive(req: Request, res: Response): Promise<void> {
@@ -116,8 +130,10 @@ class Webhook {
     });
     const { content } = request;
     if (content.kind !== 'message') {
-      this.#assertSigned(url, request, this.#shops.ofAccount(content.account));
-      this.#note(content);
+      const shops = this.#shops.ofAccount(content.account);
+      this.#assertSigned(url, request, shops);
+      const signers = shops.filter(({ account }) => request.isSignedBy(account));
+      await this.#note(content, signers);
       res.writeHead(204).end();
       return;
     }
@@ -133,8 +149,11 @@ class Webhook {
     });
   }
 
-  /** Counts what is no message. */
-  #note(content: Exclude<WebhookContent, { kind: 'message' }>): void {
+  /** Counts what is no message, and passes reports on. */
+  async #note(
+    content: Exclude<WebhookContent, { kind: 'message' }>,
+    signers: readonly SmsShop[],
+  ): Promise<void> {
     if (content.kind === 'other') {
       this.#logger.debug('sms.event_ignored', { event: content.event });
       return;
@@ -144,6 +163,15 @@ class Webhook {
       if (code === undefined) continue;
       this.#logger.warn('sms.not_delivered', { messageSid: content.id, status, code });
     }
+    // A reply has one recipient.
+    const [told] = content.statuses;
+    if (told?.state === undefined || this.#onStatus === undefined) return;
+    const { state, code, reason } = told;
+    await this.#onStatus({
+      ...{ remoteId: content.id, shops: signers.map(({ shopId }) => shopId), state },
+      ...(code !== undefined && { code }),
+      ...(reason !== undefined && { reason }),
+    });
   }
 
   /**

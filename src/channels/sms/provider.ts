@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
+import type { ReplyReport } from '../../domain/reply-fate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { EntryMeta } from '../../spool/entry.ts';
 
@@ -55,11 +56,11 @@ export type WebhookContent =
     }
   | { readonly kind: 'other'; readonly account: string; readonly event: string };
 
-export interface DeliveryStatus {
+export interface DeliveryStatus extends Pick<ReplyReport, 'code' | 'reason'> {
   /** One of a fixed set, because it is a label of a metric. */
   readonly status: string;
-  /** The provider's error code, to be logged. */
-  readonly code?: string;
+  /** What it says of a reply; absent while the message is on its way to the provider's network. */
+  readonly state?: ReplyReport['state'] | undefined;
 }
 
 export interface ReadRequest<Account extends ProviderAccount = ProviderAccount> {
@@ -207,10 +208,16 @@ export interface DownloaderOptions {
   readonly lookup?: LookupFunction;
 }
 
+export interface SenderOptions {
+  readonly timeoutMs?: number;
+  /** Where providers that ask for it with each message report what became of it. */
+  readonly statusUrl?: string | undefined;
+}
+
 export interface ProviderApi<Account extends ProviderAccount = ProviderAccount> {
   readonly name: string;
   /** @param timeoutMs for one call */
-  createSender(account: Account, timeoutMs?: number): TextSender;
+  createSender(account: Account, options?: SenderOptions): TextSender;
   /** Undefined if the provider does not list what it received. */
   readonly lists: ProviderLists<Account> | undefined;
 }

@@ -8,6 +8,7 @@ import type {
   Channel,
   ConfigurationView,
   DeskFile,
+  OutboxList,
   DeskQueue,
   DeskTicketView,
   DoctorReport,
@@ -147,6 +148,9 @@ export const api = {
     post<DeskTicketView>(`${deskTicket(shop, id)}/${change}`, body),
   present: (shop: string, id: string, writing: boolean) =>
     post(`${deskTicket(shop, id)}/presence`, { writing }),
+  outbox: (signal?: AbortSignal) => ask<OutboxList>('/platform/desk/outbox', { signal }),
+  changeReply: (shop: string, id: string, action: string, body: object) =>
+    post(`/platform/desk/${at(shop)}/replies/${at(id)}/${action}`, body),
   deskUpload: (shop: string, file: File) =>
     ask<DeskFile>(`/platform/desk/${at(shop)}/files`, {
       ...{ method: 'POST', file, query: { name: file.name } },

@@ -8,6 +8,7 @@ import type {
   WaitingCount,
   WaitingTicket,
 } from '../../domain/desk.ts';
+import type { OtherChannel, OutboxReply, ReplyAction } from '../../domain/outbox.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DeskSummary } from '../contract.ts';
 
@@ -31,6 +32,16 @@ export interface DeskPort {
   texts(words: string): Promise<CannedText[]>;
 }
 
+/** The local platform's replies that have not arrived, by shop ids. Changes throw `DeskRefused`. */
+export interface OutboxPort {
+  countFailed(shopId: string): number;
+  failed(shopId: string, limit: number): OutboxReply[];
+  deferred(shopId: string, limit: number): OutboxReply[];
+  sendAgain(action: ReplyAction): Promise<void>;
+  sendBy(channel: OtherChannel, action: ReplyAction): Promise<void>;
+  dismiss(action: ReplyAction): Promise<void>;
+}
+
 /** A configured shop, as the desk sees it. */
 export interface ServedDeskShop {
   readonly name: string;
@@ -43,18 +54,21 @@ export interface ServedDeskShop {
 export interface DeskAccess {
   /** Undefined while no shop has used the local platform. */
   readonly port: () => DeskPort | undefined;
+  readonly outbox: () => OutboxPort | undefined;
   readonly shops: () => readonly ServedDeskShop[];
 }
 
 /** What waits in each shop. */
-export function deskSummary({ port, shops }: DeskAccess, clock: Clock): DeskSummary {
+export function deskSummary({ port, outbox, shops }: DeskAccess, clock: Clock): DeskSummary {
   const desk = port();
+  const replies = outbox();
   return {
     at: clock(),
     shops: shops().map(({ name, shopId, isLocal, answerWithinMs }) => ({
       shop: name,
       isLocal: isLocal && desk !== undefined,
       ...(isLocal && desk !== undefined ? desk.count(shopId) : { waiting: 0 }),
+      undelivered: isLocal ? (replies?.countFailed(shopId) ?? 0) : 0,
       ...(answerWithinMs !== undefined && { answerWithinMs }),
     })),
   };

@@ -1,18 +1,14 @@
 import { createReadStream } from 'node:fs';
-import express, { type Request, type Router } from 'express';
+import express, { type Router } from 'express';
 import { z } from 'zod';
-import {
-  DESK_FILES_MAX_BYTES,
-  DeskRefused,
-  type DeskTicket,
-  type TicketAsSeen,
-} from '../../domain/desk.ts';
+import { DESK_FILES_MAX_BYTES, type DeskTicket, type TicketAsSeen } from '../../domain/desk.ts';
 import type { CannedTexts, DeskMessageRequest, DeskQueue, DeskTicketView } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { sendDownload } from './content-routes.ts';
 import type { DeskAccess, DeskPort } from './desk-access.ts';
 import type { DeskPresence } from './desk-presence.ts';
 import { integer, wholeNumber } from './entry-search.ts';
+import { type DeskPlace, idOf, orRefusal, placeOf } from './desk-place.ts';
 import { checked, Refusal } from './refusal.ts';
 import type { Stream } from './stream.ts';
 import { actorOf, callerOf } from './sign-in.ts';
@@ -59,20 +55,13 @@ interface DeskRouteParts {
   readonly audit: Audit;
 }
 
-/** A request's desk and shop. */
-interface Place {
-  readonly port: DeskPort;
-  readonly shop: string;
-  readonly shopId: string;
-}
-
 /** `/platform/desk/...`: people answer the tickets of shops on the local platform. */
 export function deskRoutes(parts: DeskRouteParts): Router {
   const router = express.Router();
   const { desk, presence } = parts;
   const json = express.json({ limit: BODY_LIMIT });
 
-  const view = ({ shop }: Place, ticket: DeskTicket): DeskTicketView => ({
+  const view = ({ shop }: DeskPlace, ticket: DeskTicket): DeskTicketView => ({
     ...ticket,
     shop,
     assignable: parts.people(),
@@ -182,28 +171,4 @@ function fileRoutes(router: Router, { desk, audit }: DeskRouteParts): void {
       stream: () => createReadStream(file.path),
     });
   });
-}
-
-const idOf = (req: Request): string => checked(id, req.params['id']);
-
-/** @throws {Refusal} the shop is unknown, or is not on the local platform */
-function placeOf(req: Request, desk: DeskAccess): Place {
-  const found = desk.shops().find(({ name }) => name === req.params['shop']);
-  if (found === undefined) throw new Refusal('not_found', 'Shop not found');
-  const port = desk.port();
-  if (!found.isLocal || port === undefined) {
-    throw new Refusal('not_found', 'The shop has another platform: answer its tickets there');
-  }
-  return { port, shop: found.name, shopId: found.shopId };
-}
-
-/** @throws {Refusal} the desk refused */
-async function orRefusal<T>(work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof DeskRefused)) throw error;
-    const { kind, message, changes } = error;
-    throw new Refusal(kind, message, { cause: error, ...(changes.length > 0 && { changes }) });
-  }
 }

@@ -20,6 +20,7 @@ import type { MediaFolder } from '../store/media.ts';
 import { type ConversationRow, isWithPeople, type TicketRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type Authoring, storeMessage } from './new-message.ts';
+import { otherChannelsOf } from './other-channels.ts';
 import { changesSince, versionOf } from './ticket-version.ts';
 import { customerOf, shownMessage, shownStep } from './shown.ts';
 
@@ -126,6 +127,7 @@ export class Desk {
       ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
       agent: this.#agentIn(ticket, conversation),
       messages: found.slice(-MESSAGES_MAX).map((row) => shownMessage(store, row)),
+      otherChannels: otherChannelsOf(store, { ticket, conversation }),
       hasEarlier: found.length > MESSAGES_MAX,
       steps: store.desk.stepsAfter(ticket.id, 0).map((row) => shownStep(store, row)),
     };

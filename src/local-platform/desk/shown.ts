@@ -19,7 +19,7 @@ export function shownMessage(store: Store, row: MessageRow): DeskMessage {
     ...(who !== undefined && { who }),
     isInternal: row.type === 'Internal',
     text: row.text.slice(0, TEXT_MAX_CHARS),
-    ...(row.role === 'agent' && row.type === 'External' && { status: row.status }),
+    ...(row.role === 'agent' && row.type === 'External' && { fate: store.fates.of(row) }),
     files: store.messages
       .attachments(row.id)
       .map(({ id, original_name: name, type, size }) => ({ id, name, type, bytes: size })),

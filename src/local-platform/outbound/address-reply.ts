@@ -44,7 +44,7 @@ export function addressReply(
     at: new Date(reply.created_at),
     isByPerson: reply.user_id !== null,
     email:
-      isEmail && question && reply.remote_id !== null
+      isEmail && reply.remote_id !== null
         ? threadOf(question, conversation, reply.remote_id)
         : undefined,
   };
@@ -57,19 +57,26 @@ const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
 /**
  * The headers that thread a reply below the customer's message (RFC 5322 §3.6.4). A `remote_id` need
  * not be a message-id, and may have a suffix after it; only the message-id goes into a header.
+ * @param message undefined for a reply that the customer has asked for elsewhere, which starts a thread
  */
 export function threadOf(
-  message: MessageRow,
+  message: MessageRow | undefined,
   conversation: ConversationRow,
   messageId: string,
 ): EmailThread {
+  const subject = shortened(
+    oneLine((message && emailOf(message).subject) ?? conversation.title ?? ''),
+  );
+  if (message === undefined) {
+    const shown = subject === '' ? 'Your message' : subject;
+    return { messageId, inReplyTo: undefined, references: [], subject: shown };
+  }
   const email = emailOf(message);
   const inReplyTo = MESSAGE_ID.exec(message.remote_id ?? '')?.[0];
   // Without References, only In-Reply-To is known of the thread.
   const known = email.references?.length ? email.references : [email.in_reply_to ?? ''];
   const earlier = known.flatMap((id) => MESSAGE_ID.exec(id)?.[0] ?? []);
   const references = [...new Set([...earlier, ...(inReplyTo ? [inReplyTo] : [])])];
-  const subject = shortened(oneLine(email.subject ?? conversation.title ?? ''));
   return {
     messageId,
     inReplyTo,

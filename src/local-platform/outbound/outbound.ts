@@ -81,17 +81,20 @@ export interface Sent {
 export class SendFailed extends Error {
   override name = 'SendFailed';
   readonly kind: 'permanent' | 'transient' | 'unsure';
-  /** The code of the other side: an SMTP reply code or a Twilio error. */
+  /** The code of the other side: an SMTP reply code or a provider's error. */
   readonly code: string | undefined;
+  /** What the code means, for people; the message is for the log. */
+  readonly words: string | undefined;
 
   constructor(
     kind: SendFailed['kind'],
     message: string,
-    detail: { code?: string | undefined; cause?: unknown } = {},
+    detail: { code?: string | undefined; words?: string | undefined; cause?: unknown } = {},
   ) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.kind = kind;
     this.code = detail.code;
+    this.words = detail.words;
   }
 }
 

@@ -12,6 +12,8 @@ import {
   SendFailed,
   type Sent,
 } from './outbound.ts';
+import type { ReplyReport } from '../../domain/reply-fate.ts';
+import type { ReplyFates } from './reply-fates.ts';
 import { type FindTextRoute, routeText } from './text-route.ts';
 
 const CONVERSATIONS_AT_ONCE = 8;
@@ -31,6 +33,7 @@ export interface ReplyNotice {
 
 export interface ReplySenderOptions {
   readonly store: Store;
+  readonly fates: ReplyFates;
   /** By the type of the conversation. */
   readonly outbound: Readonly<Record<string, Outbound>>;
   /** Finds the transport of a conversation's texts. Default: reply by SMS. */
@@ -45,8 +48,8 @@ export interface ReplySenderOptions {
   readonly schedule: RetrySchedule;
   /** Called once a reply is DELIVERED. */
   readonly onReply: (reply: ReplyNotice) => void;
-  /** Called once a reply is DELIVERED or FAILED. */
-  readonly onSettled: (reply: MessageRow) => void;
+  /** Called once a reply is DELIVERED, FAILED or deferred. */
+  readonly onChanged: (reply: MessageRow) => void;
 }
 
 /**
@@ -158,7 +161,7 @@ export class ReplySender {
     const reply = store.messages.byId(row.shop, row.message_id);
     const outbound = conversation && this.#options.outbound[conversation.type];
     if (reply?.status !== 'PENDING' || conversation === undefined || outbound === undefined) {
-      await this.#settle(row, reply?.status === 'PENDING' ? 'FAILED' : undefined);
+      await this.#settle(row, reply?.status === 'PENDING' ? NOT_POSSIBLE : undefined);
       return true;
     }
     let out;
@@ -198,22 +201,28 @@ export class ReplySender {
   }
 
   #attempt(row: OutgoingRow): Attempt {
-    const { store, now } = this.#options;
+    const { store, fates, now } = this.#options;
+    const { message_id: id, shop } = row;
+    let part = row.parts_sent;
     return {
       unsureSince: row.begun_at === null ? undefined : new Date(row.begun_at),
       partsSent: row.parts_sent,
       partSent: (remoteId) =>
         store.write(() => {
-          store.outgoing.partSent(now(), row.message_id);
-          store.messages.setRemoteId({ id: row.message_id, remoteId });
+          store.outgoing.partSent(now(), id);
+          store.messages.setRemoteId({ id, remoteId });
+          fates.addPart({ id, shop }, part, remoteId);
+          part += 1;
         }),
-      isKnown: (remoteId) => store.messages.hasReply(row.shop, remoteId),
+      isKnown: (remoteId) =>
+        store.fates.part(remoteId) !== undefined ||
+        store.messages.reply(shop, remoteId) !== undefined,
       signal: this.#abortController.signal,
     };
   }
 
   async #sent(row: OutgoingRow, conversation: ConversationRow, sent: Sent): Promise<void> {
-    await this.#settle(row, 'DELIVERED');
+    await this.#settle(row, { state: 'sent' });
     this.#options.onReply({
       channel: conversation.type,
       conversationId: conversation.id,
@@ -228,7 +237,7 @@ export class ReplySender {
     outbound: Outbound,
     error: unknown,
   ): Promise<boolean> {
-    const { store, logger, schedule, now } = this.#options;
+    const { store, logger, schedule, now, onChanged } = this.#options;
     const isOfSending = error instanceof SendFailed;
     // An error of the store says nothing about the reply.
     if (!isOfSending && isSystemOrSqliteError(error)) throw error;
@@ -237,18 +246,20 @@ export class ReplySender {
       ? error
       : new SendFailed('permanent', 'an unexpected error', { cause: error });
     const attempts = row.attempts + 1;
-    const storedAtMs = Date.parse(reply.created_at);
+    const queuedAtMs = row.queued_at ?? Date.parse(reply.created_at);
     const nextAt =
       failure.kind === 'permanent'
         ? undefined
-        : nextAttemptAt(schedule, { storedAtMs, attempts }, now());
+        : nextAttemptAt(schedule, { queuedAtMs, attempts }, now());
+    const { code, message } = failure;
+    const why = { ...(code !== undefined && { code }), reason: failure.words ?? message };
     const fields = {
       messageId: reply.id,
       attempts,
       ...errorFields(failure),
     };
     if (nextAt === undefined) {
-      await this.#settle(row, 'FAILED');
+      await this.#settle(row, { state: 'failed', ...why });
       logger.warn('reply.failed', fields);
       return true;
     }
@@ -257,37 +268,36 @@ export class ReplySender {
       if (outbound.canRepeat) store.outgoing.begin(now(), row.message_id);
       store.outgoing.defer(row.message_id, nextAt, failure.kind === 'unsure');
       if (outbound.inOrder) store.outgoing.holdBack(nextAt, row.conversation_id);
+      store.fates.set(reply, { state: 'queued', ...why }, now());
     });
+    onChanged(reply);
     logger.warn('reply.deferred', { ...fields, nextAt: new Date(nextAt).toISOString() });
     return false;
   }
 
-  /**
-   * Removes the reply from the queue and sets its status, in one write; undefined keeps the status. A
-   * FAILED reply sets the ticket to WaitingUser, because a person has to contact the customer.
-   */
-  async #settle(row: OutgoingRow, status: 'DELIVERED' | 'FAILED' | undefined): Promise<void> {
-    const { store, now, onSettled } = this.#options;
+  /** Removes the reply from the queue and records its fate, in one write; undefined keeps it. */
+  async #settle(row: OutgoingRow, report: ReplyReport | undefined): Promise<void> {
+    const { store, fates, onChanged } = this.#options;
     const reply = await store.write(() => {
-      if (status !== undefined) {
-        const at = new Date(now()).toISOString();
-        store.messages.settle({ id: row.message_id, status, now: at });
-      }
       store.outgoing.remove(row.message_id);
       const settled = store.messages.byId(row.shop, row.message_id);
-      if (status === 'FAILED' && settled) store.tickets.setTurn(settled, 'WaitingUser', now());
-      return settled;
+      if (settled === undefined || report === undefined) return settled;
+      fates.settle(settled, report);
+      return store.messages.byId(row.shop, row.message_id);
     });
-    if (reply !== undefined) onSettled(reply);
+    if (reply !== undefined) onChanged(reply);
   }
 }
+
+/** Its conversation is gone, or has a type that nothing sends. */
+const NOT_POSSIBLE: ReplyReport = { state: 'failed', reason: 'the conversation has no channel' };
 
 const MINUTE_MS = 60_000;
 
 export interface RetrySchedule {
   /** The delay after the nth attempt; the last delay repeats. */
   readonly delaysMs: readonly number[];
-  /** A reply that is older than this is not sent. */
+  /** A reply that has been queued for longer is not sent. */
   readonly giveUpAfterMs: number;
 }
 
@@ -302,9 +312,9 @@ export const RETRY_SCHEDULE: RetrySchedule = {
  */
 export function nextAttemptAt(
   { delaysMs, giveUpAfterMs }: RetrySchedule,
-  reply: { readonly storedAtMs: number; readonly attempts: number },
+  reply: { readonly queuedAtMs: number; readonly attempts: number },
   nowMs: number,
 ): number | undefined {
   const at = nowMs + (delaysMs[reply.attempts - 1] ?? delaysMs.at(-1) ?? 0);
-  return at - reply.storedAtMs > giveUpAfterMs ? undefined : at;
+  return at - reply.queuedAtMs > giveUpAfterMs ? undefined : at;
 }

@@ -8,16 +8,24 @@ import {
   listTicketsQuerySchema,
   ticketFiltersSchema,
 } from '../../platform-api/schemas.ts';
+import { readMailFailure } from '../../domain/mail-failure.ts';
 import { shopOf } from '../authenticate.ts';
 import { checked, jsonBody } from './input.ts';
 import { sendJson } from '../respond.ts';
-import { type ContactRow, toContact, toConversation, toMessage, toTicket } from '../store/rows.ts';
-import type { Store } from '../store/store.ts';
+import {
+  type ContactRow,
+  type MessageRow,
+  toContact,
+  toConversation,
+  toMessage,
+  toTicket,
+} from '../store/rows.ts';
 import { found, pathId, resource, type RouteContext, toPage } from './resource.ts';
 import { createMessage } from '../create-message.ts';
 
 /** API §4.1 */
-export function eventRoutes(router: Router, { store, now }: RouteContext): void {
+export function eventRoutes(router: Router, context: RouteContext): void {
+  const { store, now, onBounced } = context;
   resource(router, '/events/', {
     post: [
       ...jsonBody,
@@ -25,23 +33,35 @@ export function eventRoutes(router: Router, { store, now }: RouteContext): void 
         const shop = shopOf(response);
         const event = checked(createEventRequestSchema, request.body);
         const at = new Date(now()).toISOString();
-        const { contact, created } = await store.write(() => record(store, shop, event, at));
+        const { contact, created, bounced } = await store.write(() =>
+          record(context, shop, event, at),
+        );
+        if (bounced !== undefined) onBounced(bounced);
         sendJson(response, created ? 201 : 200, contact ? { contact: shown(contact) } : {});
       },
     ],
   });
 }
 
+interface Recorded {
+  readonly contact: ContactRow | undefined;
+  readonly created: boolean;
+  /** The reply that the event says was not delivered. */
+  readonly bounced: MessageRow | undefined;
+}
+
 function record(
-  store: Store,
+  { store, fates }: RouteContext,
   shop: string,
   event: CreateEventRequest,
   now: string,
-): { contact: ContactRow | undefined; created: boolean } {
+): Recorded {
   const identity = event.contact;
   const contact = identity ? store.contacts.resolve(shop, 'event', identity, now) : undefined;
   const created = store.events.create(shop, event, contact?.id ?? null, now);
-  return { contact, created };
+  const failure = readMailFailure(event);
+  const bounced = failure && fates.bounced(shop, failure);
+  return { contact, created, bounced: bounced && store.messages.byId(shop, bounced.id) };
 }
 
 const shown = ({ id, email, phone, remote_id }: ContactRow) => ({

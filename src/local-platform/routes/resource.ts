@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { Logger } from '../../observability/logger.ts';
 import type { MediaFolder } from '../store/media.ts';
 import type { Store } from '../store/store.ts';
+import type { ReplyFates } from '../outbound/reply-fates.ts';
+import type { MessageRow } from '../store/rows.ts';
 import { ApiError } from '../api-error.ts';
 import type { Page } from '../../platform-api/resources.ts';
 import type { Slice } from '../store/listing.ts';
@@ -17,6 +19,9 @@ export interface RouteContext {
   readonly baseUrl: () => string;
   /** Whether an agent answers in the shop. */
   readonly agentListens: (shop: string) => boolean;
+  readonly fates: Pick<ReplyFates, 'bounced'>;
+  /** Called once a reply that has come back is FAILED. */
+  readonly onBounced: (reply: MessageRow) => void;
   /** Called once a customer's message is durable. */
   readonly onMessage: (conversationId: string) => void;
 }

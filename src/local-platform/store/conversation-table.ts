@@ -44,6 +44,9 @@ export function conversationTable(db: Db) {
   const isAgentContact = has<[shop: string, address: string]>(
     `SELECT 1 FROM agent_contacts WHERE shop = ? AND address = ?`,
   );
+  const emailOfShop = row<[shop: string], { address: string }>(
+    `SELECT address FROM agent_contacts WHERE shop = ? AND address LIKE '%@%' LIMIT 1`,
+  );
   return {
     create: (conversation: NewConversation) => insert({ ...conversation, id: randomUUID() }),
     byId: row<[shop: string, id: string], ConversationRow>(
@@ -62,6 +65,13 @@ export function conversationTable(db: Db) {
     /** Records an address or number of the shop, to which a customer has written. */
     addAgentContact: (shop: string, address: string) =>
       addAgentContact(shop, normalAddress(address)),
+    /** The contact's latest conversation of this type, which is found by its ticket. */
+    lastOf: row<[contactId: string, shop: string, type: Channel], ConversationRow>(
+      `SELECT c.* FROM tickets t JOIN conversations c ON c.id = t.conversation_id
+       WHERE t.contact_id = ? AND t.shop = ? AND c.type = ? ORDER BY t.seq DESC LIMIT 1`,
+    ),
+    /** An email address of the shop to which a customer has written. */
+    emailOfShop: (shop: string): string | undefined => emailOfShop(shop)?.address,
     /** Whether this address or number, in any notation, belongs to the shop. */
     isAgentContact: (shop: string, address: string): boolean =>
       isAgentContact(shop, normalAddress(address)),

@@ -70,10 +70,14 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
   const mentions: MessageMention[] = [];
   for (const row of pages<Row>(db, 'messages', COLUMNS)) {
     if (!isOfShop(row, person)) continue;
+    const isToContact = row.contact_id !== null && contacts.has(row.contact_id);
     const isTheirs =
       row.role === 'customer'
-        ? (row.contact_id !== null && contacts.has(row.contact_id)) || isFrom(row, person)
-        : row.in_reply_to !== null && messages.has(row.in_reply_to);
+        ? isToContact || isFrom(row, person)
+        : // A reply that was sent by another channel answers no message of its conversation.
+          row.in_reply_to === null
+          ? isToContact
+          : messages.has(row.in_reply_to);
     if (isTheirs) messages.set(row.id, row);
     if (messages.has(row.id)) continue;
     const where = mentioned(row, person);
@@ -208,6 +212,8 @@ export class PlatformErasure {
   #deleteMessage(id: string): void {
     this.#sql.deleteAttachments.run(id);
     this.#sql.deleteOutgoing.run(id);
+    this.#sql.deleteFate.run(id);
+    this.#sql.deleteParts.run(id);
     this.#sql.deleteMessage.run(id);
   }
 
@@ -256,6 +262,8 @@ function prepare(db: Db) {
     ),
     deleteAttachments: db.prepare(`DELETE FROM attachments WHERE message_id = ?`),
     deleteOutgoing: db.prepare(`DELETE FROM departures WHERE message_id = ?`),
+    deleteFate: db.prepare(`DELETE FROM fates WHERE message_id = ?`),
+    deleteParts: db.prepare(`DELETE FROM sent_parts WHERE message_id = ?`),
     deleteMessage: db.prepare(`DELETE FROM messages WHERE id = ?`),
     deleteMedia: db.prepare(`DELETE FROM media WHERE id = ?`),
     deleteEvent: db.prepare(`DELETE FROM events WHERE id = ?`),

@@ -87,8 +87,8 @@ function records(db: Db, cursors: Cursors) {
       `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
        WHERE a.message_id = ? ORDER BY a.position`,
     ),
-    /** Sets the final status of a reply. */
-    settle: run<[{ id: string; status: 'DELIVERED' | 'FAILED'; now: string }]>(
+    /** Sets the status of a reply. */
+    settle: run<[{ id: string; status: 'PENDING' | 'DELIVERED' | 'FAILED'; now: string }]>(
       `UPDATE messages SET status = @status, updated_at = @now WHERE id = @id`,
     ),
     /** Sets the provider's id of a reply, unless it has one. */
@@ -100,9 +100,9 @@ function records(db: Db, cursors: Cursors) {
       `SELECT 1 FROM messages
        WHERE shop = ? AND remote_id = ? AND role = 'agent' AND conversation_id = ?`,
     ),
-    /** Whether a reply of the shop has this provider id. */
-    hasReply: has<[shop: string, remoteId: string]>(
-      `SELECT 1 FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
+    /** The shop's reply with this provider id or message-id. */
+    reply: row<[shop: string, remoteId: string], MessageRow>(
+      `SELECT * FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
     ),
     list: (shop: string, query: ListMessagesQuery): Slice<MessageRow> =>
       listSlice(

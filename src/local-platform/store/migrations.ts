@@ -281,4 +281,18 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX ticket_steps_ticket ON ticket_steps(ticket_id, seq);
   `,
+  // How far replies have come; since when a reply is queued, which may be sent again.
+  `
+  CREATE TABLE fates (
+    message_id TEXT PRIMARY KEY, shop TEXT NOT NULL, state TEXT NOT NULL,
+    code TEXT, reason TEXT, at INTEGER NOT NULL, is_open INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX fates_open ON fates(shop, at) WHERE is_open = 1;
+  CREATE TABLE sent_parts (
+    remote_id TEXT PRIMARY KEY, message_id TEXT NOT NULL, part INTEGER NOT NULL,
+    state TEXT NOT NULL, code TEXT, reason TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sent_parts_message ON sent_parts(message_id, part);
+  ALTER TABLE departures ADD COLUMN queued_at INTEGER;
+  `,
 ];

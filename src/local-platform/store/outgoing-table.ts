@@ -17,6 +17,8 @@ export interface OutgoingRow {
   begun_at: number | null;
   /** The number of sent parts of a reply that is sent in several parts. */
   parts_sent: number;
+  /** When it was queued again; null: when it was written. */
+  queued_at: number | null;
 }
 
 /**
@@ -28,6 +30,11 @@ export function outgoingTable(db: Db) {
   const add = run<[MessageRow & { nextAt: number }]>(
     `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
      VALUES (@id, @shop, @conversation_id, @seq, @nextAt) ON CONFLICT DO NOTHING`,
+  );
+  const addAgain = run<[MessageRow & { nextAt: number; partsSent: number }]>(
+    `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at, queued_at, parts_sent)
+     VALUES (@id, @shop, @conversation_id, @seq, @nextAt, @nextAt, @partsSent)
+     ON CONFLICT DO NOTHING`,
   );
   // The conversations to exclude are passed as a JSON array.
   const due = rows<[nowMs: number, busy: string, limit: number], { conversation_id: string }>(
@@ -51,6 +58,9 @@ export function outgoingTable(db: Db) {
     ),
     /** Must be called in the write that stores the reply. */
     add: (reply: MessageRow, at: number) => add({ ...reply, nextAt: at }),
+    /** Queues a reply that failed once more. @param partsSent those that have arrived */
+    addAgain: (reply: MessageRow, at: number, partsSent: number) =>
+      addAgain({ ...reply, nextAt: at, partsSent }),
     /**
      * Conversations with a reply that is due, longest due first: at least one if there are any, at
      * most `limit`.
@@ -81,6 +91,11 @@ export function outgoingTable(db: Db) {
     holdBack: run<[nextAt: number, conversationId: string]>(
       `UPDATE departures SET next_at = max(next_at, ?) WHERE conversation_id = ?`,
     ),
+    /** The replies of a shop that could not be sent yet, the next one to be tried first. */
+    deferred: rows<[shop: string, limit: number], OutgoingRow>(
+      `SELECT * FROM departures WHERE shop = ? AND attempts > 0 ORDER BY next_at LIMIT ?`,
+    ),
+    of: row<[messageId: string], OutgoingRow>(`SELECT * FROM departures WHERE message_id = ?`),
     remove: run<[id: string]>(`DELETE FROM departures WHERE message_id = ?`),
   };
 }

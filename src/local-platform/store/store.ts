@@ -6,6 +6,7 @@ import { conversationTable } from './conversation-table.ts';
 import { Cursors } from './cursors.ts';
 import { type Db, GroupCommit, openDatabase, statements } from './database.ts';
 import { deskTable } from './desk-table.ts';
+import { fateTable } from './fate-table.ts';
 import { outgoingTable } from './outgoing-table.ts';
 import { type EventRow, eventTable } from './event-table.ts';
 import { type MediaFolder, mediaTable } from './media.ts';
@@ -24,6 +25,7 @@ export class Store {
   readonly events;
   readonly outgoing;
   readonly desk;
+  readonly fates;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -43,6 +45,7 @@ export class Store {
     this.events = eventTable(db);
     this.outgoing = outgoingTable(db);
     this.desk = deskTable(db);
+    this.fates = fateTable(db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */

@@ -26,7 +26,8 @@ interface NewTicket {
   readonly agentId: string;
   readonly contactId: string;
   readonly conversationId: string;
-  readonly messageId: string;
+  /** Null if it begins with a reply. */
+  readonly messageId: string | null;
   /** When its first message was written. */
   readonly spokenAt: string;
   readonly now: string;

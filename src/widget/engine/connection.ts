@@ -149,7 +149,10 @@ export class Connection {
     this.#socket = socket;
     this.#timer = setTimeout(() => this.#timedOut(), timing.connectTimeoutMs);
     socket.on('session', (session) => this.#acceptSession(session));
-    socket.on('message', parts.onMessage);
+    socket.on('message', (message, received) => {
+      parts.onMessage(message);
+      received?.();
+    });
     socket.on('status', parts.onStatus);
     socket.on('connect_error', (error) => this.#failed(error));
     socket.on('disconnect', () => this.drop());

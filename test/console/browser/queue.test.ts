@@ -106,7 +106,7 @@ describeConsole('People at the desk', (test) => {
     });
     await page.getByText('lamp.txt').waitFor();
     await answerField(page).press('Control+Enter');
-    await turn(page, 'We have it in blue.').filter({ hasText: 'delivered' }).waitFor();
+    await turn(page, 'We have it in blue.').filter({ hasText: /sent/ }).waitFor();
     const sent = await waitFor('the mail', () =>
       relay.taken.find(({ mail }) => mail.text?.includes('blue')),
     );
@@ -196,7 +196,7 @@ describeConsole('People at the desk', (test) => {
     expect(await answerField(other).inputValue()).toBe('From Ben');
     expect(await turn(other, 'From the operator').count()).toBe(0);
     // The last change that both pages are told of.
-    await turn(page, 'From the operator').filter({ hasText: 'delivered' }).waitFor();
+    await turn(page, 'From the operator').filter({ hasText: /sent/ }).waitFor();
     await other.unroute(`**/tickets/${id}`);
     // Refused once more, as it is still not read; then the page has it.
     await other.getByRole('button', { name: 'Send' }).click();

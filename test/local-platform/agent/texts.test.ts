@@ -58,8 +58,10 @@ describe('a text message', () => {
 
   it('ends with a whole sentence and an ellipsis', () => {
     const long = 'This is one sentence of many. '.repeat(100);
-    expect(smsText(long, 900)).toMatch(/^(?:This is one sentence of many\. ){20,30}…$/);
-    expect(smsText(long, 70)).toBe('This is one sentence of many. This is one sentence of many. …');
+    expect(smsText(long, 900)).toMatch(/^(?:This is one sentence of many\. ){20,30}\.\.\.$/);
+    expect(smsText(long, 70)).toBe(
+      'This is one sentence of many. This is one sentence of many. ...',
+    );
   });
 });
 

@@ -109,7 +109,8 @@ describe('the queue', () => {
     const { default: Database } = await import('better-sqlite3');
     const db = new Database(join(dir, 'platform.sqlite'));
     db.exec(`DROP INDEX tickets_waiting; ALTER TABLE tickets DROP COLUMN waits_since;
-      DROP TABLE people; DROP TABLE ticket_steps`);
+      DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
+      ALTER TABLE departures DROP COLUMN queued_at`);
     db.pragma('user_version = 6');
     db.close();
     const later = await withAgent({ dir });
@@ -145,7 +146,7 @@ describe('a reply', () => {
     });
     expect(sent.mail.headers.has('auto-submitted')).toBe(false);
     expect(relay.taken[0]?.mail.headers.get('auto-submitted')).toBe('auto-replied');
-    await waitFor('DELIVERED', () => shown(platform, question).messages[2]?.status === 'DELIVERED');
+    await waitFor('DELIVERED', () => shown(platform, question).messages[2]?.fate?.state === 'sent');
     // The customer's answer to it belongs to the ticket, and waits for a person.
     const answer = await create(
       platform,
@@ -205,7 +206,7 @@ describe('a reply', () => {
     await platform.desk.reply(seen(platform, question), {
       ...{ text: 'We open at **nine**.', format: 'MARKDOWN', files: [] },
     });
-    await waitFor('DELIVERED', () => shown(platform, question).messages[2]?.status === 'DELIVERED');
+    await waitFor('DELIVERED', () => shown(platform, question).messages[2]?.fate?.state === 'sent');
     const log = readFileSync(join(dir, 'outbox', 'sms.log'), 'utf8')
       .trim()
       .split('\n');

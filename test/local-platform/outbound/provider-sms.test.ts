@@ -41,8 +41,7 @@ async function aTwilio() {
 const senderTo = (apiBaseUrl: string, timeoutMs?: number) =>
   textSender(
     twilioShopAccount({ accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl }),
-    undefined,
-    timeoutMs,
+    timeoutMs === undefined ? {} : { timeoutMs },
   );
 
 const refusedWith = (status: number, code: number) => ({
@@ -341,7 +340,8 @@ describe('on the platform', () => {
       `INSERT INTO departures (message_id, shop, conversation_id, seq, attempts, next_at, begun_at)
          SELECT id, shop, conversation_id, seq, 1, 1, ${Date.now() - 5000} FROM messages
          WHERE role = 'agent';
-       UPDATE messages SET status = 'PENDING', remote_id = NULL WHERE role = 'agent'`,
+       UPDATE messages SET status = 'PENDING', remote_id = NULL WHERE role = 'agent';
+       DELETE FROM sent_parts; DELETE FROM fates`,
     );
     db.close();
     const second = await aPlatform(twilio.baseUrl, dir);

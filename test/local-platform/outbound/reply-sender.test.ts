@@ -360,7 +360,7 @@ const HOUR = 60 * MINUTE;
 
 const delayAfter = (attempts: number, ageMs = 0) => {
   const nowMs = 1_800_000_000_000;
-  const at = nextAttemptAt(RETRY_SCHEDULE, { storedAtMs: nowMs - ageMs, attempts }, nowMs);
+  const at = nextAttemptAt(RETRY_SCHEDULE, { queuedAtMs: nowMs - ageMs, attempts }, nowMs);
   return at === undefined ? undefined : at - nowMs;
 };
 

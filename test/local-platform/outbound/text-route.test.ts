@@ -57,7 +57,7 @@ async function answered(setting: Setting) {
     },
     logger: { ...silentLogger, warn },
     replies: {
-      texts: new Map([[SHOP.shopId, textSender(twilioShopAccount(account), whatsappTemplate)]]),
+      texts: new Map([[SHOP.shopId, textSender(twilioShopAccount(account), { whatsappTemplate })]]),
       schedule: { delaysMs: [20], giveUpAfterMs: 60_000 },
       findTextRoute,
     },

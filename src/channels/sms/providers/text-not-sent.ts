@@ -9,10 +9,13 @@ export class TextNotSent extends Error {
   readonly kind: 'permanent' | 'transient' | 'unsure';
   /** The provider's error code, or its HTTP status, or the system's error code. */
   readonly code: string;
-  constructor(kind: TextNotSent['kind'], message: string, code: string) {
+  /** What the code means, for people. */
+  readonly words: string | undefined;
+  constructor(kind: TextNotSent['kind'], message: string, code: string, words?: string) {
     super(message);
     this.kind = kind;
     this.code = code;
+    this.words = words;
   }
 }
 
@@ -35,9 +38,14 @@ const NOT_SENT = new Set(
  * | no response | may have been sent: is looked up, then retried |
  *
  * @param provider its name, for operators
+ * @param wordsOf what a code of the provider means
  * @throws {TextNotSent}
  */
-export async function asTextNotSent<T>(provider: string, call: () => Promise<T>): Promise<T> {
+export async function asTextNotSent<T>(
+  provider: string,
+  call: () => Promise<T>,
+  wordsOf: (code: string) => string | undefined = () => undefined,
+): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -48,6 +56,6 @@ export async function asTextNotSent<T>(provider: string, call: () => Promise<T>)
       throw new TextNotSent(outcome, `${provider} did not answer`, code);
     }
     const outcome = kind === 'never' ? 'permanent' : 'transient';
-    throw new TextNotSent(outcome, `${provider} answered ${status}`, code);
+    throw new TextNotSent(outcome, `${provider} answered ${status}`, code, wordsOf(code));
   }
 }

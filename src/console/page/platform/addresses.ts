@@ -4,8 +4,10 @@ import { queryString } from '../query.ts';
 export type View = 'tickets' | 'conversations' | 'contacts';
 export const VIEWS: readonly View[] = ['tickets', 'conversations', 'contacts'];
 /** With what waits for a person, in all shops on the local platform. */
-export type Place = View | 'queue';
+export type Place = View | 'queue' | 'outbox';
 export const QUEUE = '/platform?view=queue';
+/** With the replies that have not arrived. */
+export const OUTBOX = '/platform?view=outbox';
 
 /** What the address selects: a view with its filters, or one item. */
 export interface PlatformPlace {
@@ -22,6 +24,7 @@ export type Go = (next: Partial<PlatformPlace>) => void;
 /** The filters of the API (§4.2, §4.10) for each view; `person` is the gateway's own. */
 const FILTERS: Readonly<Record<Place, readonly string[]>> = {
   queue: [],
+  outbox: [],
   tickets: [
     'priority',
     'assignee_id',
@@ -37,7 +40,7 @@ const FILTERS: Readonly<Record<Place, readonly string[]>> = {
 
 export function readPlace(query: string): PlatformPlace {
   const params = new URLSearchParams(query);
-  const places: readonly Place[] = ['queue', ...VIEWS];
+  const places: readonly Place[] = ['queue', 'outbox', ...VIEWS];
   const view = places.find((known) => known === params.get('view')) ?? 'tickets';
   const filters: Record<string, string> = {};
   for (const name of FILTERS[view]) {

@@ -10,6 +10,7 @@ import { Empty, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import {
   addressIn,
   type Go,
+  OUTBOX,
   type PlatformPlace,
   QUEUE,
   readPlace,
@@ -22,6 +23,7 @@ import { ConversationItem, ConversationsView } from './conversations.tsx';
 import { type ItemProps, type ListProps, PlatformNotLoaded } from './page-frame.tsx';
 import type { Resources } from './resources.ts';
 import { DeskTicket } from './desk/ticket-desk.tsx';
+import { OutboxView } from './desk/outbox.tsx';
 import { QueueView } from './desk/queue.tsx';
 import './platform.css';
 import { TicketItem, TicketsView } from './tickets.tsx';
@@ -53,12 +55,13 @@ export function PlatformPage() {
   const options = shopsWith(place.shop);
   const shop = place.shop === '' ? (options[0] ?? '') : place.shop;
   const here: PlatformPlace = { ...place, shop };
+  const undelivered = desk.value?.shops.reduce((sum, each) => sum + each.undelivered, 0) ?? 0;
   const go: Go = (next) => route(writePlace({ ...here, ...next }));
   useEffect(() => scrollTo(0, 0), [place.id, place.view]);
   return (
     <div class="platform">
       <PageTitle title="Platform">
-        {options.length > 1 && place.view !== 'queue' && (
+        {options.length > 1 && place.view !== 'queue' && place.view !== 'outbox' && (
           <Select
             label="Shop"
             value={shop}
@@ -69,10 +72,17 @@ export function PlatformPage() {
       </PageTitle>
       <nav class="views" aria-label="Platform">
         {desk.value?.shops.some(({ isLocal }) => isLocal) === true && (
-          <a href={QUEUE} aria-current={place.view === 'queue' ? 'page' : undefined}>
-            <Icon name="queued" />
-            Queue
-          </a>
+          <>
+            <a href={QUEUE} aria-current={place.view === 'queue' ? 'page' : undefined}>
+              <Icon name="queued" />
+              Queue
+            </a>
+            <a href={OUTBOX} aria-current={place.view === 'outbox' ? 'page' : undefined}>
+              <Icon name="send" />
+              Outbox
+              {undelivered > 0 && <b class="views-count">{undelivered}</b>}
+            </a>
+          </>
         )}
         {VIEWS.map((view) => (
           <a
@@ -87,6 +97,8 @@ export function PlatformPage() {
       </nav>
       {place.view === 'queue' ? (
         <QueueView />
+      ) : place.view === 'outbox' ? (
+        <OutboxView />
       ) : shop === '' ? (
         overview.value === undefined && desk.value === undefined ? (
           <Skeleton lines={6} />

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DESK_STEPS } from '../../../domain/desk.ts';
+import { REPLY_STATES } from '../../../domain/reply-fate.ts';
 import type * as Contract from '../../contract.ts';
 import { answer, channel, count, named, text, time } from './answers.ts';
 
@@ -39,6 +40,44 @@ export const deskFile = named(
   'A file of a message.',
 );
 
+const fate = answer<Contract.ReplyFate>({
+  state: z.enum(REPLY_STATES),
+  at: time('Absent while nothing has happened').optional(),
+  code: text(
+    'Of a failure: of the relay, of the server of the recipient, or of the provider.',
+  ).optional(),
+  reason: text('What the code means.').optional(),
+  isOpen: z.boolean().describe('A failure that nobody has dealt with.').optional(),
+});
+
+const otherChannels = z
+  .array(z.enum(['email', 'sms']))
+  .describe('By what else a reply that failed can be sent.');
+
+const listedReply = answer<Contract.ListedReply>({
+  id: text('Of the message.'),
+  ticketId: z.string(),
+  number: count.describe('Of the ticket, within the shop.'),
+  name: text('Of the ticket.'),
+  channel,
+  customer: waiting.customer,
+  excerpt: text('The beginning of the reply.'),
+  fate,
+  nextAt: time('Of one that is tried again: when').optional(),
+  attempts: count.describe('How often it was tried since it was queued.').optional(),
+  otherChannels,
+  shop: waiting.shop,
+});
+
+export const outbox = named(
+  answer<Contract.OutboxList>({
+    failed: z.array(listedReply).describe('Nobody has dealt with them; the latest first.'),
+    deferred: z.array(listedReply).describe('They are tried again, the next one first.'),
+  }),
+  'Outbox',
+  'The replies that have not arrived.',
+);
+
 const message = answer<Contract.DeskMessage>({
   id: z.string(),
   at: time(),
@@ -46,7 +85,7 @@ const message = answer<Contract.DeskMessage>({
   who: text("The person's name.").optional(),
   isInternal: z.boolean().describe('A note, which the customer never gets.'),
   text: text('Without markup.'),
-  status: text('Of a reply: PENDING, DELIVERED or FAILED.').optional(),
+  fate: fate.optional().describe('Of a reply.'),
   files: z.array(deskFile),
 });
 
@@ -70,6 +109,7 @@ export const deskTicket = named(
       .enum(['answers', 'silent', 'off'])
       .describe('Whether the agent answers the next message, a person does, or there is none.'),
     messages: z.array(message).describe('The newest 100, oldest first.'),
+    otherChannels,
     hasEarlier: z.boolean(),
     steps: z.array(step).describe('What people did, oldest first.'),
     assignable: z.array(z.string()).describe('The people to whom it can be assigned.'),

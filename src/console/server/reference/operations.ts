@@ -20,6 +20,7 @@ import {
   deskTicketSchema,
   deskUploadSchema,
 } from '../desk-routes.ts';
+import { outboxSchema, replyActionSchema, sendBySchema } from '../outbox-routes.ts';
 import { conversationsQuerySchema, ticketsQuerySchema } from '../platform-routes.ts';
 import { loginSchema } from '../sign-in.ts';
 import { newTokenSchema } from '../token-routes.ts';
@@ -247,6 +248,11 @@ const changed: Pick<AdminOperation, 'success' | 'errors'> = {
 };
 const ofTicket = (id: string, name: string, summary: string, rest: Omit<Rest, 'success'>) =>
   people.post(id, `${TICKET}/${name}`, summary, { ...changed, ...rest });
+const ofReply = (id: string, name: string, summary: string, rest: Omit<Rest, 'success'>) =>
+  people.post(id, `/api/platform/desk/{shop}/replies/{id}/${name}`, summary, {
+    ...{ ...nothing, errors: [400, 404, 409] },
+    ...rest,
+  });
 const byVersion = { schema: deskChangeSchema, example: { version: VERSION } };
 const reply = { version: VERSION, text: 'We have 41 in blue.', format: 'TEXT', files: [] };
 
@@ -280,6 +286,24 @@ const DESK: readonly AdminOperation[] = [
     body: { schema: deskPresenceSchema, example: { writing: true } },
     ...nothing,
     errors: [400, 404],
+  }),
+  people.get('getOutbox', '/api/platform/desk/outbox', 'List the replies that have not arrived', {
+    query: outboxSchema,
+    ...json(desk.outbox),
+    errors: [400],
+  }),
+  ofReply('sendReplyAgain', 'send-again', 'Send a reply again', {
+    description:
+      'One that failed, by the same channel. Of a reply in several texts, those before the one that failed are not sent again.',
+    body: { schema: replyActionSchema, example: {} },
+  }),
+  ofReply('sendReplyBy', 'send-by', 'Send a reply by another channel', {
+    description: 'One that failed, by one of its `otherChannels`.',
+    body: { schema: sendBySchema, example: { channel: 'email' } },
+  }),
+  ofReply('dismissReply', 'dismiss', 'Take a reply from the outbox', {
+    description: 'One that failed: somebody has reached the customer otherwise.',
+    body: { schema: replyActionSchema, example: {} },
   }),
   people.post('uploadDeskFile', '/api/platform/desk/{shop}/files', 'Upload a file', {
     description: 'The body is the file. It is sent with a reply that names its id.',

@@ -1,4 +1,5 @@
 import type { AddressMatcher } from '../../../../domain/email-addresses.ts';
+import { describeMailFailure, NOT_DELIVERED } from '../../../../domain/mail-failure.ts';
 import type { CreateEventRequest } from '../../../../platform-api/schemas.ts';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
 import type { BounceReport } from '../reports/bounce-report.ts';
@@ -24,11 +25,11 @@ export function bounceEvents(
   return failed.flatMap((recipient) => {
     const email = platformAddress(recipient.address);
     if (email === undefined || own.has(email)) return [];
-    const lines = [reasonOf(recipient), originalId && `Message-ID: ${originalId}`].filter(Boolean);
+    const description = describeMailFailure(reasonOf(recipient), originalId);
     return [
       {
-        name: 'Email not delivered',
-        ...(lines.length > 0 && { description: lines.join('\n') }),
+        name: NOT_DELIVERED,
+        ...(description !== '' && { description }),
         event_time: new Date(at).toISOString(),
         contact: { email },
       },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isGsm } from '../../../../domain/gsm.ts';
-import type { OutgoingText, ProviderApi, TextSender } from '../../provider.ts';
+import type { OutgoingText, ProviderApi, SenderOptions, TextSender } from '../../provider.ts';
 import { ProviderFailed } from '../requests.ts';
 import { asTextNotSent, TextNotSent } from '../text-not-sent.ts';
 import type { TelnyxAccount, TelnyxShopAccount } from './account.ts';
@@ -23,7 +23,11 @@ export const telnyxApi: ProviderApi<TelnyxShopAccount> = {
   lists: telnyxLists,
 };
 
-function createTextSender(account: TelnyxAccount, timeoutMs = TIMEOUT_MS): TextSender {
+/** Telnyx reports each message to the webhook of the messaging profile. */
+function createTextSender(
+  account: TelnyxAccount,
+  { timeoutMs = TIMEOUT_MS }: SenderOptions = {},
+): TextSender {
   return {
     sendText: (text) =>
       asTextNotSent('Telnyx', async () => {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { cleanLine } from '../../../../runtime/clean-text.ts';
 import { isAddress } from '../../address.ts';
+import type { DeliveryStatus } from '../../provider.ts';
 import { BadParameter, WebhookRefused } from '../../webhook-request.ts';
 
 /**
@@ -41,7 +43,7 @@ export const errorCode = z.union([z.string(), z.number().transform(String)]);
 const statusSchema = z.object({
   id: z.string().catch(''),
   to: z.array(z.object({ status: z.string().catch('') })).catch([]),
-  errors: z.array(z.object({ code: errorCode.catch('') })).catch([]),
+  errors: z.array(z.object({ code: errorCode.catch(''), title: z.string().catch('') })).catch([]),
 });
 
 export interface TelnyxMessage {
@@ -94,15 +96,29 @@ export function readMessage(payload: TelnyxEvent['payload']): TelnyxMessage {
 const STATUSES: ReadonlySet<string> = new Set(
   'queued sending sent delivered sending_failed delivery_failed delivery_unconfirmed'.split(' '),
 );
-const FAILED: ReadonlySet<string> = new Set(['sending_failed', 'delivery_failed']);
+const STATES: Readonly<Record<string, DeliveryStatus['state']>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  sending_failed: 'failed',
+  delivery_failed: 'failed',
+};
 
-/** The status of one of our messages for each recipient, with the code of its first error. */
+const MAX_TITLE = 200;
+
+/** The status of one of our messages for each recipient, with its first error. */
 export function readStatuses(payload: TelnyxEvent['payload']) {
   const { id, to, errors } = statusSchema.parse(payload);
-  const [code = ''] = errors.map((error) => error.code).filter(Boolean);
-  const statuses = to.map(({ status }) => ({
-    status: STATUSES.has(status) ? status : 'other',
-    ...(FAILED.has(status) && code !== '' && { code: code.slice(0, 20) }),
-  }));
+  const error = errors.find(({ code }) => code !== '');
+  const why = error && {
+    code: error.code.slice(0, 20),
+    ...(error.title !== '' && { reason: cleanLine(error.title, MAX_TITLE) }),
+  };
+  const statuses = to.map(({ status }): DeliveryStatus => {
+    const state = STATES[status];
+    return {
+      status: STATUSES.has(status) ? status : 'other',
+      ...{ state, ...(state === 'failed' && why) },
+    };
+  });
   return { id: id.slice(0, 64), statuses: statuses.length > 0 ? statuses : [{ status: 'other' }] };
 }

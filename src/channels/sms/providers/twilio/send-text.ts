@@ -1,6 +1,7 @@
 import type TwilioSDK from 'twilio';
-import type { OutgoingText, TextSender } from '../../provider.ts';
+import type { OutgoingText, SenderOptions, TextSender } from '../../provider.ts';
 import { asTextNotSent } from '../text-not-sent.ts';
+import { wordsOfCode } from './error-words.ts';
 import type { TwilioAccount } from './account.ts';
 import { apiCalls, connectTwilio, credentialsOf } from './transport.ts';
 
@@ -12,15 +13,23 @@ const TIMEOUT_MS = 30_000;
 const MAX_CHARS = 1600;
 
 /** Sends texts through one account; the client is created on first use. */
-export function createTextSender(account: TwilioAccount, timeoutMs = TIMEOUT_MS): TextSender {
+export function createTextSender(
+  account: TwilioAccount,
+  { timeoutMs = TIMEOUT_MS, statusUrl: statusCallback }: SenderOptions = {},
+): TextSender {
   let connected: Promise<TwilioSDK.Twilio> | undefined;
   const client = () => (connected ??= connect(account, timeoutMs));
   return {
     sendText: (text) =>
-      asTextNotSent('Twilio', async () => {
-        const { sid } = await (await client()).messages.create(requested(text));
-        return sid;
-      }),
+      asTextNotSent(
+        'Twilio',
+        async () => {
+          const message = { ...requested(text), ...(statusCallback && { statusCallback }) };
+          const { sid } = await (await client()).messages.create(message);
+          return sid;
+        },
+        wordsOfCode,
+      ),
     findSent: (text, since) =>
       asTextNotSent('Twilio', async () => {
         const { from, to } = text;

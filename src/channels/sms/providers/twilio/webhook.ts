@@ -1,7 +1,7 @@
 // Only this module, because the package's root loads the whole REST client. Its `webhook()` is
 // never used, since it accepts an environment variable instead of the token.
 import { validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js';
-import type { ProviderWebhook } from '../../provider.ts';
+import type { DeliveryStatus, ProviderWebhook } from '../../provider.ts';
 import { contentTypeOf } from '../../webhook-request.ts';
 import type { TwilioShopAccount } from './account.ts';
 import {
@@ -13,6 +13,7 @@ import {
   readIdentity,
   readSids,
 } from './form.ts';
+import { wordsOfCode } from './error-words.ts';
 import { receivedText } from './texts.ts';
 
 const JSON_TYPE = 'application/json';
@@ -52,7 +53,24 @@ function contentOf(fields: FormFields, pairs: FormPairs) {
   }
   // It is about one of our messages, so its `To` is the customer.
   const { accountSid: account, messageSid: id } = readSids(fields);
-  return { kind: 'status', account, id, statuses: [{ status }] } as const;
+  return { kind: 'status', account, id, statuses: [deliveryStatus(status, fields)] } as const;
+}
+
+const STATES: Readonly<Record<string, DeliveryStatus['state']>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  undelivered: 'failed',
+  failed: 'failed',
+  canceled: 'failed',
+};
+
+function deliveryStatus(status: string, fields: FormFields): DeliveryStatus {
+  const state = STATES[status];
+  const [code = ''] = fields.all('ErrorCode');
+  if (state !== 'failed' || !/^\d{1,6}$/.test(code)) return { status, state };
+  const reason = wordsOfCode(code);
+  return { status, state, code, ...(reason !== undefined && { reason }) };
 }
 
 /**

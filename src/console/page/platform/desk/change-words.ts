@@ -23,6 +23,12 @@ export function changeInWords({ what, who, to, text = '' }: DeskChange, me: stri
       return `${by} reopened it`;
     case 'handed_back':
       return `${by} handed it back to the AI agent`;
+    case 'sent_again':
+      return `${by} sent a reply again`;
+    case 'sent_by_email':
+      return `${by} sent a reply by email instead`;
+    case 'sent_by_sms':
+      return `${by} sent a reply by SMS instead`;
     case 'status':
       return text === 'WaitingUser'
         ? 'It waits for the team again: a reply could not be delivered'

@@ -2,19 +2,22 @@ import { Badge, Time } from '../../ui/page-parts.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { bytes } from '../../formats.ts';
 import { isDeskOnly } from '../../stream.ts';
-import { EntryLink, StatusWords } from '../transcript-card.tsx';
+import { EntryLink } from '../transcript-card.tsx';
 import type { DeskFile, DeskMessage, DeskStep, DeskTicketView } from '../../../contract.ts';
 import { changeInWords } from './change-words.ts';
+import { FateActions, FateWords } from './reply-fate.tsx';
 
 /** The messages of a ticket with what people did in between, oldest first. */
 export function Conversation({
   ticket,
   me,
+  reload,
 }: {
   readonly ticket: DeskTicketView;
   readonly me: string;
+  readonly reload: () => void;
 }) {
-  const { messages, steps, shop, hasEarlier } = ticket;
+  const { messages, steps, hasEarlier } = ticket;
   const from = hasEarlier ? (messages[0]?.at ?? 0) : 0;
   const lines = [
     ...messages.map((message) => ({ at: message.at, message })),
@@ -24,7 +27,7 @@ export function Conversation({
     <ol class="transcript">
       {lines.map((line) =>
         'message' in line ? (
-          <Message key={line.message.id} {...{ shop }} message={line.message} />
+          <Message key={line.message.id} {...{ ticket, reload }} message={line.message} />
         ) : (
           <Step key={`${line.step.what}${line.at}`} {...{ me }} step={line.step} />
         ),
@@ -44,8 +47,16 @@ function speakerOf({ from, who }: DeskMessage): string {
   return who ?? 'AI agent';
 }
 
-function Message({ shop, message }: { readonly shop: string; readonly message: DeskMessage }) {
-  const { from, isInternal, at, status, text, files } = message;
+function Message({
+  ticket: { shop, otherChannels },
+  message,
+  reload,
+}: {
+  readonly ticket: DeskTicketView;
+  readonly message: DeskMessage;
+  readonly reload: () => void;
+}) {
+  const { id, from, isInternal, at, fate, text, files } = message;
   const side = isInternal ? 'internal' : from === 'customer' ? 'customer' : 'team';
   return (
     <li class={`turn ${side}`}>
@@ -61,7 +72,7 @@ function Message({ shop, message }: { readonly shop: string; readonly message: D
         <span class="muted">
           <Time {...{ at }} />
         </span>
-        {status !== undefined && <StatusWords {...{ status }} />}
+        {fate !== undefined && <FateWords {...{ fate }} />}
       </p>
       <div class="bubble" dir="auto">
         {text === '' ? <span class="muted">(no text)</span> : text}
@@ -75,6 +86,7 @@ function Message({ shop, message }: { readonly shop: string; readonly message: D
           ))}
         </ul>
       )}
+      {fate?.isOpen === true && <FateActions {...{ shop, id, otherChannels }} onDone={reload} />}
       {from === 'customer' && !isDeskOnly.value && <EntryLink message={message.id} />}
     </li>
   );

@@ -109,7 +109,7 @@ function Ticket({ ticket: newest, reload, onChanged }: LoadedProps) {
                 </Button>
               </p>
             )}
-            <Conversation {...{ ticket, me }} />
+            <Conversation {...{ ticket, me, reload }} />
             <Presence {...{ others }} />
             <News {...{ me }} changes={news.changes} />
             <Composer

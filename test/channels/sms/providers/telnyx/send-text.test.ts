@@ -33,7 +33,7 @@ beforeEach(async () => {
 const account = (apiKey = API_KEY) =>
   telnyxShopAccount({ apiKey, publicKey: PUBLIC_KEY, apiBaseUrl: standIn.baseUrl });
 const sender = (apiKey?: string, timeoutMs?: number) =>
-  telnyxApi.createSender(account(apiKey), timeoutMs);
+  telnyxApi.createSender(account(apiKey), timeoutMs === undefined ? {} : { timeoutMs });
 
 /** Long enough for its record to be listed. */
 const longAgo = () => new Date(Date.now() - 10 * 60_000);

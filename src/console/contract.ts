@@ -315,6 +315,8 @@ export interface QueuedTicket extends WaitingTicket {
 /** `GET /api/platform/desk/:shop/tickets/:id?before=`, with the messages before one. */
 export interface DeskTicketView extends DeskTicket {
   readonly shop: string;
+  /** Whether the number has opted out of texts (STOP): a reply is refused until it texts START. */
+  readonly optedOut: boolean;
   /** The people to whom it can be assigned. */
   readonly assignable: readonly string[];
   readonly present: readonly Present[];

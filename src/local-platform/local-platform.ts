@@ -146,6 +146,7 @@ function assemble(
   const { textsDir, onTicketChanged } = options;
   const desk = new Desk({
     ...{ store, media, now, agentListens },
+    findTextRoute: options.replies?.findTextRoute,
     texts: textsDir === undefined ? undefined : new KnowledgeFolder(textsDir, logger),
     onReply: onReplyStored,
     onChanged: onTicketChanged,
@@ -168,6 +169,7 @@ function assemble(
       sockets.stored(conversationId);
       desk.changed(conversationId);
     },
+    onEvent: (contact) => desk.hasEvent(contact),
   };
   const listener = createPlatformListener(createApp(context, served.ofKey, options));
   sockets.attach(listener.server);

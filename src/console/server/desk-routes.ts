@@ -61,9 +61,13 @@ export function deskRoutes(parts: DeskRouteParts): Router {
   const { desk, presence } = parts;
   const json = express.json({ limit: BODY_LIMIT });
 
-  const view = ({ shop }: DeskPlace, ticket: DeskTicket): DeskTicketView => ({
+  const view = async (
+    { port, shop, shopId }: DeskPlace,
+    ticket: DeskTicket,
+  ): Promise<DeskTicketView> => ({
     ...ticket,
     shop,
+    optedOut: await orRefusal(() => port.isOptedOut(shopId, ticket.id)),
     assignable: parts.people(),
     present: presence.of(ticket.id),
   });
@@ -90,7 +94,7 @@ export function deskRoutes(parts: DeskRouteParts): Router {
     const { before } = checked(deskTicketSchema, req.query);
     const place = placeOf(req, desk);
     const ticket = await orRefusal(() => place.port.ticket(place.shopId, idOf(req), before));
-    res.json(view(place, ticket));
+    res.json(await view(place, ticket));
   });
 
   const change = <Body extends { readonly version: string }>(
@@ -111,7 +115,7 @@ export function deskRoutes(parts: DeskRouteParts): Router {
         ...{ ...actorOf(res), action: `ticket_${name.replace('-', '_')}` },
         ...{ target: `${shop} ticket ${ticket.number}`, outcome: outcomeOf(body) },
       });
-      res.json(view(place, ticket));
+      res.json(await view(place, ticket));
     });
 
   change('reply', deskMessageSchema, (port, seen, message) => port.reply(seen, message));

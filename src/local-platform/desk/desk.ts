@@ -15,9 +15,15 @@ import {
 import { languageOf } from '../agent/language.ts';
 import type { KnowledgeFolder } from '../agent/knowledge-folder.ts';
 import { senderOf } from '../outbound/address-reply.ts';
+import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf } from '../plain-text.ts';
 import type { MediaFolder } from '../store/media.ts';
-import { type ConversationRow, isWithPeople, type TicketRow } from '../store/rows.ts';
+import {
+  type ContactRow,
+  type ConversationRow,
+  isWithPeople,
+  type TicketRow,
+} from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type Authoring, storeMessage } from './new-message.ts';
 import { otherChannelsOf } from './other-channels.ts';
@@ -26,6 +32,8 @@ import { customerOf, shownMessage, shownStep } from './shown.ts';
 
 const MESSAGES_MAX = 100;
 const TEXTS_MAX = 20;
+/** Of a contact: somebody has one of the newest open. */
+const TICKETS_MAX = 20;
 const FIRST = Number.MAX_SAFE_INTEGER;
 
 export interface DeskParts {
@@ -34,6 +42,8 @@ export interface DeskParts {
   readonly now: () => number;
   /** Whether an agent answers in the shop. */
   readonly agentListens: (shop: string) => boolean;
+  /** Tells whether a number has opted out; undefined: none has. */
+  readonly findTextRoute: FindTextRoute | undefined;
   /** The shop's own texts; undefined without a folder of them. */
   readonly texts: KnowledgeFolder | undefined;
   /** Called after each change of a ticket. */
@@ -76,6 +86,14 @@ export class Desk {
     const { store, onChanged } = this.#parts;
     const ticket = onChanged && store.tickets.byConversation(conversationId);
     if (ticket !== undefined) onChanged?.({ shopId: ticket.shop, id: ticket.id });
+  }
+
+  /** Called when a contact has an event: an opt-out by SMS is one, and no message. */
+  hasEvent({ id: contactId, shop }: ContactRow): void {
+    const { store, onChanged } = this.#parts;
+    for (const { id } of store.tickets.byContact(contactId, shop, TICKETS_MAX)) {
+      onChanged?.({ shopId: shop, id });
+    }
   }
 
   count(shopId: string): WaitingCount {
@@ -133,9 +151,19 @@ export class Desk {
     };
   }
 
+  /** Whether nothing may be sent to the number of a ticket until it texts START. @throws {DeskRefused} */
+  isOptedOut(shopId: string, id: string): Promise<boolean> {
+    const { store, findTextRoute } = this.#parts;
+    const { conversation } = this.#found(shopId.toLowerCase(), id);
+    return isOptedOut(store, conversation, findTextRoute);
+  }
+
   /** Sends a reply to the customer, by the channel of their last message. @throws {DeskRefused} */
   async reply(seen: TicketAsSeen, message: NewDeskMessage): Promise<void> {
     const { store, now, onReply } = this.#parts;
+    if (await this.isOptedOut(seen.shopId, seen.id)) {
+      throw new DeskRefused('conflict', 'The number has opted out of texts until it sends START');
+    }
     const reply = await this.#change(seen, (changing) => {
       const { ticket, conversation } = changing;
       const stored = storeMessage(store, changing, message, false);

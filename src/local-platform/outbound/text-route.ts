@@ -61,6 +61,18 @@ export async function routeText(
   };
 }
 
+/** Whether the customer has opted out of texts: then neither the agent nor a person may write. */
+export async function isOptedOut(
+  store: Store,
+  { id, shop, type }: ConversationRow,
+  findRoute: FindTextRoute | undefined,
+): Promise<boolean> {
+  if (type !== 'sms' || findRoute === undefined) return false;
+  const remoteId = store.messages.lastOfCustomer(id)?.remote_id ?? undefined;
+  const route = await findRoute({ shop, remoteId, conversationId: id });
+  return typeof route === 'object' && route.isOptedOut;
+}
+
 async function lookUp(
   findRoute: FindTextRoute,
   shop: string,

@@ -25,7 +25,7 @@ import { createMessage } from '../create-message.ts';
 
 /** API §4.1 */
 export function eventRoutes(router: Router, context: RouteContext): void {
-  const { store, now, onBounced } = context;
+  const { store, now, onBounced, onEvent } = context;
   resource(router, '/events/', {
     post: [
       ...jsonBody,
@@ -37,6 +37,7 @@ export function eventRoutes(router: Router, context: RouteContext): void {
           record(context, shop, event, at),
         );
         if (bounced !== undefined) onBounced(bounced);
+        if (created && contact !== undefined) onEvent(contact);
         sendJson(response, created ? 201 : 200, contact ? { contact: shown(contact) } : {});
       },
     ],

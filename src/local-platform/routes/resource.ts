@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Router } from 'express';
 import { z } from 'zod';
 import type { Logger } from '../../observability/logger.ts';
 import type { MediaFolder } from '../store/media.ts';
+import type { ContactRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { ReplyFates } from '../outbound/reply-fates.ts';
 import type { MessageRow } from '../store/rows.ts';
@@ -24,6 +25,8 @@ export interface RouteContext {
   readonly onBounced: (reply: MessageRow) => void;
   /** Called once a customer's message is durable. */
   readonly onMessage: (conversationId: string) => void;
+  /** Called once an event of a contact is durable. */
+  readonly onEvent: (contact: ContactRow) => void;
 }
 
 /** Adds a path with its handlers; other methods are answered with 405 and `Allow` (RFC 9110 §15.5.6). */

@@ -175,6 +175,25 @@ describeConsole('People at the desk', (test) => {
     expect(sent[1]).toMatchObject({ from: OUR_NUMBER, to: THEIR_NUMBER, body: 'We open at nine.' });
   });
 
+  test('are told that a number has opted out before they write, and can still add a note', async (visit) => {
+    const { page, gateway } = await visit({ gateway: PEOPLE });
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf('human'), Body: 'Human please' });
+    await openFirst(page);
+    const notice = page.getByText('This number has opted out of texts.');
+    expect(await notice.count()).toBe(0);
+    const stop = { Body: 'STOP', OptOutType: 'STOP' };
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf('stop'), ...stop });
+    await notice.waitFor();
+    await answerField(page).fill('Please stay');
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Note', exact: true }).click();
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await turn(page, 'Please stay').getByText('internal note').waitFor();
+    const start = { Body: 'START', OptOutType: 'START' };
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf('start'), ...start });
+    await notice.waitFor({ state: 'detached' });
+  });
+
   test('see each other, and do not overwrite what the other one did', async (visit) => {
     const { page, context, gateway } = await visit({ gateway: PEOPLE });
     await question(gateway);

@@ -50,6 +50,12 @@ const say = (text: string, files: readonly string[] = []) =>
 const shown = (platform: LocalPlatform, { ticket_id: id }: Message): DeskTicket =>
   platform.desk.ticket(SHOP.shopId, String(id));
 
+const aText = (content: string) => ({
+  contact: { phone: '+15550002222' },
+  conversation: { direction: 'inbound', type: 'sms', agent_contact: '+15550001111' },
+  message: { content },
+});
+
 const statusIs = (platform: LocalPlatform, message: Message, status: string) =>
   waitFor(status, async () => (await ticketOf(platform, message)).status === status);
 
@@ -190,11 +196,7 @@ describe('a reply', () => {
   test('by SMS is plain text, without files', async () => {
     const dir = newFolder();
     const platform = await withAgent({ dir });
-    const { body: question } = await create(platform, {
-      contact: { phone: '+15550002222' },
-      conversation: { direction: 'inbound', type: 'sms', agent_contact: '+15550001111' },
-      message: { content: 'A human!' },
-    });
+    const { body: question } = await create(platform, aText('A human!'));
     await statusIs(platform, question, 'WaitingUser');
     const file = await platform.desk.upload(SHOP.shopId, {
       ...{ name: 'a.txt', type: 'text/plain', content: Readable.from([Buffer.from('a')]) },
@@ -213,6 +215,32 @@ describe('a reply', () => {
     expect(JSON.parse(log[1] ?? '')).toMatchObject({
       ...{ from: '+15550001111', to: '+15550002222', text: 'We open at nine.' },
     });
+  });
+
+  test('to a number that has opted out is refused until it opts in again; a note is not', async () => {
+    let isOptedOut = true;
+    const route = { transport: 'sms', ours: '+15550001111', theirs: '+15550002222' } as const;
+    const platform = await withAgent({
+      replies: { findTextRoute: () => Promise.resolve({ ...route, isOptedOut }) },
+    });
+    const { body: question } = await create(platform, aText('A human!'));
+    await statusIs(platform, question, 'WaitingUser');
+    await waitFor('FAILED', () => shown(platform, question).messages[1]?.fate?.state === 'failed');
+    const id = String(question.ticket_id);
+    expect(await platform.desk.isOptedOut(SHOP.shopId, id)).toBe(true);
+    const refused = await refusalOf(platform.desk.reply(seen(platform, question), say('Hello?')));
+    expect(refused).toMatchObject({
+      ...{ kind: 'conflict', message: expect.stringContaining('opted out') },
+      changes: [],
+    });
+    expect(shown(platform, question)).toMatchObject({ status: 'WaitingUser' });
+    await platform.desk.note(seen(platform, question), say('Call them.'));
+    isOptedOut = false;
+    expect(await platform.desk.isOptedOut(SHOP.shopId, id)).toBe(false);
+    await platform.desk.reply(seen(platform, question), say('Hello?'));
+    await waitFor('DELIVERED', () =>
+      shown(platform, question).messages.some(({ fate }) => fate?.state === 'sent'),
+    );
   });
 
   test.each([
@@ -308,6 +336,17 @@ describe('several persons', () => {
     await next(platform, question, 'And now?');
     expect(heard.slice(before + 1)).toContainEqual(changed);
   });
+});
+
+test('people hear of an event of the customer, such as an opt-out, which is no message', async () => {
+  const heard: unknown[] = [];
+  const platform = await startPlatform({ onTicketChanged: (changed) => heard.push(changed) });
+  const { body: question } = await create(platform, anEmail());
+  const event = { name: 'SMS opt-out', event_time: '2026-04-01T08:00:00Z' };
+  const contact = { email: 'ann@example.com' };
+  await call(platform, 'POST', '/events/', { body: { ...event, contact } });
+  const changed = { shopId: SHOP.shopId, id: question.ticket_id };
+  expect(heard).toEqual([changed, changed]);
 });
 
 describe('the agent', () => {

@@ -103,6 +103,11 @@ export const deskTicket = named(
     conversationId: z.string(),
     contactId: z.string().optional(),
     replyTo: text('The address or number that a reply goes to.').optional(),
+    optedOut: z
+      .boolean()
+      .describe(
+        'Whether the number has opted out (STOP): a reply is refused until it texts START.',
+      ),
     waitingSince: time('Absent while the customer does not wait').optional(),
     completedAt: time().optional(),
     agent: z

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { orToast, toast } from '../../ui/overlays.tsx';
 import { Select } from '../../ui/field.tsx';
+import { Note } from '../../ui/page-parts.tsx';
 import type { DeskTicketView } from '../../../contract.ts';
 import { type Draft, EMPTY, isEmpty, keepDraft, readDraft, withInserted } from './draft.ts';
 import { TextsDialog } from './texts-dialog.tsx';
@@ -40,6 +41,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
   const { isNote, text, format } = draft;
   const [isChoosing, setChoosing] = useState(false);
   const at = useRef(0);
+  const isStopped = ticket.optedOut && !isNote;
   const mayAttach = isNote || ticket.channel === 'email';
   const to = [ticket.replyTo, CHANNEL_WORDS[ticket.channel]].filter(Boolean).join(' ');
   const label = isNote ? 'Internal note, which the customer never gets' : `Reply to ${to}`;
@@ -69,6 +71,12 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
           {label}
         </label>
       </div>
+      {isStopped && (
+        <Note tone="warning" icon="alert">
+          <b>This number has opted out of texts.</b> No reply goes out, from the agent or from
+          people, until the customer texts START. Reach them in another way, or write a note.
+        </Note>
+      )}
       <textarea
         id="composer-text"
         ref={fieldRef}
@@ -95,7 +103,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
           look="primary"
           icon={isNote ? 'lock' : 'send'}
           {...{ busy }}
-          disabled={isEmpty(draft)}
+          disabled={isEmpty(draft) || isStopped}
         >
           {isNote ? 'Add note' : 'Send'}
         </Button>

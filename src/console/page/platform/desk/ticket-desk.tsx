@@ -76,7 +76,7 @@ function Ticket({ ticket: newest, reload, onChanged }: LoadedProps) {
     field.current?.focus();
   };
   const post = async () => {
-    if (isEmpty(draft) || busy !== undefined) return;
+    if (isEmpty(draft) || busy !== undefined || (newest.optedOut && !draft.isNote)) return;
     const { isNote, text, format, files } = draft;
     const body = { text, format: isNote ? 'TEXT' : format, files: files.map((file) => file.id) };
     if (!(await act(isNote ? 'note' : 'reply', body))) return;

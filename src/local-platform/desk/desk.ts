@@ -131,7 +131,7 @@ export class Desk {
     const { store } = this.#parts;
     const { ticket, conversation } = this.#found(shopId.toLowerCase(), id);
     const seq = before === undefined ? FIRST : this.#seqOf(ticket, before);
-    const found = store.desk.messagesBefore(conversation.id, seq, MESSAGES_MAX + 1);
+    const { messages, hasEarlier } = store.desk.messagesBefore(conversation.id, seq, MESSAGES_MAX);
     const last = store.messages.lastOfCustomer(conversation.id);
     const replyTo = last && senderOf(store, conversation, last);
     const { waits_since: since, completed_at: completedAt } = ticket;
@@ -144,9 +144,9 @@ export class Desk {
       ...(since !== null && { waitingSince: Date.parse(since) }),
       ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
       agent: this.#agentIn(ticket, conversation),
-      messages: found.slice(-MESSAGES_MAX).map((row) => shownMessage(store, row)),
+      messages: messages.map((row) => shownMessage(store, row)),
       otherChannels: otherChannelsOf(store, { ticket, conversation }),
-      hasEarlier: found.length > MESSAGES_MAX,
+      hasEarlier,
       steps: store.desk.stepsAfter(ticket.id, 0).map((row) => shownStep(store, row)),
     };
   }

@@ -1,6 +1,7 @@
 import { type DeskChange, DeskRefused } from '../../domain/desk.ts';
 import { excerptOf } from '../plain-text.ts';
-import type { MessageRow, TicketRow } from '../store/rows.ts';
+import type { MessageHead } from '../store/desk-table.ts';
+import type { TicketRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { shownStep } from './shown.ts';
 
@@ -35,7 +36,7 @@ export function changesSince(store: Store, ticket: TicketRow, version: string): 
     : changes;
 }
 
-function changeBy(store: Store, row: MessageRow): DeskChange {
+function changeBy(store: Store, row: MessageHead): DeskChange {
   const who = row.user_id === null ? undefined : store.desk.nameOf(row.user_id);
   const byTeam = row.user_id === null ? 'agent_reply' : row.type === 'Internal' ? 'note' : 'reply';
   return {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DeskStep } from '../../domain/desk.ts';
+import { LIMITS } from '../open-points.ts';
 import { type Db, statements } from './database.ts';
+import { fitting } from './listing.ts';
 import type { MessageRow, TicketRow } from './rows.ts';
 
 export interface StepRow {
@@ -11,6 +13,9 @@ export interface StepRow {
   assignee_id: string | null;
   at: string;
 }
+
+/** What is told of a message that somebody has not read. */
+export type MessageHead = Pick<MessageRow, 'user_id' | 'role' | 'type' | 'created_at' | 'text'>;
 
 interface TurnChange {
   readonly id: string;
@@ -42,6 +47,13 @@ export function deskTable(db: Db) {
     `SELECT substr(text, 1, 1000) AS words FROM messages
      WHERE conversation_id = ? AND role = 'customer' ORDER BY seq DESC LIMIT 1`,
   );
+  const weighed = rows<
+    [conversationId: string, before: number, limit: number],
+    { seq: number; bytes: number }
+  >(
+    `SELECT seq, octet_length(content) + octet_length(text) AS bytes FROM messages
+     WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  );
   const page = rows<[conversationId: string, before: number, limit: number], MessageRow>(
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   );
@@ -59,12 +71,20 @@ export function deskTable(db: Db) {
     ),
     /** How many tickets wait, and since when the first of them. */
     countWaiting: (shop: string, status: string) => waiting(shop, status),
-    /** The newest messages before one, notes too, oldest first. */
-    messagesBefore: (conversationId: string, before: number, limit: number): MessageRow[] =>
-      page(conversationId, before, limit).reverse(),
-    /** The messages after one, notes too, oldest first. */
-    messagesAfter: rows<[conversationId: string, seq: number, limit: number], MessageRow>(
-      `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    /**
+     * The newest messages before one, notes too, oldest first, and whether there are earlier ones.
+     * Large messages are fewer, since a customer may write many of 2 MB; there is at least one.
+     */
+    messagesBefore(conversationId: string, before: number, limit: number) {
+      const found = weighed(conversationId, before, limit + 1);
+      const count = Math.min(limit, fitting({ max: LIMITS.messagesPageMaxBytes }, found));
+      const messages = page(conversationId, before, count).reverse();
+      return { messages, hasEarlier: found.length > count };
+    },
+    /** The messages after one with the beginnings of their texts, notes too, oldest first. */
+    messagesAfter: rows<[conversationId: string, seq: number, limit: number], MessageHead>(
+      `SELECT user_id, role, type, created_at, substr(text, 1, 4000) AS text FROM messages
+       WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
     /** The beginning of the customer's last message. */
     lastWords: (conversationId: string): string => lastWords(conversationId)?.words ?? '',

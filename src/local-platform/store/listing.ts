@@ -92,10 +92,10 @@ interface Weighed {
   readonly bytes: number;
 }
 
-/** How many of the rows fit into a page. */
-function fitting(weight: Weight, rows: readonly Weighed[]): number {
+/** How many of the rows fit into a page: at least one. */
+export function fitting({ max }: Pick<Weight, 'max'>, rows: readonly Weighed[]): number {
   let bytes = 0;
-  const at = rows.findIndex((row) => (bytes += row.bytes) > weight.max);
+  const at = rows.findIndex((row) => (bytes += row.bytes) > max);
   return Math.max(1, at < 0 ? rows.length : at);
 }
 

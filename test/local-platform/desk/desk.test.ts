@@ -473,6 +473,26 @@ test('shows the newest messages of a long conversation, and the earlier ones on 
   expect(earlier.hasEarlier).toBe(false);
 });
 
+test('shows few of large messages at once, and what a changed ticket says by its beginning', async () => {
+  const platform = await startPlatform();
+  const large = 'x'.repeat(900_000);
+  const { body: first } = await create(platform, anEmail({ message: { content: `1${large}` } }));
+  const before = seen(platform, first);
+  for (const n of [2, 3]) await next(platform, first, `${n}${large}`);
+  // Each is stored twice, with its markup and without.
+  const page = shown(platform, first);
+  expect(page.messages.map(({ text }) => text.slice(0, 2))).toEqual(['3x']);
+  expect(page.hasEarlier).toBe(true);
+  const earlier = platform.desk.ticket(SHOP.shopId, page.id, page.messages[0]?.id);
+  expect(earlier.messages.map(({ text }) => text.slice(0, 2))).toEqual(['2x']);
+  expect(earlier.hasEarlier).toBe(true);
+  const { changes } = await refusalOf(platform.desk.complete(before));
+  expect(changes.map(({ text = '' }) => [text[0], text.length])).toEqual([
+    ['2', 200],
+    ['3', 200],
+  ]);
+});
+
 test('a ticket or message of another shop is not found', async () => {
   const platform = await startPlatform();
   const { body: ours } = await create(platform, anEmail());

@@ -145,7 +145,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'messages that the agent does not answer',
-    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
+    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open; for the last two reasons it is WaitingUser, because a customer may wait`,
   ],
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
   [

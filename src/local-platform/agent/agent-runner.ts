@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } from './agent.ts';
 import { handOverUnanswered } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
-import { reasonNotToReply } from './reply-policy.ts';
+import { FOR_A_PERSON, reasonNotToReply } from './reply-policy.ts';
 
 const CONVERSATIONS_AT_ONCE = 4;
 const RETRY_FIRST_MS = 2000;
@@ -58,7 +58,8 @@ interface Retry {
  * | the agent | the message |
  * | --- | --- |
  * | answers | is answered; the ticket is WaitingContact, Open while later messages are unanswered, or WaitingUser when a person takes over |
- * | has no answer, or must not answer | is marked as answered; its ticket stays New or Open for a person |
+ * | has answered too often | is marked as answered; its ticket is WaitingUser |
+ * | has no answer, or must not answer | is marked as answered; its ticket stays New or Open |
  * | is unavailable | stays unanswered and is retried after 2 s, 4 s … 5 min, also across restarts |
  * | is still unavailable `giveUpAfterMs` after the arrival | is handed to a person; a reply tells the customer |
  */
@@ -180,8 +181,8 @@ export class AgentRunner {
   }
 
   /**
-   * Leaves the message without an answer. An escalated conversation's ticket is WaitingUser; another
-   * ticket does not stay WaitingContact, because the customer has written.
+   * Leaves the message without an answer. The ticket is WaitingUser when a person has to answer
+   * instead; another one does not stay WaitingContact, because the customer has written.
    */
   async #skip(message: MessageRow, reason: string | undefined): Promise<void> {
     const { store, logger, now } = this.#options;
@@ -189,7 +190,7 @@ export class AgentRunner {
       if (!store.messages.markAnswered(message.id)) return;
       const isWaiting =
         store.tickets.byId(message.shop, message.ticket_id)?.status === 'WaitingContact';
-      if (reason === 'escalated') store.tickets.setTurn(message, 'WaitingUser', now());
+      if (FOR_A_PERSON.has(reason)) store.tickets.setTurn(message, 'WaitingUser', now());
       else if (isWaiting) store.tickets.setTurn(message, 'Open', now());
     });
     logger.info('agent.silent', { messageId: message.id, reason });

@@ -17,6 +17,11 @@ export type NoReplyReason =
   | 'repeated'
   | 'too_fast';
 
+/** Why the agent leaves a message to people: the customer may still wait for an answer. */
+export const FOR_A_PERSON: ReadonlySet<string | undefined> = new Set<NoReplyReason>([
+  ...(['escalated', 'repeated', 'too_fast'] as const),
+]);
+
 const TEN_MINUTES_MS = 600_000;
 const DAY_MS = 86_400_000;
 

@@ -185,7 +185,7 @@ describe('an answer to a message that is no longer the last one', () => {
     expect(await conversationOf(platform, body)).toMatchObject({ status: 'open' });
   });
 
-  it('no answer: the ticket is open for a person', async () => {
+  it('no answer, since there were many: the ticket waits for a person', async () => {
     const late = lateAgent({ text: 'Yes.', escalate: false });
     const { platform, silent } = await withSilence({ agent: late.agent });
     const { body } = await create(platform, chat('0'));
@@ -196,7 +196,9 @@ describe('an answer to a message that is no longer the last one', () => {
     late.go();
     await silent(last, 'too_fast');
     expect(await answersIn(platform, body)).toHaveLength(10);
-    expect(await ticketOf(platform, body)).toMatchObject({ status: 'Open' });
+    // A customer may wait for the rest.
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
+    expect(platform.desk.queue(SHOP.shopId, 10)).toMatchObject([{ id: body.ticket_id }]);
   });
 
   it('an escalation: the ticket’s last message is the reply', async () => {
@@ -329,6 +331,7 @@ describe('no answer to', () => {
     const fourth = await create(platform, again);
     await silent(fourth.body, 'repeated');
     expect(await answersIn(platform, body)).toHaveLength(3);
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
   });
 
   it('an escalated conversation, whose ticket stays WaitingUser', async () => {

@@ -156,6 +156,7 @@ function assemble(
     ...{ store, now, onReply: onReplyStored },
     onChanged: (conversationId) => desk.changed(conversationId),
   });
+  desk.served(served.names.keys());
   let url = '';
   let stopped: Promise<void> | undefined;
   const context: RouteContext = {
@@ -208,6 +209,7 @@ function assemble(
     serve: (shops, withoutAgent) => {
       served.replace(shops, withoutAgent);
       addShops();
+      desk.served(served.names.keys());
     },
     stop,
   };

@@ -96,6 +96,21 @@ export class Desk {
     }
   }
 
+  /**
+   * Called when shops are served. Where an agent begins, what waits for people goes on waiting for
+   * them: the agent has never been given it, and answers in other conversations.
+   */
+  served(shops: Iterable<string>): void {
+    const { store, agentListens } = this.#parts;
+    const now = new Date(this.#parts.now()).toISOString();
+    for (const shop of shops) {
+      const hasAgent = agentListens(shop);
+      // First, so that it is made up for after a crash.
+      if (hasAgent && store.shops.isOnlyPeople(shop)) store.desk.leaveToPeople({ shop, now });
+      store.shops.setOnlyPeople(shop, !hasAgent);
+    }
+  }
+
   count(shopId: string): WaitingCount {
     const shop = shopId.toLowerCase();
     const counts = this.#waitingStatuses(shop).map((status) =>

@@ -14,6 +14,12 @@ export interface StepRow {
   at: string;
 }
 
+/** Tickets of a shop that wait, and that no agent is about to answer. */
+const LEFT_TO_PEOPLE = `
+  shop = @shop AND status IN ('New', 'Open') AND waits_since IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM messages m INDEXED BY messages_unanswered
+    WHERE m.unanswered = 1 AND m.conversation_id = tickets.conversation_id)`;
+
 /** What is told of a message that somebody has not read. */
 export type MessageHead = Pick<MessageRow, 'user_id' | 'role' | 'type' | 'created_at' | 'text'>;
 
@@ -56,6 +62,13 @@ export function deskTable(db: Db) {
   );
   const page = rows<[conversationId: string, before: number, limit: number], MessageRow>(
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  );
+  const haveConversations = run<[{ shop: string; now: string }]>(
+    `UPDATE conversations SET resolution = 'human', updated_at = @now WHERE id IN
+       (SELECT conversation_id FROM tickets WHERE ${LEFT_TO_PEOPLE})`,
+  );
+  const waitForPeople = run<[{ shop: string; now: string }]>(
+    `UPDATE tickets SET status = 'WaitingUser', updated_at = @now WHERE ${LEFT_TO_PEOPLE}`,
   );
   return {
     /** The stable id of a person, which is assigned when they first do something. */
@@ -108,6 +121,11 @@ export function deskTable(db: Db) {
          waits_since = iif(@status IN ('Open', 'WaitingUser'), coalesce(waits_since, @now), NULL)
        WHERE id = @id`,
     ),
+    /** What waits in the shop waits for people, whose conversations they are. */
+    leaveToPeople(left: { readonly shop: string; readonly now: string }): void {
+      haveConversations(left);
+      waitForPeople(left);
+    },
     /** The agent no longer answers what it has not answered yet. */
     takeFromAgent: run<[conversationId: string]>(
       `UPDATE messages SET unanswered = 0 WHERE unanswered = 1 AND conversation_id = ?`,

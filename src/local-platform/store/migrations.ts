@@ -295,4 +295,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sent_parts_message ON sent_parts(message_id, part);
   ALTER TABLE departures ADD COLUMN queued_at INTEGER;
   `,
+  // Whether only people answered in a shop when it was last served.
+  `ALTER TABLE shops ADD COLUMN only_people INTEGER NOT NULL DEFAULT 0;`,
 ];

@@ -63,7 +63,7 @@ export type ShopTable = ReturnType<typeof shopTable>;
 
 /** The shops' agent ids and ticket numbers, and the platform's secrets. */
 export function shopTable(db: Db) {
-  const { one, run } = statements(db);
+  const { one, has, run } = statements(db);
   const add = run<[shop: string, agentId: string]>(
     `INSERT INTO shops (shop, agent_id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
   );
@@ -72,6 +72,9 @@ export function shopTable(db: Db) {
   );
   const nextTicket = one<[shop: string], { tickets: number }>(
     `UPDATE shops SET tickets = tickets + 1 WHERE shop = ? RETURNING tickets`,
+  );
+  const setOnlyPeople = run<[{ shop: string; isOnly: number }]>(
+    `UPDATE shops SET only_people = @isOnly WHERE shop = @shop AND only_people <> @isOnly`,
   );
   const addSecret = run<[name: string, value: Buffer]>(
     `INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
@@ -83,6 +86,10 @@ export function shopTable(db: Db) {
     /** The shop must have been added. */
     agentId: (shop: string): string => agent(shop).agent_id,
     nextTicketNumber: (shop: string): number => nextTicket(shop).tickets,
+    /** Whether only people answered in the shop when it was last served. */
+    isOnlyPeople: has<[shop: string]>(`SELECT 1 FROM shops WHERE shop = ? AND only_people = 1`),
+    setOnlyPeople: (shop: string, isOnly: boolean) =>
+      setOnlyPeople({ shop, isOnly: isOnly ? 1 : 0 }),
     /** 32 random bytes, generated at the first call and stored. */
     secret(name: string): Buffer {
       addSecret(name, randomBytes(32));

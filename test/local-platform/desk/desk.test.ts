@@ -106,6 +106,35 @@ describe('the queue', () => {
     expect(platform.desk.count(SHOP.shopId)).toMatchObject({ waiting: 1 });
   });
 
+  test.each([
+    ['by a reload', false],
+    ['between two runs', true],
+  ])(
+    'keeps what waits in a shop where an agent begins %s; new questions are for the agent',
+    async (_when, hasRestarted) => {
+      const dir = newFolder();
+      const first = await startPlatform({
+        ...{ dir, agent: { kind: 'custom', agent }, withoutAgent: [SHOP.shopId] },
+      });
+      const { body: left } = await create(first, anEmail());
+      if (hasRestarted) await first.stop();
+      else first.serve([SHOP, OTHER], [OTHER.shopId]);
+      const platform = hasRestarted ? await withAgent({ dir }) : first;
+      expect(platform.desk.queue(SHOP.shopId, 10)).toMatchObject([{ id: left.ticket_id }]);
+      await next(platform, left, 'Is anybody there?');
+      const { body: asked } = await create(platform, anEmail());
+      await statusIs(platform, asked, 'WaitingContact');
+      expect(shown(platform, left)).toMatchObject({ status: 'WaitingUser', agent: 'silent' });
+      expect(shown(platform, left).messages.map(({ from }) => from)).toEqual([
+        ...['customer', 'customer'],
+      ]);
+      // It is made once.
+      platform.serve([SHOP, OTHER], [OTHER.shopId]);
+      await platform.desk.handBack(seen(platform, left));
+      await statusIs(platform, left, 'WaitingContact');
+    },
+  );
+
   test('a ticket that waited in an earlier version of the database waits since its last message', async () => {
     const dir = newFolder();
     const platform = await withAgent({ dir });
@@ -116,7 +145,7 @@ describe('the queue', () => {
     const db = new Database(join(dir, 'platform.sqlite'));
     db.exec(`DROP INDEX tickets_waiting; ALTER TABLE tickets DROP COLUMN waits_since;
       DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
-      ALTER TABLE departures DROP COLUMN queued_at`);
+      ALTER TABLE departures DROP COLUMN queued_at; ALTER TABLE shops DROP COLUMN only_people`);
     db.pragma('user_version = 6');
     db.close();
     const later = await withAgent({ dir });

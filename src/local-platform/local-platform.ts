@@ -176,6 +176,7 @@ function assemble(
   sockets.attach(listener.server);
 
   const start = async () => {
+    await desk.removeUnsentFiles();
     await media.sweep((id) => store.media.byLink(id) !== undefined);
     const port = await listener.listen(options.host, options.port);
     url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;

@@ -35,6 +35,10 @@ const TEXTS_MAX = 20;
 /** Of a contact: somebody has one of the newest open. */
 const TICKETS_MAX = 20;
 const FIRST = Number.MAX_SAFE_INTEGER;
+/** How long an uploaded file waits for its message. */
+const UNSENT_FILE_MS = 24 * 60 * 60 * 1000;
+/** Of all files that wait, so that nobody at the desk can fill the disk of the gateway. */
+const UNSENT_FILES_MAX_BYTES = 512 * 1024 * 1024;
 
 export interface DeskParts {
   readonly store: Store;
@@ -76,6 +80,7 @@ interface Changing extends Authoring {
  */
 export class Desk {
   readonly #parts: DeskParts;
+  #uploads = 0;
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
@@ -272,22 +277,46 @@ export class Desk {
     onHandedBack(conversationId);
   }
 
-  /** Stores a file for a message. @throws {DeskRefused} it is too large */
+  /**
+   * Stores a file for a message, which has to be sent within a day.
+   * @throws {DeskRefused} it is too large, or there are too many
+   */
   async upload(shopId: string, { name, type, content }: UploadedFile): Promise<DeskFile> {
     const { store, media, now } = this.#parts;
-    const file = await media.store(Readable.from(limited(content), { objectMode: false }));
-    const row = await store.write(() =>
-      store.media.create({
-        id: file.id,
-        shop: shopId.toLowerCase(),
-        type: file.sniffedType ?? type,
-        original_name: name,
-        permission: 'private',
-        size: file.size,
-        created_at: new Date(now()).toISOString(),
-      }),
-    );
-    return { id: row.id, name, type: row.type, bytes: row.size };
+    await this.removeUnsentFiles();
+    // Of those that are on their way, too.
+    const most = store.desk.unsentBytes() + (this.#uploads + 1) * DESK_FILES_MAX_BYTES;
+    if (most > UNSENT_FILES_MAX_BYTES) {
+      throw new DeskRefused('invalid', 'Too many files wait for their message: try again tomorrow');
+    }
+    this.#uploads += 1;
+    try {
+      const file = await media.store(Readable.from(limited(content), { objectMode: false }));
+      const at = new Date(now()).toISOString();
+      const row = await store.write(() => {
+        store.desk.addUnsentFile(file.id, at);
+        return store.media.create({
+          id: file.id,
+          shop: shopId.toLowerCase(),
+          type: file.sniffedType ?? type,
+          original_name: name,
+          permission: 'private',
+          size: file.size,
+          created_at: at,
+        });
+      });
+      return { id: row.id, name, type: row.type, bytes: row.size };
+    } finally {
+      this.#uploads -= 1;
+    }
+  }
+
+  /** Removes what was uploaded and never sent: an erasure does not find a file without a message. */
+  async removeUnsentFiles(): Promise<void> {
+    const { store, media, now } = this.#parts;
+    const until = new Date(now() - UNSENT_FILE_MS).toISOString();
+    const ids = await store.write(() => store.desk.removeUnsentFiles(until));
+    for (const id of ids) await media.remove(id);
   }
 
   /** A file of the shop, with its path on the disk. */

@@ -30,6 +30,7 @@ export function storeMessage(
   const { content, format } = contentOf(conversation, message, isInternal);
   const question = store.messages.lastOfCustomer(conversation.id);
   const id = randomUUID();
+  for (const file of files) store.desk.fileSent(file.id);
   return store.messages.create(
     {
       ...{ id, shop: ticket.shop, conversationId: conversation.id, ticketId: ticket.id },

@@ -70,6 +70,13 @@ export function deskTable(db: Db) {
   const waitForPeople = run<[{ shop: string; now: string }]>(
     `UPDATE tickets SET status = 'WaitingUser', updated_at = @now WHERE ${LEFT_TO_PEOPLE}`,
   );
+  const unsentBytes = one<[], { bytes: number }>(
+    `SELECT coalesce(sum(m.size), 0) AS bytes FROM unsent_files f JOIN media m ON m.id = f.media_id`,
+  );
+  const forgetUnsent = rows<[until: string], { media_id: string }>(
+    `DELETE FROM unsent_files WHERE at < ? RETURNING media_id`,
+  );
+  const removeMedia = run<[id: string]>(`DELETE FROM media WHERE id = ?`);
   return {
     /** The stable id of a person, which is assigned when they first do something. */
     personId(name: string): string {
@@ -125,6 +132,19 @@ export function deskTable(db: Db) {
     leaveToPeople(left: { readonly shop: string; readonly now: string }): void {
       haveConversations(left);
       waitForPeople(left);
+    },
+    /** A file that somebody has uploaded for a message that they write. */
+    addUnsentFile: run<[mediaId: string, at: string]>(
+      `INSERT INTO unsent_files (media_id, at) VALUES (?, ?)`,
+    ),
+    /** A message has the file. */
+    fileSent: run<[mediaId: string]>(`DELETE FROM unsent_files WHERE media_id = ?`),
+    unsentBytes: (): number => unsentBytes().bytes,
+    /** Removes the records of files that no message got by then. @returns their ids */
+    removeUnsentFiles(until: string): string[] {
+      const ids = forgetUnsent(until).map(({ media_id: id }) => id);
+      for (const id of ids) removeMedia(id);
+      return ids;
     },
     /** The agent no longer answers what it has not answered yet. */
     takeFromAgent: run<[conversationId: string]>(

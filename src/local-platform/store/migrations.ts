@@ -295,6 +295,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sent_parts_message ON sent_parts(message_id, part);
   ALTER TABLE departures ADD COLUMN queued_at INTEGER;
   `,
-  // Whether only people answered in a shop when it was last served.
-  `ALTER TABLE shops ADD COLUMN only_people INTEGER NOT NULL DEFAULT 0;`,
+  // Whether only people answered in a shop when it was last served; people's files without a message.
+  `
+  ALTER TABLE shops ADD COLUMN only_people INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE unsent_files (media_id TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -145,7 +145,8 @@ describe('the queue', () => {
     const db = new Database(join(dir, 'platform.sqlite'));
     db.exec(`DROP INDEX tickets_waiting; ALTER TABLE tickets DROP COLUMN waits_since;
       DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
-      ALTER TABLE departures DROP COLUMN queued_at; ALTER TABLE shops DROP COLUMN only_people`);
+      DROP TABLE unsent_files; ALTER TABLE departures DROP COLUMN queued_at;
+      ALTER TABLE shops DROP COLUMN only_people`);
     db.pragma('user_version = 6');
     db.close();
     const later = await withAgent({ dir });
@@ -564,6 +565,51 @@ test('a note and its file are erased with the person that they are about', async
     eraser.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n;
   expect(['messages', 'tickets', 'ticket_steps', 'media'].map(left)).toEqual([0, 0, 0, 0]);
   expect(existsSync(join(dir, 'media', file.id))).toBe(false);
+});
+
+const upload = ({ desk }: LocalPlatform, name: string, bytes: number) =>
+  desk.upload(SHOP.shopId, {
+    ...{ name, type: 'application/octet-stream' },
+    content: Readable.from(Array.from({ length: bytes / 1024 }, () => Buffer.alloc(1024))),
+  });
+
+test('a file that no message gets within a day is removed; one of a message is kept', async () => {
+  const dir = newFolder();
+  let now = Date.parse('2026-04-01T08:00:00Z');
+  const platform = await withAgent({ dir, clock: () => now });
+  const question = await escalated(platform);
+  const sent = await upload(platform, 'sent', 1024);
+  const unsent = await upload(platform, 'unsent', 1024);
+  await platform.desk.note(seen(platform, question), say('Look.', [sent.id]));
+  now += 23 * 3_600_000;
+  const later = await upload(platform, 'later', 1024);
+  expect(platform.desk.file(SHOP.shopId, unsent.id)).toBeDefined();
+  now += 2 * 3_600_000;
+  await platform.stop();
+  const next = await withAgent({ dir, clock: () => now });
+  expect(next.desk.file(SHOP.shopId, unsent.id)).toBeUndefined();
+  const left = readdirSync(join(dir, 'media')).filter((name) => name !== 'tmp');
+  expect(left.toSorted()).toEqual([sent.id, later.id].toSorted());
+});
+
+test('files that wait for their message take a limited part of the disk', async () => {
+  const dir = newFolder();
+  const platform = await withAgent({ dir });
+  const question = await escalated(platform);
+  // Each of those on their way counts as the largest one.
+  const done = await Promise.allSettled(
+    Array.from({ length: 40 }, () => upload(platform, 'x', 1024)),
+  );
+  expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(34);
+  const file = await upload(platform, 'large', 1024);
+  const { default: Database } = await import('better-sqlite3');
+  const db = new Database(join(dir, 'platform.sqlite'));
+  db.prepare('UPDATE media SET size = 512 * 1024 * 1024 WHERE id = ?').run(file.id);
+  const refused = await refusalOf(upload(platform, 'x', 1024));
+  expect(refused.message).toMatch(/Too many files/);
+  db.prepare('UPDATE media SET size = 1024 WHERE id = ?').run(file.id);
+  db.close();
+  await platform.desk.note(seen(platform, question), say('Look.', [file.id]));
 });
 
 test('a file beyond the limit is refused and not kept', async () => {

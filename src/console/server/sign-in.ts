@@ -53,7 +53,7 @@ interface Credentials {
 export interface Caller {
   /** As in the audit log. */
   readonly operator: string;
-  /** Of a program with a token: operator, since the token's scope says what it may do. */
+  /** Of a program with a token: that of the person who made it. */
   readonly role: Role;
   readonly address: string;
   readonly session?: LiveSession;
@@ -174,9 +174,13 @@ export class SignIn {
     if (hasEnded(token, this.#parts.clock())) {
       throw new Refusal('signed_out', 'The token has expired');
     }
-    await this.#parts.tokens.noteUse(token);
+    const { operators, tokens } = this.#parts;
+    await tokens.noteUse(token);
     const operator = tokenActor(token);
-    return { operator, role: 'operator', address: this.#parts.network(req), token };
+    // A token never permits more than its maker may do. One whose maker is not an account, such as
+    // that of a terminal, has its scope only.
+    const role = operators.has(token.madeBy) ? operators.roleOf(token.madeBy) : 'operator';
+    return { operator, role, address: this.#parts.network(req), token };
   }
 
   async #tokenOf(req: Request, hash: string): Promise<ApiToken | undefined> {

@@ -49,7 +49,7 @@ interface Reader {
   readonly role: Role;
   /** Undefined for a program. */
   readonly sessionId: string | undefined;
-  readonly tokenId: string | undefined;
+  readonly token: Caller['token'];
   /** When the reader's session expires. */
   readonly end: NodeJS.Timeout | undefined;
   lastWriteAt: number;
@@ -134,7 +134,7 @@ export class Stream {
       operator,
       role,
       sessionId: session?.id,
-      tokenId: token?.id,
+      token,
       end: session && this.#endOf(session),
       lastWriteAt: Date.now(),
     };
@@ -164,21 +164,21 @@ export class Stream {
       const isAffected =
         'session' in ended
           ? reader.sessionId === ended.session
-          : reader.operator === ended.operator;
+          : [reader.operator, reader.token?.madeBy].includes(ended.operator);
       if (isAffected) this.#dismiss(reader);
     }
   }
 
   /** Tokens are revoked at other gateways and by commands, too, so the store is asked. */
   async #checkTokens(): Promise<void> {
-    if (![...this.#readers].some(({ tokenId }) => tokenId !== undefined)) return;
+    if (![...this.#readers].some(({ token }) => token !== undefined)) return;
     // The store may answer later than the next time.
     if (this.#checking) return;
     this.#checking = true;
     try {
       const valid = await this.#parts.tokens.validIds();
       for (const reader of this.#readers) {
-        if (reader.tokenId !== undefined && !valid.has(reader.tokenId)) this.#dismiss(reader);
+        if (reader.token !== undefined && !valid.has(reader.token.id)) this.#dismiss(reader);
       }
     } catch (error) {
       this.#parts.logger.warn('console.failed', errorFields(error));

@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MadeApiToken, Session } from '../../../src/console/contract.ts';
 import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';
 import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { servedRoutes } from './admin-routes.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 import { PASSWORD } from './console-scene.ts';
+import { EventStream } from './event-stream.ts';
 
 const DESK = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
 const ANN = { name: 'ann', password: 'of-ann-herself' };
@@ -82,7 +84,7 @@ describe('the role desk', () => {
     expect((await desk.get('/api/platform/acme/tickets')).status).toBe(200);
   });
 
-  test('does not restrict tokens, which have scopes', async () => {
+  test('does not restrict the tokens of others, which have scopes', async () => {
     const operator = consoleClient(gateway.adminUrl);
     await operator.signIn(PASSWORD);
     const wanted = { name: 'ci', scope: 'read', lifetimeMs: null };
@@ -93,10 +95,17 @@ describe('the role desk', () => {
     expect((await stranger.ask('/metrics', { headers: { authorization } })).status).toBe(200);
   });
 
-  test('given or taken by a reload ends the sessions', async () => {
+  test('given or taken by a reload ends the sessions, and restricts the tokens of the person', async () => {
     const ann = consoleClient(gateway.adminUrl);
     await ann.signIn(ANN.password, ANN.name);
     expect((await ann.get('/api/overview')).status).toBe(200);
+    const wanted = { name: 'of-ann', scope: 'operate', lifetimeMs: null };
+    const { secret } = (await ann.post('/api/tokens', wanted)).body as MadeApiToken;
+    const program = consoleClient(gateway.adminUrl);
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await program.ask('/api/overview', { headers })).status).toBe(200);
+    const stream = new EventStream(program, headers);
+    await waitFor('an overview', () => stream.of('overview').length > 0, 50);
     const file = join(dir.path, 'gateway.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as { admin: object };
     const admin = { ...config.admin, operators: [DESK, { ...ANN, role: 'desk' }] };
@@ -105,6 +114,11 @@ describe('the role desk', () => {
     expect((await ann.get('/api/overview')).status).toBe(401);
     await ann.signIn(ANN.password, ANN.name);
     expect((await ann.get('/api/overview')).status).toBe(403);
+    await waitFor('the end of the stream', () => stream.ended, 50);
+    for (const path of ['/api/overview', '/metrics']) {
+      expect([path, (await program.ask(path, { headers })).status]).toEqual([path, 403]);
+    }
+    expect((await program.ask('/api/platform/desk/queue', { headers })).status).toBe(200);
     // Of others nothing has changed.
     expect((await desk.get('/api/session')).status).toBe(200);
   });

@@ -266,7 +266,9 @@ export class Desk {
         throw new DeskRefused('conflict', 'The ticket is completed: reopen it first');
       }
       const last = store.messages.lastOfCustomer(conversation.id);
-      const waits = ticket.waits_since !== null && last !== undefined;
+      // A reopened ticket waits for people, who may have answered what the customer wrote.
+      const waits =
+        ticket.waits_since !== null && last !== undefined && !store.desk.isAnswered(last);
       if (waits) store.desk.giveToAgent(last.id);
       store.desk.assign({ id: ticket.id, assigneeId: null });
       store.desk.setTurn({ id: ticket.id, status: waits ? 'Open' : 'WaitingContact', now });

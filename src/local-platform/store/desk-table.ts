@@ -31,7 +31,7 @@ interface TurnChange {
 
 /** What people at the desk read and change: the queue, who they are, and what they did. */
 export function deskTable(db: Db) {
-  const { row, rows, run, one } = statements(db);
+  const { row, rows, has, run, one } = statements(db);
   const addPerson = run<[userId: string, name: string]>(
     `INSERT INTO people (user_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`,
   );
@@ -69,6 +69,10 @@ export function deskTable(db: Db) {
   );
   const waitForPeople = run<[{ shop: string; now: string }]>(
     `UPDATE tickets SET status = 'WaitingUser', updated_at = @now WHERE ${LEFT_TO_PEOPLE}`,
+  );
+  const isAnswered = has<[conversationId: string, seq: number]>(
+    `SELECT 1 FROM messages WHERE conversation_id = ? AND seq > ? AND role = 'agent'
+     AND type = 'External' AND user_id IS NOT NULL AND status <> 'FAILED'`,
   );
   const unsentBytes = one<[], { bytes: number }>(
     `SELECT coalesce(sum(m.size), 0) AS bytes FROM unsent_files f JOIN media m ON m.id = f.media_id`,
@@ -150,6 +154,8 @@ export function deskTable(db: Db) {
     takeFromAgent: run<[conversationId: string]>(
       `UPDATE messages SET unanswered = 0 WHERE unanswered = 1 AND conversation_id = ?`,
     ),
+    /** Whether a person has answered a message of the customer; a reply that failed does not count. */
+    isAnswered: ({ seq, conversation_id: id }: MessageRow): boolean => isAnswered(id, seq),
     giveToAgent: run<[messageId: string]>(`UPDATE messages SET unanswered = 1 WHERE id = ?`),
   };
 }

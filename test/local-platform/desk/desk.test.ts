@@ -436,6 +436,22 @@ describe('the agent', () => {
     ]);
   });
 
+  test('is asked nothing again when a person has answered, and a reopened ticket is handed back', async () => {
+    const platform = await withAgent();
+    const question = await escalated(platform);
+    await platform.desk.reply(seen(platform, question), say('We have 41.'));
+    await platform.desk.complete(seen(platform, question));
+    await platform.desk.reopen(seen(platform, question));
+    await platform.desk.handBack(seen(platform, question));
+    expect(await ticketOf(platform, question)).toMatchObject({ status: 'WaitingContact' });
+    await next(platform, question, 'Thanks');
+    await statusIs(platform, question, 'WaitingContact');
+    expect(shown(platform, question).messages.map(({ text }) => text)).toEqual([
+      ...['A human, please', 'You said: A human, please', 'We have 41.'],
+      ...['Thanks', 'You said: Thanks'],
+    ]);
+  });
+
   test('is not there to be handed a ticket in a shop without one', async () => {
     const platform = await startPlatform();
     const { body: question } = await create(platform, anEmail());

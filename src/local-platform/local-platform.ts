@@ -23,7 +23,7 @@ import {
   RETRY_SCHEDULE,
   type RetrySchedule,
 } from './outbound/reply-sender.ts';
-import { SmsLog } from './outbound/sms.ts';
+import { PART_MAX_CHARS, SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
 import { type TextSender, ProviderSms } from './outbound/provider-sms.ts';
 import { Desk } from './desk/desk.ts';
@@ -147,6 +147,8 @@ function assemble(
   const desk = new Desk({
     ...{ store, media, now, agentListens },
     findTextRoute: options.replies?.findTextRoute,
+    textMaxChars: (shop, text) =>
+      options.replies?.texts?.get(shop)?.maxChars(text) ?? PART_MAX_CHARS,
     texts: textsDir === undefined ? undefined : new KnowledgeFolder(textsDir, logger),
     onReply: onReplyStored,
     onChanged: onTicketChanged,

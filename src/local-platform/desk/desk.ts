@@ -15,6 +15,7 @@ import {
 import { languageOf } from '../agent/language.ts';
 import type { KnowledgeFolder } from '../agent/knowledge-folder.ts';
 import { senderOf } from '../outbound/address-reply.ts';
+import { isTooLong } from '../outbound/sms.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf } from '../plain-text.ts';
 import type { MediaFolder } from '../store/media.ts';
@@ -22,6 +23,7 @@ import {
   type ContactRow,
   type ConversationRow,
   isWithPeople,
+  type MessageRow,
   type TicketRow,
 } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -48,6 +50,8 @@ export interface DeskParts {
   readonly agentListens: (shop: string) => boolean;
   /** Tells whether a number has opted out; undefined: none has. */
   readonly findTextRoute: FindTextRoute | undefined;
+  /** The limit for one part of a text of a shop. */
+  readonly textMaxChars: (shop: string, text: string) => number;
   /** The shop's own texts; undefined without a folder of them. */
   readonly texts: KnowledgeFolder | undefined;
   /** Called after each change of a ticket. */
@@ -187,6 +191,9 @@ export class Desk {
     const reply = await this.#change(seen, (changing) => {
       const { ticket, conversation } = changing;
       const stored = storeMessage(store, changing, message, false);
+      if (conversation.type === 'sms' && this.#isTooLong(stored)) {
+        throw new DeskRefused('invalid', 'The text is too long for SMS: it would be cut off');
+      }
       const at = { id: conversation.id, now: changing.now };
       store.tickets.recordMessage(
         ticket.id,
@@ -410,6 +417,10 @@ export class Desk {
     });
     this.changed(conversation.id);
     return result;
+  }
+
+  #isTooLong({ shop, content }: MessageRow): boolean {
+    return isTooLong(content, this.#parts.textMaxChars(shop, content));
   }
 
   /** From now on, people have the conversation. */

@@ -63,6 +63,10 @@ export function smsParts(text: string, maxChars = PART_MAX_CHARS, maxParts = PAR
   return [...parts, `${rest.slice(0, end).trimEnd()} ${ellipsis}`];
 }
 
+/** Whether `smsParts` cuts off the end of a text. */
+export const isTooLong = (text: string, maxChars: number): boolean =>
+  smsParts(text, maxChars, Infinity).length > PARTS_MAX;
+
 /** The end of the first part, which must be in the second half of the allowed length. */
 function endWithin(text: string, maxChars: number): number {
   const window = text.slice(0, maxChars + 1);

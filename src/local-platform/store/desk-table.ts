@@ -75,7 +75,8 @@ export function deskTable(db: Db) {
      AND type = 'External' AND user_id IS NOT NULL AND status <> 'FAILED'`,
   );
   const unsentBytes = one<[], { bytes: number }>(
-    `SELECT coalesce(sum(m.size), 0) AS bytes FROM unsent_files f JOIN media m ON m.id = f.media_id`,
+    `SELECT coalesce(sum(size), 0) AS bytes FROM unsent_files
+     CROSS JOIN media ON media.id = media_id`,
   );
   const forgetUnsent = rows<[until: string], { media_id: string }>(
     `DELETE FROM unsent_files WHERE at < ? RETURNING media_id`,

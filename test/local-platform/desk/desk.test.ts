@@ -247,6 +247,20 @@ describe('a reply', () => {
     });
   });
 
+  test('by SMS is refused when its end would be cut off', async () => {
+    const platform = await withAgent();
+    const { body: question } = await create(platform, aText('A human!'));
+    await statusIs(platform, question, 'WaitingUser');
+    const words = (count: number) => say('seven, '.repeat(count));
+    const refused = await refusalOf(platform.desk.reply(seen(platform, question), words(1200)));
+    expect(refused).toMatchObject({
+      ...{ kind: 'invalid', message: expect.stringContaining('too long for SMS') },
+    });
+    expect(shown(platform, question)).toMatchObject({ status: 'WaitingUser' });
+    await platform.desk.note(seen(platform, question), words(1200));
+    await platform.desk.reply(seen(platform, question), words(1100));
+  });
+
   test('to a number that has opted out is refused until it opts in again; a note is not', async () => {
     let isOptedOut = true;
     const route = { transport: 'sms', ours: '+15550001111', theirs: '+15550002222' } as const;

@@ -53,7 +53,7 @@ export interface DeskTicket extends Omit<WaitingTicket, 'waitingSince'> {
   readonly otherChannels: readonly OtherChannel[];
   /** Whether there are messages before these. */
   readonly hasEarlier: boolean;
-  /** What people did, oldest first. */
+  /** What people did, the newest 200, oldest first. */
   readonly steps: readonly DeskStep[];
 }
 

@@ -33,6 +33,7 @@ import { changesSince, versionOf } from './ticket-version.ts';
 import { customerOf, shownMessage, shownStep } from './shown.ts';
 
 const MESSAGES_MAX = 100;
+const STEPS_MAX = 200;
 const TEXTS_MAX = 20;
 /** Of a contact: somebody has one of the newest open. */
 const TICKETS_MAX = 20;
@@ -171,7 +172,7 @@ export class Desk {
       messages: messages.map((row) => shownMessage(store, row)),
       otherChannels: otherChannelsOf(store, { ticket, conversation }),
       hasEarlier,
-      steps: store.desk.stepsAfter(ticket.id, 0).map((row) => shownStep(store, row)),
+      steps: store.desk.lastSteps(ticket.id, STEPS_MAX).map((row) => shownStep(store, row)),
     };
   }
 

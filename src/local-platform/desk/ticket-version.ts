@@ -25,7 +25,9 @@ export function changesSince(store: Store, ticket: TicketRow, version: string): 
   const [, step, message, status] =
     /^(\d{1,15})\.(\d{1,15})\.([A-Za-z]{1,20})$/.exec(version) ?? [];
   if (status === undefined) throw new DeskRefused('invalid', 'The version is not valid');
-  const steps = store.desk.stepsAfter(ticket.id, Number(step)).map((row) => shownStep(store, row));
+  const steps = store.desk
+    .stepsAfter(ticket.id, Number(step), CHANGES_MAX)
+    .map((row) => shownStep(store, row));
   const messages = store.desk
     .messagesAfter(ticket.conversation_id ?? '', Number(message), CHANGES_MAX)
     .map((row) => changeBy(store, row));

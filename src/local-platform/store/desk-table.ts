@@ -46,6 +46,9 @@ export function deskTable(db: Db) {
   const lastStep = row<[ticketId: string], { seq: number }>(
     `SELECT seq FROM ticket_steps WHERE ticket_id = ? ORDER BY seq DESC LIMIT 1`,
   );
+  const lastSteps = rows<[ticketId: string, limit: number], StepRow>(
+    `SELECT * FROM ticket_steps WHERE ticket_id = ? ORDER BY seq DESC LIMIT ?`,
+  );
   const lastMessage = row<[conversationId: string], { seq: number }>(
     `SELECT seq FROM messages WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
   );
@@ -119,9 +122,11 @@ export function deskTable(db: Db) {
        VALUES (@ticket_id, @user_id, @what, @assignee_id, @at)`,
     ),
     /** Oldest first. */
-    stepsAfter: rows<[ticketId: string, seq: number], StepRow>(
-      `SELECT * FROM ticket_steps WHERE ticket_id = ? AND seq > ? ORDER BY seq`,
+    stepsAfter: rows<[ticketId: string, seq: number, limit: number], StepRow>(
+      `SELECT * FROM ticket_steps WHERE ticket_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
+    /** The newest ones, oldest first. */
+    lastSteps: (ticketId: string, limit: number): StepRow[] => lastSteps(ticketId, limit).reverse(),
     lastStep: (ticketId: string): number => lastStep(ticketId)?.seq ?? 0,
     assign: run<[{ id: string; assigneeId: string | null }]>(
       `UPDATE tickets SET assignee_id = @assigneeId WHERE id = @id`,

@@ -22,6 +22,12 @@ const did = (at: number, more: Partial<DeskStep> = {}): DeskStep => ({
   ...more,
 });
 
+test('tells what others did also when there are as many steps as are listed', () => {
+  const before = { messages: [], steps: [did(1), did(2)] };
+  const now = { messages: [], steps: [did(2), did(3)] };
+  expect(changesBetween(before, now, 'ann')).toEqual([did(3)]);
+});
+
 describe('a change in words', () => {
   test.each([
     [{ what: 'message', text: 'Hello?' }, 'The customer wrote: “Hello?”'],

@@ -533,6 +533,19 @@ test('shows the newest messages of a long conversation, and the earlier ones on 
   expect(earlier.hasEarlier).toBe(false);
 });
 
+test('shows the newest of many steps, and the first of many that somebody has not read', async () => {
+  const platform = await startPlatform();
+  const { body: first } = await create(platform, anEmail());
+  const before = seen(platform, first);
+  for (let n = 0; n < 205; n += 1) {
+    await platform.desk.assign(seen(platform, first), n === 204 ? null : 'ann');
+  }
+  const { steps } = shown(platform, first);
+  expect(steps).toHaveLength(200);
+  expect(steps.at(-1)).toMatchObject({ what: 'unassigned' });
+  expect((await refusalOf(platform.desk.complete(before))).changes).toHaveLength(20);
+});
+
 test('shows few of large messages at once, and what a changed ticket says by its beginning', async () => {
   const platform = await startPlatform();
   const large = 'x'.repeat(900_000);

@@ -116,7 +116,7 @@ export const deskTicket = named(
     messages: z.array(message).describe('The newest 100, oldest first.'),
     otherChannels,
     hasEarlier: z.boolean(),
-    steps: z.array(step).describe('What people did, oldest first.'),
+    steps: z.array(step).describe('What people did, the newest 200, oldest first.'),
     assignable: z.array(z.string()).describe('The people to whom it can be assigned.'),
     present: z
       .array(answer<Contract.Present>({ who: z.string(), writing: z.boolean(), until: time() }))

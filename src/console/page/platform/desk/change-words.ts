@@ -50,6 +50,8 @@ export function changesBetween(before: Known, now: Known, me: string): readonly 
       const what = from === 'customer' ? 'message' : ofTeam;
       return { what, at, text: text.slice(0, 200), ...(who !== undefined && { who }) };
     });
-  const steps: readonly DeskStep[] = now.steps.slice(before.steps.length);
+  // Not by their number, since there is a limit to it.
+  const done = before.steps.at(-1)?.at ?? 0;
+  const steps: readonly DeskStep[] = now.steps.filter(({ at }) => at > done);
   return [...messages, ...steps].filter(({ who }) => who !== me).toSorted((a, b) => a.at - b.at);
 }

@@ -25,6 +25,8 @@ export const shopsWith = (chosen: string): readonly string[] => {
 /** When `overview` was received. */
 export const lastSeenAt = signal<number | undefined>(undefined);
 const openedAt = signal(gatewayNow());
+/** How often the stream was opened. The events in between are missing, so lists are read again. */
+export const openings = signal(0);
 
 export type Connection = 'connecting' | 'live' | 'lost';
 export const connection = computed<Connection>(() => {
@@ -90,6 +92,7 @@ export function startStream(): () => void {
     lastEventAt = Date.now();
     source = new EventSource('/api/stream');
     source.addEventListener('error', reconnect);
+    source.addEventListener('open', () => (openings.value += 1));
     subscribe(source, () => {
       lastEventAt = Date.now();
       tries = 0;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { createTransport } from 'nodemailer';
+import type { DeskQueue, DeskTicketView } from '../../../src/console/contract.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { ChatClient } from '../../support/chat-client.ts';
 import { ends } from '../../support/ends.ts';
@@ -249,6 +250,44 @@ describeConsole('People at the desk', (test) => {
     await page.getByRole('button', { name: /^Sign out/ }).click();
     await page.getByLabel('Password').waitFor();
     expect(await page.evaluate('Object.keys(localStorage).join()')).not.toContain('draft');
+  });
+
+  test('see what has changed while the page was without a connection', async (visit) => {
+    const { page, gateway } = await visit({ gateway: PEOPLE });
+    await page.addInitScript(`
+      const Plain = EventSource;
+      EventSource = class extends Plain {
+        constructor(url) {
+          super(url);
+          addEventListener('lose', () => this.dispatchEvent(new Event('error')));
+        }
+      };`);
+    await question(gateway);
+    await page.goto(`${gateway.adminUrl}/platform?view=queue`);
+    const row = page.locator('.queue tbody tr');
+    await row.filter({ hasText: 'A blue lamp' }).waitFor();
+    await page.route('**/api/stream', (route) => route.abort());
+    await page.evaluate(`void dispatchEvent(new Event('lose'))`);
+    const desk = `${gateway.adminUrl}/api/platform/desk`;
+    const { request } = page.context();
+    const { tickets } = (await (await request.get(`${desk}/queue`)).json()) as DeskQueue;
+    const path = `${desk}/acme/tickets/${tickets[0]?.id}`;
+    const { version } = (await (await request.get(path)).json()) as DeskTicketView;
+    const done = await request.post(`${path}/complete`, {
+      headers: { 'x-sluice-console': '1', origin: gateway.adminUrl },
+      data: { version },
+    });
+    expect(done.status()).toBe(200);
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf('other'), Body: 'Human please' });
+    await waitFor('the other ticket', async () => {
+      const { tickets: now } = (await (await request.get(`${desk}/queue`)).json()) as DeskQueue;
+      return now.length === 1;
+    });
+    expect(await row.filter({ hasText: 'A blue lamp' }).count()).toBe(1);
+    // One waits, as before.
+    await page.unroute('**/api/stream');
+    await row.filter({ hasText: 'Human please' }).waitFor();
+    expect(await row.count()).toBe(1);
   });
 
   test('of the role desk have the Platform pages only', async (visit) => {

@@ -3,7 +3,7 @@ import { api } from '../../api.ts';
 import { plural, span } from '../../formats.ts';
 import { useLoad } from '../../loading.ts';
 import { now } from '../../now.ts';
-import { desk, onTickets } from '../../stream.ts';
+import { desk, onTickets, openings } from '../../stream.ts';
 import { Badge, ChannelBadge, Empty, NotLoaded, TableCard } from '../../ui/page-parts.tsx';
 import { addressIn } from '../addresses.ts';
 import type { QueuedTicket } from '../../../contract.ts';
@@ -16,7 +16,10 @@ const LISTED_MAX = 200;
 export function QueueView() {
   const waiting = desk.value?.shops.reduce((sum, shop) => sum + shop.waiting, 0);
   // The count tells of changes that no event does, such as those of a reload.
-  const { data, failure, reload } = useLoad((signal) => api.deskQueue(signal), [waiting]);
+  const { data, failure, reload } = useLoad(
+    (signal) => api.deskQueue(signal),
+    [waiting, openings.value],
+  );
   useEffect(() => onTickets(reload), []);
   useQueueKeys();
   if (data === undefined) {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, asRefusal, type DeskAction, session } from '../../api.ts';
 import { useRequest } from '../../loading.ts';
 import { gatewayNow, now } from '../../now.ts';
-import { onPresence, onTickets } from '../../stream.ts';
+import { onPresence, onTickets, openings } from '../../stream.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyFact } from '../../ui/copy-button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -37,7 +37,7 @@ interface TicketProps {
 export function DeskTicket({ shop, id }: TicketProps) {
   const { data, failure, send } = useRequest<DeskTicketView>(true);
   const reload = () => send((signal) => api.deskTicket(shop, id, {}, signal));
-  useEffect(reload, []);
+  useEffect(reload, [openings.value]);
   useEffect(() => onTickets((changed) => changed.some((each) => each.id === id) && reload()), []);
   if (data === undefined) return <NotLoaded {...{ failure }} onRetry={reload} lines={8} />;
   return (

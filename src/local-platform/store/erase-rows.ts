@@ -278,7 +278,8 @@ function prepare(db: Db) {
        WHERE conversation_id = ? AND role = 'customer' ORDER BY seq LIMIT 1`,
     ),
     last: db.prepare<[string], Pick<MessageRow, 'text'>>(
-      `SELECT text FROM messages WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
+      `SELECT text FROM messages WHERE conversation_id = ? AND type = 'External'
+       ORDER BY seq DESC LIMIT 1`,
     ),
     messages: db.prepare<[string], { id: string }>(
       `SELECT id FROM messages WHERE conversation_id = ?`,

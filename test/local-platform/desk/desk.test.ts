@@ -585,6 +585,31 @@ test('finds texts of the folder by words, and lists the first ones without any',
   expect(await (await startPlatform()).desk.texts('shipping')).toEqual([]);
 });
 
+async function eraseAnn(dir: string): Promise<PlatformEraser> {
+  const eraser = PlatformEraser.open(dir);
+  if (eraser === undefined) throw new Error('no database');
+  ends(() => eraser.close());
+  const ann = {
+    is: (text: string) => text === 'ann@example.com',
+    isNamedIn: (text: string) => text.includes('ann@example.com'),
+    ...{ messageIds: new Set<string>(), visitorIds: new Set<string>() },
+  };
+  await eraser.erase(await eraser.find(ann, []), ann);
+  return eraser;
+}
+
+test('after an erasure a ticket’s last message is that of another customer, never a note', async () => {
+  const dir = newFolder();
+  const platform = await withAgent({ dir });
+  const question = await escalated(platform);
+  const { conversation_id: id } = question;
+  const bob = { contact: { email: 'bob@example.com', name: 'Bob' }, conversation: { id } };
+  await create(platform, anEmail({ ...bob, message: { content: 'Me too' } }));
+  await platform.desk.note(seen(platform, question), say('They are a pair.'));
+  await eraseAnn(dir);
+  expect(await ticketOf(platform, question)).toMatchObject({ last_message_content: 'Me too' });
+});
+
 test('a note and its file are erased with the person that they are about', async () => {
   const dir = newFolder();
   const platform = await withAgent({ dir });
@@ -595,15 +620,7 @@ test('a note and its file are erased with the person that they are about', async
   await platform.desk.note(seen(platform, question), say('Her name is not in it.', [file.id]));
   await platform.desk.complete(seen(platform, question));
   await platform.stop();
-  const eraser = PlatformEraser.open(dir);
-  if (eraser === undefined) throw new Error('no database');
-  ends(() => eraser.close());
-  const ann = {
-    is: (text: string) => text === 'ann@example.com',
-    isNamedIn: (text: string) => text.includes('ann@example.com'),
-    ...{ messageIds: new Set<string>(), visitorIds: new Set<string>() },
-  };
-  await eraser.erase(await eraser.find(ann, []), ann);
+  const eraser = await eraseAnn(dir);
   const left = (table: string) =>
     eraser.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n;
   expect(['messages', 'tickets', 'ticket_steps', 'media'].map(left)).toEqual([0, 0, 0, 0]);

@@ -144,7 +144,16 @@ describeConsole('People at the desk', (test) => {
     await visitor.send('I want to talk to a human');
     await openFirst(page);
     await answerField(page).fill('Here I am: what can I do?');
+    let send: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (send = resolve));
+    await page.route('**/reply', async (route) => {
+      await held;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Send' }).click();
+    // What was typed now would be lost with what is sent.
+    await waitFor('the sending', async () => !(await answerField(page).isEditable()), 50);
+    send();
     await waitFor('the reply', () => visitor.texts.includes('Here I am: what can I do?'), 100);
     await visitor.send('Do you have 41?');
     await turn(page, 'Do you have 41?').waitFor();
@@ -266,6 +275,7 @@ describeConsole('People at the desk', (test) => {
     await page.goto(`${gateway.adminUrl}/platform?view=queue`);
     const row = page.locator('.queue tbody tr');
     await row.filter({ hasText: 'A blue lamp' }).waitFor();
+    await page.getByRole('link', { name: /^Platform 1 waiting for a person/ }).waitFor();
     await page.route('**/api/stream', (route) => route.abort());
     await page.evaluate(`void dispatchEvent(new Event('lose'))`);
     const desk = `${gateway.adminUrl}/api/platform/desk`;

@@ -83,6 +83,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
         rows={6}
         dir="auto"
         maxLength={100_000}
+        readOnly={busy}
         value={text}
         onInput={(event) => onChange({ text: event.currentTarget.value })}
         onBlur={(event) => {

@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream';
 import {
   type CannedText,
   type ChangedTicket,
-  DESK_FILES_MAX_BYTES,
   type DeskFile,
   DeskRefused,
   type DeskStep,
@@ -27,6 +25,7 @@ import {
   type TicketRow,
 } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import { DeskFiles, type UploadedFile } from './files.ts';
 import { type Authoring, storeMessage } from './new-message.ts';
 import { otherChannelsOf } from './other-channels.ts';
 import { changesSince, versionOf } from './ticket-version.ts';
@@ -38,10 +37,6 @@ const TEXTS_MAX = 20;
 /** Of a contact: somebody has one of the newest open. */
 const TICKETS_MAX = 20;
 const FIRST = Number.MAX_SAFE_INTEGER;
-/** How long an uploaded file waits for its message. */
-const UNSENT_FILE_MS = 24 * 60 * 60 * 1000;
-/** Of all files that wait, so that nobody at the desk can fill the disk of the gateway. */
-const UNSENT_FILES_MAX_BYTES = 512 * 1024 * 1024;
 
 export interface DeskParts {
   readonly store: Store;
@@ -85,10 +80,11 @@ interface Changing extends Authoring {
  */
 export class Desk {
   readonly #parts: DeskParts;
-  #uploads = 0;
+  readonly #files: DeskFiles;
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
+    this.#files = new DeskFiles(parts);
   }
 
   /** Called when a conversation has changed. */
@@ -287,55 +283,17 @@ export class Desk {
     onHandedBack(conversationId);
   }
 
-  /**
-   * Stores a file for a message, which has to be sent within a day.
-   * @throws {DeskRefused} it is too large, or there are too many
-   */
-  async upload(shopId: string, { name, type, content }: UploadedFile): Promise<DeskFile> {
-    const { store, media, now } = this.#parts;
-    await this.removeUnsentFiles();
-    // Of those that are on their way, too.
-    const most = store.desk.unsentBytes() + (this.#uploads + 1) * DESK_FILES_MAX_BYTES;
-    if (most > UNSENT_FILES_MAX_BYTES) {
-      throw new DeskRefused('invalid', 'Too many files wait for their message: try again tomorrow');
-    }
-    this.#uploads += 1;
-    try {
-      const file = await media.store(Readable.from(limited(content), { objectMode: false }));
-      const at = new Date(now()).toISOString();
-      const row = await store.write(() => {
-        store.desk.addUnsentFile(file.id, at);
-        return store.media.create({
-          id: file.id,
-          shop: shopId.toLowerCase(),
-          type: file.sniffedType ?? type,
-          original_name: name,
-          permission: 'private',
-          size: file.size,
-          created_at: at,
-        });
-      });
-      return { id: row.id, name, type: row.type, bytes: row.size };
-    } finally {
-      this.#uploads -= 1;
-    }
+  /** Stores a file for a message. @throws {DeskRefused} it is too large, or there are too many */
+  upload(shopId: string, file: UploadedFile): Promise<DeskFile> {
+    return this.#files.upload(shopId, file);
   }
 
-  /** Removes what was uploaded and never sent: an erasure does not find a file without a message. */
-  async removeUnsentFiles(): Promise<void> {
-    const { store, media, now } = this.#parts;
-    const until = new Date(now() - UNSENT_FILE_MS).toISOString();
-    const ids = await store.write(() => store.desk.removeUnsentFiles(until));
-    for (const id of ids) await media.remove(id);
+  file(shopId: string, id: string): ReturnType<DeskFiles['file']> {
+    return this.#files.file(shopId, id);
   }
 
-  /** A file of the shop, with its path on the disk. */
-  file(shopId: string, id: string): (DeskFile & { readonly path: string }) | undefined {
-    const { store, media } = this.#parts;
-    const row = store.media.byId(shopId.toLowerCase(), id.toLowerCase());
-    if (row === undefined) return undefined;
-    const { original_name: name, type, size } = row;
-    return { id: row.id, name, type, bytes: size, path: media.path(row.id) };
+  removeUnsentFiles(): Promise<void> {
+    return this.#files.removeUnsent();
   }
 
   /** The shop's texts that match words, best first; without words, the first ones. */
@@ -429,23 +387,5 @@ export class Desk {
     const { store } = this.#parts;
     store.conversations.setResolution({ id, resolution: 'human', now });
     store.desk.takeFromAgent(id);
-  }
-}
-
-export interface UploadedFile {
-  readonly name: string;
-  readonly type: string;
-  readonly content: Readable;
-}
-
-/** @throws {DeskRefused} beyond the limit */
-async function* limited(content: Readable): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of content as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > DESK_FILES_MAX_BYTES) {
-      throw new DeskRefused('invalid', 'The file is too large: at most 15 MB');
-    }
-    yield chunk;
   }
 }

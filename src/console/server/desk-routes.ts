@@ -157,7 +157,10 @@ function fileRoutes(router: Router, { desk, audit }: DeskRouteParts): void {
     if (Number(req.headers['content-length'] ?? 0) > DESK_FILES_MAX_BYTES) {
       throw new Refusal('invalid', 'The file is too large: at most 15 MB', { status: 413 });
     }
-    const type = /^[\w.+-]{1,80}\/[\w.+-]{1,80}/.exec(req.headers['content-type'] ?? '')?.[0];
+    // A composite type would make the file a part of the email's own structure (RFC 2046 §5).
+    const type = /^(?!multipart\/|message\/)[\w.+-]{1,80}\/[\w.+-]{1,80}/i.exec(
+      req.headers['content-type'] ?? '',
+    )?.[0];
     const file = { name, type: type ?? 'application/octet-stream', content: req };
     res.status(201).json(await orRefusal(() => port.upload(shopId, file)));
   });

@@ -112,6 +112,19 @@ describe('the desk', () => {
     expect(await queueOf(dora)).toEqual({ tickets: [] });
   });
 
+  test.each([
+    ['multipart/related', 'application/octet-stream'],
+    ['Message/rfc822', 'application/octet-stream'],
+    ['text/html; charset=utf-8', 'text/html'],
+    ['', 'application/octet-stream'],
+  ])('stores a file of the type %j as %s', async (given, type) => {
+    const { dora } = await deskScene();
+    const uploaded = await dora.ask('/api/platform/desk/acme/files?name=page.mhtml', {
+      ...{ method: 'POST', body: 'a page', headers: { 'content-type': given } },
+    });
+    expect(uploaded.body).toMatchObject({ type });
+  });
+
   test('refuses a change of what somebody has not read, and says what happened', async () => {
     const { dora, ben, path } = await deskScene();
     const { version } = await read(ben, path);

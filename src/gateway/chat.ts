@@ -27,7 +27,7 @@ export interface ChatParts {
   readonly intake: Intake;
   readonly live: LiveConfig;
   readonly clients: Current<readonly ShopClient[]>;
-  readonly fates: Platforms['fates'];
+  readonly platforms: Pick<Platforms, 'fates' | 'replyFiles'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -61,11 +61,14 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
       ...{ store: store.chat, signals: store.signals, blobs: store.spool.blobs },
       ...{ intake, clock, logger, metrics, openBudget: store.openBudget },
       clientIp: (request) => clientIp.value(request),
-      onReplies: (shopId, ids, state) => {
-        parts
-          .fates()
-          ?.reportReplies(shopId, ids, state)
-          .catch((error: unknown) => logger.warn('chat.report_failed', errorFields(error)));
+      replies: {
+        report: (shopId, ids, state) => {
+          parts.platforms
+            .fates()
+            ?.reportReplies(shopId, ids, state)
+            .catch((error: unknown) => logger.warn('chat.report_failed', errorFields(error)));
+        },
+        filesOf: (shopId, id) => parts.platforms.replyFiles()?.of(shopId, id) ?? [],
       },
     },
   );

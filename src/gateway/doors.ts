@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
 import { createEmailServer } from '../channels/email/door-smtp.ts';
 import { createInboundRoute } from '../channels/email/door-http.ts';
 import { openTls, type TlsMaterial } from '../channels/email/tls.ts';
@@ -34,7 +35,7 @@ export async function openHttp(
   intake: Intake,
   chat: RunningChat | undefined,
   readiness: Readiness,
-  fates: Platforms['fates'],
+  { fates, replyFiles }: Pick<Platforms, 'fates' | 'replyFiles'>,
 ): Promise<PublicDoor | undefined> {
   const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
@@ -57,10 +58,15 @@ export async function openHttp(
     }),
   );
   const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
-  const routers = [
+  const routers: RequestHandler[] = [
     replaceableRoute(sms),
     replaceableRoute(email),
     ...(chat?.routers ?? []),
+    (request, response, next) => {
+      const files = replyFiles();
+      if (files === undefined) next();
+      else files.handler(request, response, next);
+    },
     replaceableRoute(demo),
   ];
   const app = createPublicApp({ routers, readiness, logger });

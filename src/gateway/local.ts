@@ -20,7 +20,8 @@ import { smsShops } from './shops.ts';
 export interface RunningLocal {
   readonly platform: LocalPlatform;
   /**
-   * Applies the current shops: their keys, whether the agent answers, and their senders.
+   * Applies the current shops: their keys, whether the agent answers, and their senders, and the
+   * public URL.
    */
   serve(config: CompleteConfig): void;
 }
@@ -39,6 +40,8 @@ export async function startLocalPlatform(
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
   const senders = textSenders(config);
+  let { publicUrl: current } = config.http;
+  const publicUrl = () => current;
   // Imported here, because a gateway whose shops all have another platform does not need it.
   const { createLocalPlatform } = await import('../local-platform/local-platform.ts');
   const platform = createLocalPlatform({
@@ -53,6 +56,7 @@ export async function startLocalPlatform(
     ...localAgent(config),
     ...deskTexts(config),
     ...(onTicketChanged && { onTicketChanged }),
+    publicUrl,
     replies: { ...localReplies(config, senders), findTextRoute: textRoutes(store) },
     onReply: (reply) => logger.info('agent.replied', { ...reply }),
   });
@@ -61,6 +65,7 @@ export async function startLocalPlatform(
     platform,
     serve: (next) => {
       platform.serve(localShops(next), withoutAgent(next));
+      current = next.http.publicUrl;
       senders.clear();
       for (const [shop, sender] of textSenders(next)) senders.set(shop, sender);
     },

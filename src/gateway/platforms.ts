@@ -42,6 +42,8 @@ export interface Platforms {
   readonly desk: () => LocalPlatform['desk'] | undefined;
   /** Its replies that have not arrived. */
   readonly outbox: () => LocalPlatform['outbox'] | undefined;
+  /** The files of its replies. */
+  readonly replyFiles: () => LocalPlatform['replyFiles'] | undefined;
   /** Takes reports of what became of its replies. */
   readonly fates: () => LocalPlatform['fates'] | undefined;
 }
@@ -75,7 +77,13 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
 
   live.add({
     name: 'platforms',
-    reads: ['shops', 'platform', 'delivery.requestTimeout', 'delivery.mediaTimeout'],
+    reads: [
+      'shops',
+      'platform',
+      'http.publicUrl',
+      'delivery.requestTimeout',
+      'delivery.mediaTimeout',
+    ],
     prepare: async (next, config) => {
       if (running.value === undefined) starting = await startLocalPlatform(next, parts);
       const connected = connectAll(next, { config, clients: clients.value });
@@ -97,6 +105,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
     ...{ clients, localUrl },
     desk: () => running.value?.platform.desk,
     outbox: () => running.value?.platform.outbox,
+    replyFiles: () => running.value?.platform.replyFiles,
     fates: () => running.value?.platform.fates,
   };
 }

@@ -96,7 +96,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
       opened.console?.entryChanged(id);
     },
   });
-  const chat = startChat({ ...base, store, intake, clients, fates: platforms.fates });
+  const chat = startChat({ ...base, store, intake, clients, platforms });
   stack.push('reply poller', () => chat?.stopReplies());
   const delivery = await openDelivery({
     ...{ ...base, store, intake, threads, localUrl },
@@ -131,7 +131,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
 
   // Readiness of the doors comes last: one open listener must not report that all are open.
   readiness.add('doors', () => notReady('starting'));
-  const http = await openHttp(base, store, intake, chat, readiness, platforms.fates);
+  const http = await openHttp(base, store, intake, chat, readiness, platforms);
   const console = await openConsole({
     ...{ ...base, store, index, readiness, status, configuration, incidents, desk },
     wake: () => delivery.wake(),

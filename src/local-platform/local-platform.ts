@@ -14,6 +14,7 @@ import { Inspection, Store } from './store/store.ts';
 import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
 import { ReplyFates } from './outbound/reply-fates.ts';
+import { ReplyFiles } from './outbound/reply-files.ts';
 import { EmailOutbox, Relay } from './outbound/email.ts';
 import type { Outbound } from './outbound/outbound.ts';
 import {
@@ -47,6 +48,8 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly agentGiveUpAfterMs?: number;
   /** The folder of the texts that people look up for their replies. Default: none. */
   readonly textsDir?: string;
+  /** The origin of the gateway's HTTP port, for the files of replies. Default: the platform's own. */
+  readonly publicUrl?: () => string;
   /** How replies are sent. By default they are written to files in the outbox. */
   readonly replies?: RepliesOptions;
   /** Called once a reply has been sent. */
@@ -64,6 +67,8 @@ export interface LocalPlatform {
   readonly inspect: Inspection;
   /** For people who answer what the agent cannot. */
   readonly desk: Desk;
+  /** The files of replies, under the gateway's public URL. */
+  readonly replyFiles: Pick<ReplyFiles, 'of' | 'handler'>;
   /** The replies that have not arrived. */
   readonly outbox: Outbox;
   /** Takes reports of what became of replies. */
@@ -122,8 +127,10 @@ function assemble(
     for (const shop of served.names.keys()) store.shops.add(shop);
   };
   addShops();
+  let url = '';
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
+  const replyFiles = new ReplyFiles(store, media, () => options.publicUrl?.() ?? url);
   const agentListens = (shop: string) => agentOf(shop) !== undefined;
   const onReported = (reply: MessageRow) => desk.changed(reply.conversation_id);
   const fates = new ReplyFates({ store, now, onChanged: onReported });
@@ -156,10 +163,10 @@ function assemble(
   });
   const outbox = new Outbox({
     ...{ store, now, onReply: onReplyStored },
+    findTextRoute: options.replies?.findTextRoute,
     onChanged: (conversationId) => desk.changed(conversationId),
   });
   desk.served(served.names.keys());
-  let url = '';
   let stopped: Promise<void> | undefined;
   const context: RouteContext = {
     ...{ store, media, logger, now },
@@ -200,7 +207,7 @@ function assemble(
       return url;
     },
     inspect: new Inspection(store, media),
-    ...{ desk, outbox, fates },
+    ...{ desk, outbox, fates, replyFiles },
     async start() {
       try {
         await start();

@@ -58,7 +58,7 @@ export interface ChatServerOptions {
 
 export interface ChatServerParts extends Pick<
   SessionParts,
-  'store' | 'signals' | 'intake' | 'clock' | 'logger' | 'metrics' | 'onReplies'
+  'store' | 'signals' | 'intake' | 'clock' | 'logger' | 'metrics' | 'replies'
 > {
   readonly blobs: BlobStore;
   readonly openBudget: OpenBudget;
@@ -134,7 +134,7 @@ export class ChatServer {
     this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
     this.#sessionParts = {
       ...{ store, signals, intake, visitors, tokens, limits, clock, logger, metrics },
-      ...(parts.onReplies && { onReplies: parts.onReplies }),
+      ...(parts.replies && { replies: parts.replies }),
       inFlight: this.#inFlight,
       onRefused: (connection) => {
         const conduct = this.#connections.get(connection)?.conduct;

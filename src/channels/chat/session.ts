@@ -9,6 +9,7 @@ import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { Signals } from '../../spool/signals.ts';
 import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
 import {
+  type AttachmentInfo,
   type ErrorWord,
   type Failure,
   type HistoryAck,
@@ -54,17 +55,20 @@ export interface SessionParts {
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
-  /** Replies that a tab of a visitor has received, or the visitor has seen: ids of the platform. */
-  readonly onReplies?: (
-    shopId: ShopId,
-    ids: readonly string[],
-    state: 'delivered' | 'read',
-  ) => void;
+  readonly replies?: ReplyPlatform;
   /** Called for every refusal. */
   readonly onRefused: (connection: ChatSocket['conn']) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+}
+
+/** What a platform knows and is told of its replies besides their list. Ids are its own. */
+export interface ReplyPlatform {
+  /** A tab of a visitor has received them, or the visitor has seen them. */
+  report(shopId: ShopId, ids: readonly string[], state: 'delivered' | 'read'): void;
+  /** The files of a reply. */
+  filesOf(shopId: ShopId, id: string): readonly AttachmentInfo[];
 }
 
 type Ack<Answer> = (answer: Answer | Failure) => void;
@@ -161,16 +165,17 @@ export class ChatSession implements Tab {
   }
 
   #emitLine(line: MessageEvent, isLast: boolean, state: JournalLine['state'] | undefined): void {
-    const { onReplies } = this.#parts;
+    const { replies } = this.#parts;
     const { shopId, record } = this.#visitor;
     const isNew = line.from === 'agent' && line.seq > (record?.seenSeq ?? 0);
-    if (isNew && onReplies !== undefined) this.#unconfirmed.push(line.id);
+    if (isNew && replies !== undefined) this.#unconfirmed.push(line.id);
+    const shown = this.#withFiles(line);
     // One for several lines: the packets of a client are limited, and they arrive in order.
     if (isLast && this.#unconfirmed.length > 0) {
       const ids = this.#unconfirmed.splice(0);
-      this.#socket.emit('message', line, () => onReplies?.(shopId, ids, 'delivered'));
+      this.#socket.emit('message', shown, () => replies?.report(shopId, ids, 'delivered'));
     } else {
-      this.#socket.emit('message', line);
+      this.#socket.emit('message', shown);
     }
     if (state !== undefined && line.from === 'visitor') this.status({ id: line.id, state });
   }
@@ -289,8 +294,16 @@ export class ChatSession implements Tab {
       for (const { from, id: messageId, state } of lines) {
         if (from === 'visitor') this.status({ id: messageId, state });
       }
-      return { ok: true, messages: lines.map(toEvent), more: (lines[0]?.seq ?? 1) > 1 };
+      const messages = lines.map((line) => this.#withFiles(toEvent(line)));
+      return { ok: true, messages, more: (lines[0]?.seq ?? 1) > 1 };
     });
+  }
+
+  /** The journal has the files of visitors only. */
+  #withFiles(line: MessageEvent): MessageEvent {
+    if (line.from === 'visitor') return line;
+    const attachments = this.#parts.replies?.filesOf(this.#visitor.shopId, line.id) ?? [];
+    return attachments.length === 0 ? line : { ...line, attachments };
   }
 
   async #seen(payload: unknown): Promise<PlainAck> {
@@ -312,12 +325,12 @@ export class ChatSession implements Tab {
     { shopId, id, seenSeq: before }: VisitorRecord,
     seenSeq: number,
   ): Promise<void> {
-    const { store, onReplies } = this.#parts;
-    if (onReplies === undefined) return;
+    const { store, replies } = this.#parts;
+    if (replies === undefined) return;
     const limit = Math.min(seenSeq - before, MAX_HISTORY);
     const lines = await store.linesBefore(shopId, id, seenSeq + 1, limit, STEP_BYTES);
     const ids = lines.filter(({ from }) => from === 'agent').map((line) => line.id);
-    if (ids.length > 0) onReplies(shopId, ids, 'read');
+    if (ids.length > 0) replies.report(shopId, ids, 'read');
   }
 
   async #profile(payload: unknown): Promise<PlainAck> {

@@ -26,7 +26,7 @@ import {
 } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { DeskFiles, type UploadedFile } from './files.ts';
-import { type Authoring, storeMessage } from './new-message.ts';
+import { type Authoring, OPTED_OUT, storeMessage } from './new-message.ts';
 import { otherChannelsOf } from './other-channels.ts';
 import { changesSince, versionOf } from './ticket-version.ts';
 import { customerOf, shownMessage, shownStep } from './shown.ts';
@@ -183,7 +183,7 @@ export class Desk {
   async reply(seen: TicketAsSeen, message: NewDeskMessage): Promise<void> {
     const { store, now, onReply } = this.#parts;
     if (await this.isOptedOut(seen.shopId, seen.id)) {
-      throw new DeskRefused('conflict', 'The number has opted out of texts until it sends START');
+      throw new DeskRefused(...OPTED_OUT);
     }
     const reply = await this.#change(seen, (changing) => {
       const { ticket, conversation } = changing;

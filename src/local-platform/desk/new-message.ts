@@ -7,6 +7,12 @@ import type { Store } from '../store/store.ts';
 
 const FILES_MAX = 10;
 
+/** Nobody writes to a number that has sent STOP. */
+export const OPTED_OUT = [
+  'conflict',
+  'The number has opted out of texts until it sends START',
+] as const;
+
 /** Who writes, and where. */
 export interface Authoring {
   readonly ticket: TicketRow;
@@ -57,9 +63,8 @@ function filesOf(
   if (ids.length > FILES_MAX) {
     throw new DeskRefused('invalid', `At most ${FILES_MAX} files can be attached`);
   }
-  // The links of media lead to this machine, which neither a provider nor a visitor can reach.
-  if (ids.length > 0 && type !== 'email' && !isInternal) {
-    throw new DeskRefused('invalid', 'Files can be sent by email only');
+  if (ids.length > 0 && type === 'sms' && !isInternal) {
+    throw new DeskRefused('invalid', 'Files cannot be sent by SMS');
   }
   const rows = ids.flatMap((id) => store.media.byId(shop, id) ?? []);
   if (rows.length < ids.length) {

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { DeskRefused, type DeskStep } from '../../domain/desk.ts';
 import type { OtherChannel, OutboxReply, ReplyAction } from '../../domain/outbox.ts';
 import { remoteIdOf } from '../outbound/address-reply.ts';
+import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf, withoutMarkup } from '../plain-text.ts';
 import type { ConversationRow, MessageRow, TicketRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { otherChannelsOf, wayBy } from './other-channels.ts';
+import { OPTED_OUT } from './new-message.ts';
 import { customerOf } from './shown.ts';
 
 interface OutboxParts {
   readonly store: Store;
   readonly now: () => number;
+  readonly findTextRoute: FindTextRoute | undefined;
   /** Called once a reply is to be sent. */
   readonly onReply: (conversationId: string) => void;
   /** Called after each change of a conversation's ticket. */
@@ -61,6 +64,7 @@ export class Outbox {
    */
   async sendAgain(action: ReplyAction): Promise<void> {
     const { store, now, onReply } = this.#parts;
+    await this.#assertNotOptedOut(this.#place(action)?.conversation);
     const { conversation } = await this.#change(action, 'sent_again', ({ reply }) => {
       const parts = store.fates.parts(reply.id);
       const lost = parts.findIndex(({ state }) => state === 'failed');
@@ -76,7 +80,12 @@ export class Outbox {
 
   /** Sends the text of a reply that failed by another channel. @throws {DeskRefused} */
   async sendBy(channel: OtherChannel, action: ReplyAction): Promise<void> {
-    const { onReply, onChanged } = this.#parts;
+    const { store, onReply, onChanged } = this.#parts;
+    const contactId = this.#place(action)?.ticket.contact_id ?? undefined;
+    if (channel === 'sms' && contactId !== undefined) {
+      const shop = action.shopId.toLowerCase();
+      await this.#assertNotOptedOut(store.conversations.lastOf(contactId, shop, 'sms'));
+    }
     let sent: MessageRow | undefined;
     await this.#change(action, `sent_by_${channel}`, (found, userId, now) => {
       sent = this.#sendElsewhere(channel, found, userId, now);
@@ -85,6 +94,17 @@ export class Outbox {
     if (sent === undefined) return;
     onReply(sent.conversation_id);
     onChanged(sent.conversation_id);
+  }
+
+  /** The sender asks again: this tells the person at once. @throws {DeskRefused} */
+  async #assertNotOptedOut(conversation: ConversationRow | undefined): Promise<void> {
+    const { store, findTextRoute } = this.#parts;
+    if (conversation === undefined) return;
+    if (await isOptedOut(store, conversation, findTextRoute)) throw new DeskRefused(...OPTED_OUT);
+  }
+
+  #place({ shopId, id }: ReplyAction): FoundReply | undefined {
+    return this.#found(shopId.toLowerCase(), id.toLowerCase());
   }
 
   /** Takes a failure from the list: somebody has reached the customer otherwise. @throws {DeskRefused} */
@@ -108,9 +128,8 @@ export class Outbox {
     work: (found: FoundReply, userId: string, now: string) => void,
   ): Promise<FoundReply> {
     const { store, now, onChanged } = this.#parts;
-    const shop = shopId.toLowerCase();
     const found = await store.write(() => {
-      const current = this.#found(shop, id.toLowerCase());
+      const current = this.#place({ shopId, id, who });
       if (current === undefined) throw new DeskRefused('not_found', 'Reply not found');
       const { reply, ticket } = current;
       if (reply.status !== 'FAILED') {
@@ -147,7 +166,7 @@ export class Outbox {
     const way = wayBy(channel, store, { ticket, conversation }, now);
     const files = store.messages.attachments(reply.id).map((file) => file.id);
     if (files.length > 0 && channel !== 'email') {
-      throw new DeskRefused('invalid', 'Files can be sent by email only');
+      throw new DeskRefused('invalid', 'Files cannot be sent by SMS');
     }
     const question = store.messages.lastOfCustomer(way.conversation.id);
     const id = randomUUID();

@@ -77,7 +77,7 @@ export function mediaFileRoutes(router: Router, { store, media, now }: RouteCont
 }
 
 /** Rejects only before the answer has begun; a later failure closes the connection. */
-function sendFile(
+export function sendFile(
   response: Response,
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -105,7 +105,8 @@ function toApiError(error: unknown): Error {
 const INLINE = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/|video\/)/;
 const TOKEN = /^[\w.+-]+\/[\w.+-]+$/;
 
-function headersOf(row: MediaRow): Record<string, string> {
+/** Browsers must not sniff or run it, and may show only pictures, audio and video. */
+export function headersOf(row: MediaRow): Record<string, string> {
   return {
     'Content-Type': TOKEN.test(row.type) ? row.type : 'application/octet-stream',
     'Content-Disposition': contentDisposition(row.original_name || undefined, {

@@ -256,7 +256,6 @@ function prepare(db: Db) {
     mediaOf: db.prepare<[string], { id: string }>(
       `SELECT media_id AS id FROM attachments WHERE message_id = ?`,
     ),
-    // Without an index: used only for the files of one person.
     users: db.prepare<[string], { message_id: string }>(
       `SELECT message_id FROM attachments WHERE media_id = ?`,
     ),

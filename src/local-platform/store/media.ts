@@ -96,12 +96,24 @@ export class MediaFolder {
 
   isSigned(id: string, expires: string, signature: string, nowMs: number): boolean {
     const at = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
-    const expected = Buffer.from(this.#sign(id, at));
-    const given = Buffer.from(signature);
-    return expected.length === given.length && timingSafeEqual(expected, given) && nowMs < at;
+    return isEqual(this.#sign(id, at), signature) && nowMs < at;
   }
 
-  #sign(id: string, expires: number): string {
-    return createHmac('sha256', this.#signingKey).update(`${id}:${expires}`).digest('base64url');
+  /** The secret part of the public link to a reply's file. */
+  replyKey(id: string): string {
+    return this.#sign(id, 'reply');
   }
+
+  isReplyKey(id: string, key: string): boolean {
+    return isEqual(this.replyKey(id), key);
+  }
+
+  #sign(id: string, what: number | 'reply'): string {
+    return createHmac('sha256', this.#signingKey).update(`${id}:${what}`).digest('base64url');
+  }
+}
+
+function isEqual(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -87,6 +87,11 @@ function records(db: Db, cursors: Cursors) {
       `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
        WHERE a.message_id = ? ORDER BY a.position`,
     ),
+    /** Whether a reply to a customer has this file. */
+    isOfReply: has<[mediaId: string]>(
+      `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id
+       WHERE a.media_id = ? AND m.role = 'agent' AND m.type = 'External'`,
+    ),
     /** Sets the status of a reply. */
     settle: run<[{ id: string; status: 'PENDING' | 'DELIVERED' | 'FAILED'; now: string }]>(
       `UPDATE messages SET status = @status, updated_at = @now WHERE id = @id`,

@@ -300,4 +300,6 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE shops ADD COLUMN only_people INTEGER NOT NULL DEFAULT 0;
   CREATE TABLE unsent_files (media_id TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // Which messages have a file.
+  `CREATE INDEX attachments_media ON attachments(media_id);`,
 ];

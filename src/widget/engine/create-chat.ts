@@ -186,7 +186,8 @@ class WidgetChat implements Chat {
     this.#uploads.remove(key);
   }
 
-  async open({ id }: AttachmentInfo): Promise<Blob | undefined> {
+  async open({ id, url }: AttachmentInfo): Promise<Blob | undefined> {
+    if (url !== undefined) return this.#uploads.fetch(url);
     return id === undefined ? undefined : this.#uploads.open(id, this.#visitor.shown?.token);
   }
 

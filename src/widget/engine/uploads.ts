@@ -159,6 +159,19 @@ export class Uploads {
     return this.#blobs.get(uploadId) ?? this.#ask(uploadId, token);
   }
 
+  /** The bytes of a reply's file; undefined if it is not at the gateway, or not available. */
+  async fetch(file: string): Promise<Blob | undefined> {
+    const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
+    try {
+      // The page's policy allows requests to the gateway only.
+      if (new URL(file).origin !== new URL(url).origin) return undefined;
+      const answer = await fetch(file, { credentials: 'omit' });
+      return answer.ok ? await answer.blob() : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Starts the next removal and upload, when there is a connection. */
   resume(): void {
     clearTimeout(this.#timer);

@@ -12,14 +12,14 @@ const BESIDE = { width: 112, height: 112, fit: 'cover' } as const;
 type Box = typeof ALONE | typeof BESIDE;
 
 export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) {
-  const pictures = files.filter((file) => isPicture(file) && file.id !== undefined);
+  const pictures = files.filter((file) => isPicture(file) && (file.id ?? file.url) !== undefined);
   const box = pictures.length === 1 ? ALONE : BESIDE;
   return (
     <>
       {pictures.length > 0 && (
         <div class="pictures">
           {pictures.map((file) => (
-            <Picture key={file.id} file={file} box={box} />
+            <Picture key={file.id ?? file.url} file={file} box={box} />
           ))}
         </div>
       )}
@@ -43,7 +43,7 @@ function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: B
     return () => {
       isGone = true;
     };
-  }, [file.id]);
+  }, [file.id, file.url]);
   if (blob === null) return <FileCard file={file} />;
   return (
     <button

@@ -162,6 +162,19 @@ describeConsole('People at the desk', (test) => {
     await page.keyboard.type('They mean the boots.');
     await page.getByRole('button', { name: 'Add note' }).click();
     await turn(page, 'They mean the boots.').getByText('internal note').waitFor();
+    await page.getByRole('button', { name: 'Reply', exact: true }).click();
+    await answerField(page).fill('In blue');
+    await page.locator('input[type=file]').setInputFiles({
+      ...{ name: 'boot.txt', mimeType: 'text/plain', buffer: Buffer.from('blue') },
+    });
+    await page.getByText('boot.txt').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    const line = await waitFor('the file', () =>
+      visitor.messages.find(({ text }) => text === 'In blue'),
+    );
+    expect(line.attachments).toMatchObject([{ name: 'boot.txt', size: 4 }]);
+    const { pathname } = new URL(line.attachments[0]?.url ?? '');
+    expect(await (await fetch(gateway.httpUrl + pathname)).text()).toBe('blue');
     // Nobody but the team reads it, and the agent is silent.
     expect(visitor.texts.join('\n')).not.toContain('boots');
     expect(visitor.texts.filter((text) => text.includes('41'))).toEqual(['Do you have 41?']);

@@ -371,6 +371,22 @@ describe('a failure', () => {
     expect((await refusalOf(platform.outbox.dismiss(other))).kind).toBe('not_found');
   });
 
+  test('is not sent to a number that has opted out', async () => {
+    const { texts, sent } = aProvider();
+    let isOptedOut = false;
+    const findTextRoute = () =>
+      Promise.resolve({ transport: 'sms', ours: OURS, theirs: THEIRS, isOptedOut } as const);
+    const platform = await start({ texts, findTextRoute });
+    const question = await answered(platform);
+    await report(platform, 'id-1', { state: 'failed', code: '30003' });
+    isOptedOut = true;
+    const again = await refusalOf(
+      platform.outbox.sendAgain(act(await replyTo(platform, question))),
+    );
+    expect(again).toMatchObject({ kind: 'conflict', message: expect.stringContaining('START') });
+    expect(sent).toHaveLength(1);
+  });
+
   test('is erased with the customer, also where it went by another channel', async () => {
     const dir = newFolder();
     const { texts } = aProvider();

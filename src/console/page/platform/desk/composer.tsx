@@ -42,7 +42,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
   const [isChoosing, setChoosing] = useState(false);
   const at = useRef(0);
   const isStopped = ticket.optedOut && !isNote;
-  const mayAttach = isNote || ticket.channel === 'email';
+  const mayAttach = isNote || ticket.channel !== 'sms';
   const to = [ticket.replyTo, CHANNEL_WORDS[ticket.channel]].filter(Boolean).join(' ');
   const label = isNote ? 'Internal note, which the customer never gets' : `Reply to ${to}`;
   return (
@@ -159,7 +159,7 @@ const Files = ({ ticket, draft: { files, isNote }, onChange }: FileProps) =>
         </li>
       ))}
       {ticket.channel !== 'email' && !isNote && (
-        <li class="fault">Files can be sent by email only: remove them, or write a note.</li>
+        <li class="fault">Files cannot be sent by SMS: remove them, or write a note.</li>
       )}
     </ul>
   );

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
-import { chatMeta } from '../channels/chat/stored.ts';
+import { chatMeta, visitorOf } from '../channels/chat/stored.ts';
 import { ChatServer } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
@@ -12,6 +12,7 @@ import type { Current } from '../runtime/current.ts';
 import type { Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/store.ts';
 import { asVisitorId } from '../domain/ids.ts';
+import type { ReplyNotice } from '../local-platform/outbound/reply-sender.ts';
 import type { LiveConfig } from './live-config.ts';
 import { clientIpOf, replaceableRoute } from './public-http.ts';
 import type { OnSettled, SettledEntry } from './delivery/delivery.ts';
@@ -39,6 +40,8 @@ export interface RunningChat extends Pick<ChatServer, 'attach' | 'leave' | 'stop
   readonly routers: readonly RequestHandler[];
   /** Shows the visitor the final state of their message. */
   readonly onSettled: OnSettled;
+  /** Brings a reply of the local platform to its visitor at once. */
+  replied(reply: ReplyNotice): void;
   stopReplies(): Promise<void>;
 }
 
@@ -98,6 +101,11 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     attach: (server) => chat.attach(server),
     routers: [chat.router, replaceableRoute(widget)],
     onSettled: (entry, state) => reportToVisitor(chat, entry, state, logger),
+    replied: ({ channel, shop, answers = '' }) => {
+      const visitorId = channel === 'web_chat' ? visitorOf(answers) : undefined;
+      const shopId = live.value.shops.find((each) => each.shopId.toLowerCase() === shop)?.shopId;
+      if (visitorId !== undefined && shopId !== undefined) poller.replied(shopId, visitorId);
+    },
     leave: (overMs) => chat.leave(overMs),
     stop: () => chat.stop(),
     stopReplies: () => poller.stop(),

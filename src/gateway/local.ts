@@ -30,12 +30,13 @@ interface LocalParts {
   readonly store: RoutedStore;
   readonly logger: Logger;
   readonly onTicketChanged?: LocalPlatformOptions['onTicketChanged'];
+  readonly onReply?: LocalPlatformOptions['onReply'];
 }
 
 /** Starts the embedded platform if a shop uses it. It listens on loopback only. */
 export async function startLocalPlatform(
   config: CompleteConfig,
-  { store, logger, onTicketChanged }: LocalParts,
+  { store, logger, onTicketChanged, onReply }: LocalParts,
 ): Promise<RunningLocal | undefined> {
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
@@ -58,7 +59,14 @@ export async function startLocalPlatform(
     ...(onTicketChanged && { onTicketChanged }),
     publicUrl,
     replies: { ...localReplies(config, senders), findTextRoute: textRoutes(store) },
-    onReply: (reply) => logger.info('agent.replied', { ...reply }),
+    onReply: (reply) => {
+      const { channel, conversationId, messageId, outboxPath } = reply;
+      logger.info('agent.replied', {
+        ...{ channel, conversationId, messageId },
+        ...(outboxPath !== undefined && { outboxPath }),
+      });
+      onReply?.(reply);
+    },
   });
   await platform.start();
   return {

@@ -1,7 +1,7 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { ChangedTicket } from '../domain/desk.ts';
-import type { LocalPlatform } from '../local-platform/local-platform.ts';
+import type { LocalPlatform, LocalPlatformOptions } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
@@ -20,6 +20,8 @@ export interface PlatformsParts {
   readonly stack: StopStack;
   /** Called after each change of a ticket of the local platform. */
   readonly onTicketChanged?: (ticket: ChangedTicket) => void;
+  /** Called once a reply of the local platform has been sent. */
+  readonly onReply?: LocalPlatformOptions['onReply'];
 }
 
 /** A shop and the client of its platform. */

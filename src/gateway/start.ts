@@ -2,7 +2,7 @@ import { type CompleteConfig, stopDelayMs } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
 import type { ConfigSource } from './config-source.ts';
 import type { Logger } from '../observability/logger.ts';
-import { startChat } from './chat.ts';
+import { type RunningChat, startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { FleetWatch } from './fleet-watch.ts';
 import { deskAccess } from './desk.ts';
@@ -79,12 +79,14 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   const opened: {
     delivery?: OpenDelivery;
     console?: RunningConsole;
+    chat?: RunningChat | undefined;
     smtp?: ListenAddress | undefined;
     fleet?: FleetWatch | undefined;
   } = {};
   const { clients, localUrl, ...platforms } = await connectPlatforms({
     ...{ ...base, store },
     onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
+    onReply: (reply) => opened.chat?.replied(reply),
   });
   const desk = deskAccess(live, platforms);
   const backlog = new Backlog();
@@ -97,6 +99,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     },
   });
   const chat = startChat({ ...base, store, intake, clients, platforms });
+  opened.chat = chat;
   stack.push('reply poller', () => chat?.stopReplies());
   const delivery = await openDelivery({
     ...{ ...base, store, intake, threads, localUrl },

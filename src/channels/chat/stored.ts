@@ -3,7 +3,7 @@ import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
-import { asBlobName } from '../../domain/ids.ts';
+import { asBlobName, asVisitorId, type VisitorId } from '../../domain/ids.ts';
 
 /**
  * The stored form of a visitor's message: the visitor in the meta, the text and its files in the
@@ -37,6 +37,12 @@ export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
 
 /** The prefix of the `remote_id` of every message from this channel. */
 export const REMOTE_ID_PREFIX = 'chat:';
+
+/** The visitor in a message's `remote_id`; undefined if it is not from this channel. */
+export function visitorOf(remoteId: string): VisitorId | undefined {
+  const [, id] = /^chat:([^:]+):/.exec(remoteId) ?? [];
+  return id === undefined ? undefined : asVisitorId(id);
+}
 
 /** The stored parts of a visitor's message. */
 export function storedForm(

@@ -69,10 +69,11 @@ export class ReplyFates {
   /** A provider's report about one of its messages, which may be none of ours. */
   async reportPart(report: PartReport): Promise<void> {
     const { store } = this.#options;
-    const { remoteId, shops } = report;
+    const { remoteId } = report;
+    const shops = report.shops.map((shop) => shop.toLowerCase());
     const known = store.fates.part(remoteId);
     if (known === undefined) {
-      this.#keepEarly(report);
+      this.#keepEarly({ ...report, shops });
       return;
     }
     await this.#change(() => {

@@ -26,8 +26,11 @@ const SLEEP_MAX_MS = 60_000;
 /** A reply that was sent. */
 export interface ReplyNotice {
   readonly channel: string;
+  readonly shop: string;
   readonly conversationId: string;
   readonly messageId: string;
+  /** The `remote_id` of the customer's last message, if it has one. */
+  readonly answers?: string;
   readonly outboxPath?: string;
 }
 
@@ -223,10 +226,13 @@ export class ReplySender {
 
   async #sent(row: OutgoingRow, conversation: ConversationRow, sent: Sent): Promise<void> {
     await this.#settle(row, { state: 'sent' });
+    const answers = this.#options.store.messages.lastOfCustomer(conversation.id)?.remote_id;
     this.#options.onReply({
       channel: conversation.type,
+      shop: conversation.shop,
       conversationId: conversation.id,
       messageId: row.message_id,
+      ...(answers && { answers }),
       ...(sent.outboxPath !== undefined && { outboxPath: sent.outboxPath }),
     });
   }

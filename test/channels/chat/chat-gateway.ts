@@ -5,6 +5,7 @@ import { ChatServer, type ChatServerOptions } from '../../../src/channels/chat/d
 import type { ChatShop } from '../../../src/channels/chat/shop.ts';
 import {
   createReplyPoller,
+  type ReplyPoller,
   type ReplyPollerOptions,
 } from '../../../src/channels/chat/replies/reply-poller.ts';
 import type { ReplySource } from '../../../src/channels/chat/replies/message-reader.ts';
@@ -77,13 +78,15 @@ export class ChatGateway {
   readonly store: Pick<Store, 'spool' | 'chat' | 'signals' | 'openBudget'>;
   readonly server: ChatServer;
   readonly metrics: Metrics;
+  /** Of a gateway with a source of replies. */
+  readonly poller: ReplyPoller | undefined;
   readonly clients: ChatClient[] = [];
   readonly dir: string;
   readonly #http: Server;
   readonly #end: () => Promise<void>;
 
   private constructor(
-    parts: Pick<ChatGateway, 'store' | 'server' | 'metrics' | 'dir'>,
+    parts: Pick<ChatGateway, 'store' | 'server' | 'metrics' | 'dir' | 'poller'>,
     http: Server,
     end: () => Promise<void>,
   ) {
@@ -91,6 +94,7 @@ export class ChatGateway {
     this.server = parts.server;
     this.metrics = parts.metrics;
     this.dir = parts.dir;
+    this.poller = parts.poller;
     this.#http = http;
     this.#end = end;
     // A listening TCP server's address is never a string.
@@ -133,7 +137,7 @@ export class ChatGateway {
     const http = createServer(app);
     server.attach(http);
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    return new ChatGateway({ store, server, metrics, dir }, http, async () => {
+    return new ChatGateway({ store, server, metrics, dir, poller }, http, async () => {
       await poller?.stop();
       await server.stop();
       http.closeAllConnections();

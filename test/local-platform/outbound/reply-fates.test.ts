@@ -96,8 +96,12 @@ async function answered(platform: LocalPlatform, content?: string): Promise<Mess
   return body;
 }
 
-const report = (platform: LocalPlatform, remoteId: string, what: object, shops = [SHOP.shopId]) =>
-  platform.fates.reportPart({ remoteId, shops, state: 'sent', ...what });
+const report = (
+  platform: LocalPlatform,
+  remoteId: string,
+  what: object,
+  shops = [SHOP.shopId.toUpperCase()],
+) => platform.fates.reportPart({ remoteId, shops, state: 'sent', ...what });
 
 async function refusalOf(work: Promise<unknown>): Promise<DeskRefused> {
   const error: unknown = await work.catch((thrown: unknown) => thrown);

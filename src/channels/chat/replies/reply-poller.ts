@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields } from '../../../observability/logger.ts';
-import type { ShopId } from '../../../domain/ids.ts';
+import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { PresenceChange, PresentVisitor, Visitors } from '../visitors.ts';
 import { Pacer, type Urgency } from './pacer.ts';
 import { ShopReplies, type ShopRepliesParts } from './shop-replies.ts';
@@ -35,6 +35,8 @@ export interface ReplyPollerParts extends Omit<
 }
 
 export interface ReplyPoller {
+  /** A visitor has a new reply: it is read now if they have a tab here. */
+  replied(shopId: ShopId, visitorId: VisitorId): void;
   /** Ends all loops and waits until pending writes are stored. */
   stop(): Promise<void>;
 }
@@ -75,6 +77,7 @@ export function createReplyPoller(
   for (const visitor of visitors.present()) tell(visitor, 'arrived');
 
   return {
+    replied: (shopId, visitorId) => loops.get(shopId)?.replied(visitorId),
     stop: async () => {
       unsubscribe();
       await Promise.all([...loops.values()].map((loop) => loop.stop()));
@@ -115,6 +118,15 @@ class ShopLoop {
     const dueAt = Math.max(this.#expect(visitor, change), this.#pausedUntil);
     // Called for every message of every visitor; only an earlier time wakes a loop.
     for (const queue of QUEUES) this.#steps[queue].wakeBy(dueAt);
+  }
+
+  replied(visitorId: VisitorId): void {
+    const now = this.#parts.clock();
+    for (const [visitor, watched] of this.#watched) {
+      if (visitor.visitorId !== visitorId) continue;
+      watched.dueAt = Math.min(watched.dueAt, now);
+      for (const queue of QUEUES) this.#steps[queue].wakeBy(Math.max(now, this.#pausedUntil));
+    }
   }
 
   async stop(): Promise<void> {

@@ -74,6 +74,20 @@ describe('replies', () => {
     },
   );
 
+  test('are there at once if the platform tells of them', async () => {
+    const source = new ListedMessages();
+    // Nothing is due for ten minutes.
+    const chat = await start(source, { replies: { fastestMs: 600_000 } });
+    const { one, conversation } = await talking(chat);
+    const tell = (visitor: string) => chat.poller?.replied(SHOP, asVisitorId(visitor));
+    for (const content of ['I have found it', 'It is blue']) {
+      source.add(aReply({ conversation_id: conversation, content }));
+      tell(randomUUID());
+      tell(one.session.visitorId);
+      await waitFor(content, () => repliesTo(one).at(-1) === content);
+    }
+  });
+
   test('that come second are found as soon as the first, in a shop with one visitor', async () => {
     const source = new ListedMessages();
     // A look further back every 30 s: only what is due in between finds the second one in time.

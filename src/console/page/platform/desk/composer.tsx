@@ -158,7 +158,7 @@ const Files = ({ ticket, draft: { files, isNote }, onChange }: FileProps) =>
           />
         </li>
       ))}
-      {ticket.channel !== 'email' && !isNote && (
+      {ticket.channel === 'sms' && !isNote && (
         <li class="fault">Files cannot be sent by SMS: remove them, or write a note.</li>
       )}
     </ul>

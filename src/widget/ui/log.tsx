@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
+import { Awaited } from './awaited.tsx';
 import { startOfDay } from './formats.ts';
 import { Avatar, Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
@@ -66,6 +67,7 @@ export function Log() {
                 );
             }
           })}
+          <Awaited />
         </div>
       </div>
       {scroll.hasNewLines && (

@@ -36,6 +36,27 @@ describeInBrowser('a conversation', (test) => {
     expect(await chat.input.inputValue()).toBe('');
   });
 
+  test('dots stand for the answer until it comes; after half a minute, what really holds', async (setting) => {
+    const { chat } = await setting.visit();
+    const { page } = chat;
+    await page.clock.install();
+    await chat.open();
+    const dots = page.locator('.dots');
+    await chat.send('Is anybody there?');
+    await chat.shows(['Is anybody there?', 'You said: Is anybody there?']);
+    await dots.waitFor({ state: 'detached' });
+    await chat.send(`${QUIET}a hard question`);
+    await chat.reaches('a hard question', 'delivered');
+    await dots.waitFor();
+    await page.clock.fastForward(31_000);
+    await dots.waitFor({ state: 'detached' });
+    await page.getByText('Your message has arrived. The answer appears here.').waitFor();
+    // A new page knows how long ago it was.
+    await page.reload();
+    await chat.open();
+    await page.getByText('Your message has arrived. The answer appears here.').waitFor();
+  });
+
   test('a message that the platform refuses for good says so', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

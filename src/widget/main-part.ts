@@ -37,7 +37,8 @@ export interface MainOptions {
 
 /** The main part: the panel and the conversation. */
 export interface Main {
-  setOpen(open: boolean): void;
+  /** @param takesFocus whether the visitor has opened it, or the page before had it open */
+  setOpen(open: boolean, takesFocus: boolean): void;
   /** The launcher's accessible name: what it does, and how many replies are unread. */
   labelOf(isOpen: boolean, unread: number): string;
   identify(jwt: string): void;

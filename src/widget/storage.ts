@@ -30,6 +30,9 @@ export function gatewayAddress(gatewayUrl: string): GatewayAddress {
 /** The page's storage; undefined where a browser or a sandbox forbids it. */
 export const pageStorage = (): Storage | undefined => attempt(() => window.localStorage);
 
+/** That of this tab, which ends with it. */
+export const tabStorage = (): Storage | undefined => attempt(() => window.sessionStorage);
+
 /** Undefined when the note is missing or the storage cannot be read. */
 export const readNote = (storage: Storage | undefined, key: string): string | undefined =>
   attempt(() => storage?.getItem(key)) ?? undefined;

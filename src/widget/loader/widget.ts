@@ -2,7 +2,7 @@ import { accentOf } from '../look/accent.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainModule, MainOptions } from '../main-part.ts';
 import type { Language, Settings } from '../settings.ts';
-import { readNote, SESSION, writeNote } from '../storage.ts';
+import { readNote, SESSION, tabStorage, writeNote } from '../storage.ts';
 import css from './launcher.css?inline';
 import { createCard, createLauncher, el } from './launcher.ts';
 import type { Events } from './page-api.ts';
@@ -22,6 +22,8 @@ const TEXTS: Readonly<Record<Language, LauncherTexts>> = {
   ar: ['فتح الدردشة', 'إخفاء', 'تعذّر تحميل الدردشة. إعادة المحاولة'],
   ja: ['チャットを開く', '非表示にする', '読み込めませんでした。再試行'],
 };
+
+const OPEN = 'yes';
 
 interface WidgetOptions {
   readonly mainUrl: string;
@@ -81,19 +83,22 @@ export class Widget {
     button.onpointerenter = button.onfocus = () => void this.#fetchMain().catch(() => undefined);
     if (this.#hasSession()) void this.#load().catch(() => undefined);
     events.emit('ready', undefined);
+    if (readNote(tabStorage(), this.#openNote) === OPEN) this.setOpen(true, false);
   }
 
-  setOpen(isOpen: boolean): void {
+  /** @param takesFocus false when the chat was open on the page before this one */
+  setOpen(isOpen: boolean, takesFocus = true): void {
     if (isOpen === this.#isOpen) return;
     this.#isOpen = isOpen;
+    writeNote(tabStorage(), this.#openNote, isOpen ? OPEN : '');
     this.#frame.toggleAttribute('data-open', isOpen);
     if (isOpen) {
       this.#opener = document.activeElement;
       this.#dismissGreeting();
-      if (this.#main) this.#main.setOpen(true);
-      else void this.#loadToOpen();
+      if (this.#main) this.#main.setOpen(true, takesFocus);
+      else void this.#loadToOpen(takesFocus);
     } else {
-      this.#main?.setOpen(false);
+      this.#main?.setOpen(false, false);
       this.#restoreFocus();
     }
     this.#draw();
@@ -113,6 +118,11 @@ export class Widget {
     this.#main?.logout();
   }
 
+  /** Each tab has its own: a chat that is opened in one does not open in the others. */
+  get #openNote(): string {
+    return `${this.#options.prefix}open`;
+  }
+
   #hasSession(): boolean {
     const { storage, prefix } = this.#options;
     return readNote(storage, prefix + SESSION) !== undefined;
@@ -127,7 +137,7 @@ export class Widget {
     this.#draw();
   }
 
-  async #loadToOpen(): Promise<void> {
+  async #loadToOpen(takesFocus: boolean): Promise<void> {
     const { button } = this.#launcher;
     const { settings, events } = this.#options;
     button.dataset['busy'] = '';
@@ -135,7 +145,7 @@ export class Widget {
     try {
       await this.#load();
       // The visitor may have closed the chat meanwhile.
-      this.#main?.setOpen(this.#isOpen);
+      this.#main?.setOpen(this.#isOpen, takesFocus);
     } catch (error) {
       // oxlint-disable-next-line no-console -- for the page's developer
       console.error('Sluice: the chat could not be loaded.', error);

@@ -25,6 +25,7 @@ export function createApp(
     formats: createFormats(settings.locale),
     settings,
     isOpen: signal(false),
+    takesFocus: signal(true),
     isFullScreen: signal(false),
     hasSound: signal(readNote(storage, soundNote) === 'on'),
     isIntroduced: signal(false),
@@ -42,7 +43,8 @@ export function createApp(
   announce(ui, options);
 
   return {
-    setOpen: (open) => {
+    setOpen: (open, takesFocus) => {
+      ui.takesFocus.value = takesFocus;
       if (open) chat.start();
       if (open && !isDrawn) {
         isDrawn = true;

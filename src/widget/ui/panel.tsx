@@ -9,7 +9,7 @@ import { useUi } from './ui.ts';
 /** The chat's dialog: header, log and composer. */
 export function Panel() {
   const ui = useUi();
-  const { chat, texts, settings, isOpen, isFullScreen } = ui;
+  const { chat, texts, settings, isOpen, isFullScreen, takesFocus } = ui;
   const panel = useRef<HTMLDivElement>(null);
   const drop = useDrop((files) => chat.attach(files));
   const open = isOpen.value;
@@ -17,7 +17,7 @@ export function Panel() {
   const shutOut = isShutOut(chat.connection.value);
 
   useLayoutEffect(() => {
-    if (open && panel.current) focusFirst(panel.current);
+    if (open && takesFocus.peek() && panel.current) focusFirst(panel.current);
   }, [open, asks]);
 
   return (

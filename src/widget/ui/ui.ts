@@ -21,6 +21,8 @@ export interface Ui {
   readonly formats: Formats;
   readonly settings: Settings;
   readonly isOpen: Signal<boolean>;
+  /** Whether the panel takes the focus as it opens. */
+  readonly takesFocus: Signal<boolean>;
   /** The panel covers the screen: on phones, and in windows that are as low as a phone. */
   readonly isFullScreen: Signal<boolean>;
   readonly hasSound: Signal<boolean>;

@@ -37,7 +37,7 @@ describeInBrowser('axe', (test) => {
       await expectNoFindings('empty', visit);
 
       await chat.send('Show me everything');
-      await chat.log.locator('[data-from="agent"]').waitFor();
+      await chat.log.locator('[data-from="agent"]').first().waitFor();
       await chat.reaches('Show me everything', 'delivered');
       await expectNoFindings('with a reply', visit);
 

@@ -56,7 +56,9 @@ export class ChatPage {
 
   /** Opens the panel and waits until one can write. */
   async open(): Promise<this> {
-    await this.launcher.click();
+    // It opens by itself if it was open on the page before.
+    const isOpen = await this.page.evaluate('Object.values(sessionStorage).includes("yes")');
+    if (isOpen !== true) await this.launcher.click();
     await this.input.waitFor();
     return this;
   }

@@ -89,6 +89,25 @@ describeInBrowser('a conversation', (test) => {
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   });
 
+  test('the panel stays open from page to page, takes no focus there, and stays closed', async (setting) => {
+    const visit = await setting.visit();
+    const { chat } = visit;
+    await chat.open();
+    await chat.type('half a sentence');
+    await chat.page.reload();
+    await chat.input.waitFor();
+    expect(await chat.input.inputValue()).toBe('half a sentence');
+    expect(await chat.page.evaluate('document.activeElement === document.body')).toBe(true);
+    // Another tab is another place.
+    const other = await visit.anotherTab();
+    await other.launcher.waitFor();
+    expect(await other.input.isVisible()).toBe(false);
+    await chat.input.press('Escape');
+    await chat.page.reload();
+    await chat.launcher.waitFor();
+    expect(await chat.input.isVisible()).toBe(false);
+  });
+
   test('several lines and emoji arrive as they were written', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

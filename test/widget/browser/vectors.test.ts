@@ -73,9 +73,7 @@ describeInBrowser(
 
           await reads(chat, lines, watch, vectors);
           await chat.page.reload();
-          await chat.launcher.waitFor();
-          if (!(await chat.panel.isVisible())) await chat.launcher.click();
-          await chat.input.waitFor();
+          await chat.open();
           await reads(chat, lines, watch, vectors);
           expect(new URL(chat.page.url()).pathname).toBe('/');
         },

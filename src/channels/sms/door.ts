@@ -10,13 +10,14 @@ import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from 
 import { WEBHOOKS } from './providers/registry.ts';
 import { arrivalOf } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
-import { contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
+import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
 
 /**
  * The path of a text, from the provider's request to the payload (`provider.ts` says what a
  * provider is, `providers/registry.ts` which there are):
- * - `POST /sms/<provider>` is handled here; the provider's `webhook.ts` reads the body, up to 64
- *   KiB; `shop.ts` finds the shop, one of whose keys must have signed the request.
+ * - `POST /sms/<provider>` is handled here; the provider's `webhook.ts` reads the body, of
+ *   limited size; `shop.ts` finds the shop of each message, one of whose keys must have signed the
+ *   request.
  * - `receive.ts` builds the arrival of that shop: lane, dedup key and remote id; `stored.ts` defines
  *   the stored form.
  * - `intake/intake.ts` stores it durably; only then this file responds with 200.
@@ -61,12 +62,15 @@ export interface StatusReport extends ReplyReport {
  *
  * | response | when |
  * | --- | --- |
- * | 200 with the provider's body | the message is durable, now or since an earlier delivery |
- * | 204 | a status callback, or an event that does not concern the gateway |
+ * | 200 with the provider's body | all messages are durable, now or since an earlier delivery |
+ * | 204 (or 200) | status callbacks, or events that do not concern the gateway |
  * | 400 | a parameter is missing, repeated or malformed |
  * | 403 | not signed with a key of the shop, or no shop to check it with |
- * | 405, 413, 415 | not a POST, larger than 64 KiB, a content type that the provider does not send |
+ * | 405, 413, 415 | not a POST, larger than 64 KiB (or the provider's own limit), a content type that the provider does not send |
  * | 503 | the spool cannot accept it now |
+ *
+ * If a request has several messages, those that can be accepted are durable before it is refused for
+ * another one: the provider repeats the whole request, and known messages are not stored twice.
  *
  * Only the 200 has a body that a provider may interpret: the text of any other response could be
  * sent to the customer. 429 is never used, because providers would not retry.
@@ -80,8 +84,9 @@ export function createSmsWebhook(options: SmsWebhookOptions, deps: SmsWebhookDep
 function addWebhook(router: Router, webhook: Webhook): void {
   const { path } = webhook;
   router.post(path, (req, res) => webhook.receive(req, res));
+  if (webhook.isVerified) router.get(path, (req, res) => webhook.verify(req, res));
   router.all(path, (_req, res) => {
-    res.setHeader('Allow', 'POST');
+    res.setHeader('Allow', webhook.isVerified ? 'GET, POST' : 'POST');
     throw new WebhookRefused(405, 'method', 'Configure the webhook as HTTP POST');
   });
   router.use(path, (error: unknown, _req: Request, res: Response, next: NextFunction) => {
@@ -91,8 +96,36 @@ function addWebhook(router: Router, webhook: Webhook): void {
   });
 }
 
+type Noted = WebhookContent & { readonly kind: 'status' | 'other' };
+
+interface ShopText {
+  readonly shop: SmsShop;
+  readonly text: ReceivedText;
+}
+
+interface Sorted {
+  readonly messages: readonly ShopText[];
+  readonly noted: readonly Noted[];
+  /** Why the first of the others was refused. */
+  readonly refusal: WebhookRefused | undefined;
+}
+
+interface ShopFound {
+  readonly kind: 'found';
+  readonly shop: SmsShop;
+}
+
+interface Refused {
+  readonly kind: 'refused';
+  readonly refusal: WebhookRefused;
+  /** Tells the operator. */
+  report(url: string): void;
+}
+
 class Webhook {
   readonly path: string;
+  /** Whether the provider checks the URL by a GET. */
+  readonly isVerified: boolean;
   readonly #provider: ProviderWebhook;
   readonly #shops: ShopDirectory;
   readonly #publicUrl: string;
@@ -103,6 +136,7 @@ class Webhook {
 
   constructor(provider: ProviderWebhook, options: SmsWebhookOptions, deps: SmsWebhookDeps) {
     this.path = `/sms/${provider.name}`;
+    this.isVerified = provider.challenge !== undefined;
     this.#provider = provider;
     this.#shops = createShopDirectory(
       options.shops.filter(({ account }) => account.provider === provider.name),
@@ -116,8 +150,9 @@ class Webhook {
   }
 
   async receive(req: Request, res: Response): Promise<void> {
+    const { accepted, maxBodyBytes = MAX_BODY_BYTES, notedStatus = 204 } = this.#provider;
     this.#assertContentType(req);
-    const body = await readBody(req, MAX_BODY_BYTES);
+    const body = await readBody(req, maxBodyBytes);
     const startedAt = performance.now();
     // Providers send no other form of request target (RFC 9112 §3.2.2), and another form could turn
     // the public URL into one of another host.
@@ -128,36 +163,60 @@ class Webhook {
       ...{ headers, body, now: Date.now() },
       url: path === '' ? undefined : url,
     });
-    const { content } = request;
-    if (content.kind !== 'message') {
-      const shops = this.#shops.ofAccount(content.account);
-      this.#assertSigned(url, request, shops);
-      const signers = shops.filter(({ account }) => request.isSignedBy(account));
-      await this.#note(content, signers);
-      res.writeHead(204).end();
+    const { messages, noted, refusal } = this.#sort(url, request);
+    if (messages.length > 0) await this.#accept(messages);
+    // Only now, because a request that is answered 503 comes again.
+    for (const content of noted) await this.#note(content, request);
+    if (refusal !== undefined) throw refusal;
+    if (messages.length === 0) {
+      res.writeHead(notedStatus).end();
       return;
     }
-    const { text } = content;
-    const shop = this.#shopOf(url, request, text);
-    const [accepted] = await this.#intake.accept([arrivalOf(shop, text)]);
-    if (accepted === undefined) throw new Error('The intake answered nothing');
-    res.type(this.#provider.accepted.type).send(this.#provider.accepted.body);
+    res.type(accepted.type).send(accepted.body);
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
-    const { duplicate, id } = accepted;
-    this.#logger.info('sms.accepted', {
-      ...{ entry: id, shop: shop.name, messageSid: text.id, duplicate },
-    });
+  }
+
+  /** Sorts the contents of a request. Each is the business of the shop whose key signed it. */
+  #sort(url: string, request: ReadRequest): Sorted {
+    const messages: ShopText[] = [];
+    const noted: Noted[] = [];
+    const refusals = new Map<string, WebhookRefused>();
+    for (const content of request.contents) {
+      const shop = this.#shopOf(request, content);
+      if (shop.kind === 'refused') {
+        const { refusal } = shop;
+        // A request of many messages is one mistake.
+        if (!refusals.has(refusal.reason)) shop.report(url);
+        refusals.set(refusal.reason, refusals.get(refusal.reason) ?? refusal);
+      } else if (content.kind === 'message') messages.push({ shop: shop.shop, text: content.text });
+      else if (content.kind !== 'unreadable') noted.push(content);
+    }
+    const [refusal] = refusals.values();
+    return { messages, noted, refusal };
+  }
+
+  /** Resolves when all of them are durable. @throws {SpoolFull} {SpoolUnavailable} none is */
+  async #accept(messages: readonly ShopText[]): Promise<void> {
+    const results = await this.#intake.accept(
+      messages.map(({ shop, text }) => arrivalOf(shop, text)),
+    );
+    for (const [index, { shop, text }] of messages.entries()) {
+      const result = results[index];
+      if (result === undefined) throw new Error('The intake answered nothing');
+      const { id: entry, duplicate } = result;
+      this.#logger.info('sms.accepted', {
+        ...{ entry, shop: shop.name, messageSid: text.id, duplicate },
+      });
+    }
   }
 
   /** Counts what is no message, and passes reports on. */
-  async #note(
-    content: Exclude<WebhookContent, { kind: 'message' }>,
-    signers: readonly SmsShop[],
-  ): Promise<void> {
+  async #note(content: Noted, request: ReadRequest): Promise<void> {
     if (content.kind === 'other') {
       this.#logger.debug('sms.event_ignored', { event: content.event });
       return;
     }
+    this.#provider.note?.(content, Date.now());
     for (const { status, code } of content.statuses) {
       this.#metrics.smsStatusCallbacks.inc({ status });
       if (code === undefined) continue;
@@ -167,6 +226,9 @@ class Webhook {
     const [told] = content.statuses;
     if (told?.state === undefined || this.#onStatus === undefined) return;
     const { state, code, reason } = told;
+    const signers = this.#shops
+      .ofAccount(content.account)
+      .filter(({ account }) => request.isSignedBy(account));
     await this.#onStatus({
       ...{ remoteId: content.id, shops: signers.map(({ shopId }) => shopId), state },
       ...(code !== undefined && { code }),
@@ -175,23 +237,68 @@ class Webhook {
   }
 
   /**
-   * The shop that the message is for. In a group there may be numbers of several shops, and each of
-   * their accounts sends an event with the same recipients: the signature tells whose it is.
-   * @throws {WebhookRefused}
+   * The shop that the content is for. In a group there may be numbers of several shops, and each of
+   * their accounts sends an event with the same recipients: the signature tells whose it is. A shop
+   * whose key signed the request cannot send messages to another one, even in the same request.
    */
-  #shopOf(url: string, request: ReadRequest, text: ReceivedText): SmsShop {
-    const { account, id, service } = text;
-    const addressed = [text.to, ...(text.alsoTo ?? [])].flatMap(
-      (to) => this.#shops.find(account, to, service) ?? [],
-    );
-    const shop = addressed.find((each) => request.isSignedBy(each.account));
-    if (shop !== undefined) return shop;
+  #shopOf(request: ReadRequest, content: WebhookContent): ShopFound | Refused {
+    const isMessage = content.kind === 'message';
+    const account = isMessage ? content.text.account : content.account;
+    const addressed = isMessage ? this.#addressed(content.text) : [];
     const signers = addressed.length > 0 ? addressed : this.#shops.ofAccount(account);
-    this.#assertSigned(url, request, signers);
-    // The provider signed it, so this is not an attack: a number is missing in the configuration.
-    this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
-    this.#logger.error('sms.unknown_number', { accountSid: account, messageSid: id });
-    throw new WebhookRefused(403, 'unknown_number', 'No shop has this account and number');
+    const shop = signers.find((each) => request.isSignedBy(each.account));
+    if (shop === undefined) return this.#unsigned(request, signers);
+    if (isMessage && addressed.length === 0) return this.#unknownNumber(content.text);
+    if (content.kind === 'unreadable') return this.#unreadable(content.refusal);
+    return { kind: 'found', shop };
+  }
+
+  #addressed({ account, to, alsoTo = [], service }: ReceivedText): readonly SmsShop[] {
+    return [to, ...alsoTo].flatMap((each) => this.#shops.find(account, each, service) ?? []);
+  }
+
+  #unsigned({ unsigned: signature }: ReadRequest, { length: shops }: readonly SmsShop[]): Refused {
+    const refusal = new WebhookRefused(403, 'signature', 'The signature does not match');
+    const report = (url: string) => {
+      this.#metrics.webhookSignatureFailures.inc();
+      this.#logger.warn('sms.signature_refused', { url: loggableUrl(url), signature, shops });
+    };
+    return { kind: 'refused', refusal, report };
+  }
+
+  /** The provider signed it, so this is not an attack: a number is missing in the configuration. */
+  #unknownNumber({ account: accountSid, id: messageSid }: ReceivedText): Refused {
+    const text = 'No shop has this account and number';
+    const refusal = new WebhookRefused(403, 'unknown_number', text);
+    const report = () => {
+      this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
+      this.#logger.error('sms.unknown_number', { accountSid, messageSid });
+    };
+    return { kind: 'refused', refusal, report };
+  }
+
+  /** The provider repeats the request, so the message may be read after an upgrade. */
+  #unreadable(refusal: BadParameter): Refused {
+    const report = () => {
+      this.#metrics.alarms.inc({ alarm: 'sms_unreadable_message' });
+      this.#logger.error('sms.unreadable_message', { parameter: refusal.parameter });
+    };
+    return { kind: 'refused', refusal, report };
+  }
+
+  /**
+   * Responds to the GET by which a provider checks the URL. The text is the provider's, so a
+   * browser must not take it for a page.
+   */
+  verify(req: Request, res: Response): void {
+    const accounts = this.#shops.all.map(({ account }) => account);
+    const { searchParams } = new URL(req.originalUrl, 'http://gateway');
+    const text = this.#provider.challenge?.(searchParams, accounts);
+    if (text === undefined) {
+      res.setHeader('Allow', 'GET, POST');
+      throw new WebhookRefused(403, 'challenge', 'The token is none of a shop');
+    }
+    res.setHeader('X-Content-Type-Options', 'nosniff').type('text/plain').send(text);
   }
 
   /** @throws {WebhookRefused} */
@@ -200,18 +307,6 @@ class Webhook {
     const type = contentTypeOf(headers);
     if (type !== undefined && contentTypes.includes(type)) return;
     throw new WebhookRefused(415, 'content_type', `Expected ${contentTypes.join(' or ')}`);
-  }
-
-  /** @throws {WebhookRefused} */
-  #assertSigned(url: string, request: ReadRequest, signers: readonly SmsShop[]): void {
-    if (signers.some(({ account }) => request.isSignedBy(account))) return;
-    this.#metrics.webhookSignatureFailures.inc();
-    this.#logger.warn('sms.signature_refused', {
-      url: loggableUrl(url),
-      signature: request.unsigned,
-      shops: signers.length,
-    });
-    throw new WebhookRefused(403, 'signature', 'The signature does not match');
   }
 
   refuse(res: Response, error: unknown): void {

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { ReplyReport } from '../../domain/reply-fate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { EntryMeta } from '../../spool/entry.ts';
+import type { BadParameter } from './webhook-request.ts';
 
 /**
  * What a provider of texts has to say; `providers/registry.ts` lists those that there are. A
@@ -44,7 +45,7 @@ export interface WebhookRequest {
   readonly now: number;
 }
 
-/** What a request says. `other`: nothing that concerns the gateway. */
+/** One thing that a request says. `other`: nothing that concerns the gateway. */
 export type WebhookContent =
   | { readonly kind: 'message'; readonly text: ReceivedText }
   /** One of our messages: its status for each of its recipients. */
@@ -52,9 +53,13 @@ export type WebhookContent =
       readonly kind: 'status';
       readonly account: string;
       readonly id: string;
+      /** What we sent along with the message, if the provider returns it. */
+      readonly tag?: string | undefined;
       readonly statuses: readonly DeliveryStatus[];
     }
-  | { readonly kind: 'other'; readonly account: string; readonly event: string };
+  | { readonly kind: 'other'; readonly account: string; readonly event: string }
+  /** A message that cannot be read, in a request whose other contents can be. */
+  | { readonly kind: 'unreadable'; readonly account: string; readonly refusal: BadParameter };
 
 export interface DeliveryStatus extends Pick<ReplyReport, 'code' | 'reason'> {
   /** One of a fixed set, because it is a label of a metric. */
@@ -64,7 +69,8 @@ export interface DeliveryStatus extends Pick<ReplyReport, 'code' | 'reason'> {
 }
 
 export interface ReadRequest<Account extends ProviderAccount = ProviderAccount> {
-  readonly content: WebhookContent;
+  /** In the order of the request; most providers send one message in each. */
+  readonly contents: readonly WebhookContent[];
   /** Whether a key of this account signed the request. */
   isSignedBy(account: Account): boolean;
   /** Why nobody did, for the log. */
@@ -75,10 +81,21 @@ export interface ProviderWebhook<Account extends ProviderAccount = ProviderAccou
   /** The path is `/sms/<name>`. */
   readonly name: string;
   readonly contentTypes: readonly string[];
-  /** @throws {WebhookRefused} it cannot be read */
+  /** The largest request that the provider sends; 64 KiB by default. */
+  readonly maxBodyBytes?: number;
+  /** @throws {WebhookRefused} nothing of it can be read */
   read(request: WebhookRequest): ReadRequest<Account>;
-  /** The response to a message that is durable. */
+  /** The response to messages that are durable. */
   readonly accepted: { readonly type: string; readonly body: string };
+  /** The response to a request without messages; 204 by default. */
+  readonly notedStatus?: 200;
+  /**
+   * Answers the GET by which the provider checks that the URL is ours: the text to respond with,
+   * or undefined if the query has no secret of these accounts.
+   */
+  challenge?(query: URLSearchParams, accounts: readonly Account[]): string | undefined;
+  /** Called with each status that one of the shop's keys signed. */
+  note?(status: WebhookContent & { readonly kind: 'status' }, now: number): void;
 }
 
 /** A text as it arrived by webhook, or was listed: what routes it, and its stored form. */

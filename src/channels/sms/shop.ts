@@ -28,6 +28,7 @@ export interface ShopDirectory {
   find(account: string, to: string, service?: string): SmsShop | undefined;
   /** All shops on one account. */
   ofAccount(account: string): readonly SmsShop[];
+  readonly all: readonly SmsShop[];
 }
 
 /** @throws {Error} two shops have the same number or service of one account */
@@ -48,6 +49,7 @@ export function createShopDirectory(shops: readonly SmsShop[]): ShopDirectory {
       byAddress.get(key(account, parseAddress(to).address)) ??
       (service === undefined ? undefined : byService.get(key(account, service))),
     ofAccount: (account) => byAccount.get(account) ?? [],
+    all: shops,
   };
 }
 

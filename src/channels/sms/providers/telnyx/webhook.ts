@@ -16,7 +16,7 @@ export const telnyxWebhook: ProviderWebhook<TelnyxShopAccount> = {
     const event = readEvent(request.body);
     const signed = signatureOf(request);
     return {
-      content: contentOf(event, request.body),
+      contents: [contentOf(event, request.body)],
       isSignedBy: ({ publicKey }) =>
         typeof signed !== 'string' &&
         verify(null, signed.bytes, keyOf(publicKey), signed.signature),

@@ -35,7 +35,7 @@ export const twilioWebhook: ProviderWebhook<TwilioShopAccount> = {
       : { kind: 'form', fields };
     const signature = request.headers['x-twilio-signature'];
     return {
-      content: contentOf(fields, pairs),
+      contents: [contentOf(fields, pairs)],
       isSignedBy: ({ authTokens }) =>
         request.url !== undefined &&
         typeof signature === 'string' &&

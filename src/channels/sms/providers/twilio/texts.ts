@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { parsedJson } from '../../../../spool/stored-form.ts';
+import { oneLine } from '../../normalize/whatsapp-words.ts';
 import type { MediaReference, ProviderTexts, ReceivedText, TextMessage } from '../../provider.ts';
 import type { TwilioShopAccount } from './account.ts';
-import { contextOf, lineOf, messageText } from './content.ts';
+import { contextOf, messageText } from './content.ts';
 import {
   ACCOUNT_SID,
   FormFields,
@@ -45,7 +46,7 @@ export function readText(identity: MessageIdentity, fields: FormFields): TextMes
     body: fields.first('Body') ?? '',
     words: messageText(fields),
     context: contextOf(fields, to),
-    name: lineOf(fields, 'ProfileName', MAX_NAME_LENGTH),
+    name: oneLine(fields.first('ProfileName'), MAX_NAME_LENGTH),
     optOutType: fields.first('OptOutType') ?? '',
     media: mediaIn(fields),
   };

@@ -101,6 +101,12 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
       'The SMS provider marked the text as a request for help, which it answers automatically.',
     todo: NO_ACTION,
   },
+  notice: {
+    short: 'Asks nothing',
+    meaning:
+      'A reaction, a deleted message or a change of number over WhatsApp. Nobody expects an answer, so it is stored and not submitted.',
+    todo: 'Release it if the platform should have it in words.',
+  },
   media_never_came: {
     short: 'Media unavailable',
     meaning:

@@ -63,6 +63,7 @@ const PLAIN = [
   'alphanumeric_sender',
   'whatsapp',
   'help_keyword',
+  'notice',
   'media_never_came',
   'opt_out',
   'opt_in',

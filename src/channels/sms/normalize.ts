@@ -120,6 +120,7 @@ async function verdictOf(
     media: media.media.map(({ identity }) => identity),
   };
   return (
+    noticeOf(message) ??
     senderHold(from) ??
     (await consentVerdict({ claimed, shop, provider, message, request }, optOuts)) ??
     transportHold(shop, from) ??
@@ -204,6 +205,10 @@ function requestOf(
     },
   };
 }
+
+/** An agent that answered a thumb up would seem odd; an operator can see and release it. */
+const noticeOf = ({ isNotice }: TextMessage): Verdict | undefined =>
+  isNotice === true ? { kind: 'suppressed', reason: { code: 'notice' } } : undefined;
 
 /** One-time codes and advertising, whose senders cannot be answered. */
 function senderHold(from: ChannelAddress): Verdict | undefined {

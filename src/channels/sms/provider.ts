@@ -129,6 +129,8 @@ export interface TextMessage {
   readonly words: string;
   /** Lines about the text: what it replies to, where it came from. */
   readonly context: readonly string[];
+  /** It asks nothing, so nobody expects an answer: a reaction, a change of number. */
+  readonly isNotice?: boolean;
   /** The sender's own name on one line; undefined if there is none. */
   readonly name: string | undefined;
   /** `STOP`, `START` or `HELP` if the provider says that it handled one; otherwise anything. */
@@ -154,17 +156,21 @@ export interface MediaTarget {
 export interface MediaSource {
   /** The provider's id of the medium, if it has one. */
   readonly id: string | undefined;
-  readonly target: MediaTarget;
-  /** For the first request only. */
-  readonly credential: BasicCredential | undefined;
+  /** A function asks the provider, at each try, for a link that is valid for minutes only. */
+  readonly target: MediaTarget | AskForTarget;
+  /** For the first request of the target only. */
+  readonly credential: Credential | undefined;
   /** The target of a redirect; undefined if it may not be followed. */
   redirect(location: string, from: URL): MediaTarget | undefined;
 }
 
-export interface BasicCredential {
-  readonly username: string;
-  readonly password: string;
-}
+/** Rejects with {ProviderFailed}. */
+export type AskForTarget = (signal: AbortSignal) => Promise<MediaTarget>;
+
+/** Of Basic authentication (RFC 7617), or a Bearer token (RFC 6750). */
+export type Credential =
+  | { readonly username: string; readonly password: string }
+  | { readonly token: string };
 
 /** Words that opt a person out or in if they are the whole text, in capitals. */
 export interface Keywords {
@@ -239,15 +245,12 @@ export interface ProviderApi<Account extends ProviderAccount = ProviderAccount> 
   readonly lists: ProviderLists<Account> | undefined;
 }
 
-/** A text, or a template of the account with its variables. */
+/** A text; or a template of the account, by its name, with the value of its variable 1. */
 export type OutgoingText = {
   /** With a `whatsapp:` or `rcs:` prefix, if it goes over one of these. */
   readonly from: string;
   readonly to: string;
-} & (
-  | { readonly body: string }
-  | { readonly contentSid: string; readonly contentVariables: string; readonly shown: string }
-);
+} & ({ readonly body: string } | { readonly template: string; readonly shown: string });
 
 export interface TextSender {
   /** Resolves with the id of the message that the provider has accepted. @throws {TextNotSent} */

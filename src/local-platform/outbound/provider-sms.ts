@@ -8,10 +8,8 @@ import {
 } from './outbound.ts';
 import { smsAddresses, smsParts } from './sms.ts';
 
-type Words =
-  | { readonly body: string }
-  | { readonly contentSid: string; readonly contentVariables: string; readonly shown: string };
-/** A text, or a template with its variable; `shown` is the variable's value. */
+type Words = { readonly body: string } | { readonly template: string; readonly shown: string };
+/** A text; or a template by its name, with the value of its variable 1. */
 export type OutgoingText = Words & { readonly from: string; readonly to: string };
 
 /** Sends a shop's texts. The gateway provides it, because it has the shop's account. */
@@ -22,7 +20,7 @@ export interface TextSender {
   readonly findSent: (text: OutgoingText, since: Date) => Promise<readonly string[]>;
   /** The provider's limit for one message with this text. */
   readonly maxChars: (text: string) => number;
-  /** The SID of a template with the variable 1, for WhatsApp replies after the service window. */
+  /** A template with the variable 1, for WhatsApp replies after the service window. */
   readonly whatsappTemplate?: string;
 }
 
@@ -79,18 +77,14 @@ function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TextSende
   if (needsTemplate !== true) {
     return smsParts(content, sender.maxChars(content)).map((body) => ({ body }));
   }
-  const { whatsappTemplate: contentSid } = sender;
-  if (contentSid === undefined) {
+  const { whatsappTemplate: template } = sender;
+  if (template === undefined) {
     throw new SendFailed('permanent', 'the customer wrote more than 24 hours ago', {
       code: 'window_closed',
     });
   }
   const line = content.replace(/\s+/g, ' ');
-  return smsParts(line, VARIABLE_MAX_CHARS, 1).map((shown) => ({
-    contentSid,
-    contentVariables: JSON.stringify({ 1: shown }),
-    shown,
-  }));
+  return smsParts(line, VARIABLE_MAX_CHARS, 1).map((shown) => ({ template, shown }));
 }
 
 /** The provider's id of this text, if it was sent since then and is not another reply's. */

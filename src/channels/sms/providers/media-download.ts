@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { AxiosResponse } from 'axios';
 import { createPublicLookup } from '../../../runtime/ip-addresses.ts';
 import type {
-  BasicCredential,
+  Credential,
   Download,
   Downloader,
   DownloaderOptions,
@@ -23,7 +23,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   const lookup = createPublicLookup(options.lookup);
   const guarded = new https.Agent({ lookup });
 
-  const get = (target: MediaTarget, credential: BasicCredential | undefined, signal: AbortSignal) =>
+  const get = (target: MediaTarget, credential: Credential | undefined, signal: AbortSignal) =>
     requestProvider<Readable>({
       method: 'GET',
       url: target.url.href,
@@ -37,7 +37,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   return async (source, path, outer) => {
     const timeout = AbortSignal.timeout(options.tryTimeoutMs);
     const signal = AbortSignal.any([outer, timeout]);
-    let { target, credential } = source;
+    let { credential } = source;
+    let target = typeof source.target === 'function' ? await source.target(signal) : source.target;
     for (let redirects = 0; ; redirects += 1) {
       const response = await get(target, credential, signal);
       const location = redirectLocation(response);

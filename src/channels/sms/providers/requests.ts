@@ -4,7 +4,7 @@ import axios, { type AxiosResponse } from 'axios';
 import type { Clock } from '../../../runtime/clock.ts';
 import { PrivateAddress } from '../../../runtime/ip-addresses.ts';
 import { parseRetryAfter } from '../../../runtime/retry-after.ts';
-import type { BasicCredential } from '../provider.ts';
+import type { Credential } from '../provider.ts';
 
 /** The requests of all providers: one transport, and one meaning of a failure. */
 
@@ -64,7 +64,7 @@ export function failureOf(
 export interface ProviderRequest {
   readonly method: string;
   readonly url: string;
-  readonly credential?: BasicCredential | undefined;
+  readonly credential?: Credential | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly params?: object | undefined;
   /** A form, or the members of a JSON object. */
@@ -90,10 +90,11 @@ export async function requestProvider<Body>(
   const { method, url, headers, params, data, signal, credential, responseType } = request;
   try {
     return await axios.request<Body>({
-      ...{ method, url, headers, params, data, signal },
+      ...{ method, url, params, data, signal },
+      headers: { ...headers, ...bearerIn(credential) },
       ...AGENTS,
       ...(request.httpsAgent && { httpsAgent: request.httpsAgent }),
-      ...(credential && { auth: { ...credential } }),
+      ...(credential && 'username' in credential && { auth: { ...credential } }),
       // The reader of a stream limits its size as it arrives, so nothing may be decompressed
       // before.
       ...(responseType === 'stream'
@@ -107,6 +108,11 @@ export async function requestProvider<Body>(
     throw networkFailure(error);
   }
 }
+
+const bearerIn = (credential: Credential | undefined): Record<string, string> =>
+  credential !== undefined && 'token' in credential
+    ? { Authorization: `Bearer ${credential.token}` }
+    : {};
 
 /** The failure of a connection or of a stream. */
 export function networkFailure(error: unknown): ProviderFailed {

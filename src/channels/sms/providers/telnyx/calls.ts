@@ -23,7 +23,8 @@ export async function callTelnyx(
     {
       ...{ method, data, params },
       url: `${apiBaseUrl.replace(/\/+$/, '')}/v2${path}`,
-      headers: { Authorization: `Bearer ${apiKey}`, Accept: 'application/json' },
+      credential: { token: apiKey },
+      headers: { Accept: 'application/json' },
     },
     options,
     codeIn,

@@ -57,8 +57,8 @@ function connect(account: TwilioAccount, timeoutMs: number): Promise<TwilioSDK.T
 function requested(text: OutgoingText) {
   const { from, to } = text;
   if ('body' in text) return { from, to, body: text.body };
-  const { contentSid, contentVariables } = text;
-  return { from, to, contentSid, contentVariables };
+  const { template: contentSid, shown } = text;
+  return { from, to, contentSid, contentVariables: JSON.stringify({ 1: shown }) };
 }
 
 /** The template's own text surrounds the variables. */

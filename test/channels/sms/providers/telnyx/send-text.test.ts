@@ -109,7 +109,7 @@ describe('a text that is not sent', () => {
 
   test('as a template is refused, since Telnyx has none', async () => {
     const { from, to } = TEXT;
-    const template = { from, to, contentSid: 'HX', contentVariables: '{}', shown: 'x' };
+    const template = { from, to, template: 'HX', shown: 'x' };
     expect(await failureOf(sender().sendText(template))).toMatchObject({ kind: 'permanent' });
     expect(telnyx.requests).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { openStore } from '../support/store.ts';
 import { telnyxId } from '../support/telnyx-stand-in.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { messageSid } from '../support/twilio-stand-in.ts';
+import { wamid } from '../support/whatsapp-stand-in.ts';
 
 const SHOP = asShopId('11111111-1111-4111-8111-111111111111');
 
@@ -27,6 +28,8 @@ describe('a message without an entry', () => {
     ['with the id of late media', `${messageSid(1, 'MM')}/media`, 'lost'],
     ['with an id of Telnyx', telnyxId(1), 'lost'],
     ['with the id of late media at Telnyx', `${telnyxId(1)}/media`, 'lost'],
+    ['with an id of Meta', wamid(1), 'lost'],
+    ['with the id of late media at Meta', `${wamid(1)}/media`, 'lost'],
     ['with an id of another client', 'of-another-client', undefined],
     ['with an id that only begins like one', `${messageSid(1)}-copy`, undefined],
     ['without an id', undefined, undefined],

@@ -16,7 +16,7 @@ import type {
 import { receivedText } from '../../../src/channels/sms/providers/twilio/texts.ts';
 import { arrivalOf } from '../../../src/channels/sms/receive.ts';
 import type { SmsShop } from '../../../src/channels/sms/shop.ts';
-import { createSmsWebhook } from '../../../src/channels/sms/door.ts';
+import { createSmsWebhook, type SmsWebhookDeps } from '../../../src/channels/sms/door.ts';
 import { type Arrival, createIntake, type Intake } from '../../../src/intake/intake.ts';
 import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
@@ -122,6 +122,7 @@ export async function startWebhook(
     readonly shops?: readonly SmsShop[];
     readonly publicUrl?: string;
     readonly intake?: Pick<Intake, 'accept'>;
+    readonly onStatus?: SmsWebhookDeps['onStatus'];
   } = {},
 ): Promise<RunningWebhook> {
   const dir = await mkdtemp(join(tmpdir(), 'sluice-sms-'));
@@ -142,7 +143,7 @@ export async function startWebhook(
   app.use(
     createSmsWebhook(
       { shops, publicUrl: options.publicUrl ?? PUBLIC_URL },
-      { intake, metrics, logger: recordingLogger(log) },
+      { intake, metrics, logger: recordingLogger(log), onStatus: options.onStatus },
     ),
   );
   const server = http.createServer(app);

@@ -5,15 +5,22 @@ import { telnyxWebhook } from './telnyx/webhook.ts';
 import { twilioApi } from './twilio/api.ts';
 import { twilioTexts } from './twilio/texts.ts';
 import { twilioWebhook } from './twilio/webhook.ts';
+import { whatsappApi } from './whatsapp-cloud/api.ts';
+import { whatsappTexts } from './whatsapp-cloud/texts.ts';
+import { whatsappWebhook } from './whatsapp-cloud/webhook.ts';
 
 /**
  * The providers of texts. Each list has one part of all of them, so that the bundle of a thread
  * contains only the parts that it uses.
  */
 
-export const WEBHOOKS: readonly SmsProvider['webhook'][] = [twilioWebhook, telnyxWebhook];
-const TEXTS: readonly SmsProvider['texts'][] = [twilioTexts, telnyxTexts];
-export const APIS: readonly SmsProvider['api'][] = [twilioApi, telnyxApi];
+export const WEBHOOKS: readonly SmsProvider['webhook'][] = [
+  twilioWebhook,
+  telnyxWebhook,
+  whatsappWebhook,
+];
+const TEXTS: readonly SmsProvider['texts'][] = [twilioTexts, telnyxTexts, whatsappTexts];
+export const APIS: readonly SmsProvider['api'][] = [twilioApi, telnyxApi, whatsappApi];
 
 /**
  * The provider of a stored text.

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { parsedJson } from '../../../../spool/stored-form.ts';
+import { isAddress } from '../../address.ts';
+import { oneLine } from '../../normalize/whatsapp-words.ts';
+import type { DeliveryStatus, ReceivedText, WebhookContent } from '../../provider.ts';
+import { BadParameter, WebhookRefused } from '../../webhook-request.ts';
+import { ACCOUNT_ID } from './account.ts';
+
+/**
+ * What Meta's webhook sends (Meta, WhatsApp Cloud API, "messages webhook reference"): entries of
+ * accounts, with changes, with messages and statuses of one of our numbers. Only ids and addresses
+ * are required here; `content.ts` reads the rest at delivery. What cannot be read hides no other.
+ */
+
+const MAX_LINE_LENGTH = 200;
+
+const unknowns = z.array(z.unknown()).catch([]);
+const line = z.string().catch('');
+const figure = z.union([z.string(), z.number().transform(String)]);
+
+const entrySchema = z.object({ changes: z.array(z.unknown()) });
+const requestSchema = z.object({ entry: z.array(entrySchema.catch({ changes: [undefined] })) });
+const changeSchema = z.object({ field: z.string(), value: z.unknown() });
+const valueSchema = z.object({
+  metadata: z.object({ display_phone_number: figure, phone_number_id: z.string() }),
+  contacts: unknowns,
+  messages: unknowns,
+  statuses: unknowns,
+});
+const contactSchema = z.object({
+  wa_id: line,
+  /** Of a person who may hide their number (Meta, "Business-scoped user IDs"). */
+  user_id: line,
+  profile: z.object({ name: line, username: line }).catch({ name: '', username: '' }),
+});
+const messageSchema = z.looseObject({
+  id: z.string().regex(/^[\x21-\x7e]{1,256}$/),
+  from: line,
+  from_user_id: line,
+});
+const statusSchema = z.object({
+  id: line,
+  status: z.enum(['sent', 'delivered', 'read', 'failed', 'other']).catch('other'),
+  errors: z.array(z.object({ code: figure, title: line })).catch([]),
+  biz_opaque_callback_data: z.string().optional().catch(undefined),
+});
+
+/** @throws {WebhookRefused} nothing of it can be read */
+export function readEvent(body: Uint8Array): readonly WebhookContent[] {
+  const { data, error } = requestSchema.safeParse(parsedJson(body));
+  if (data === undefined) {
+    const text = "Not an event of Meta's webhooks";
+    throw new WebhookRefused(400, 'malformed', text, { cause: error });
+  }
+  const contents = data.entry.flatMap(({ changes }) => changes.flatMap(contentsOf));
+  return contents.length > 0 ? contents : [ignored('nothing')];
+}
+
+const ignored = (event: string): WebhookContent => ({
+  ...{ kind: 'other', account: ACCOUNT_ID, event: event.slice(0, 100) },
+});
+
+function unreadable(parameter: string): WebhookContent {
+  const refusal = new BadParameter(parameter, `${parameter} must be given, in Meta's format`);
+  return { kind: 'unreadable', account: ACCOUNT_ID, refusal };
+}
+
+function contentsOf(change: unknown): readonly WebhookContent[] {
+  const { data } = changeSchema.safeParse(change);
+  if (data === undefined) return [unreadable('changes')];
+  if (data.field !== 'messages') return [ignored(data.field)];
+  const value = valueSchema.safeParse(data.value).data;
+  if (value === undefined) return [unreadable('metadata')];
+  const messages = value.messages.map((each): WebhookContent => {
+    const message = messageIn({ ...value, messages: [each] });
+    if (typeof message === 'string') return unreadable(message);
+    return { kind: 'message', text: message.text };
+  });
+  const contents = [...messages, ...value.statuses.map(statusOf)];
+  // A value may have errors of the account only.
+  return contents.length > 0 ? contents : [ignored('errors')];
+}
+
+/** The message that was stored, and the text that it is; undefined if it is cut off or damaged. */
+export function readMessage(stored: Uint8Array) {
+  const { data } = valueSchema.safeParse(parsedJson(stored));
+  const message = data && messageIn(data);
+  return typeof message === 'string' ? undefined : message;
+}
+
+/**
+ * The first message of a value, or the name of its member that cannot be read. Stored is the value
+ * without the other messages.
+ */
+function messageIn({ metadata, contacts, messages: [given] }: z.output<typeof valueSchema>) {
+  const { data: message, error } = messageSchema.safeParse(given);
+  if (error !== undefined) return `messages.${String(error.issues[0]?.path[0] ?? '')}`;
+  const known = contacts.flatMap((each) => contactSchema.safeParse(each).data ?? []);
+  const isSender = (id: string) => id !== '' && [message.from, message.from_user_id].includes(id);
+  const matching = known.find((each) => isSender(each.wa_id) || isSender(each.user_id));
+  const contact = known.length === 1 ? known[0] : matching;
+  const from = senderOf([message.from, contact?.wa_id, message.from_user_id, contact?.user_id]);
+  if (from === undefined) return 'messages.from';
+  const { name, username } = contact?.profile ?? {};
+  const stored = { metadata, contacts: contact ? [contact] : [], messages: [given] };
+  const text: ReceivedText = {
+    ...{ id: message.id, account: ACCOUNT_ID, service: metadata.phone_number_id, from },
+    to: addressOf(metadata.display_phone_number.replace(/\D/g, '')),
+    name: oneLine(name, MAX_LINE_LENGTH) ?? oneLine(username, MAX_LINE_LENGTH) ?? '',
+    meta: { provider: 'whatsapp' },
+    raw: Buffer.from(JSON.stringify(stored)),
+  };
+  return { message, text };
+}
+
+/** A number if there is one, since it may be absent; otherwise the person's id. */
+function senderOf(ids: readonly (string | undefined)[]): string | undefined {
+  const addresses = ids.map((id = '') => addressOf(id)).filter(isAddress);
+  return addresses.find((address) => address.startsWith('whatsapp:+')) ?? addresses[0];
+}
+
+/** Meta writes numbers in digits only. */
+const addressOf = (id: string): string => `whatsapp:${/^\d+$/.test(id) ? `+${id}` : id}`;
+
+/** The status of one of our messages (Meta, "status messages webhook reference"). */
+function statusOf(given: unknown): WebhookContent {
+  const { data } = statusSchema.safeParse(given);
+  if (data === undefined) return ignored('status');
+  const { id, status, errors, biz_opaque_callback_data: tag } = data;
+  const [error] = status === 'failed' ? errors : [];
+  const reason = oneLine(error?.title, MAX_LINE_LENGTH);
+  const told: DeliveryStatus = {
+    ...{ status, state: status === 'other' ? undefined : status },
+    ...(error && { code: error.code.slice(0, 20) }),
+    ...(reason !== undefined && { reason }),
+  };
+  return { kind: 'status', account: ACCOUNT_ID, id: id.slice(0, 256), tag, statuses: [told] };
+}

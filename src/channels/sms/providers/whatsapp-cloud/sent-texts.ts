@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+import type { OutgoingText } from '../../provider.ts';
+
+/**
+ * The latest of our messages that Meta accepted or reported on, by their ids, oldest first. Meta
+ * does not list what was sent, but it returns `biz_opaque_callback_data` with each status, so a text
+ * whose response was lost can be recognized. The webhook and the sender are in the same process.
+ */
+const known = new Map<string, SentText>();
+const MAX_KNOWN = 10_000;
+
+interface SentText {
+  readonly tag: string;
+  readonly hasFailed: boolean;
+  /** When it was first heard of, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export function noteSent(id: string, text: SentText): void {
+  const { at, hasFailed } = known.get(id) ?? text;
+  known.set(id, { ...text, at, hasFailed: hasFailed || text.hasFailed });
+  const [oldest] = known.size > MAX_KNOWN ? known.keys() : [];
+  if (oldest !== undefined) known.delete(oldest);
+}
+
+/** The ids of messages with this tag that were first heard of since then and have not failed. */
+export const idsSent = (tag: string, since: number): readonly string[] =>
+  [...known]
+    .filter(([, text]) => text.tag === tag && text.at >= since && !text.hasFailed)
+    .map(([id]) => id);
+
+/** The same for the same text between the same addresses. */
+export function tagOf(text: OutgoingText): string {
+  const words = 'body' in text ? text.body : text.shown;
+  return hash('sha256', [text.from, text.to, words].join('\0'), 'base64url');
+}

@@ -64,14 +64,20 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
 
 /** The webhook of each provider at which a shop has numbers; Twilio's if none has any. */
 function smsRows({ shops }: CompleteConfig, base: string): [string, string, string][] {
-  const of = (provider: 'twilio' | 'telnyx') =>
+  const of = (provider: 'twilio' | (typeof OTHERS)[number][0]) =>
     shops.flatMap(({ sms }) => (sms?.[provider] === undefined ? [] : sms.numbers)).join(', ');
-  const telnyx = of('telnyx');
-  const rows: [string, string, string][] =
-    telnyx === '' ? [] : [['SMS', `${base}/sms/telnyx`, telnyx]];
+  const rows = OTHERS.flatMap(([provider, name, path]): [string, string, string][] => {
+    const numbers = of(provider);
+    return numbers === '' ? [] : [[name, base + path, numbers]];
+  });
   const twilio = of('twilio');
   return twilio === '' && rows.length > 0 ? rows : [['SMS', base + SMS_PATH, twilio], ...rows];
 }
+
+const OTHERS = [
+  ['telnyx', 'SMS', '/sms/telnyx'],
+  ['whatsappCloud', 'WhatsApp', '/sms/whatsapp'],
+] as const;
 
 function keys(config: CompleteConfig, { isPasswordConfigured }: BannerOptions): string {
   // A configured password must not be readable in a log.

@@ -96,7 +96,9 @@ function lines(results: readonly CheckResult[], webhooks: readonly Webhook[]): s
     .map((status) => `${count(results, status)} ${status}`)
     .join(', ');
   const hasChecked = results.some(({ status }) => status !== 'skipped');
-  const isAsked = results.some(({ check }) => /^(?:public-url$|twilio|telnyx)/.test(check));
+  const isAsked = results.some(({ check }) =>
+    /^(?:public-url$|twilio|telnyx|whatsapp)/.test(check),
+  );
   const toSet = (isAsked ? webhooks : [])
     .map(
       ({ provider, how, url }) =>

@@ -64,7 +64,7 @@ export async function postSampleSms(
   const { numbers, twilio } = sms;
   if (twilio === undefined) {
     throw new UsageError(
-      'only Telnyx can sign its webhooks: to test this shop, send a text to one of its numbers',
+      'only webhooks of Twilio can be made up: to test this shop, send a text to one of its numbers',
     );
   }
   const webhook = signedWebhook({ numbers, twilio }, config.http.publicUrl, {

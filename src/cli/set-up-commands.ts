@@ -94,7 +94,7 @@ export function registerDoctor(parent: Command, terminal: Terminal): void {
   parent
     .command('doctor')
     .description(
-      'checks the set-up: Twilio or Telnyx, platform, MX, certificate, ports, disk, clock, data folder',
+      'checks the set-up: SMS provider, platform, MX, certificate, ports, disk, clock, data folder',
     )
     .addOption(new Option('--only <name...>', 'only these checks').choices(CHECKS))
     .option('--fix', "sets at Twilio what is wrong with a number's webhook, and says what it was")

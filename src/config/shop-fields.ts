@@ -98,6 +98,37 @@ export const ed25519Key = () =>
     },
   );
 
+/** One of Meta's ids, such as that of a number; it is no number that can be called. */
+export const metaId = (example: string) =>
+  field({ expected: "an id of Meta's: 5 to 20 digits", example }, (value) =>
+    /^\d{5,20}$/.test(value) ? value : undefined,
+  );
+
+/** Of a message template (Meta, "Templates"). */
+export const templateName = () =>
+  field(
+    {
+      expected: 'the name of a template: lower-case letters, digits and "_"',
+      example: 'reply_later',
+      hint: (value) => value.trim().toLowerCase().replace(/\W+/g, '_'),
+    },
+    (value) => (/^[a-z0-9_]{1,512}$/.test(value) ? value : undefined),
+  );
+
+/** As Meta writes it (Meta, "Supported languages"): `en`, `en_US`, `zh_CN`. */
+export const templateLanguage = () =>
+  field(
+    {
+      expected: 'the language of the template, as Meta writes it',
+      example: 'en_US',
+      hint: (value) => {
+        const [, language, country] = /^([a-z]{2,3})[-_]([a-z]{2})$/i.exec(value.trim()) ?? [];
+        return country && `${language?.toLowerCase()}_${country.toUpperCase()}`;
+      },
+    },
+    (value) => (/^[a-z]{2,3}(?:_[A-Z]{2,3})?$/.test(value) ? value : undefined),
+  );
+
 /** A name that is used in URLs, metrics and logs. */
 export const label = (example: string) =>
   field(

@@ -18,6 +18,9 @@ import {
   phoneNumber,
   senderPattern,
   ed25519Key,
+  metaId,
+  templateLanguage,
+  templateName,
   twilioSid,
   uuid,
 } from './shop-fields.ts';
@@ -73,11 +76,25 @@ const telnyx = z.strictObject({
   ),
 });
 
+const whatsappCloud = z.strictObject({
+  phoneNumberIds: z.array(metaId('106540352242922')).min(1),
+  accessToken: bearerSecret('an access token of a system user at Meta: no spaces in it'),
+  appSecrets: z.array(secret('an app secret of the Meta app')).min(1),
+  verifyToken: secret('a verify token, which you make up'),
+  template: z.exactOptional(z.strictObject({ name: templateName(), language: templateLanguage() })),
+  baseUrl: httpUrl(
+    "the base URL of Meta's Graph API, with its version",
+    'https://graph.facebook.com/v25.0',
+  ).prefault('https://graph.facebook.com/v25.0'),
+});
+
 /** The provider is the one that is given: `cross-checks.ts` requires exactly one. */
 const sms = z.strictObject({
   numbers: z.array(phoneNumber()).min(1),
   twilio: z.exactOptional(twilio),
   telnyx: z.exactOptional(telnyx),
+  // `whatsapp` is a setting of all providers.
+  whatsappCloud: z.exactOptional(whatsappCloud),
   continuity: durationOrForever().prefault('forever'),
   // `twilio` is what `provider` was called when there was no other one.
   optOut: choice('provider', 'none', 'twilio').prefault('provider'),

@@ -3,7 +3,13 @@ import type { Config, ShopConfig } from '../config/config.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import { warningsOf } from '../config/warnings.ts';
 import type { ConfigurationView } from '../console/contract.ts';
-import { calledUrl, shownUrl, TELNYX, webhookUrl } from '../operations/doctor/public-url.ts';
+import {
+  calledUrl,
+  shownUrl,
+  TELNYX,
+  webhookUrl,
+  WHATSAPP,
+} from '../operations/doctor/public-url.ts';
 import type { CollectStatus } from '../observability/status.ts';
 import { leavesOf, type ConfigLeaf } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
@@ -122,6 +128,11 @@ function smtpAt({ smtp }: Config): string {
   return smtp.enabled ? `${smtp.hostname}:${smtp.port}` : 'off';
 }
 
+function smsWebhook(sms: NonNullable<ShopConfig['sms']>, publicUrl: string): string {
+  if (sms.telnyx !== undefined) return calledUrl(publicUrl, TELNYX);
+  return sms.whatsappCloud === undefined ? webhookUrl(publicUrl) : calledUrl(publicUrl, WHATSAPP);
+}
+
 function shownShop(shop: ShopConfig, config: CompleteConfig): ConfigurationView['shops'][number] {
   const { name, email, sms, chat } = shop;
   const { publicUrl } = config.http;
@@ -132,7 +143,7 @@ function shownShop(shop: ShopConfig, config: CompleteConfig): ConfigurationView[
     ...(sms && {
       sms: {
         numbers: sms.numbers,
-        webhook: sms.telnyx ? calledUrl(publicUrl, TELNYX) : webhookUrl(publicUrl),
+        webhook: smsWebhook(sms, publicUrl),
       },
     }),
     ...(chat && {
@@ -200,6 +211,12 @@ export function shopDefaults(): ShopConfig {
       numbers: ['+12025550100'],
       twilio: { accountSid: `AC${'0'.repeat(32)}`, authTokens: ['none'] },
       telnyx: { apiKey: 'none', publicKey: `${'A'.repeat(43)}=` },
+      whatsappCloud: {
+        phoneNumberIds: ['00000'],
+        accessToken: 'none',
+        appSecrets: ['none'],
+        verifyToken: 'none',
+      },
     },
     chat: { key: 'default' },
   });

@@ -105,7 +105,7 @@ async function testText(
   if (sms === undefined) throw new NotSent('This shop has no SMS');
   const { numbers, twilio } = sms;
   if (twilio === undefined) {
-    throw new NotSent('Only Telnyx can sign its webhooks: send a text to the number instead');
+    throw new NotSent('Only webhooks of Twilio can be made up: send a text to the number instead');
   }
   const where = urlOf(doors.http, 'http');
   const webhook = signedWebhook({ numbers, twilio }, http.publicUrl, {

@@ -12,7 +12,7 @@ import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
 import { LOCAL } from './platform-url.ts';
 import { ownHost, reachable } from '../runtime/ip-addresses.ts';
 import { relayOf } from './relay-options.ts';
-import { telnyxShops, twilioShops } from './shops.ts';
+import { telnyxShops, twilioShops, whatsappShops } from './shops.ts';
 
 export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
   /** The generated password if none is configured. */
@@ -40,6 +40,7 @@ export function doctorTargets(
     publicUrl: http.publicUrl,
     twilioShops: demo ? [] : twilioShops({ shops }),
     telnyxShops: demo ? [] : telnyxShops({ shops }),
+    whatsappShops: demo ? [] : whatsappShops({ shops }),
     platforms: shops.flatMap(({ name, shopId, apiKey, platformUrl = config.platform.url }) => {
       const embedded = platformUrl === LOCAL;
       const { port } = config.localPlatform;

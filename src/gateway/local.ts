@@ -151,7 +151,12 @@ export function localReplies(
 
 /** The senders of texts by shop id, for `localReplies`, which reads the map on every use. */
 export function textSenders(config: CompleteConfig): Map<string, TextSender> {
-  const templates = new Map(config.shops.map(({ shopId, sms }) => [shopId, sms?.whatsappTemplate]));
+  const templates = new Map(
+    config.shops.map(({ shopId, sms }) => [
+      shopId,
+      sms?.whatsappTemplate ?? sms?.whatsappCloud?.template?.name,
+    ]),
+  );
   return new Map(
     smsShops(config).map(({ shopId, account }) => [
       shopId,

@@ -3,11 +3,16 @@ import type { EmailShop, ShopMailSettings, TokenShop } from '../channels/email/s
 import type { ProviderAccount } from '../channels/sms/provider.ts';
 import { telnyxShopAccount, type TelnyxAccount } from '../channels/sms/providers/telnyx/account.ts';
 import { type TwilioAccount, twilioShopAccount } from '../channels/sms/providers/twilio/account.ts';
+import {
+  type WhatsAppAccount,
+  whatsappShopAccount,
+} from '../channels/sms/providers/whatsapp-cloud/account.ts';
 import type { SmsShop } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { TelnyxShop } from '../operations/doctor/telnyx.ts';
 import type { TwilioShop } from '../operations/doctor/twilio/check-shop.ts';
+import type { WhatsAppShop } from '../operations/doctor/whatsapp.ts';
 
 /** The settings of a shop for each part. No part reads the configuration itself. */
 
@@ -66,7 +71,7 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
     name,
     shopId,
     numbers: sms.numbers,
-    services: sms.twilio?.messagingServiceSids ?? [],
+    services: sms.twilio?.messagingServiceSids ?? sms.whatsappCloud?.phoneNumberIds ?? [],
     account: providerAccount(sms),
     optOut: sms.optOut === 'none' ? 'none' : 'provider',
     whatsapp: sms.whatsapp,
@@ -76,9 +81,12 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
 
 type SmsConfig = With<'sms'>['sms'];
 
-function providerAccount({ twilio, telnyx }: SmsConfig): ProviderAccount {
+function providerAccount(sms: SmsConfig): ProviderAccount {
+  const { twilio, telnyx } = sms;
   if (twilio !== undefined) return twilioShopAccount(twilioAccount(twilio));
   if (telnyx !== undefined) return telnyxShopAccount(telnyxAccount(telnyx));
+  const whatsapp = whatsappAccount(sms);
+  if (whatsapp !== undefined) return whatsappShopAccount(whatsapp);
   throw new Error('a shop without an SMS provider: the configuration was not checked');
 }
 
@@ -116,6 +124,30 @@ const telnyxAccount = (telnyx: NonNullable<SmsConfig['telnyx']>): TelnyxAccount 
   publicKey: telnyx.publicKey,
   apiBaseUrl: telnyx.baseUrl,
 });
+
+/** The shops with numbers at Meta, for the checks of its settings. */
+export function whatsappShops(config: Pick<CompleteConfig, 'shops'>): WhatsAppShop[] {
+  return config.shops.filter(has('sms')).flatMap(({ name, sms }) => {
+    const whatsapp = whatsappAccount(sms);
+    return whatsapp === undefined ? [] : [{ name, whatsapp }];
+  });
+}
+
+function whatsappAccount({ numbers, whatsappCloud }: SmsConfig): WhatsAppAccount | undefined {
+  if (whatsappCloud === undefined) return undefined;
+  const { accessToken, appSecrets, verifyToken, phoneNumberIds, template, baseUrl } = whatsappCloud;
+  return {
+    accessToken: accessToken.reveal(),
+    appSecrets: appSecrets.map((secret) => secret.reveal()),
+    verifyToken: verifyToken.reveal(),
+    senders: phoneNumberIds.flatMap((phoneNumberId, index) => {
+      const number = numbers[index];
+      return number === undefined ? [] : [{ number, phoneNumberId }];
+    }),
+    apiBaseUrl: baseUrl,
+    ...(template !== undefined && { template }),
+  };
+}
 
 export function chatShops(config: CompleteConfig): ChatShop[] {
   return config.shops.filter(has('chat')).map(({ shopId, chat }) => ({

@@ -172,7 +172,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'how an SMS reply is sent',
-    "through the shop's account at Twilio or Telnyx if configured, or else as a line of `sms.log`: from the number that the customer wrote to, to the number that they wrote from, over WhatsApp or RCS if the customer used it, and then never by SMS. WhatsApp replies more than 24 hours after the customer's last message use the configured template, or are FAILED. Customers who have opted out get no reply. A reply has at most 5 parts of 1600 characters (Telnyx: 1530, or 670 beyond GSM 03.38), each cut at the end of a sentence. The provider's id is the reply's `remote_id`. Replies of a conversation are sent in order",
+    "through the shop's account at its provider if configured, or else as a line of `sms.log`: from the number that the customer wrote to, to the number that they wrote from, over WhatsApp or RCS if the customer used it, and then never by SMS. WhatsApp replies more than 24 hours after the customer's last message use the configured template, or are FAILED. Customers who have opted out get no reply. A reply has at most 5 parts of 1600 characters (Telnyx: 1530, or 670 beyond GSM 03.38; WhatsApp Cloud API: 4096), each cut at the end of a sentence. The provider's id is the reply's `remote_id`. Replies of a conversation are sent in order",
   ],
   [
     'the WebSocket of web chat (§1: no protocol is shown)',

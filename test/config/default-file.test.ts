@@ -58,6 +58,13 @@ describe('config/default.yaml', () => {
         },
         // A shop has one of them; the file shows both.
         telnyx: { apiKey: 'x', publicKey: sample.sms?.telnyx?.publicKey },
+        whatsappCloud: {
+          phoneNumberIds: sample.sms?.whatsappCloud?.phoneNumberIds,
+          accessToken: 'x',
+          appSecrets: ['x'],
+          verifyToken: 'x',
+          template: sample.sms?.whatsappCloud?.template,
+        },
       },
       chat: {
         key: sample.chat?.key,

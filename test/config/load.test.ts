@@ -170,12 +170,82 @@ test.each([
 describe('the provider of texts', () => {
   const TWILIO = 'twilio: {accountSid: AC00000000000000000000000000000001, authTokens: [hunter2]}';
   const KEY = '4wXUag92mcUMFQopVlff7ctDm2SIoXvAlI15a0AAAAA=';
+  const SECRETS = 'accessToken: hunter2, appSecrets: [hunter2], verifyToken: hunter2';
+  const META = `whatsappCloud: {phoneNumberIds: ["106540352242922"], ${SECRETS}}`;
   const shopWith = (sms: string) => `shops:
   - name: acme
     shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40
     apiKey: hunter2
     sms: {numbers: [+15550001111], ${sms}}
 `;
+
+  test('may be Meta', () => {
+    const { config } = valid(shopWith(META));
+    expect(config.shops[0]?.sms?.whatsappCloud).toMatchObject({
+      phoneNumberIds: ['106540352242922'],
+      baseUrl: 'https://graph.facebook.com/v25.0',
+    });
+  });
+
+  test.each([
+    ['no token', 'phoneNumberIds: ["10654"]', 'accessToken', /./],
+    [
+      'an id that is a number',
+      `phoneNumberIds: [+15550001111], ${SECRETS}`,
+      'phoneNumberIds[0]',
+      /./,
+    ],
+    [
+      'an id too many',
+      `phoneNumberIds: ["10654", "10655"], ${SECRETS}`,
+      'phoneNumberIds',
+      /^copy the phone number ID of each number/,
+    ],
+    [
+      'a template without a language',
+      `phoneNumberIds: ["10654"], ${SECRETS}, template: {name: reply_later}`,
+      'template.language',
+      /./,
+    ],
+    [
+      'a language as browsers write it',
+      `phoneNumberIds: ["10654"], ${SECRETS}, template: {name: reply_later, language: en-US}`,
+      'template.language',
+      /en_US/,
+    ],
+    [
+      'a template with a title',
+      `phoneNumberIds: ["10654"], ${SECRETS}, template: {name: Reply later, language: en}`,
+      'template.name',
+      /reply_later/,
+    ],
+  ])('at Meta with %s is a mistake', (_what, whatsapp, key, fix) => {
+    const mistakes = mistakesOf(shopWith(`whatsappCloud: {${whatsapp}}`));
+    expect(mistakes[0]).toMatchObject({ path: `shops[0].sms.whatsappCloud.${key}` });
+    expect(mistakes[0]?.fix).toMatch(fix);
+    expect(renderMistakes(mistakes)).not.toContain('hunter2');
+  });
+
+  test('at Meta has ids that no other shop has', () => {
+    const [, first = ''] = shopWith(META).split('shops:\n');
+    const second = first
+      .replace('acme', 'beta')
+      .replace('4f9d2c1e', '11111111')
+      .replace('+15550001111', '+15550001112');
+    expect(mistakesOf(`shops:\n${first}${second}`)).toMatchObject([
+      { path: 'shops[1].sms.whatsappCloud.phoneNumberIds[0]' },
+    ]);
+  });
+
+  test('has templates of its own', () => {
+    const sms = `whatsappTemplate: HX00000000000000000000000000000001, ${META}`;
+    expect(mistakesOf(shopWith(sms))).toMatchObject([
+      {
+        path: 'shops[0].sms.whatsappTemplate',
+        fix: expect.stringContaining('template: {name: reply_later, language: en_US}') as unknown,
+      },
+    ]);
+  });
 
   test('may be Telnyx', () => {
     const { config } = valid(shopWith(`telnyx: {apiKey: hunter2-key, publicKey: ${KEY}}`));
@@ -188,13 +258,20 @@ describe('the provider of texts', () => {
   });
 
   test.each([
-    ['neither', 'optOut: none', 'shops[0].sms.twilio', 'neither', /^add twilio: .* or telnyx: /],
+    ['none', 'optOut: none', 'shops[0].sms.twilio', 'none', /^add twilio: .* telnyx: .* whatsappC/],
     [
-      'both',
+      'two',
       `${TWILIO}, telnyx: {apiKey: hunter2, publicKey: ${KEY}}`,
       'shops[0].sms.telnyx',
-      'both',
-      /^remove one of the two$/,
+      'twilio and telnyx',
+      /^keep one of them$/,
+    ],
+    [
+      'Twilio and Meta',
+      `${TWILIO}, ${META}`,
+      'shops[0].sms.whatsappCloud',
+      'twilio and whatsappCloud',
+      /^keep one of them$/,
     ],
   ])('is exactly one: %s', (_what, sms, path, found, fix) => {
     const mistakes = mistakesOf(shopWith(sms));

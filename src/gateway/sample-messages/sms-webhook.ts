@@ -7,7 +7,7 @@ export const SMS_PATH = '/sms/twilio';
 const TIMEOUT_MS = 20_000;
 
 type SmsConfig = NonNullable<ShopConfig['sms']>;
-/** Only Telnyx can sign its webhooks, so only texts to a number at Twilio can be made up. */
+/** Only texts to a number at Twilio can be made up: Telnyx signs with a key that nobody else has. */
 export type TwilioNumbers = Pick<SmsConfig, 'numbers'> & {
   readonly twilio: NonNullable<SmsConfig['twilio']>;
 };

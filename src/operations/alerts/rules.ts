@@ -273,7 +273,7 @@ function signatureReading(recent: Recent, { thresholds }: RuleOptions): Reading 
     forMs: 0,
     severity: 'warning',
     summary: `${counted(recent.badSignatures, 'webhook')} in 10 minutes had an invalid signature`,
-    todo: "Compare http.publicUrl and the shops' authTokens with Twilio's settings (sluice doctor --only twilio), or their publicKey with that of the Telnyx account; if they match, the requests are forged.",
+    todo: "Compare http.publicUrl and the shops' authTokens with Twilio's settings (sluice doctor --only twilio), or their publicKey with that of the Telnyx account, or their appSecrets with those of the apps at Meta; if they match, the requests are forged.",
     figure: recent.badSignatures,
   };
 }

@@ -5,6 +5,7 @@ export const CHECKS = [
   'public-url',
   'twilio',
   'telnyx',
+  'whatsapp',
   'reach',
   'platform',
   'clock',

@@ -22,14 +22,17 @@ import {
   TELNYX,
   TWILIO,
   type WebhookProvider,
+  WHATSAPP,
 } from './public-url.ts';
 import { checkTelnyxShop, type TelnyxShop } from './telnyx.ts';
 import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
+import { checkWhatsAppShop, type WhatsAppShop } from './whatsapp.ts';
 
 export interface DoctorTargets {
   readonly publicUrl: string;
   readonly twilioShops: readonly TwilioShop[];
   readonly telnyxShops: readonly TelnyxShop[];
+  readonly whatsappShops: readonly WhatsAppShop[];
   readonly platforms: readonly PlatformShop[];
   readonly dataDir: string;
   readonly maxMessageBytes: number;
@@ -85,9 +88,10 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return providers.length === 0 ? [] : [checkPublicUrl(targets.publicUrl, providers)];
   },
 
-  twilio: async ({ twilioShops, telnyxShops, publicUrl }, { fix, timeoutMs }) => {
+  twilio: async ({ publicUrl, ...targets }, { fix, timeoutMs }) => {
+    const { twilioShops } = targets;
     if (twilioShops.length === 0) {
-      if (telnyxShops.length > 0) return [];
+      if (providersOf(targets).length > 0) return [];
       const { skipped } = resultsFor('twilio', 'SMS', 'an account at Twilio');
       return [skipped('not configured for any shop (except the fictitious one of the demo shop)')];
     }
@@ -111,6 +115,15 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     // Sequentially, since shops with the same account share its rate limit.
     for (const shop of telnyxShops) {
       const ofShop = await checkTelnyxShop(shop, { publicUrl, timeoutMs });
+      results.push(...ofShops([shop.name], ofShop));
+    }
+    return results;
+  },
+
+  whatsapp: async ({ whatsappShops, publicUrl }, { timeoutMs }) => {
+    const results: CheckResult[] = [];
+    for (const shop of whatsappShops) {
+      const ofShop = await checkWhatsAppShop(shop, { publicUrl, timeoutMs });
       results.push(...ofShops([shop.name], ofShop));
     }
     return results;
@@ -213,9 +226,14 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
 export const providersOf = ({
   twilioShops,
   telnyxShops,
-}: Pick<DoctorTargets, 'twilioShops' | 'telnyxShops'>): readonly WebhookProvider[] => [
+  whatsappShops,
+}: Pick<
+  DoctorTargets,
+  'twilioShops' | 'telnyxShops' | 'whatsappShops'
+>): readonly WebhookProvider[] => [
   ...(twilioShops.length > 0 ? [TWILIO] : []),
   ...(telnyxShops.length > 0 ? [TELNYX] : []),
+  ...(whatsappShops.length > 0 ? [WHATSAPP] : []),
 ];
 
 function stateOf({ folder, lock, secrets }: DataFolderStatus): GatewayState {

@@ -52,8 +52,8 @@ export function isReachable(publicUrl: string): boolean {
 }
 
 /**
- * Whether the public URL leads to the webhook, as seen from this machine: a GET request there is
- * answered with 405 and `Allow: POST`. At most a warning, since many networks prevent a machine
+ * Whether the public URL leads to the webhook, as seen from this machine: a GET request there has
+ * an answer with the header `Allow`. At most a warning, since many networks prevent a machine
  * from reaching its own public address.
  */
 export function checkReach(
@@ -62,16 +62,14 @@ export function checkReach(
   provider: WebhookProvider = TWILIO,
 ): CheckResult {
   const url = calledUrl(publicUrl, provider);
-  const { ok, warning } = resultsFor(
-    'reach',
-    'webhook',
-    `status 405 with Allow: POST for GET ${url}`,
-  );
+  const expected = `${provider.answer.status} with Allow: ${provider.answer.allow}`;
+  const { ok, warning } = resultsFor('reach', 'webhook', `status ${expected} for GET ${url}`);
   if ('failure' in answer) {
     return warning(answer.failure, todoFor(new URL(publicUrl).hostname, answer.code ?? ''));
   }
   const { status, headers } = answer;
-  if (status === 405 && headers.get('allow') === 'POST') return ok('405 with Allow: POST');
+  const { answer: ours } = provider;
+  if (status === ours.status && headers.get('allow') === ours.allow) return ok(expected);
   if (status >= 300 && status < 400) {
     return warning(
       `${status}, a redirect, which ${provider.title} does not follow, so messages are lost`,
@@ -109,14 +107,27 @@ export interface WebhookProvider {
   readonly path: string;
   /** What is to be set besides the URL. */
   readonly how: string;
+  /** How the gateway answers a GET there: 405, or 403 if the provider checks the URL by one. */
+  readonly answer: { readonly status: number; readonly allow: string };
 }
+
+const POST_ONLY = { status: 405, allow: 'POST' };
 
 export const TWILIO: WebhookProvider = {
   title: 'Twilio',
   path: '/sms/twilio',
   how: ', with method POST',
+  answer: POST_ONLY,
 };
-export const TELNYX: WebhookProvider = { title: 'Telnyx', path: '/sms/telnyx', how: '' };
+export const TELNYX: WebhookProvider = {
+  ...{ title: 'Telnyx', path: '/sms/telnyx', how: '', answer: POST_ONLY },
+};
+export const WHATSAPP: WebhookProvider = {
+  title: 'Meta',
+  path: '/sms/whatsapp',
+  how: ', with the verify token, subscribed to messages',
+  answer: { status: 403, allow: 'GET, POST' },
+};
 
 /**
  * By default Twilio retries a webhook once, and only after a failed connection. The fragment of the

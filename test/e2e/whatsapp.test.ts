@@ -1,0 +1,94 @@
+import { expect, test } from '@jest/globals';
+import { ends } from '../support/ends.ts';
+import { serveGraph, VERSION } from '../support/graph-api.ts';
+import { startGateway } from '../support/running-gateway.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { postWebhook, startTwilioStandIn } from '../support/twilio-stand-in.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  ACCESS_TOKEN,
+  APP_SECRET,
+  changeOf,
+  contactOf,
+  eventOf,
+  messageEvent,
+  PERSON,
+  PHONE_NUMBER_ID,
+  postEvent,
+  statusEvent,
+  VERIFY_TOKEN,
+  wamid,
+  WHATSAPP_NUMBER,
+  whatsappMessage,
+} from '../support/whatsapp-stand-in.ts';
+import { scene } from './scene.ts';
+
+const ACCEPTED = { status: 200, body: '{}' };
+
+async function aMeta() {
+  const standIn = await startTwilioStandIn();
+  ends(() => standIn.close());
+  const whatsappCloud = {
+    phoneNumberIds: [PHONE_NUMBER_ID],
+    accessToken: ACCESS_TOKEN,
+    appSecrets: [APP_SECRET],
+    verifyToken: VERIFY_TOKEN,
+    baseUrl: standIn.baseUrl + VERSION,
+  };
+  /** The keys of a shop's texts in a configuration, in place of those for Twilio. */
+  const sms = { numbers: [WHATSAPP_NUMBER], whatsappCloud, twilio: undefined };
+  return { graph: serveGraph(standIn), sms };
+}
+
+test('two messages of one request become two create-message requests, in one conversation', async () => {
+  const { sms } = await aMeta();
+  const { platform, gateway } = await scene({ sms });
+  const messages = ['Where is my order?', 'It is number 7.'].map((body, n) =>
+    whatsappMessage({ id: wamid(n), text: { body } }),
+  );
+  const body = eventOf(changeOf({ contacts: [contactOf()], messages }));
+  for (const again of [body, body]) {
+    expect(await postEvent(gateway.httpUrl, again)).toMatchObject(ACCEPTED);
+  }
+  await waitFor('both messages', () => platform.messages.length === 2);
+  expect(platform.payloads[0]).toEqual({
+    contact: { phone: `+${PERSON}`, name: 'Sheena Nelson' },
+    conversation: { direction: 'inbound', type: 'sms', agent_contact: WHATSAPP_NUMBER },
+    message: {
+      content: 'Where is my order?',
+      format: 'TEXT',
+      remote_id: wamid(0),
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    },
+  });
+  const [first, second] = platform.messages;
+  expect(second?.conversation_id).toBe(first?.conversation_id);
+});
+
+test('Meta may check the URL', async () => {
+  const { sms } = await aMeta();
+  const { gateway } = await scene({ sms });
+  const query = `hub.mode=subscribe&hub.challenge=7&hub.verify_token=${VERIFY_TOKEN}`;
+  const target = `${gateway.httpUrl}/sms/whatsapp?${query}`;
+  expect(await postWebhook({ target, body: '', method: 'GET' })).toMatchObject({
+    ...{ status: 200, body: '7' },
+  });
+});
+
+test('the local platform answers over WhatsApp, from the number that was written to', async () => {
+  const { graph, sms } = await aMeta();
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const gateway = await startGateway({ dataDir: dir.path, replies: { sms: 'provider' }, sms });
+  ends(() => gateway.stop());
+  await postEvent(gateway.httpUrl, messageEvent());
+  const [answer] = await waitFor('an answer', () => graph.sent[0] && graph.sent, 30);
+  expect(answer).toMatchObject({ type: 'text', to: `+${PERSON}` });
+  const status = statusEvent({ id: answer?.id, status: 'read' });
+  expect(await postEvent(gateway.httpUrl, status)).toMatchObject({ status: 200, body: '' });
+
+  const hidden = { from: undefined, from_user_id: 'US.13491208655302741918' };
+  await postEvent(gateway.httpUrl, messageEvent({ id: wamid(2), ...hidden }, {}));
+  const [, toId] = await waitFor('another answer', () => graph.sent[1] && graph.sent, 30);
+  expect(toId).toMatchObject({ type: 'text', recipient: 'US.13491208655302741918' });
+});

@@ -188,6 +188,7 @@ export function textSender(
     sendText: (text) => sender.sendText(text).catch(asSendFailed),
     findSent: (text, since) => sender.findSent(text, since).catch(asSendFailed),
     maxChars: (text) => sender.maxChars(text),
+    ...(sender.mediaPerMessage && { mediaPerMessage: sender.mediaPerMessage }),
     ...(whatsappTemplate !== undefined && { whatsappTemplate }),
   };
 }

@@ -136,6 +136,7 @@ function assemble(
   const fates = new ReplyFates({ store, now, onChanged: onReported });
   const replySender = createReplySender(options, served, store, now, {
     pathOf: (id) => media.path(id),
+    linksOf: (reply) => replyFiles.of(reply.shop, reply.id),
     fates,
     onChanged: (reply) => {
       sockets.updated(reply);
@@ -154,6 +155,7 @@ function assemble(
   const desk = new Desk({
     ...{ store, media, now, agentListens },
     findTextRoute: options.replies?.findTextRoute,
+    canLink: () => replyFiles.areReachable,
     textMaxChars: (shop, text) =>
       options.replies?.texts?.get(shop)?.maxChars(text) ?? PART_MAX_CHARS,
     texts: textsDir === undefined ? undefined : new KnowledgeFolder(textsDir, logger),
@@ -249,7 +251,7 @@ function createReplySender(
   served: ServedShops,
   store: Store,
   now: () => number,
-  own: Pick<ReplySenderOptions, 'pathOf' | 'fates' | 'onChanged'>,
+  own: Pick<ReplySenderOptions, 'pathOf' | 'linksOf' | 'fates' | 'onChanged'>,
 ): ReplySender {
   return new ReplySender({
     store,

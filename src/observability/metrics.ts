@@ -105,7 +105,7 @@ const METRICS = {
   ),
   smsStatusCallbacks: counter(
     'sluice_sms_status_callbacks_total',
-    'Status reports of SMS providers on outbound messages, which are only counted',
+    'Status reports of SMS providers on outbound messages',
     ['status'],
   ),
   smsReconciled: counter(

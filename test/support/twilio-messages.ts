@@ -42,6 +42,7 @@ export interface SentText {
   readonly from: string;
   readonly to: string;
   readonly body: string;
+  readonly media?: readonly string[];
   /** Of a template: which, and what it is filled with. */
   readonly template?: { readonly sid: string; readonly variables: unknown };
 }
@@ -142,11 +143,12 @@ export function serveMessages(
     const variables: unknown = JSON.parse(form.get('ContentVariables') ?? '{}');
     const filledIn = Object.values(variables ?? {}).join(' ');
     const body = contentSid === '' ? text : `From the template: ${filledIn}.`;
-    const refused = refusalOf(to, body, optedOut);
+    const media = form.getAll('MediaUrl');
+    const refused = refusalOf(to, body, optedOut, media.length > 0);
     if (refused !== undefined) return refused;
     const sid = `SM${(0x500 + sent.length).toString(16).padStart(32, '0')}`;
     const template = contentSid !== '' && { template: { sid: contentSid, variables } };
-    sent.push({ sid, from, to, body, ...template });
+    sent.push({ sid, from, to, body, ...(media.length > 0 && { media }), ...template });
     const message: KeptMessage = {
       ...{ sid, from, to, body, sentAt: Date.now(), messagingServiceSid: null, media: [] },
       direction: 'outbound-api',
@@ -210,9 +212,10 @@ function refusalOf(
   to: string,
   body: string,
   optedOut: ReadonlySet<string>,
+  hasMedia: boolean,
 ): StandInAnswer | undefined {
   const refuse = (code: number, message: string) => json(400, { code, message, status: 400 });
-  if (body === '') return refuse(21602, 'Message body is required');
+  if (body === '' && !hasMedia) return refuse(21602, 'Message body is required');
   if (body.length > 1600) return refuse(21617, 'The concatenated message body exceeds 1600');
   if (!/^(?:(?:whatsapp:|rcs:)?\+[1-9]\d{6,14}|whatsapp:[A-Z]{2}[.]\w+)$/.test(to))
     return refuse(21211, "Invalid 'To' Phone Number");

@@ -250,7 +250,15 @@ export type OutgoingText = {
   /** With a `whatsapp:` or `rcs:` prefix, if it goes over one of these. */
   readonly from: string;
   readonly to: string;
-} & ({ readonly body: string } | { readonly template: string; readonly shown: string });
+} & (
+  | {
+      /** May be empty if there are media. */
+      readonly body: string;
+      /** Links to files that the provider fetches. */
+      readonly media?: readonly string[];
+    }
+  | { readonly template: string; readonly shown: string }
+);
 
 export interface TextSender {
   /** Resolves with the id of the message that the provider has accepted. @throws {TextNotSent} */
@@ -262,6 +270,8 @@ export interface TextSender {
   findSent(text: OutgoingText, since: Date): Promise<readonly string[]>;
   /** The length of one message, in UTF-16 units; a longer text is sent in several. */
   maxChars(text: string): number;
+  /** How many files one message between these addresses can carry; none by default. */
+  readonly mediaPerMessage?: (ends: { readonly from: string; readonly to: string }) => number;
 }
 
 export interface ProviderLists<Account extends ProviderAccount = ProviderAccount> {

@@ -50,6 +50,8 @@ export interface DeskParts {
   readonly textMaxChars: (shop: string, text: string) => number;
   /** The shop's own texts; undefined without a folder of them. */
   readonly texts: KnowledgeFolder | undefined;
+  /** Whether customers can follow links to files of replies. */
+  readonly canLink: () => boolean;
   /** Called after each change of a ticket. */
   readonly onChanged: ((ticket: ChangedTicket) => void) | undefined;
   /** Called once a reply is stored and can be sent. */
@@ -181,13 +183,15 @@ export class Desk {
 
   /** Sends a reply to the customer, by the channel of their last message. @throws {DeskRefused} */
   async reply(seen: TicketAsSeen, message: NewDeskMessage): Promise<void> {
-    const { store, now, onReply } = this.#parts;
+    const { store, now, canLink, onReply } = this.#parts;
     if (await this.isOptedOut(seen.shopId, seen.id)) {
       throw new DeskRefused(...OPTED_OUT);
     }
     const reply = await this.#change(seen, (changing) => {
       const { ticket, conversation } = changing;
-      const stored = storeMessage(store, changing, message, false);
+      const stored = storeMessage(store, changing, message, {
+        ...{ isInternal: false, canLink: canLink() },
+      });
       if (conversation.type === 'sms' && this.#isTooLong(stored)) {
         throw new DeskRefused('invalid', 'The text is too long for SMS: it would be cut off');
       }
@@ -210,7 +214,13 @@ export class Desk {
   /** Adds a note that only people see. @throws {DeskRefused} */
   async note(seen: TicketAsSeen, message: NewDeskMessage): Promise<void> {
     const { store } = this.#parts;
-    await this.#change(seen, (changing) => void storeMessage(store, changing, message, true));
+    await this.#change(
+      seen,
+      (changing) =>
+        void storeMessage(store, changing, message, {
+          ...{ isInternal: true, canLink: false },
+        }),
+    );
   }
 
   /** @param to a person's name; null: nobody has it any more @throws {DeskRefused} */

@@ -6,6 +6,8 @@ import type { ConversationRow, MediaRow, MessageRow, TicketRow } from '../store/
 import type { Store } from '../store/store.ts';
 
 const FILES_MAX = 10;
+/** Of one MMS (Twilio, "Accepted content types for media"). */
+const TEXT_FILES_MAX_BYTES = 5 * 1024 * 1024;
 
 /** Nobody writes to a number that has sent STOP. */
 export const OPTED_OUT = [
@@ -21,6 +23,13 @@ export interface Authoring {
   readonly now: string;
 }
 
+export interface MessageKind {
+  /** A note. */
+  readonly isInternal: boolean;
+  /** Whether others can follow links to its files. */
+  readonly canLink: boolean;
+}
+
 /**
  * Stores a person's reply, which is PENDING, or their note. A reply has the role `agent`, as it is on
  * the shop's side; `user_id` tells whose it is. Must run within a write.
@@ -30,9 +39,10 @@ export function storeMessage(
   store: Store,
   { ticket, conversation, userId, now }: Authoring,
   message: NewDeskMessage,
-  isInternal: boolean,
+  kind: MessageKind,
 ): MessageRow {
-  const files = filesOf(store, conversation, message, isInternal);
+  const { isInternal } = kind;
+  const files = filesOf(store, conversation, message, kind);
   const { content, format } = contentOf(conversation, message, isInternal);
   const question = store.messages.lastOfCustomer(conversation.id);
   const id = randomUUID();
@@ -57,21 +67,27 @@ function filesOf(
   store: Store,
   { shop, type }: ConversationRow,
   { files }: NewDeskMessage,
-  isInternal: boolean,
+  { isInternal, canLink }: MessageKind,
 ): MediaRow[] {
   const ids = [...new Set(files)];
   if (ids.length > FILES_MAX) {
     throw new DeskRefused('invalid', `At most ${FILES_MAX} files can be attached`);
   }
-  if (ids.length > 0 && type === 'sms' && !isInternal) {
-    throw new DeskRefused('invalid', 'Files cannot be sent by SMS');
+  const isText = type === 'sms' && !isInternal;
+  // A provider fetches them, or the customer follows a link.
+  if (ids.length > 0 && isText && !canLink) {
+    throw new DeskRefused('invalid', 'Files by SMS need an https address in http.publicUrl');
   }
   const rows = ids.flatMap((id) => store.media.byId(shop, id) ?? []);
   if (rows.length < ids.length) {
     throw new DeskRefused('invalid', 'A file is missing: attach it again');
   }
-  if (rows.reduce((sum, { size }) => sum + size, 0) > DESK_FILES_MAX_BYTES) {
+  const bytes = rows.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > DESK_FILES_MAX_BYTES) {
     throw new DeskRefused('invalid', 'The files are too large together: at most 15 MB');
+  }
+  if (isText && bytes > TEXT_FILES_MAX_BYTES) {
+    throw new DeskRefused('invalid', 'The files are too large for SMS: at most 5 MB together');
   }
   return rows;
 }

@@ -166,7 +166,7 @@ export class Outbox {
     const way = wayBy(channel, store, { ticket, conversation }, now);
     const files = store.messages.attachments(reply.id).map((file) => file.id);
     if (files.length > 0 && channel !== 'email') {
-      throw new DeskRefused('invalid', 'Files cannot be sent by SMS');
+      throw new DeskRefused('invalid', 'It has files: attach them to a reply of your own');
     }
     const question = store.messages.lastOfCustomer(way.conversation.id);
     const id = randomUUID();

@@ -1,3 +1,4 @@
+import type { PublicFile } from './reply-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 /** A reply of the agent or a person that is to be sent to the customer. */
@@ -18,6 +19,8 @@ export interface OutgoingReply {
   readonly isByPerson?: boolean;
   /** Email only. */
   readonly files?: readonly OutgoingFile[];
+  /** Texts only: its files. */
+  readonly links?: readonly PublicFile[];
   /** WhatsApp only: the customer service window has closed, so only a template may be sent. */
   readonly needsTemplate?: boolean;
   /** Email only: the values of the reply's headers. */

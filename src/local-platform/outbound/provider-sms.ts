@@ -6,10 +6,13 @@ import {
   type Sent,
   unreachable,
 } from './outbound.ts';
+import type { PublicFile } from './reply-files.ts';
 import { smsAddresses, smsParts } from './sms.ts';
 
-type Words = { readonly body: string } | { readonly template: string; readonly shown: string };
-/** A text; or a template by its name, with the value of its variable 1. */
+type Words =
+  | { readonly body: string; readonly media?: readonly string[] }
+  | { readonly template: string; readonly shown: string };
+/** A text with links to its files; or a template by its name, with the value of its variable 1. */
 export type OutgoingText = Words & { readonly from: string; readonly to: string };
 
 /** Sends a shop's texts. The gateway provides it, because it has the shop's account. */
@@ -20,6 +23,8 @@ export interface TextSender {
   readonly findSent: (text: OutgoingText, since: Date) => Promise<readonly string[]>;
   /** The provider's limit for one message with this text. */
   readonly maxChars: (text: string) => number;
+  /** How many files one message can carry. Default: none, so that the text has links. */
+  readonly mediaPerMessage?: (ends: { readonly from: string; readonly to: string }) => number;
   /** A template with the variable 1, for WhatsApp replies after the service window. */
   readonly whatsappTemplate?: string;
 }
@@ -57,8 +62,8 @@ export class ProviderSms implements Outbound {
     if (sender === undefined) return this.#fallback.send(reply, attempt);
     const { from, to } = reply;
     if (from === undefined || to === undefined) throw unreachable('a number');
-    const messages = messagesOf(reply, sender);
     const ends = smsAddresses(from, to);
+    const messages = messagesOf(reply, sender, sender.mediaPerMessage?.(ends) ?? 0);
     let { unsureSince } = attempt;
     for (const words of messages.slice(attempt.partsSent)) {
       const message = { ...ends, ...words };
@@ -73,18 +78,43 @@ export class ProviderSms implements Outbound {
 }
 
 /** @throws {SendFailed} permanent, when a template is needed and the shop has none */
-function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TextSender): Words[] {
+function messagesOf(
+  { content, needsTemplate, links = [] }: OutgoingReply,
+  sender: TextSender,
+  mediaPerMessage: number,
+): Words[] {
   if (needsTemplate !== true) {
-    return smsParts(content, sender.maxChars(content)).map((body) => ({ body }));
+    const bodies = smsParts(content, sender.maxChars(content));
+    return withFiles(bodies, links, mediaPerMessage);
   }
   const { whatsappTemplate: template } = sender;
-  if (template === undefined) {
+  // A template carries no files either.
+  if (template === undefined || links.length > 0) {
     throw new SendFailed('permanent', 'the customer wrote more than 24 hours ago', {
       code: 'window_closed',
     });
   }
   const line = content.replace(/\s+/g, ' ');
   return smsParts(line, VARIABLE_MAX_CHARS, 1).map((shown) => ({ template, shown }));
+}
+
+/** The first text carries as many files as one can, and further messages the others; or their links. */
+function withFiles(
+  bodies: readonly string[],
+  files: readonly PublicFile[],
+  perMessage: number,
+): Words[] {
+  if (files.length === 0) return bodies.map((body) => ({ body }));
+  if (perMessage === 0) {
+    const lines = files.map(({ name, url }) => `${name}: ${url}`);
+    return [...bodies, ...lines].map((body) => ({ body }));
+  }
+  const urls = files.map(({ url }) => url);
+  const count = Math.max(bodies.length, Math.ceil(urls.length / perMessage));
+  return Array.from({ length: count }, (_, n) => {
+    const media = urls.slice(n * perMessage, (n + 1) * perMessage);
+    return { body: bodies[n] ?? '', ...(media.length > 0 && { media }) };
+  });
 }
 
 /** The provider's id of this text, if it was sent since then and is not another reply's. */

@@ -13,6 +13,7 @@ import {
   type Sent,
 } from './outbound.ts';
 import type { ReplyReport } from '../../domain/reply-fate.ts';
+import type { PublicFile } from './reply-files.ts';
 import type { ReplyFates } from './reply-fates.ts';
 import { type FindTextRoute, routeText } from './text-route.ts';
 
@@ -45,6 +46,8 @@ export interface ReplySenderOptions {
   readonly shopNames: ReadonlyMap<string, string>;
   /** The path of an uploaded file. */
   readonly pathOf: (mediaId: string) => string;
+  /** The links to a reply's files. */
+  readonly linksOf: (reply: MessageRow) => readonly PublicFile[];
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -190,10 +193,13 @@ export class ReplySender {
 
   /** @throws {SendFailed} the reply must not be sent, or not yet */
   async #prepare(conversation: ConversationRow, reply: MessageRow): Promise<OutgoingReply> {
-    const { store, shopNames, pathOf, findTextRoute, now } = this.#options;
+    const { store, shopNames, pathOf, linksOf, findTextRoute, now } = this.#options;
     const out = addressReply(store, conversation, reply, shopNames.get(reply.shop) ?? '');
-    if (conversation.type === 'sms' && findTextRoute !== undefined) {
-      return routeText(store, conversation, out, findTextRoute, now());
+    if (conversation.type === 'sms') {
+      const links = linksOf(reply);
+      const text = links.length === 0 ? out : { ...out, links };
+      if (findTextRoute === undefined) return text;
+      return routeText(store, conversation, text, findTextRoute, now());
     }
     const refusal = conversation.type === 'email' ? emailRefusal(store, out) : undefined;
     if (refusal !== undefined) throw refusal;

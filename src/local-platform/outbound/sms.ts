@@ -22,9 +22,12 @@ export class SmsLog implements Outbound {
     this.#path = join(folder, 'sms.log');
   }
 
-  async send({ id, at, from, to, content: text }: OutgoingReply): Promise<Sent> {
+  async send({ id, at, from, to, content: text, links }: OutgoingReply): Promise<Sent> {
     if (from === undefined || to === undefined) throw unreachable('a number');
-    const line = JSON.stringify({ at: at.toISOString(), id, from, to, text });
+    const line = JSON.stringify({
+      ...{ at: at.toISOString(), id, from, to, text },
+      ...(links && { files: links.map(({ url }) => url) }),
+    });
     try {
       await appendFile(this.#path, `${line}\n`, { mode: 0o600, flush: true });
       await durableFiles.syncFolder(dirname(this.#path));

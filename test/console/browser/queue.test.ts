@@ -189,9 +189,8 @@ describeConsole('People at the desk', (test) => {
     });
     await sendSms(gateway.httpUrl, { MessageSid: sidOf('desk'), Body: 'Human please' });
     await openFirst(page);
-    // Neither markup nor files go out by SMS.
+    // No markup goes out by SMS.
     expect(await page.getByLabel('Format').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Attach' }).count()).toBe(0);
     await answerField(page).fill('We open at nine.');
     await page.getByRole('button', { name: 'Send' }).click();
     await waitFor('the text', () => sent.length === 2);

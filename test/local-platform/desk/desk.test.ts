@@ -145,7 +145,7 @@ describe('the queue', () => {
     const db = new Database(join(dir, 'platform.sqlite'));
     db.exec(`DROP INDEX tickets_waiting; ALTER TABLE tickets DROP COLUMN waits_since;
       DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
-      DROP TABLE unsent_files; ALTER TABLE departures DROP COLUMN queued_at;
+      DROP TABLE unsent_files; DROP INDEX attachments_media; ALTER TABLE departures DROP COLUMN queued_at;
       ALTER TABLE shops DROP COLUMN only_people`);
     db.pragma('user_version = 6');
     db.close();
@@ -223,9 +223,10 @@ describe('a reply', () => {
     expect(await ticketOf(later, question)).toMatchObject({ status: 'WaitingContact' });
   });
 
-  test('by SMS is plain text, without files', async () => {
+  test('by SMS is plain text, and has files if others can follow their links', async () => {
     const dir = newFolder();
-    const platform = await withAgent({ dir });
+    let publicUrl = 'http://127.0.0.1:8080';
+    const platform = await withAgent({ dir, publicUrl: () => publicUrl });
     const { body: question } = await create(platform, aText('A human!'));
     await statusIs(platform, question, 'WaitingUser');
     const file = await platform.desk.upload(SHOP.shopId, {
@@ -234,9 +235,13 @@ describe('a reply', () => {
     const refused = await refusalOf(
       platform.desk.reply(seen(platform, question), say('See there', [file.id])),
     );
-    expect(refused).toMatchObject({ kind: 'invalid', message: 'Files can be sent by email only' });
+    expect(refused).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('http.publicUrl'),
+    });
+    publicUrl = 'https://gw.acme.example/';
     await platform.desk.reply(seen(platform, question), {
-      ...{ text: 'We open at **nine**.', format: 'MARKDOWN', files: [] },
+      ...{ text: 'We open at **nine**.', format: 'MARKDOWN', files: [file.id] },
     });
     await waitFor('DELIVERED', () => shown(platform, question).messages[2]?.fate?.state === 'sent');
     const log = readFileSync(join(dir, 'outbox', 'sms.log'), 'utf8')
@@ -244,6 +249,7 @@ describe('a reply', () => {
       .split('\n');
     expect(JSON.parse(log[1] ?? '')).toMatchObject({
       ...{ from: '+15550001111', to: '+15550002222', text: 'We open at nine.' },
+      files: [expect.stringContaining(`https://gw.acme.example/reply-files/${file.id}/`)],
     });
   });
 

@@ -103,6 +103,44 @@ describe('a reply by SMS', () => {
     expect(tried.parts).toEqual([twilio.sent[0]?.sid]);
   });
 
+  describe('with files', () => {
+    const links = ['one', 'two', 'three'].map((name) => ({
+      ...{ name: `${name}.png`, type: 'image/png', size: 1 },
+      url: `https://gw.acme.example/reply-files/${name}`,
+    }));
+    const urls = links.map(({ url }) => url);
+    const sentTo = async (ends: { from?: string; to?: string }, reply = {}) => {
+      const twilio = await aTwilio();
+      await way(twilio.baseUrl).send({ ...REPLY, ...ends, links, ...reply }, attempt());
+      return twilio.sent.map(({ body, media }) => ({ body, ...(media && { media }) }));
+    };
+
+    test('is one MMS within North America', async () => {
+      expect(await sentTo({})).toEqual([{ body: REPLY.content, media: urls }]);
+    });
+
+    test('has their links in texts of their own elsewhere', async () => {
+      expect(await sentTo({ to: '+4915112345678' })).toEqual([
+        { body: REPLY.content },
+        ...links.map(({ name, url }) => ({ body: `${name}: ${url}` })),
+      ]);
+    });
+
+    test('is a message for each of them by WhatsApp', async () => {
+      expect(await sentTo({ to: `whatsapp:${THEIR_NUMBER}` })).toEqual([
+        { body: REPLY.content, media: urls.slice(0, 1) },
+        { body: '', media: urls.slice(1, 2) },
+        { body: '', media: urls.slice(2) },
+      ]);
+    });
+
+    test('fails where only a template may be sent', async () => {
+      const ends = { to: `whatsapp:${THEIR_NUMBER}` };
+      const failure = await failureOf(sentTo(ends, { needsTemplate: true }));
+      expect(failure).toMatchObject({ kind: 'permanent', code: 'window_closed' });
+    });
+  });
+
   test('to WhatsApp keeps its prefix', async () => {
     const twilio = await aTwilio();
     await way(twilio.baseUrl).send({ ...REPLY, to: `whatsapp:${THEIR_NUMBER}` }, attempt());

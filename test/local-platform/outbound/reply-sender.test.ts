@@ -14,7 +14,15 @@ import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { type MailRelay, startMailRelay } from '../../support/mail-relay.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { anEmail, create, messagesOf, newFolder, startPlatform, ticketOf } from '../harness.ts';
+import {
+  anEmail,
+  create,
+  messagesOf,
+  newFolder,
+  SHOP,
+  startPlatform,
+  ticketOf,
+} from '../harness.ts';
 
 const SOON = { delaysMs: [20], giveUpAfterMs: 60_000 };
 const LATER = { delaysMs: [3_600_000], giveUpAfterMs: 86_400_000 };
@@ -80,7 +88,10 @@ describe('a reply by email', () => {
     expect(reply).toMatchObject({ status: 'DELIVERED', remote_id: relay.taken[0]?.mail.messageId });
     expect(Date.parse(reply.updated_at)).toBeGreaterThanOrEqual(Date.parse(reply.created_at ?? ''));
     expect(replies).toEqual([
-      { channel: 'email', conversationId: body.conversation_id, messageId: reply.id },
+      {
+        ...{ channel: 'email', shop: SHOP.shopId, conversationId: body.conversation_id },
+        ...{ messageId: reply.id, answers: body.remote_id },
+      },
     ]);
   });
 

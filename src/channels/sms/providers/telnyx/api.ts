@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isGsm } from '../../../../domain/gsm.ts';
 import type { OutgoingText, ProviderApi, SenderOptions, TextSender } from '../../provider.ts';
+import { mmsMedia } from '../mms.ts';
 import { ProviderFailed } from '../requests.ts';
 import { asTextNotSent, TextNotSent } from '../text-not-sent.ts';
 import type { TelnyxAccount, TelnyxShopAccount } from './account.ts';
@@ -44,6 +45,7 @@ function createTextSender(
         throw new TextNotSent('unsure', 'Telnyx may not list the text yet', 'not_listed_yet');
       }),
     maxChars: (text) => (isGsm(text) ? MAX_GSM_CHARS : MAX_UCS2_CHARS),
+    mediaPerMessage: ({ from, to }) => mmsMedia(from, to),
   };
 }
 
@@ -61,5 +63,5 @@ function refusedIfBlocked(error: unknown): never {
 function requested(text: OutgoingText) {
   const { from, to } = text;
   if (!('body' in text)) throw new TextNotSent('permanent', 'Telnyx has no templates', 'template');
-  return { from, to, text: text.body };
+  return { from, to, text: text.body, ...(text.media && { media_urls: text.media }) };
 }

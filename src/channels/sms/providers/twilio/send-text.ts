@@ -1,5 +1,6 @@
 import type TwilioSDK from 'twilio';
 import type { OutgoingText, SenderOptions, TextSender } from '../../provider.ts';
+import { mmsMedia } from '../mms.ts';
 import { asTextNotSent } from '../text-not-sent.ts';
 import { wordsOfCode } from './error-words.ts';
 import type { TwilioAccount } from './account.ts';
@@ -44,6 +45,7 @@ export function createTextSender(
           .map(({ sid }) => sid);
       }),
     maxChars: () => MAX_CHARS,
+    mediaPerMessage: ({ from, to }) => (to.startsWith('whatsapp:') ? 1 : mmsMedia(from, to)),
   };
 }
 
@@ -56,7 +58,8 @@ function connect(account: TwilioAccount, timeoutMs: number): Promise<TwilioSDK.T
 
 function requested(text: OutgoingText) {
   const { from, to } = text;
-  if ('body' in text) return { from, to, body: text.body };
+  if ('body' in text)
+    return { from, to, body: text.body, ...(text.media && { mediaUrl: [...text.media] }) };
   const { template: contentSid, shown } = text;
   return { from, to, contentSid, contentVariables: JSON.stringify({ 1: shown }) };
 }

@@ -80,9 +80,18 @@ function codeIn(body: object): string | undefined {
   return typeof code === 'number' || typeof code === 'string' ? String(code) : undefined;
 }
 
+type Parameter = string | null | undefined;
+
 function formOf(data: object): URLSearchParams {
-  const pairs = Object.entries(data).filter(([, value]) => value !== undefined && value !== null);
-  return new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]));
+  const form = new URLSearchParams();
+  // What the library passes; `append` makes a text of it.
+  for (const [name, value] of Object.entries(data) as [string, Parameter | Parameter[]][]) {
+    // A list is the same parameter several times.
+    for (const each of [value].flat()) {
+      if (each !== undefined && each !== null) form.append(name, each);
+    }
+  }
+  return form;
 }
 
 /**

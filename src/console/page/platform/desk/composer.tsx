@@ -42,7 +42,6 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
   const [isChoosing, setChoosing] = useState(false);
   const at = useRef(0);
   const isStopped = ticket.optedOut && !isNote;
-  const mayAttach = isNote || ticket.channel !== 'sms';
   const to = [ticket.replyTo, CHANNEL_WORDS[ticket.channel]].filter(Boolean).join(' ');
   const label = isNote ? 'Internal note, which the customer never gets' : `Reply to ${to}`;
   return (
@@ -97,7 +96,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
           event.stopPropagation();
         }}
       />
-      <Files {...{ ticket, draft, onChange }} />
+      <Files {...{ draft, onChange }} />
       <div class="composer-tools">
         <Button
           type="submit"
@@ -112,7 +111,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
         <Button look="quiet" icon="search" onClick={() => setChoosing(true)}>
           Texts
         </Button>
-        {mayAttach && <Attach {...{ ticket, draft, onChange }} />}
+        <Attach {...{ ticket, draft, onChange }} />
         {ticket.channel !== 'sms' && !isNote && (
           <Select
             label="Format"
@@ -141,7 +140,7 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
 
 type FileProps = Pick<ComposerProps, 'ticket' | 'draft' | 'onChange'>;
 
-const Files = ({ ticket, draft: { files, isNote }, onChange }: FileProps) =>
+const Files = ({ draft: { files }, onChange }: Omit<FileProps, 'ticket'>) =>
   files.length === 0 ? null : (
     <ul class="turn-files small">
       {files.map((file) => (
@@ -158,9 +157,6 @@ const Files = ({ ticket, draft: { files, isNote }, onChange }: FileProps) =>
           />
         </li>
       ))}
-      {ticket.channel === 'sms' && !isNote && (
-        <li class="fault">Files cannot be sent by SMS: remove them, or write a note.</li>
-      )}
     </ul>
   );
 

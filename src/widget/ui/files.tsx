@@ -6,9 +6,16 @@ import { Icon } from './icon.tsx';
 import { safeUrl } from './rich/plain.ts';
 import { useUi } from './ui.ts';
 
-/** A single picture is shown whole; several are cropped to squares. */
+/** In CSS pixels. */
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+/** A single picture is shown whole, in its own ratio; several are cropped to squares. */
 const ALONE = { width: 228, height: 160, fit: 'contain' } as const;
 const BESIDE = { width: 112, height: 112, fit: 'cover' } as const;
+/** A picture of one pixel can be pressed, too. */
+const LEAST = 44;
 type Box = typeof ALONE | typeof BESIDE;
 
 export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) {
@@ -35,6 +42,7 @@ export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) 
 function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: Box }) {
   const { chat, texts } = useUi();
   const [blob, setBlob] = useState<Blob | null | undefined>(undefined);
+  const [shown, setShown] = useState<Size>(box);
   useEffect(() => {
     let isGone = false;
     void chat.open(file).then((bytes) => {
@@ -50,10 +58,13 @@ function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: B
       type="button"
       class="picture"
       aria-label={fill(texts.open, file.name)}
-      style={{ width: `${box.width}px`, height: `${box.height}px` }}
+      style={{
+        width: `${Math.max(LEAST, shown.width)}px`,
+        height: `${Math.max(LEAST, shown.height)}px`,
+      }}
       onClick={() => blob && save(blob, file.name)}
     >
-      {blob && <Thumbnail blob={blob} {...box} onBroken={() => setBlob(null)} />}
+      {blob && <Thumbnail blob={blob} {...box} onShown={setShown} onBroken={() => setBlob(null)} />}
     </button>
   );
 }
@@ -120,15 +131,19 @@ export function Thumbnail(props: {
   readonly width: number;
   readonly height: number;
   readonly fit?: 'cover' | 'contain';
+  /** Called with the size of what is drawn. */
+  readonly onShown?: (size: Size) => void;
   readonly onBroken?: () => void;
 }) {
-  const { blob, width, height, fit = 'cover', onBroken } = props;
+  const { blob, width, height, fit = 'cover', onShown, onBroken } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     let isGone = false;
     const draw = async (): Promise<void> => {
       const picture = await createImageBitmap(blob);
-      if (canvas.current && !isGone) paint(canvas.current, picture, { width, height, fit });
+      if (canvas.current && !isGone) {
+        onShown?.(paint(canvas.current, picture, { width, height, fit }));
+      }
       picture.close();
     };
     draw().catch(() => {
@@ -150,8 +165,8 @@ export function Thumbnail(props: {
 function paint(
   canvas: HTMLCanvasElement,
   picture: ImageBitmap,
-  box: { readonly width: number; readonly height: number; readonly fit: 'cover' | 'contain' },
-): void {
+  box: Size & { readonly fit: 'cover' | 'contain' },
+): Size {
   const density = Math.max(1, Math.min(3, devicePixelRatio));
   const scales = [box.width / picture.width, box.height / picture.height];
   // `contain` never enlarges a picture.
@@ -163,9 +178,10 @@ function paint(
   canvas.style.width = `${shown.width}px`;
   canvas.style.height = `${shown.height}px`;
   const brush = canvas.getContext('2d');
-  if (!brush) return;
+  if (!brush) return shown;
   brush.imageSmoothingQuality = 'high';
   const width = picture.width * scale * density;
   const height = picture.height * scale * density;
   brush.drawImage(picture, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
+  return shown;
 }

@@ -73,7 +73,7 @@ async function pageOf(
   return page;
 }
 
-const answerField = (page: Page) => page.getByLabel(/^Reply to /);
+const answerField = (page: Page) => page.getByLabel(/^Reply .*(by|in) /);
 const turn = (page: Page, text: string | RegExp) => page.locator('.turn').filter({ hasText: text });
 
 /** From the menu to the first ticket of the queue. */

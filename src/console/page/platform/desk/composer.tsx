@@ -42,8 +42,10 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
   const [isChoosing, setChoosing] = useState(false);
   const at = useRef(0);
   const isStopped = ticket.optedOut && !isNote;
-  const to = [ticket.replyTo, CHANNEL_WORDS[ticket.channel]].filter(Boolean).join(' ');
-  const label = isNote ? 'Internal note, which the customer never gets' : `Reply to ${to}`;
+  const to = ticket.replyTo === undefined ? '' : `to ${ticket.replyTo} `;
+  const label = isNote
+    ? 'Internal note, which the customer never gets'
+    : `Reply ${to}${CHANNEL_WORDS[ticket.channel]}`;
   return (
     <form
       class={`composer${isNote ? ' is-note' : ''}`}

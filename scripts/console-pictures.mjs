@@ -150,6 +150,17 @@ async function takeOthers(browser, url, customers) {
   await open('/platform');
   await page.locator('tbody tr').nth(5).waitFor();
   await take(page, 'platform');
+  await open('/platform?view=queue');
+  await page.locator('.queue tbody tr').nth(5).waitFor();
+  await take(page, 'queue');
+  await page.locator('.queue .wide-cell a').first().click();
+  await page.getByRole('button', { name: 'Assign to me' }).click();
+  await page.getByText('You took it').waitFor();
+  const answer = page.getByLabel(/^Reply /);
+  await answer.fill('It left our warehouse this morning, and should be with you tomorrow.');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('.turn.team').last().getByText(/^sent/).waitFor();
+  await take(page, 'ticket');
   await open('/configuration');
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByText('No changes to apply.').waitFor();

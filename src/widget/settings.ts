@@ -5,7 +5,7 @@ export interface Settings extends WidgetConfig {
   readonly language: Language;
   /** BCP 47, for numbers and dates. */
   readonly locale: string;
-  /** `light` or `dark`; anything else follows the visitor's system. */
+  /** `light` or `dark`; anything else follows the page. */
   readonly scheme?: string;
 }
 

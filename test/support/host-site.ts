@@ -13,6 +13,8 @@ export interface HostPage {
   readonly dir?: 'ltr' | 'rtl';
   /** Nothing but what the widget needs: `script-src` and `connect-src` of the gateway. */
   readonly strict?: boolean;
+  /** Its `color-scheme`; none by default. */
+  readonly scheme?: string;
 }
 
 /** A shop's own web site, on an origin of its own; a page is described by its address. */
@@ -48,6 +50,7 @@ export async function startHostSite(): Promise<HostSite> {
 
 function answer(response: ServerResponse, page: HostPage): void {
   const { gatewayUrl, key, data = {}, lang = 'en', dir = 'ltr', strict = false } = page;
+  const { scheme = '' } = page;
   const attributes = Object.entries({ key, ...data }).map(
     ([name, value]) => ` data-${name}="${escapeAttribute(value)}"`,
   );
@@ -60,6 +63,7 @@ function answer(response: ServerResponse, page: HostPage): void {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+${scheme === '' ? '' : `<meta name="color-scheme" content="${escapeAttribute(scheme)}">`}
 <title>A shop</title>
 <link rel="icon" href="/favicon.ico">
 </head>

@@ -245,7 +245,7 @@ function scheduleGreeting(options: {
   };
 }
 
-/** Sets language, direction, side, scheme and accent; the scheme follows the visitor's system. */
+/** Sets language, direction, side, scheme and accent; the scheme follows the page. */
 function applyTheme(frame: HTMLElement, settings: Settings): void {
   const { language, locale, position, scheme = '', color } = settings;
   frame.lang = locale;
@@ -253,7 +253,7 @@ function applyTheme(frame: HTMLElement, settings: Settings): void {
   frame.dataset['position'] = position === 'left' ? position : 'right';
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const draw = (): void => {
-    const isDark = scheme === 'dark' || (scheme !== 'light' && dark.matches);
+    const isDark = scheme === 'dark' || (scheme !== 'light' && isPageDark(dark.matches));
     const shown = isDark ? 'dark' : 'light';
     frame.dataset['scheme'] = shown;
     const accent = Object.entries(accentOf(color, shown));
@@ -261,4 +261,18 @@ function applyTheme(frame: HTMLElement, settings: Settings): void {
   };
   draw();
   dark.onchange = draw;
+  // A page that has a switch changes an attribute of its root.
+  new MutationObserver(draw).observe(document.documentElement, { attributes: true });
+}
+
+/**
+ * Whether the page is dark now (CSS Color Adjustment 1, §2). A page that declares nothing is light,
+ * also on a dark system.
+ * @param isSystemDark decides for a page that has both
+ */
+function isPageDark(isSystemDark: boolean): boolean {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name=color-scheme]');
+  const { colorScheme } = getComputedStyle(document.documentElement);
+  const declared = colorScheme === 'normal' ? (meta?.content ?? '') : colorScheme;
+  return declared.includes('dark') && (isSystemDark || !declared.includes('light'));
 }

@@ -27,7 +27,7 @@ describeInBrowser('axe', (test) => {
         format: 'MARKDOWN',
       });
       const visit = await setting.visit({
-        data: { greeting: 'Hello! How can we help?' },
+        data: { greeting: 'Hello! How can we help?', scheme: colorScheme },
         browser: { colorScheme },
       });
       const { chat } = visit;
@@ -74,7 +74,7 @@ describeInBrowser('axe', (test) => {
 
     test(`finds nothing in the form, on a phone and right to left (${colorScheme})`, async (setting) => {
       const form = await setting.visit({
-        data: { 'pre-chat': 'required' },
+        data: { 'pre-chat': 'required', scheme: colorScheme },
         browser: { colorScheme },
       });
       await form.chat.launcher.click();
@@ -83,6 +83,7 @@ describeInBrowser('axe', (test) => {
       await expectNoFindings('form', form);
 
       const phone = await setting.visit({
+        data: { scheme: colorScheme },
         browser: {
           colorScheme,
           viewport: { width: 390, height: 844 },
@@ -95,7 +96,11 @@ describeInBrowser('axe', (test) => {
       await phone.chat.reaches('from a phone', 'delivered');
       await expectNoFindings('phone', phone);
 
-      const arabic = await setting.visit({ lang: 'ar', dir: 'rtl', browser: { colorScheme } });
+      const arabic = await setting.visit({
+        ...{ lang: 'ar', dir: 'rtl' },
+        data: { scheme: colorScheme },
+        browser: { colorScheme },
+      });
       await arabic.chat.host.getByRole('button').first().click();
       await arabic.chat.host.getByRole('textbox').waitFor();
       await expectNoFindings('right to left', arabic);

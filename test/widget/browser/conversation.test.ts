@@ -108,6 +108,25 @@ describeInBrowser('a conversation', (test) => {
     expect(await chat.input.isVisible()).toBe(false);
   });
 
+  test('the colours are those of the page', async (setting) => {
+    for (const [scheme, colorScheme, shown] of [
+      ['', 'dark', 'light'],
+      ['light', 'dark', 'light'],
+      ['light dark', 'dark', 'dark'],
+      ['light dark', 'light', 'light'],
+      ['dark', 'light', 'dark'],
+    ] as const) {
+      const { chat } = await setting.visit({ scheme, browser: { colorScheme } });
+      await chat.launcher.waitFor();
+      const frame = chat.page.locator('sluice-chat .frame');
+      expect([scheme, await frame.getAttribute('data-scheme')]).toEqual([scheme, shown]);
+      // The page's own switch.
+      await chat.page.evaluate('document.documentElement.style.colorScheme = "dark"');
+      await frame.and(chat.page.locator('[data-scheme=dark]')).waitFor({ state: 'attached' });
+      await chat.page.close();
+    }
+  });
+
   test('several lines and emoji arrive as they were written', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

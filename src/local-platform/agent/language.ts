@@ -2,66 +2,99 @@
 export type Language = 'en' | 'de' | 'fr' | 'es' | 'it';
 
 /**
- * Words that are frequent in one language and absent or rare in the others. The last two languages
- * are only recognized, so that a Dutch text is not taken for German.
+ * Frequent words, and some of a shop's. Those that several languages have are in the list of each. The
+ * last two languages are only recognized, so that a Dutch text is not taken for German.
  */
 const WORDS: Readonly<Record<Language | 'nl' | 'pt', ReadonlySet<string>>> = {
   en: words(
-    'the and is are you your my i it of to do does did can could would how what when where which who why ' +
-      'with for have this that please hello thanks thank want need from at we be been about there ' +
-      'morning afternoon evening good long much many get order shipping return size refund human person',
+    'the and is are you your my i it of to do does did can could would how what when where which who why with ' +
+      'for have this that please hello thanks thank want need from at we be been about there morning afternoon ' +
+      'evening good long much many get order shipping return size refund human person they them their these ' +
+      'those has had will but not or if any some still just after before off out up too came got didn doesn don ' +
+      'isn won were was me him her his she he shoes shoe boots sneakers trainers parcel address wrong small big ' +
+      'pay open come' +
+      ' a an on in no so as',
   ),
   de: words(
-    'der das ist ich und nicht mein meine meinen meiner meinem wie wo wann welche welcher welches kann ' +
-      'können könnte könnten sie ihr ihre ihren ihnen habe haben hallo guten danke bitte mit für auf ein eine ' +
-      'einen einem einer wurde noch auch wenn zum zur bei von mir mich gibt moin servus möchte sind ' +
-      'warum habt mensch vielen dank gerne über grüße euch',
+    'der das ist ich und nicht mein meine meinen meiner meinem wie wo wann welche welcher welches kann können ' +
+      'könnte könnten sie ihr ihre ihren ihnen habe haben hallo guten danke bitte mit für auf ein eine einen ' +
+      'einem einer wurde noch auch wenn zum zur bei von mir mich gibt moin servus möchte sind warum habt mensch ' +
+      'vielen dank gerne über grüße euch dem den des im am nur aber oder dass wird werden war hat hatte bin ' +
+      'seit aus nach vor als kein keine keinen mal doch schon immer jetzt morgen gestern woche man sich euer ' +
+      'eure euren eurem unser unsere beim ab zu bis mehr falsche falsches statt schuhe schuh stiefel größe ' +
+      'bestellung bestellt paket lieferung rechnung rückgabe gutschein kriege kriegt muss müssen darf soll ' +
+      'sollte hab ihm ihn welchem wegen waren' +
+      ' in an was so',
   ),
   fr: words(
     'le les est je vous votre vos mon mes où quand comment quel quelle quels quelles pour avec puis peux ' +
-      'pouvez bonjour bonsoir salut merci pas ne une dans ai suis voudrais combien avez êtes sont ce cette ' +
-      'ma mais j qu c humain très beaucoup',
+      'pouvez bonjour bonsoir salut merci pas ne une dans ai suis voudrais combien avez êtes sont ce cette ma ' +
+      'mais j qu c humain très beaucoup il elle elles ils on nous un du au aux sur par sans sous de des la si ' +
+      'se sa son ses leur y a été être avoir avons ont fait faire faut peut peuvent toujours encore deux trop ' +
+      'plus moins ça cela donc quoi chez après avant depuis chaussures chaussure bottes baskets commande ' +
+      'livraison colis retour taille pointure magasin boutique paiement remboursement reçu livré proposez ' +
+      'faites voudrait aimerais près non rien aucun' +
+      ' me',
   ),
   es: words(
     'el los las mi mis está están cómo donde dónde cuando cuándo cuál cuánto cuanto cuánta qué por para con ' +
       'quiero puedo puede pueden hola gracias buenos buenas una del tengo tienen hay usted ustedes favor pedido ' +
-      'necesito muy humano quisiera zapatos días',
+      'necesito muy humano quisiera zapatos días un unos unas uno la de que se si me te le les nos lo al su sus ' +
+      'y o pero como ya más sin sobre entre hasta desde he ha han hace hacen tiene tienes tenéis teneis estoy ' +
+      'era fue ser soy somos otro otra otros solo sólo nada también todavía aún aun antes después talla tallas ' +
+      'zapato zapatillas botas envío tienda dinero devolver cambiar llegado llega llegó pedí quería podéis ' +
+      'podeis vuestra vuestro vuestras vuestros no yo cual cuantos cuántos cuántas' +
+      ' a en',
   ),
   nl: words(
     'het een ik niet mijn waar wanneer hoe zijn kunt jullie bedankt graag goedemorgen van voor',
   ),
   it: words(
-    'il gli che di sono dove mio mia miei mie quando grazie ciao buongiorno buonasera salve posso può puo come per ' +
-      'della del delle dei degli nel nella è ho hai avete non uno un quanto quanti vorrei anche ci vi perché perche ' +
-      'più umano scarpe ordine spedizione stivali pacco quanto solito giorni',
+    'il gli che di sono dove mio mia miei mie quando grazie ciao buongiorno buonasera salve posso può puo ' +
+      'come per della del delle dei degli nel nella è ho hai avete non uno un quanto quanti vorrei anche ci vi ' +
+      'perché perche più umano scarpe ordine spedizione stivali pacco solito giorni la lo le si se mi ti ne da ' +
+      'dal dalla al alla alle ai nei sul sulla dell dall dov cos c dopo prima ancora già molto troppo quale ' +
+      'quali cosa chi fa fare fate potete siete sarà era erano sta stanno stato stata arrivate arrivato ' +
+      'arrivano arriva taglia numero negozio rimborso reso consegna spese codice voglio devo serve servono ' +
+      'vostro vostra vostri niente nulla questo questa questi queste quel quello avevo abbiamo sconto sconti ' +
+      'pagare cambiare accettate vendete piedi stivale dagli agli sugli me' +
+      ' a in no so e',
   ),
   pt: words(
     'não onde meu minha obrigado obrigada olá você vocês os uma quando para por pedido quero',
   ),
 };
+const LANGUAGES_OF = new Map<string, string[]>();
+for (const [language, known] of Object.entries(WORDS)) {
+  for (const word of known) LANGUAGES_OF.set(word, [...(LANGUAGES_OF.get(word) ?? []), language]);
+}
 const READ_CHARS = 4000;
+const LEAST_LEAD = 1.5;
 
 /**
- * The language of a text when it has at least twice as many words of that language as of any other.
+ * The language of a text when its words speak for that language clearly more than for any other.
  * Undefined when in doubt, and for languages that the agent has no sentences in.
  */
 export function languageOf(text: string): Language | undefined {
   const counts = countsOf(text.slice(0, READ_CHARS));
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a);
-  if (first === undefined || first[1] === 0 || first[1] < 2 * (second?.[1] ?? 0)) return undefined;
+  if (first === undefined || first[1] < LEAST_LEAD * (second?.[1] ?? 0)) return undefined;
   return isSupported(first[0]) ? first[0] : undefined;
 }
 
+/** A word that several languages have says less for each of them. */
 function countsOf(text: string): [string, number][] {
   const tokens =
     text
       .toLowerCase()
       .normalize('NFC')
       .match(/\p{L}+/gu) ?? [];
-  return Object.entries(WORDS).map(([language, known]) => [
-    language,
-    tokens.filter((token) => known.has(token)).length,
-  ]);
+  const counts = new Map<string, number>();
+  for (const languages of tokens.map((token) => LANGUAGES_OF.get(token) ?? [])) {
+    for (const language of languages)
+      counts.set(language, (counts.get(language) ?? 0) + 1 / languages.length);
+  }
+  return [...counts];
 }
 
 const isSupported = (language: string): language is Language =>

@@ -156,7 +156,7 @@ export class AgentRunner {
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return undefined;
     const context = contextOf(store, conversation, message, shopNames.get(message.shop) ?? '');
-    if (!hasText(context)) return handOverUnanswered(context);
+    if (!hasText(context) || isLatePicture(context, message)) return handOverUnanswered(context);
     // `updated_at` of a customer's message is its arrival; `created_at` may come from the sender.
     const leftMs = () => Date.parse(message.updated_at) + giveUpAfterMs - now();
     let failure = this.#lastFailure(message);
@@ -217,6 +217,16 @@ function hasText({ text, subject, history }: AgentContext): boolean {
   const said = [text, ...(history.length === 0 ? [subject ?? ''] : [])];
   return said.some((each) => each.trim() !== '' && each.trim() !== NO_TEXT);
 }
+
+/** Ends the remote id of the pictures of a text message that could only be fetched after it. */
+const LATE_PICTURES = '/media';
+
+/**
+ * Their message repeats the first words of the text message, which has its answer already. Like
+ * pictures without a text they are for a person.
+ */
+const isLatePicture = ({ channel }: AgentContext, { remote_id: id }: MessageRow): boolean =>
+  channel === 'sms' && id?.endsWith(LATE_PICTURES) === true;
 
 /** A failure that only a new configuration can fix is not retried until the agent gives up. */
 function delayBefore({ leftMs, cause }: AnswerPostponed, backoffMs: number): number {

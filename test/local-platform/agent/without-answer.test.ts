@@ -74,6 +74,31 @@ describe('a person takes over', () => {
     expect(await handedOver(platform, body)).toContain('passed it on to my colleagues');
   });
 
+  it('from the pictures of a text that came later, which is not answered again', async () => {
+    const platform = await withTexts();
+    const text = (message: object, id?: string | null) => ({
+      contact: { phone: '+12125550100' },
+      conversation: {
+        ...{ direction: 'inbound', type: 'sms', agent_contact: '+15550001111' },
+        ...(id && { id }),
+      },
+      message,
+    });
+    const first = { content: 'When are you open?', remote_id: 'SM1' };
+    const { body: asked } = await create(platform, text(first));
+    await waitFor('the answer', async () => (await answers(platform, asked)).length === 1);
+    const attachments = [await picture(platform)];
+    const late = 'Picture for: \u201CWhen are you open?\u201D';
+    const { body } = await create(
+      platform,
+      text({ content: late, remote_id: 'SM1/media', attachments }, asked.conversation_id),
+    );
+    await waitFor('the second answer', async () => (await answers(platform, body)).length === 2);
+    const [second] = await answers(platform, body);
+    expect(second?.text).toContain('passed it on to my colleagues');
+    expect((await ticketOf(platform, body)).status).toBe('WaitingUser');
+  });
+
   it('from an email without a text, but not from one whose subject asks', async () => {
     const platform = await withTexts();
     const email = (subject: string) =>

@@ -9,7 +9,7 @@ import {
   sentencesIn,
 } from './sentences.ts';
 import { intentOf } from './intent.ts';
-import { type Fit, fitness, isSure } from './fit.ts';
+import { type Fit, fitness, fitnessForPeople, isForPeople, sureFit } from './fit.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Section } from './sections.ts';
 import type { KnowledgeSource } from './knowledge-folder.ts';
@@ -94,11 +94,14 @@ const READ_CHARS = 4000;
 
 /** How well a section fits the whole message, at least, beside the one that fits it best. */
 const OF_WHOLE = 0.6;
+/** The same beside all sections for people together, so that nothing is answered that is for them. */
+const OF_PEOPLE = 1.2;
 
 /**
  * The sections that surely answer a message, best first. Each question is looked up by itself, because
  * an email has much other text, which must not be about something else. Without a question that is
- * answered, the best match of all sentences is taken.
+ * answered, the best match of all sentences is taken. None, if one of the questions is for people, or
+ * if what fits the whole message best is not among the answers.
  */
 export function answersTo(
   knowledge: Knowledge,
@@ -109,18 +112,26 @@ export function answersTo(
 ): Section[] {
   const parts = [...(subject === undefined ? [] : [subject]), ...sentencesOf(text)];
   const whole = knowledge.fits(parts.join('\n'), language);
-  const least = fitness(whole[0]) * OF_WHOLE;
+  const least = Math.max(OF_WHOLE * fitness(whole[0]), OF_PEOPLE * fitnessForPeople(whole));
   const possible = new Set(
     whole.filter((fit) => fitness(fit) >= least).map(({ section }) => section),
   );
-  const sure = (asked: string): Fit[] => {
-    const [best, second] = knowledge.fits(asked, language);
-    return best && isSure(best, second) && possible.has(best.section) ? [best] : [];
-  };
-  const answers = parts.map((part) => ({ isQuestion: part.endsWith('?'), fits: sure(part) }));
-  const asked = answers.flatMap(({ isQuestion, fits }) => (isQuestion ? fits : []));
-  if (asked.length > 0) return distinct(asked).slice(0, limit);
+  const answers = parts.map((part) => {
+    const fits = knowledge.fits(part, language);
+    const fit = sureFit(fits);
+    return {
+      isQuestion: part.endsWith('?'),
+      isForPeople: isForPeople(fits),
+      fits: fit !== undefined && possible.has(fit.section) ? [fit] : [],
+    };
+  });
+  // A person answers the whole message.
+  if (answers.some((answer) => answer.isQuestion && answer.isForPeople)) return [];
   const fits = answers.flatMap((answer) => answer.fits);
+  // Otherwise a sentence beside the question was taken for one.
+  if (!fits.some(({ section }) => section === whole[0]?.section)) return [];
+  const asked = answers.flatMap((answer) => (answer.isQuestion ? answer.fits : []));
+  if (asked.length > 0) return distinct(asked).slice(0, limit);
   return distinct(fits.sort((one, other) => fitness(other) - fitness(one))).slice(0, 1);
 }
 

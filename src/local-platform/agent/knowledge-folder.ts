@@ -9,6 +9,7 @@ const FILES_MAX = 500;
 const FILE_MAX_BYTES = 1024 * 1024;
 /** In all files: they are held in memory, and compared with each question. */
 const SECTIONS_MAX = 5000;
+const PHRASES_MAX = 100_000;
 
 interface ReadFile {
   /** Changes whenever the file changes. */
@@ -29,7 +30,7 @@ export const NO_KNOWLEDGE: KnowledgeSource = {
 /**
  * A folder of Markdown files, with its subfolders. Each use checks whether files have changed, so an
  * edit takes effect with the next question, without a restart. A file that is larger than 1 MiB, not
- * UTF-8 text, unreadable or beyond 5,000 sections in all is skipped with one warning.
+ * UTF-8 text, unreadable or beyond 5,000 sections or 100,000 phrases in all is skipped with one warning.
  */
 export class KnowledgeFolder implements KnowledgeSource {
   readonly #path: string;
@@ -65,13 +66,17 @@ export class KnowledgeFolder implements KnowledgeSource {
       return this.#knowledge;
     }
     const files = new Map<string, ReadFile>();
-    let room = SECTIONS_MAX;
+    let [sectionsLeft, phrasesLeft] = [SECTIONS_MAX, PHRASES_MAX];
     for (const name of names) {
       let read = await this.#file(name, this.#files.get(name));
-      if (read.sections.length > room) {
+      if (read.sections.length > sectionsLeft) {
         read = this.#skipped(name, read.version, { reason: 'too_many_sections' });
       }
-      room -= read.sections.length;
+      if (phrasesIn(read) > phrasesLeft) {
+        read = this.#skipped(name, read.version, { reason: 'too_many_phrases' });
+      }
+      sectionsLeft -= read.sections.length;
+      phrasesLeft -= phrasesIn(read);
       files.set(name, read);
     }
     const isSame =
@@ -121,6 +126,9 @@ export class KnowledgeFolder implements KnowledgeSource {
     return { version, sections: [] };
   }
 }
+
+const phrasesIn = ({ sections }: ReadFile): number =>
+  sections.reduce((sum, { phrases }) => sum + phrases.length, 0);
 
 /** Undefined when the bytes are not UTF-8 text. */
 function textOf(bytes: Buffer): string | undefined {

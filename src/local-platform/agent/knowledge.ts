@@ -17,17 +17,21 @@ interface LanguageIndex {
 }
 
 /** How much better the sections of a further language must be, if the question's is not known. */
-const OTHER_LANGUAGE = 1.3;
+const OTHER_LANGUAGE = 1.5;
 const QUERY_MAX_CHARS = 1000;
 const BOOST = { heading: 3, also: 2, title: 1.2 };
 
-/** Full-text search over sections, with an index per language: stop words and stems differ. */
+/**
+ * Full-text search over sections, with an index per language: stop words and stems differ. Sections
+ * for people are only compared with a question, so that none of them is ever shown.
+ */
 export class Knowledge {
+  /** Those that answer. */
   readonly sections: readonly Section[];
   readonly #indexes: readonly LanguageIndex[];
 
   constructor(sections: readonly Section[]) {
-    this.sections = sections;
+    this.sections = sections.filter(({ isForPeople }) => !isForPeople);
     const languages = new Set(sections.map(({ language }) => language));
     this.#indexes = [...languages].map((language) =>
       createIndex(
@@ -52,7 +56,9 @@ export class Knowledge {
   }
 
   #indexesOf(language: Language | undefined): readonly LanguageIndex[] {
-    const own = this.#indexes.filter((index) => index.language === language);
+    const own = this.#indexes.filter(
+      (index) => index.language === language && index.sections.length > 0,
+    );
     return language !== undefined && own.length > 0 ? own : this.#indexes;
   }
 
@@ -67,13 +73,14 @@ export class Knowledge {
   }
 }
 
-function createIndex(language: Language | undefined, sections: readonly Section[]): LanguageIndex {
+function createIndex(language: Language | undefined, all: readonly Section[]): LanguageIndex {
+  const sections = all.filter(({ isForPeople }) => !isForPeople);
   const index = new MiniSearch({
     fields: ['heading', 'also', 'title', 'text'],
     processTerm: (word) => termOf(word, language),
   });
   index.addAll(sections.map((section, id) => ({ id, ...section })));
-  return { language, fits: new FitIndex(language, sections), index, sections };
+  return { language, fits: new FitIndex(language, all), index, sections };
 }
 
 function searchIndex(

@@ -44,7 +44,8 @@ const WORDS: Readonly<Record<Language | 'nl' | 'pt', ReadonlySet<string>>> = {
       'era fue ser soy somos otro otra otros solo sólo nada también todavía aún aun antes después talla tallas ' +
       'zapato zapatillas botas envío tienda dinero devolver cambiar llegado llega llegó pedí quería podéis ' +
       'podeis vuestra vuestro vuestras vuestros no yo cual cuantos cuántos cuántas' +
-      ' a en',
+      ' a en' +
+      ' numero pie pies mas donde cuanto',
   ),
   nl: words(
     'het een ik niet mijn waar wanneer hoe zijn kunt jullie bedankt graag goedemorgen van voor',

@@ -14,13 +14,19 @@ export interface Section {
   readonly also: string;
   /** Its parts between commas: other ways to ask for this. */
   readonly phrases: readonly string[];
+  /** Whether its phrases are questions that the texts do not answer: a person does, and it is never shown. */
+  readonly isForPeople: boolean;
   /** The file's language, when it is clearly one of the agent's. */
   readonly language: Language | undefined;
 }
 
 const SECTIONS_MAX = 1000;
-const PHRASES_MAX = 100;
+const PHRASES_MAX = 500;
 const TEXT_MAX_CHARS = 4000;
+const COMMENTS_MAX_CHARS = 20_000;
+/** What a comment with phrases begins with. */
+const ALSO = /^\s*(?:also|for people):/i;
+const FOR_PEOPLE = /^\s*for people:/i;
 const HEADING_MAX_CHARS = 300;
 const FRONT_MATTER = /^---\n[^]*?\n---\n/;
 const HEADING = /^#{1,6}[ \t]+(.+?)[ \t#]*$/;
@@ -28,7 +34,7 @@ const FENCE = /^\s{0,3}(?:```|~~~)/;
 
 /**
  * Splits a Markdown file at its headings (ATX, CommonMark §4.2). A # within a code fence is not a
- * heading. A heading without text below it is left out.
+ * heading. A heading without text below it is left out, unless a comment says what is for people.
  */
 export function sectionsOf(markdown: string, source: string): Section[] {
   const lines = markdown.replace(/\r\n?/g, '\n').replace(FRONT_MATTER, '').split('\n');
@@ -56,10 +62,12 @@ export function sectionsOf(markdown: string, source: string): Section[] {
       ...withoutComments(body.join('\n')),
       language,
     }))
-    .filter(({ text }) => text !== '');
+    .filter(({ text, isForPeople }) => text !== '' || isForPeople);
 }
 
-function withoutComments(markdown: string): Pick<Section, 'text' | 'also' | 'phrases'> {
+function withoutComments(
+  markdown: string,
+): Pick<Section, 'text' | 'also' | 'phrases' | 'isForPeople'> {
   const comments: string[] = [];
   // Not a regular expression: many unclosed "<!--" would take quadratic time.
   let text = '';
@@ -78,12 +86,18 @@ function withoutComments(markdown: string): Pick<Section, 'text' | 'also' | 'phr
       .replace(/\n{3,}/g, '\n\n')
       .trim()
       .slice(0, TEXT_MAX_CHARS),
-    also: comments.join(' ').slice(0, TEXT_MAX_CHARS),
+    also: comments.join(' ').slice(0, COMMENTS_MAX_CHARS),
     phrases: comments
-      .flatMap((comment) => comment.slice(0, TEXT_MAX_CHARS).split(/[,;\n]|^\s*also:/))
+      .flatMap((comment) =>
+        comment
+          .slice(0, COMMENTS_MAX_CHARS)
+          .replace(ALSO, '')
+          .split(/[,;\n]/),
+      )
       .map((phrase) => phrase.trim())
       .filter((phrase) => phrase !== '')
       .slice(0, PHRASES_MAX),
+    isForPeople: comments.some((comment) => FOR_PEOPLE.test(comment)),
   };
 }
 

@@ -75,6 +75,15 @@ describe('a folder', () => {
     );
   });
 
+  it('has a hundred thousand phrases at most', async () => {
+    const section = `# One\n<!-- also: ${'phrase, '.repeat(500)} -->\nText\n`;
+    const { folder, warnings } = folderWith({ 'a.md': section.repeat(200), 'b.md': section });
+    expect((await folder.current()).sections).toHaveLength(200);
+    expect(warnings).toEqual([
+      ['knowledge.file_skipped', { file: 'b.md', reason: 'too_many_phrases' }],
+    ]);
+  });
+
   it('keeps its contents when it is removed; a folder that never existed is an error', async () => {
     const { path, headings, warnings } = folderWith({ 'a.md': '# One\nText' });
     await headings();
@@ -134,6 +143,41 @@ describe('sections', () => {
   });
 });
 
+describe('sections for people', () => {
+  const parts = [
+    '# Help\n## Delivery time\n<!-- also: when does it arrive -->\nTwo days.',
+    '## Shipping cost\nIt is 5.',
+    '## Jobs\n<!-- for people: are you hiring, apply for a job, job in delivery -->',
+  ];
+  const knowledge = new Knowledge(sectionsOf(parts.join('\n'), 'a.md'));
+  const headings = (text: string) =>
+    answersTo(knowledge, text, undefined, undefined, 2).map(({ heading }) => heading);
+
+  it('need no text, and are never shown', () => {
+    const shown = ['Delivery time', 'Shipping cost'];
+    expect(knowledge.sections.map(({ heading }) => heading)).toEqual(shown);
+    expect(knowledge.search('apply for a job', undefined, 3)).toEqual([]);
+  });
+
+  it('keep the questions that fit them from being answered', () => {
+    expect(headings('What is the delivery time?')).toEqual(['Delivery time']);
+    expect(headings('Is there a job in delivery?')).toEqual([]);
+    expect(headings('Are you hiring?')).toEqual([]);
+  });
+
+  it('keep a message from being answered if one of its questions fits them', () => {
+    expect(headings('When does it arrive? Shipping cost?')).toHaveLength(2);
+    expect(headings('When does it arrive? Are you hiring?')).toEqual([]);
+  });
+
+  it('of a language without texts do not keep other texts from being searched', () => {
+    const own = sectionsOf('# X\n## Y\n<!-- for people: und der die das ist ich -->', 'b.md');
+    expect(own).toMatchObject([{ language: 'de', isForPeople: true }]);
+    const both = new Knowledge([...sectionsOf('# H\n## Express\nIt is 9.', 'a.md'), ...own]);
+    expect(answersTo(both, 'Express?', undefined, 'de', 1)).toHaveLength(1);
+  });
+});
+
 describe('two questions', () => {
   const knowledge = new Knowledge(
     sectionsOf(
@@ -159,6 +203,7 @@ it('a question to a large folder with words that nobody knows takes no time', ()
       title: `T${n}`,
       heading: `Heading ${n}`,
       also: '',
+      isForPeople: false,
       language: undefined,
     },
     phrases: Array.from({ length: 20 }, (__, at) => `word${n}x${at} more${at}`),

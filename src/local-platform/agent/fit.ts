@@ -8,6 +8,8 @@ export interface Fit {
   readonly told: number;
   /** The share of one of the section's phrases, by weight, that the question has. */
   readonly said: number;
+  /** The fitness from which a section is sure. */
+  readonly least: number;
 }
 
 /** What a stop word begins with; no stem contains it. */
@@ -31,7 +33,7 @@ const QUESTION_MAX_WORDS = 100;
 /** A word of a section with few phrases is no proof: it counts as if there were this many more. */
 const MORE_PHRASES = 25;
 /** Makes a word that is rare everywhere speak less for the only section that has it. */
-const RARE = 0.004;
+const RARE = 0.02;
 
 interface Phrase {
   readonly section: number;
@@ -50,6 +52,7 @@ type Votes = Map<number, number>;
 export class FitIndex {
   readonly #language: Language | undefined;
   readonly #sections: readonly Section[];
+  readonly #least: number;
   readonly #votes = new Map<string, Votes>();
   /** The phrases that have a word or a pair of words. */
   readonly #having = new Map<string, Phrase[]>();
@@ -59,6 +62,9 @@ export class FitIndex {
   constructor(language: Language | undefined, sections: readonly Section[]) {
     this.#language = language;
     this.#sections = sections;
+    this.#least = sections.some((section) => section.isForPeople)
+      ? LEAST_FITNESS
+      : LEAST_FITNESS_ALONE;
     const read = sections.map(({ heading, phrases, text }) =>
       [heading, ...phrases, ...text.split(SENTENCE_END).slice(0, SENTENCES_MAX)]
         .map((phrase) => new Set(withPairs(this.#stems(phrase))))
@@ -96,7 +102,14 @@ export class FitIndex {
         const section = this.#sections[number];
         if (section === undefined) return [];
         const { phrase = 0, same = 0 } = said.get(number) ?? {};
-        return [{ section, told: Math.max(told.get(number) ?? 0, SAME * same ** 2), said: phrase }];
+        return [
+          {
+            section,
+            told: Math.max(told.get(number) ?? 0, SAME * same ** 2),
+            said: phrase,
+            least: this.#least,
+          },
+        ];
       })
       .sort((one, other) => fitness(other) - fitness(one));
   }
@@ -228,7 +241,9 @@ const likeness = (stem: string, length = stem.length): string => `${stem.charAt(
  * A wrong answer is worse than none: it costs the customer's trust, and a person's time after all. The
  * limits were chosen for almost no wrong answer to the questions of questions.test.ts.
  */
-const LEAST_FITNESS = 0.14;
+const LEAST_FITNESS = 0.1;
+/** Without sections for people, nothing else speaks against an answer. */
+const LEAST_FITNESS_ALONE = 0.24;
 const LEAST_LEAD = 1.2;
 /** Over all sections for people together: what is almost as much about theirs is for a person. */
 const LEAST_LEAD_OF_PEOPLE = 1.4;
@@ -240,7 +255,7 @@ export function sureFit(fits: readonly Fit[]): Fit | undefined {
   const [best, second] = fits;
   if (best === undefined || best.section.isForPeople) return undefined;
   const least = Math.max(
-    LEAST_FITNESS,
+    best.least,
     LEAST_LEAD * fitness(second),
     LEAST_LEAD_OF_PEOPLE * fitnessForPeople(fits),
   );
@@ -250,7 +265,7 @@ export function sureFit(fits: readonly Fit[]): Fit | undefined {
 
 /** Whether a question is rather for people than for any section that answers. */
 export const isForPeople = ([best]: readonly Fit[]): boolean =>
-  best !== undefined && best.section.isForPeople && fitness(best) >= LEAST_FITNESS;
+  best !== undefined && best.section.isForPeople && fitness(best) >= best.least;
 
 /** How well all sections for people together fit. */
 export const fitnessForPeople = (fits: readonly Fit[]): number =>

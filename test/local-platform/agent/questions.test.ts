@@ -34,13 +34,14 @@ async function outcomeOf({ question, answer, person }: Asked) {
 }
 
 /**
- * The limits of fit.ts were chosen by all three sets. None of their questions is a phrase of the texts,
- * but some phrases were written with the third in mind: it shows what is lost, not how well the agent
- * does with other questions.
+ * The limits of fit.ts were chosen by these sets but for `unseen-questions.json`, which was written when
+ * limits and texts were fixed. No question is a phrase of the texts, but some phrases were written with
+ * the last set in mind: it shows what is lost, not how well the agent does with other questions.
  */
 test.each([
   { name: 'questions.json', wrong: 0, right: 0.9, escalated: 1 },
   { name: 'held-out-questions.json', wrong: 0, right: 0.9, escalated: 1 },
+  { name: 'unseen-questions.json', wrong: 0, right: 0.8, escalated: 0.95 },
   { name: 'further-questions.json', wrong: 2, right: 0.85, escalated: 0.98 },
 ])('$name: few wrong answers; what the texts answer is answered', async (limits) => {
   const asked = await Promise.all(

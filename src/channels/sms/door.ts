@@ -176,12 +176,15 @@ class Webhook {
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
   }
 
-  /** Sorts the contents of a request. Each is the business of the shop whose key signed it. */
+  /**
+   * Sorts the contents of a request. Each is the business of the shop whose key signed it.
+   * @throws {WebhookRefused}
+   */
   #sort(url: string, request: ReadRequest): Sorted {
     const messages: ShopText[] = [];
     const noted: Noted[] = [];
     const refusals = new Map<string, WebhookRefused>();
-    for (const content of request.contents) {
+    for (const content of this.#contentsOf(url, request)) {
       const shop = this.#shopOf(request, content);
       if (shop.kind === 'refused') {
         const { refusal } = shop;
@@ -193,6 +196,17 @@ class Webhook {
     }
     const [refusal] = refusals.values();
     return { messages, noted, refusal };
+  }
+
+  /** @throws {WebhookRefused} a stranger's request that is costly to read, or that cannot be read */
+  #contentsOf(url: string, request: ReadRequest): readonly WebhookContent[] {
+    const { contents } = request;
+    if (typeof contents !== 'function') return contents;
+    const { all } = this.#shops;
+    if (all.some(({ account }) => request.isSignedBy(account))) return contents();
+    const stranger = this.#unsigned(request, all);
+    stranger.report(url);
+    throw stranger.refusal;
   }
 
   /** Resolves when all of them are durable. @throws {SpoolFull} {SpoolUnavailable} none is */

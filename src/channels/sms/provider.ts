@@ -69,8 +69,11 @@ export interface DeliveryStatus extends Pick<ReplyReport, 'code' | 'reason'> {
 }
 
 export interface ReadRequest<Account extends ProviderAccount = ProviderAccount> {
-  /** In the order of the request; most providers send one message in each. */
-  readonly contents: readonly WebhookContent[];
+  /**
+   * In the order of the request; most providers send one message in each. A function reads those of
+   * a request that may be large: it is called only if a key of some shop signed the request.
+   */
+  readonly contents: readonly WebhookContent[] | (() => readonly WebhookContent[]);
   /** Whether a key of this account signed the request. */
   isSignedBy(account: Account): boolean;
   /** Why nobody did, for the log. */

@@ -14,15 +14,19 @@ import { ACCOUNT_ID } from './account.ts';
 
 const MAX_LINE_LENGTH = 200;
 
+/** Of an id or a name. Each stored message has a copy of them, so that a long one is left out. */
+const MAX_MEMBER_LENGTH = 320;
+
 const unknowns = z.array(z.unknown()).catch([]);
-const line = z.string().catch('');
-const figure = z.union([z.string(), z.number().transform(String)]);
+const word = z.string().max(MAX_MEMBER_LENGTH);
+const line = word.catch('');
+const figure = z.union([word, z.number().transform(String)]);
 
 const entrySchema = z.object({ changes: z.array(z.unknown()) });
 const requestSchema = z.object({ entry: z.array(entrySchema.catch({ changes: [undefined] })) });
 const changeSchema = z.object({ field: z.string(), value: z.unknown() });
 const valueSchema = z.object({
-  metadata: z.object({ display_phone_number: figure, phone_number_id: z.string() }),
+  metadata: z.object({ display_phone_number: figure, phone_number_id: word }),
   contacts: unknowns,
   messages: unknowns,
   statuses: unknowns,
@@ -71,8 +75,9 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
   if (data.field !== 'messages') return [ignored(data.field)];
   const value = valueSchema.safeParse(data.value).data;
   if (value === undefined) return [unreadable('metadata')];
+  const senders = sendersIn(value.contacts);
   const messages = value.messages.map((each): WebhookContent => {
-    const message = messageIn({ ...value, messages: [each] });
+    const message = messageIn(value.metadata, senders, each);
     if (typeof message === 'string') return unreadable(message);
     return { kind: 'message', text: message.text };
   });
@@ -84,21 +89,39 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
 /** The message that was stored, and the text that it is; undefined if it is cut off or damaged. */
 export function readMessage(stored: Uint8Array) {
   const { data } = valueSchema.safeParse(parsedJson(stored));
-  const message = data && messageIn(data);
+  const message = data && messageIn(data.metadata, sendersIn(data.contacts), data.messages[0]);
   return typeof message === 'string' ? undefined : message;
 }
 
+type Metadata = z.output<typeof valueSchema>['metadata'];
+type Contact = z.output<typeof contactSchema>;
+
+/** Who wrote the messages of a value. */
+interface Senders {
+  /** Of a value with one contact: it may lack an id that its messages have. */
+  readonly only: Contact | undefined;
+  readonly byId: ReadonlyMap<string, Contact>;
+}
+
+/** Read once for all messages of a value, which may have thousands of both. */
+function sendersIn(contacts: readonly unknown[]): Senders {
+  const known = contacts.flatMap((each) => contactSchema.safeParse(each).data ?? []);
+  // Of two with one id, the first holds.
+  const ids = known
+    .toReversed()
+    .flatMap((each) => [[each.wa_id, each] as const, [each.user_id, each] as const]);
+  const byId = new Map(ids.filter(([id]) => id !== ''));
+  return { only: known.length === 1 ? known[0] : undefined, byId };
+}
+
 /**
- * The first message of a value, or the name of its member that cannot be read. Stored is the value
- * without the other messages.
+ * A message of a value, or the name of its member that cannot be read. Stored is the value without
+ * the other messages.
  */
-function messageIn({ metadata, contacts, messages: [given] }: z.output<typeof valueSchema>) {
+function messageIn(metadata: Metadata, { only, byId }: Senders, given: unknown) {
   const { data: message, error } = messageSchema.safeParse(given);
   if (error !== undefined) return `messages.${String(error.issues[0]?.path[0] ?? '')}`;
-  const known = contacts.flatMap((each) => contactSchema.safeParse(each).data ?? []);
-  const isSender = (id: string) => id !== '' && [message.from, message.from_user_id].includes(id);
-  const matching = known.find((each) => isSender(each.wa_id) || isSender(each.user_id));
-  const contact = known.length === 1 ? known[0] : matching;
+  const contact = only ?? byId.get(message.from) ?? byId.get(message.from_user_id);
   const from = senderOf([message.from, contact?.wa_id, message.from_user_id, contact?.user_id]);
   if (from === undefined) return 'messages.from';
   const { name, username } = contact?.profile ?? {};

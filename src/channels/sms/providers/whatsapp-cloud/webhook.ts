@@ -17,7 +17,7 @@ export const whatsappWebhook: ProviderWebhook<WhatsAppShopAccount> = {
   read: (request) => {
     const isSigned = signatureOf(request);
     return {
-      contents: readEvent(request.body),
+      contents: () => readEvent(request.body),
       isSignedBy: ({ appSecrets }) => isSigned !== undefined && appSecrets.some(isSigned),
       unsigned: isSigned === undefined ? 'missing' : 'wrong',
     };

@@ -61,7 +61,8 @@ async function failureOf(sending: Promise<unknown>): Promise<TextNotSent> {
 function report(status: Members, now = Date.now()): void {
   const body = Buffer.from(statusEvent(status));
   const request = { headers: {}, body, url: undefined, now };
-  for (const content of whatsappWebhook.read(request).contents) {
+  const { contents } = whatsappWebhook.read(request);
+  for (const content of typeof contents === 'function' ? contents() : contents) {
     if (content.kind === 'status') whatsappWebhook.note?.(content, now);
   }
 }

@@ -122,6 +122,13 @@ describe('the signature', () => {
     expect(await post(body)).toMatchObject({ status: 403 });
   });
 
+  test('is checked before anything is read', async () => {
+    for (const unread of ['{', '[]']) {
+      expect(await post(unread, signedHeaders('another body'))).toMatchObject({ status: 403 });
+    }
+    expect(logged('sms.signature_refused')).toHaveLength(2);
+  });
+
   test('is checked once for a request of many messages', async () => {
     const many = Array.from({ length: 20 }, (_, n) => whatsappMessage({ id: wamid(n) }));
     const event = eventOf(changeOf({ contacts: [contactOf()], messages: many }));
@@ -208,6 +215,32 @@ describe('several messages in one request', () => {
       `whatsapp/whatsapp/${WHATSAPP_NUMBER}/+16505551234`,
       `whatsapp/whatsapp/${WHATSAPP_NUMBER}/+447400123456`,
     ]);
+  });
+
+  test('find their senders among as many contacts, within seconds', async () => {
+    const count = 20_000;
+    const contacts = Array.from({ length: count }, (_, n) => ({ wa_id: String(n) }));
+    // Without an id, so that only the reading counts.
+    const messages = Array.from({ length: count }, () => ({ from: '1' }));
+    const since = performance.now();
+    expect(await post(eventOf(changeOf({ contacts, messages })))).toMatchObject({ status: 400 });
+    const last = [whatsappMessage({ id: wamid(1), from: '19999' })];
+    expect(await post(eventOf(changeOf({ contacts, messages: last })))).toMatchObject(ACCEPTED);
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(await stored()).toEqual([[FIRST, wamid(1)]]);
+  });
+
+  test('do not each store a name that fills the request', async () => {
+    const contacts = [contactOf(PERSON, { name: 'x'.repeat(100_000) })];
+    const messages = [1, 2].map((n) => whatsappMessage({ id: wamid(n) }));
+    expect(await post(eventOf(changeOf({ contacts, messages })))).toMatchObject(ACCEPTED);
+    const { spool } = webhook.store;
+    const entries = await spool.list({ limit: 10 });
+    expect(entries).toHaveLength(2);
+    for (const { id } of entries) {
+      const raw = await spool.raw(id);
+      expect(raw?.kind === 'file' ? raw.size : raw?.bytes.length).toBeLessThan(1000);
+    }
   });
 
   test('are one if they are the same, now or later', async () => {

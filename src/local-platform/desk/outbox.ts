@@ -119,7 +119,8 @@ export class Outbox {
   }
 
   /**
-   * The customer's turn comes with a reply that is sent, unless the ticket is completed.
+   * The customer's turn comes with a reply that is sent, unless the ticket is completed or they have
+   * asked something else since.
    * @param step what the ticket's page says about it
    */
   async #change(
@@ -146,13 +147,20 @@ export class Outbox {
       store.desk.addStep({
         ...{ ticket_id: ticket.id, user_id: userId, what: step, at, assignee_id: null },
       });
-      if (ticket.status !== 'Completed') {
+      if (ticket.status !== 'Completed' && !this.#isAskedSince(reply)) {
         store.desk.setTurn({ id: ticket.id, status: 'WaitingContact', now: at });
       }
       return current;
     });
     onChanged(found.conversation.id);
     return found;
+  }
+
+  /** Whether the customer has written after this reply, and no person has answered it. */
+  #isAskedSince(reply: MessageRow): boolean {
+    const { store } = this.#parts;
+    const last = store.messages.lastOfCustomer(reply.conversation_id);
+    return last !== undefined && last.seq > reply.seq && !store.desk.isAnswered(last);
   }
 
   /** @throws {DeskRefused} the customer cannot be reached so */
@@ -183,8 +191,12 @@ export class Outbox {
       },
       files,
     );
-    store.tickets.recordMessage(way.ticket.id, 'WaitingContact', excerptOf(stored.text), now);
+    // It does not answer what the customer has asked there, which is a person's from now on.
+    const isAsked = question !== undefined && way.ticket.waits_since !== null;
+    const turn = isAsked ? 'WaitingUser' : 'WaitingContact';
+    store.tickets.recordMessage(way.ticket.id, turn, excerptOf(stored.text), now);
     store.conversations.setResolution({ id: way.conversation.id, resolution: 'human', now });
+    store.desk.takeFromAgent(way.conversation.id);
     store.outgoing.add(stored, this.#parts.now());
     return stored;
   }

@@ -103,6 +103,15 @@ const report = (
   shops = [SHOP.shopId.toUpperCase()],
 ) => platform.fates.reportPart({ remoteId, shops, state: 'sent', ...what });
 
+/** The event of an email that came back. */
+const bounceOf = (reply: Message | undefined) => ({
+  body: {
+    name: NOT_DELIVERED,
+    description: describeMailFailure('550 no', String(reply?.remote_id)),
+    contact: { email: 'ann@example.com' },
+  },
+});
+
 async function refusalOf(work: Promise<unknown>): Promise<DeskRefused> {
   const error: unknown = await work.catch((thrown: unknown) => thrown);
   if (error instanceof DeskRefused) return error;
@@ -339,14 +348,8 @@ describe('a failure', () => {
     const platform = await start({ texts });
     const email = await create(platform, anEmail({ contact: { phone: THEIRS } }));
     await stateIs(platform, email.body, 'sent');
-    const { remote_id: id } = (await replyTo(platform, email.body)) ?? {};
-    const body = {
-      name: NOT_DELIVERED,
-      description: describeMailFailure('550 no', String(id)),
-      contact: { email: 'ann@example.com' },
-    };
-    await call(platform, 'POST', '/events/', { body });
     const failed = await replyTo(platform, email.body);
+    await call(platform, 'POST', '/events/', bounceOf(failed));
     expect(await refusalOf(platform.outbox.sendBy('sms', act(failed)))).toMatchObject({
       kind: 'invalid',
     });
@@ -355,6 +358,46 @@ describe('a failure', () => {
     await platform.outbox.sendBy('sms', act(failed));
     await waitFor('the text', () => sent.length === 2);
     expect(sent[1]).toMatchObject({ from: OURS, to: THEIRS, body: 'You said: Where is my order?' });
+  });
+
+  test('does not hide what the customer has asked since', async () => {
+    const { texts, sent } = aProvider();
+    const platform = await start({ texts });
+    const question = await answered(platform);
+    const reply = await replyTo(platform, question);
+    await report(platform, 'id-1', { state: 'failed' });
+    const seen = { shopId: SHOP.shopId, id: String(question.ticket_id), who: 'ann' };
+    const version = () => platform.desk.ticket(seen.shopId, seen.id).version;
+    await platform.desk.assign({ ...seen, version: version() }, 'ann');
+    await create(platform, aText('Are you there?', String(question.conversation_id)));
+    await platform.outbox.sendAgain(act(reply));
+    await waitFor('the text again', () => sent.length === 2);
+    expect(await ticketOf(platform, question)).toMatchObject({ status: 'WaitingUser' });
+    // With a reply to that question, it is the customer's turn, also if an older one fails.
+    const message = { text: 'Yes', format: 'TEXT', files: [] } as const;
+    await platform.desk.reply({ ...seen, version: version() }, message);
+    await waitFor('the answer', () => sent.length === 3);
+    await report(platform, 'id-2', { state: 'failed' });
+    await platform.outbox.sendAgain(act(reply));
+    expect(await ticketOf(platform, question)).toMatchObject({ status: 'WaitingContact' });
+  });
+
+  test('that goes by SMS leaves the question in the texts to a person', async () => {
+    const { texts, sent } = aProvider();
+    const platform = await start({ texts }, { agent: { kind: 'off' } });
+    const question = await create(platform, anEmail({ contact: { phone: THEIRS } }));
+    const seen = { shopId: SHOP.shopId, id: String(question.body.ticket_id), who: 'ann' };
+    const { version } = platform.desk.ticket(seen.shopId, seen.id);
+    const message = { text: 'It is on its way', format: 'TEXT', files: [] } as const;
+    await platform.desk.reply({ ...seen, version }, message);
+    await stateIs(platform, question.body, 'sent');
+    const reply = await replyTo(platform, question.body);
+    await call(platform, 'POST', '/events/', bounceOf(reply));
+    const text = await create(platform, aText('Can I change the address?'));
+    await platform.outbox.sendBy('sms', act(reply));
+    await waitFor('the text', () => sent.length === 1);
+    expect(await ticketOf(platform, text.body)).toMatchObject({ status: 'WaitingUser' });
+    expect(platform.desk.queue(SHOP.shopId, 10)).toMatchObject([{ id: text.body.ticket_id }]);
   });
 
   test('is dealt with once: two people, and one that has not failed', async () => {

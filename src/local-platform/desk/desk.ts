@@ -168,7 +168,9 @@ export class Desk {
       ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
       agent: this.#agentIn(ticket, conversation),
       messages: messages.map((row) => shownMessage(store, row)),
-      otherChannels: otherChannelsOf(store, { ticket, conversation }),
+      otherChannels: otherChannelsOf(store, {
+        ...{ ticket, conversation, contactId: last?.contact_id ?? ticket.contact_id },
+      }),
       hasEarlier,
       steps: store.desk.lastSteps(ticket.id, STEPS_MAX).map((row) => shownStep(store, row)),
     };

@@ -9,6 +9,12 @@ interface Place {
   readonly conversation: ConversationRow;
 }
 
+/** Where a customer wrote. */
+export interface CustomersPlace extends Place {
+  /** Of the customer who is to be reached: others may have written in the same conversation. */
+  readonly contactId: string | null;
+}
+
 /**
  * By what else a customer can be reached:
  * - by email, if the contact has an address, from the address that they wrote to or, if they never
@@ -16,8 +22,10 @@ interface Place {
  * - by SMS only if they have written one: the number may be another person's, and only the lane of
  *   their texts says by which sender they are answered and whether they have opted out.
  */
-export function otherChannelsOf(store: Store, { ticket, conversation }: Place): OtherChannel[] {
-  const { shop, contact_id: contactId } = ticket;
+export function otherChannelsOf(
+  store: Store,
+  { ticket: { shop }, conversation, contactId }: CustomersPlace,
+): OtherChannel[] {
   if (contactId === null) return [];
   const isOther = (channel: OtherChannel) => conversation.type !== channel;
   return [
@@ -33,8 +41,14 @@ export function otherChannelsOf(store: Store, { ticket, conversation }: Place): 
  * SMS the one that the customer's texts are in. Must run within a write.
  * @throws {DeskRefused} the customer cannot be reached so
  */
-export function wayBy(channel: OtherChannel, store: Store, place: Place, now: string): Place {
-  const { shop, contact_id: contactId } = place.ticket;
+export function wayBy(
+  channel: OtherChannel,
+  store: Store,
+  place: CustomersPlace,
+  now: string,
+): Place {
+  const { contactId } = place;
+  const { shop } = place.ticket;
   if (contactId === null || !otherChannelsOf(store, place).includes(channel)) {
     throw new DeskRefused('invalid', `The customer cannot be reached by ${channel}`);
   }

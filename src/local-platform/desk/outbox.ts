@@ -4,9 +4,9 @@ import type { OtherChannel, OutboxReply, ReplyAction } from '../../domain/outbox
 import { remoteIdOf } from '../outbound/address-reply.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf, withoutMarkup } from '../plain-text.ts';
-import type { ConversationRow, MessageRow, TicketRow } from '../store/rows.ts';
+import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { otherChannelsOf, wayBy } from './other-channels.ts';
+import { type CustomersPlace, otherChannelsOf, wayBy } from './other-channels.ts';
 import { OPTED_OUT } from './new-message.ts';
 import { customerOf } from './shown.ts';
 
@@ -21,10 +21,8 @@ interface OutboxParts {
 }
 
 /** A reply with what it belongs to. */
-interface FoundReply {
+interface FoundReply extends CustomersPlace {
   readonly reply: MessageRow;
-  readonly ticket: TicketRow;
-  readonly conversation: ConversationRow;
 }
 
 /** The replies that have not arrived, and what people do about them. */
@@ -81,8 +79,8 @@ export class Outbox {
   /** Sends the text of a reply that failed by another channel. @throws {DeskRefused} */
   async sendBy(channel: OtherChannel, action: ReplyAction): Promise<void> {
     const { store, onReply, onChanged } = this.#parts;
-    const contactId = this.#place(action)?.ticket.contact_id ?? undefined;
-    if (channel === 'sms' && contactId !== undefined) {
+    const contactId = this.#place(action)?.contactId ?? null;
+    if (channel === 'sms' && contactId !== null) {
       const shop = action.shopId.toLowerCase();
       await this.#assertNotOptedOut(store.conversations.lastOf(contactId, shop, 'sms'));
     }
@@ -166,12 +164,12 @@ export class Outbox {
   /** @throws {DeskRefused} the customer cannot be reached so */
   #sendElsewhere(
     channel: OtherChannel,
-    { reply, ticket, conversation }: FoundReply,
+    { reply, ...place }: FoundReply,
     userId: string,
     now: string,
   ): MessageRow {
     const { store } = this.#parts;
-    const way = wayBy(channel, store, { ticket, conversation }, now);
+    const way = wayBy(channel, store, place, now);
     const files = store.messages.attachments(reply.id).map((file) => file.id);
     if (files.length > 0 && channel !== 'email') {
       throw new DeskRefused('invalid', 'It has files: attach them to a reply of your own');
@@ -182,7 +180,7 @@ export class Outbox {
     const stored = store.messages.create(
       {
         ...{ id, shop: reply.shop, conversationId: way.conversation.id, ticketId: way.ticket.id },
-        ...{ contactId: reply.contact_id, agentId: null, userId, role: 'agent', status: 'PENDING' },
+        ...{ contactId: place.contactId, agentId: null, userId, role: 'agent', status: 'PENDING' },
         content: isPlain ? withoutMarkup(reply.content) : reply.content,
         ...{ text: reply.text, format: isPlain ? 'TEXT' : reply.format },
         remoteId: remoteIdOf(id, way.conversation, question),
@@ -207,7 +205,8 @@ export class Outbox {
     if (reply?.role !== 'agent' || reply.type !== 'External') return undefined;
     const conversation = store.conversations.get(reply.conversation_id);
     const ticket = store.tickets.byId(shop, reply.ticket_id);
-    return conversation && ticket && { reply, ticket, conversation };
+    const contactId = reply.contact_id ?? ticket?.contact_id ?? null;
+    return conversation && ticket && { reply, ticket, conversation, contactId };
   }
 
   #shown(shop: string, id: string): OutboxReply | undefined {

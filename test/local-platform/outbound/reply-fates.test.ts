@@ -400,6 +400,35 @@ describe('a failure', () => {
     expect(platform.desk.queue(SHOP.shopId, 10)).toMatchObject([{ id: text.body.ticket_id }]);
   });
 
+  test('goes by SMS to the person it was for, not to another one in the thread', async () => {
+    const { texts, sent } = aProvider();
+    const platform = await start({ texts });
+    const bob = { email: 'bob@example.com', phone: '+14155552672', name: 'Bob' };
+    const first = await create(
+      platform,
+      anEmail({ contact: { phone: THEIRS }, message: { email: { cc: [{ email: bob.email }] } } }),
+    );
+    await stateIs(platform, first.body, 'sent');
+    const answer = await replyTo(platform, first.body);
+    const email = { in_reply_to: String(answer?.remote_id) };
+    const second = await create(platform, anEmail({ contact: bob, message: { email } }));
+    expect(second.body.conversation_id).toBe(first.body.conversation_id);
+    const reply = await waitFor('a second reply', async () =>
+      (await messagesOf(platform, first.body.conversation_id)).find(
+        ({ id, role, status }) => role === 'agent' && status === 'DELIVERED' && id !== answer?.id,
+      ),
+    );
+    await call(platform, 'POST', '/events/', bounceOf(reply));
+    // The other one has written texts, too.
+    await answered(platform);
+    expect(platform.outbox.failed(SHOP.shopId, 10)).toMatchObject([{ otherChannels: [] }]);
+    const { body } = await create(platform, { ...aText(), contact: bob });
+    await stateIs(platform, body, 'sent');
+    await platform.outbox.sendBy('sms', act(reply));
+    await waitFor('the text', () => sent.length === 3);
+    expect(sent[2]).toMatchObject({ to: bob.phone });
+  });
+
   test('is dealt with once: two people, and one that has not failed', async () => {
     const { texts } = aProvider();
     const platform = await start({ texts });

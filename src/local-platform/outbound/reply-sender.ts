@@ -220,7 +220,8 @@ export class ReplySender {
         store.write(() => {
           store.outgoing.partSent(now(), id);
           store.messages.setRemoteId({ id, remoteId });
-          fates.addPart({ id, shop }, part, remoteId);
+          // An erased reply leaves nothing.
+          if (store.messages.byId(shop, id)) fates.addPart({ id, shop }, part, remoteId);
           part += 1;
         }),
       isKnown: (remoteId) =>
@@ -280,7 +281,10 @@ export class ReplySender {
       if (outbound.canRepeat) store.outgoing.begin(now(), row.message_id);
       store.outgoing.defer(row.message_id, nextAt, failure.kind === 'unsure');
       if (outbound.inOrder) store.outgoing.holdBack(nextAt, row.conversation_id);
-      store.fates.set(reply, { state: 'queued', ...why }, now());
+      // The reply may have been erased meanwhile, and a relay's words name the recipient.
+      if (store.messages.byId(reply.shop, reply.id)) {
+        store.fates.set(reply, { state: 'queued', ...why }, now());
+      }
     });
     onChanged(reply);
     logger.warn('reply.deferred', { ...fields, nextAt: new Date(nextAt).toISOString() });

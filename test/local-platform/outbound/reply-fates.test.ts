@@ -112,6 +112,33 @@ const bounceOf = (reply: Message | undefined) => ({
   },
 });
 
+function eraserOf(dir: string): PlatformEraser {
+  const eraser = PlatformEraser.open(dir);
+  if (eraser === undefined) throw new Error('no database');
+  return eraser;
+}
+
+async function eraseAnn(dir: string): Promise<void> {
+  const eraser = eraserOf(dir);
+  const ann = {
+    is: (text: string) => [THEIRS, 'ann@example.com'].includes(text),
+    isNamedIn: () => false,
+    ...{ messageIds: new Set<string>(), visitorIds: new Set<string>() },
+  };
+  await eraser.erase(await eraser.find(ann, []), ann);
+  eraser.close();
+}
+
+/** The numbers of fates and of parts that are stored. */
+function fatesIn(dir: string): unknown[] {
+  const eraser = eraserOf(dir);
+  const left = ['fates', 'sent_parts'].map(
+    (table) => eraser.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n,
+  );
+  eraser.close();
+  return left;
+}
+
 async function refusalOf(work: Promise<unknown>): Promise<DeskRefused> {
   const error: unknown = await work.catch((thrown: unknown) => thrown);
   if (error instanceof DeskRefused) return error;
@@ -473,24 +500,34 @@ describe('a failure', () => {
     await platform.outbox.sendBy('email', act(await replyTo(platform, question)));
     await waitFor('both', () => platform.inspect.messages(SHOP.shopId).length === 5);
     await platform.stop();
-    const eraser = PlatformEraser.open(dir);
-    if (eraser === undefined) throw new Error('no database');
-    const ann = {
-      is: (text: string) => [THEIRS, 'ann@example.com'].includes(text),
-      isNamedIn: () => false,
-      ...{ messageIds: new Set<string>(), visitorIds: new Set<string>() },
-    };
-    await eraser.erase(await eraser.find(ann, []), ann);
-    const left = ['fates', 'sent_parts'].map(
-      (table) =>
-        eraser.db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n,
-    );
-    eraser.close();
+    await eraseAnn(dir);
     // Of the other customer's reply.
-    expect(left).toEqual([1, 0]);
+    expect(fatesIn(dir)).toEqual([1, 0]);
     const later = await start({}, { dir });
     expect(later.inspect.messages(SHOP.shopId)).toHaveLength(2);
     expect(later.outbox.failed(SHOP.shopId, 10)).toEqual([]);
+  });
+
+  test.each<[label: string, end: SendFailed | string]>([
+    ['fails', new SendFailed('transient', 'busy', { words: `450 ${THEIRS} is busy` })],
+    ['is accepted', 'id-1'],
+  ])('is not recorded of a reply that %s after its erasure', async (_label, end) => {
+    const dir = newFolder();
+    const { texts } = aProvider();
+    let finish: (() => void) | undefined;
+    const sendText = async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      if (typeof end === 'string') return end;
+      throw end;
+    };
+    for (const [shop, sender] of texts) texts.set(shop, { ...sender, sendText });
+    const platform = await start({ texts }, { dir });
+    await create(platform, aText());
+    await waitFor('an attempt', () => finish !== undefined);
+    await eraseAnn(dir);
+    finish?.();
+    await platform.stop();
+    expect(fatesIn(dir)).toEqual([0, 0]);
   });
 
   test('of a chat can go by email', async () => {

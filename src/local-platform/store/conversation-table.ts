@@ -16,8 +16,10 @@ interface NewConversation {
   readonly now: string;
 }
 
+const PLACES_COMPARED = 100;
+
 export function conversationTable(db: Db) {
-  const { row, has, run, one } = statements(db);
+  const { row, rows, has, run, one } = statements(db);
   const insert = one<[NewConversation & { id: string }], ConversationRow>(
     `INSERT INTO conversations (id, shop, type, direction, status, title, agent_contact,
        agent_id, contact_id, user_id, topic_id, intent_id, created_at, updated_at)
@@ -44,7 +46,15 @@ export function conversationTable(db: Db) {
   const isAgentContact = has<[shop: string, address: string]>(
     `SELECT 1 FROM agent_contacts WHERE shop = ? AND address = ?`,
   );
-  const emailOfShop = row<[shop: string], { address: string }>(
+  const latestPlaces = rows<
+    [shop: string, limit: number],
+    { type: Channel; address: string | null }
+  >(
+    `SELECT c.type, c.agent_contact AS address FROM tickets t INDEXED BY tickets_arrival
+     CROSS JOIN conversations c ON c.id = t.conversation_id
+     WHERE t.shop = ? ORDER BY t.seq DESC LIMIT ?`,
+  );
+  const anyEmailOfShop = row<[shop: string], { address: string }>(
     `SELECT address FROM agent_contacts WHERE shop = ? AND address LIKE '%@%' LIMIT 1`,
   );
   return {
@@ -70,8 +80,17 @@ export function conversationTable(db: Db) {
       `SELECT c.* FROM tickets t JOIN conversations c ON c.id = t.conversation_id
        WHERE t.contact_id = ? AND t.shop = ? AND c.type = ? ORDER BY t.seq DESC LIMIT 1`,
     ),
-    /** An email address of the shop to which a customer has written. */
-    emailOfShop: (shop: string): string | undefined => emailOfShop(shop)?.address,
+    /**
+     * The email address of the shop to which most customers have written lately. Not just any: with
+     * a domain of which the shop takes all mail, a stranger can make up addresses.
+     */
+    emailOfShop(shop: string): string | undefined {
+      const latest = latestPlaces(shop, PLACES_COMPARED);
+      const addresses = latest.flatMap(({ type, address }) =>
+        type === 'email' && address !== null ? [normalAddress(address)] : [],
+      );
+      return mostFrequent(addresses) ?? anyEmailOfShop(shop)?.address;
+    },
     /** Whether this address or number, in any notation, belongs to the shop. */
     isAgentContact: (shop: string, address: string): boolean =>
       isAgentContact(shop, normalAddress(address)),
@@ -91,4 +110,12 @@ export function conversationTable(db: Db) {
       [{ id: string; resolution: 'escalated' | 'human' | 'hard' | null; now: string }]
     >(`UPDATE conversations SET resolution = @resolution, updated_at = @now WHERE id = @id`),
   };
+}
+
+/** Of those that are equally frequent, the first. */
+function mostFrequent(texts: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return [...counts].find(([, count]) => count === most)?.[0];
 }

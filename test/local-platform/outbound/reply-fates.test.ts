@@ -370,6 +370,27 @@ describe('a failure', () => {
     expect(relay.taken).toHaveLength(2);
   });
 
+  test('goes by email from the address to which most customers write', async () => {
+    const relay = await aRelay();
+    const { texts } = aProvider();
+    const at = { host: '127.0.0.1', port: relay.port, implicitTls: false, tls: 'off' } as const;
+    const platform = await start({ relay: at, texts });
+    const to = (agent_contact: string, email: string) =>
+      create(platform, anEmail({ contact: { email }, conversation: { agent_contact } }));
+    await to('support@acme.example', 'bob@example.com');
+    await to('support@acme.example', 'cy@example.com');
+    await to('0-made-up@acme.example', 'dan@example.com');
+    await waitFor('the answers', () => relay.taken.length === 3);
+    const question = await answered(platform);
+    await report(platform, 'id-1', { state: 'failed' });
+    await platform.outbox.sendBy('email', act(await replyTo(platform, question)));
+    const sent = await waitFor('the mail', () => relay.taken[3]);
+    expect(sent).toMatchObject({
+      to: ['ann@example.com'],
+      mail: { from: { value: [{ address: 'support@acme.example' }] } },
+    });
+  });
+
   test('is sent by SMS only to a customer who has written texts', async () => {
     const { texts, sent } = aProvider();
     const platform = await start({ texts });

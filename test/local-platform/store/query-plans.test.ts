@@ -3,6 +3,7 @@ import { type Condition, merged, type Streams } from '../../../src/local-platfor
 import { contactStreams, contactTable } from '../../../src/local-platform/store/contact-table.ts';
 import { conversationTable } from '../../../src/local-platform/store/conversation-table.ts';
 import { deskTable } from '../../../src/local-platform/store/desk-table.ts';
+import { fateTable } from '../../../src/local-platform/store/fate-table.ts';
 import { outgoingTable } from '../../../src/local-platform/store/outgoing-table.ts';
 import { eventTable } from '../../../src/local-platform/store/event-table.ts';
 import { mediaTable } from '../../../src/local-platform/store/media.ts';
@@ -81,7 +82,7 @@ function expensive(db: Db, { sql, values }: Condition): string[] {
 
 const TABLES = [
   ...[contactTable, conversationTable, ticketTable, messageTable, mediaTable, eventTable],
-  ...[shopTable, outgoingTable, deskTable],
+  ...[shopTable, outgoingTable, deskTable, fateTable],
 ];
 const BIG = /^SCAN (?:\w|messages|tickets|contacts|conversations|events|media|attachments)\b/;
 /** Indexes that have nothing else in them. */

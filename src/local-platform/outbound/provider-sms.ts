@@ -63,7 +63,13 @@ export class ProviderSms implements Outbound {
     const { from, to } = reply;
     if (from === undefined || to === undefined) throw unreachable('a number');
     const ends = smsAddresses(from, to);
-    const messages = messagesOf(reply, sender, sender.mediaPerMessage?.(ends) ?? 0);
+    // A reply goes on as it began: a template has one part only.
+    const needsTemplate = reply.needsTemplate === true && attempt.partsSent === 0;
+    const messages = messagesOf(
+      { ...reply, needsTemplate },
+      sender,
+      sender.mediaPerMessage?.(ends) ?? 0,
+    );
     let { unsureSince } = attempt;
     for (const words of messages.slice(attempt.partsSent)) {
       const message = { ...ends, ...words };
@@ -79,11 +85,11 @@ export class ProviderSms implements Outbound {
 
 /** @throws {SendFailed} permanent, when a template is needed and the shop has none */
 function messagesOf(
-  { content, needsTemplate, links = [] }: OutgoingReply,
+  { content, needsTemplate = false, links = [] }: OutgoingReply,
   sender: TextSender,
   mediaPerMessage: number,
 ): Words[] {
-  if (needsTemplate !== true) {
+  if (!needsTemplate) {
     const bodies = smsParts(content, sender.maxChars(content));
     return withFiles(bodies, links, mediaPerMessage);
   }

@@ -141,6 +141,15 @@ describe('a reply by SMS', () => {
     });
   });
 
+  test('that began as texts goes on so when only a template may be sent', async () => {
+    const twilio = await aTwilio();
+    const content = 'One sentence more. '.repeat(160);
+    const reply = { ...REPLY, to: `whatsapp:${THEIR_NUMBER}`, content, needsTemplate: true };
+    await way(twilio.baseUrl).send(reply, attempt({ partsSent: 1 }));
+    // Twilio refuses it then, which a person sees; nothing is left out without a word.
+    expect(twilio.sent.map(({ body }) => body.length > 1000)).toEqual([true]);
+  });
+
   test('to WhatsApp keeps its prefix', async () => {
     const twilio = await aTwilio();
     await way(twilio.baseUrl).send({ ...REPLY, to: `whatsapp:${THEIR_NUMBER}` }, attempt());

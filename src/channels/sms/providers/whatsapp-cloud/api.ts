@@ -4,7 +4,7 @@ import type { OutgoingText, ProviderApi, SenderOptions, TextSender } from '../..
 import { asTextNotSent, TextNotSent } from '../text-not-sent.ts';
 import type { WhatsAppAccount, WhatsAppShopAccount } from './account.ts';
 import { callGraph } from './calls.ts';
-import { idsSent, noteSent, tagOf } from './sent-texts.ts';
+import { idsSent, noteSent, tagOf } from '../sent-texts.ts';
 
 /** A status comes within seconds; without one for this long, Meta has not accepted the message. */
 const STATUS_WITHIN_MS = 5 * 60_000;

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { ProviderWebhook, WebhookRequest } from '../../provider.ts';
 import type { WhatsAppShopAccount } from './account.ts';
 import { readEvent } from './event.ts';
-import { noteSent } from './sent-texts.ts';
+import { noteSent } from '../sent-texts.ts';
 
 /**
  * Meta's webhook (Meta, "Webhooks": "Create a webhook endpoint"). A request has up to 3 MB and

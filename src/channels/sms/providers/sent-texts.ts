@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { OutgoingText } from '../../provider.ts';
+import type { OutgoingText } from '../provider.ts';
 
 /**
- * The latest of our messages that Meta accepted or reported on, by their ids, oldest first. Meta
- * does not list what was sent, but it returns `biz_opaque_callback_data` with each status, so a text
- * whose response was lost can be recognized. The webhook and the sender are in the same process.
+ * For a provider that does not list what was sent, but returns with each status a tag that was sent
+ * along: the latest of our messages that it accepted or reported on, by their ids, oldest first. So a
+ * text whose response was lost can be recognized. The webhook and the sender are in the same process.
  */
 const known = new Map<string, SentText>();
 const MAX_KNOWN = 10_000;

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import axios, { type AxiosResponse } from 'axios';
+import type { z } from 'zod';
 import type { Clock } from '../../../runtime/clock.ts';
 import { PrivateAddress } from '../../../runtime/ip-addresses.ts';
 import { parseRetryAfter } from '../../../runtime/retry-after.ts';
@@ -169,4 +170,41 @@ export async function callProvider(
   // A captive portal's page with status 200 must not look like an empty list.
   if (body === undefined) throw new ProviderFailed('later', 'not_json', { code: 'not_json' });
   return { status, body };
+}
+
+/** @throws {ProviderFailed} it is not what the API documents */
+export function readAnswer<T>(schema: z.ZodType<T>, answer: object): T {
+  const { data } = schema.safeParse(answer);
+  if (data === undefined) throw new ProviderFailed('later', 'unreadable', { code: 'unreadable' });
+  return data;
+}
+
+/** A call of an API with Bearer tokens: the members of a JSON object are sent. */
+export interface JsonCall {
+  readonly method: 'GET' | 'POST';
+  /** Of all calls, with or without a slash at its end. */
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly token: string;
+  readonly data?: object | undefined;
+  readonly params?: object | undefined;
+}
+
+/**
+ * @param codeIn the provider's own error code in the body of a refusal
+ * @throws {ProviderFailed}
+ */
+export async function callJsonApi(
+  { baseUrl, path, token, ...request }: JsonCall,
+  options: ApiOptions,
+  codeIn: (body: object) => string | undefined,
+): Promise<object> {
+  const url = baseUrl.replace(/\/+$/, '') + path;
+  const headers = { Accept: 'application/json' };
+  const { body } = await callProvider(
+    { ...request, url, credential: { token }, headers },
+    options,
+    codeIn,
+  );
+  return body;
 }

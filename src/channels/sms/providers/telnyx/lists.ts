@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ListedText, ListOptions, MessageLists, ProviderLists } from '../../provider.ts';
 import { BadParameter } from '../../webhook-request.ts';
 import { pacedCalls } from '../paced-calls.ts';
-import { ProviderFailed } from '../requests.ts';
+import { ProviderFailed, readAnswer } from '../requests.ts';
 import { ACCOUNT_ID, type TelnyxAccount, type TelnyxShopAccount } from './account.ts';
 import { callTelnyx, type TelnyxCall } from './calls.ts';
 import { party, readMessage } from './event.ts';
@@ -55,7 +55,7 @@ async function* recordPages(
       ...{ method: 'GET', path: '/detail_records' },
       params: { ...params, 'page[number]': String(number) },
     });
-    const { data, meta } = parsed(pageSchema, answer);
+    const { data, meta } = readAnswer(pageSchema, answer);
     const records = data.flatMap((each) => recordSchema.safeParse(each).data ?? []);
     const within = records.filter(
       ({ created_at: at }) => at.getTime() >= from && at.getTime() <= to,
@@ -77,18 +77,11 @@ async function retrieve(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const path = `/messages/${encodeURIComponent(id)}`;
   try {
-    return parsed(messageSchema, await call({ method: 'GET', path })).data;
+    return readAnswer(messageSchema, await call({ method: 'GET', path })).data;
   } catch (error) {
     if (error instanceof ProviderFailed && error.kind === 'never') return undefined;
     throw error;
   }
-}
-
-/** @throws {ProviderFailed} it is not what the API documents */
-function parsed<T>(schema: z.ZodType<T>, answer: object): T {
-  const { data } = schema.safeParse(answer);
-  if (data === undefined) throw new ProviderFailed('later', 'unreadable', { code: 'unreadable' });
-  return data;
 }
 
 export const telnyxLists: ProviderLists<TelnyxShopAccount> = {

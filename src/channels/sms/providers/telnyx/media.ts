@@ -1,4 +1,5 @@
-import type { MediaSource, MediaTarget } from '../../provider.ts';
+import type { MediaSource } from '../../provider.ts';
+import { mediaTarget } from '../media-target.ts';
 import type { TelnyxAccount } from './account.ts';
 
 /**
@@ -13,28 +14,10 @@ const TELNYX_HOST = /^([a-z0-9-]{1,63}\.)+(telnyx\.com|telnyxcloudstorage\.com)$
  */
 export function telnyxMedium(
   value: string,
-  account: Pick<TelnyxAccount, 'apiBaseUrl'>,
-): MediaSource | undefined {
-  const target = targetOf(value, account);
-  if (target === undefined) return undefined;
-  return {
-    id: undefined,
-    target,
-    credential: undefined,
-    redirect: (location, from) => targetOf(location, account, from),
-  };
-}
-
-function targetOf(
-  value: string,
   { apiBaseUrl }: Pick<TelnyxAccount, 'apiBaseUrl'>,
-  from?: URL,
-): MediaTarget | undefined {
-  if (value.length > 8192 || !URL.canParse(value, from?.href)) return undefined;
-  const url = new URL(value, from);
-  if (url.username !== '' || url.password !== '') return undefined;
-  const base = apiBaseUrl === undefined ? undefined : new URL(apiBaseUrl);
-  const isOwn = url.protocol === 'https:' && url.port === '' && TELNYX_HOST.test(url.hostname);
-  if (isOwn) return { url, trusted: false };
-  return url.origin === base?.origin ? { url, trusted: true } : undefined;
+): MediaSource | undefined {
+  const targetOf = (link: string, from?: URL) =>
+    mediaTarget(link, (host) => TELNYX_HOST.test(host), apiBaseUrl, from);
+  const target = targetOf(value);
+  return target && { id: undefined, target, credential: undefined, redirect: targetOf };
 }

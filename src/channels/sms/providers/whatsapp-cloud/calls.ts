@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ApiOptions, callProvider, ProviderFailed } from '../requests.ts';
+import { type ApiOptions, callJsonApi, ProviderFailed } from '../requests.ts';
 import type { WhatsAppAccount } from './account.ts';
 
 /** A version is served for at least two years (Meta, "Graph API versions"). */
@@ -11,17 +11,17 @@ const refusalSchema = z.object({ error: z.object({ code: z.number().transform(St
  * @throws {ProviderFailed}
  */
 export async function callGraph(
-  { accessToken: token, apiBaseUrl = API }: Pick<WhatsAppAccount, 'accessToken' | 'apiBaseUrl'>,
+  {
+    accessToken: token,
+    apiBaseUrl: baseUrl = API,
+  }: Pick<WhatsAppAccount, 'accessToken' | 'apiBaseUrl'>,
   path: string,
   options: ApiOptions,
   data?: object,
 ): Promise<object> {
-  const url = apiBaseUrl.replace(/\/+$/, '') + path;
   const method = data === undefined ? 'GET' : 'POST';
-  const headers = { Accept: 'application/json' };
   try {
-    const request = { method, url, credential: { token }, headers, data };
-    return (await callProvider(request, options, codeIn)).body;
+    return await callJsonApi({ method, baseUrl, path, token, data }, options, codeIn);
   } catch (error) {
     throw error instanceof ProviderFailed ? byCode(error) : error;
   }

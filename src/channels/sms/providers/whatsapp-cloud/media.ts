@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { MediaSource, MediaTarget } from '../../provider.ts';
+import type { MediaSource } from '../../provider.ts';
+import { mediaTarget } from '../media-target.ts';
 import { ProviderFailed } from '../requests.ts';
 import type { WhatsAppAccount } from './account.ts';
 import { callGraph } from './calls.ts';
@@ -14,29 +15,21 @@ const linkSchema = z.object({ url: z.string() });
  */
 export function whatsappMedium(id: string, account: WhatsAppAccount): MediaSource | undefined {
   if (!/^\d{1,64}$/.test(id)) return undefined;
+  const { apiBaseUrl } = account;
+  // The API's own host gets no second request with the token.
+  const replaced = apiBaseUrl?.includes('//graph.facebook.com') === true ? undefined : apiBaseUrl;
+  const targetOf = (link: string, from?: URL) =>
+    mediaTarget(link, (host) => host === HOST, replaced, from);
   return {
     id,
     target: async (signal) => {
       const options = { timeoutMs: 30_000, signal };
       const { data } = linkSchema.safeParse(await callGraph(account, `/${id}`, options));
-      const target = data && targetOf(data.url, account);
+      const target = data && targetOf(data.url);
       if (target === undefined) throw new ProviderFailed('never', 'url_refused');
       return target;
     },
     credential: { token: account.accessToken },
-    redirect: (location, from) => targetOf(location, account, from),
+    redirect: targetOf,
   };
-}
-
-function targetOf(
-  value: string,
-  { apiBaseUrl }: Pick<WhatsAppAccount, 'apiBaseUrl'>,
-  from?: URL,
-): MediaTarget | undefined {
-  if (value.length > 8192 || !URL.canParse(value, from?.href)) return undefined;
-  const url = new URL(value, from);
-  if (url.username !== '' || url.password !== '') return undefined;
-  if (url.origin === `https://${HOST}`) return { url, trusted: false };
-  const isReplaced = apiBaseUrl !== undefined && url.origin === new URL(apiBaseUrl).origin;
-  return isReplaced && url.hostname !== 'graph.facebook.com' ? { url, trusted: true } : undefined;
 }

@@ -120,6 +120,7 @@ const widget = z
     position: choice('right', 'left').prefault('right'),
     logo: z.exactOptional(pictureUrl('https://acme.example/logo.png')),
     preChat: choice('off', 'optional', 'required').prefault('off'),
+    starters: z.exactOptional(z.array(shownText(80, 'Where is my order?')).max(6)),
   })
   .prefault({});
 

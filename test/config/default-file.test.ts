@@ -74,6 +74,7 @@ describe('config/default.yaml', () => {
           greeting: sample.chat?.widget.greeting,
           color: sample.chat?.widget.color,
           logo: sample.chat?.widget.logo,
+          starters: sample.chat?.widget.starters,
         },
       },
     });

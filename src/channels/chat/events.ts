@@ -145,6 +145,8 @@ export interface WidgetConfig {
   readonly logo?: string;
   /** Whether name and email are asked for before the first message. */
   readonly preChat?: 'off' | 'optional' | 'required';
+  /** Questions that a visitor who has not written yet can send with one press. */
+  readonly starters?: readonly string[];
 }
 
 /** `GET <prefix><widget key>` returns a `WidgetConfig`. */

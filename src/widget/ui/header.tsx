@@ -9,7 +9,7 @@ import { useUi } from './ui.ts';
 const SLOW_AFTER_MS = 1_500;
 
 export function Header() {
-  const { chat, texts, settings, close } = useUi();
+  const { chat, texts, settings, isFullScreen, close } = useUi();
   const session = chat.session.value;
   const isSlow = useDelayed(chat.connection.value.state === 'connecting', SLOW_AFTER_MS);
   const person = session?.verified ? (session.name ?? session.email) : undefined;
@@ -22,7 +22,8 @@ export function Header() {
         {note && <p>{note}</p>}
       </div>
       <Menu />
-      <IconButton icon="down" label={texts.minimize} onClick={close} />
+      {/* Beside the panel, the launcher closes it. */}
+      {isFullScreen.value && <IconButton icon="down" label={texts.minimize} onClick={close} />}
     </header>
   );
 }

@@ -5,6 +5,7 @@ import { startOfDay } from './formats.ts';
 import { Avatar, Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
+import { Starters } from './starters.tsx';
 import { useUi } from './ui.ts';
 
 /** The lines of the conversation, oldest first, after the greeting. */
@@ -41,6 +42,7 @@ export function Log() {
               </div>
             </div>
           )}
+          <Starters />
           {arrange(lines, chat.breaks.value).map((item) => {
             switch (item.kind) {
               case 'day':

@@ -56,7 +56,7 @@ describeInBrowser('GET /demo', () => {
       await page.getByRole('button', { name: 'Log out' }).click();
       await chat.line('How do I return my shoes?').waitFor({ state: 'detached' });
 
-      await chat.button('Minimize chat').click();
+      await chat.launcher.click();
       await chat.input.waitFor({ state: 'hidden' });
       await page.getByRole('radio', { name: 'Moss' }).check();
       await page.getByRole('button', { name: 'The pair' }).click();

@@ -37,7 +37,7 @@ describeInBrowser('a page with a strict Content-Security-Policy', (test) => {
     await chat.reaches('with a picture', 'delivered');
     await chat.button('More').click();
     await chat.page.getByRole('menuitemcheckbox', { name: 'Sound' }).click();
-    await chat.button('Minimize chat').click();
+    await chat.launcher.click();
     await chat.input.waitFor({ state: 'hidden' });
     // Styles are there: without them the launcher would be a small grey box in the page's flow.
     const look = await chat.launcher.evaluate((button) => {

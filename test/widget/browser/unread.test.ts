@@ -44,7 +44,7 @@ describeInBrowser('what comes while nobody looks', (test) => {
     const answer = holdReplies(setting);
     await chat.send('Answer me later');
     await chat.reaches('Answer me later', 'delivered');
-    await chat.button('Minimize chat').click();
+    await chat.launcher.click();
     await chat.input.waitFor({ state: 'hidden' });
     answer();
 
@@ -59,7 +59,7 @@ describeInBrowser('what comes while nobody looks', (test) => {
     await chat.until('the title', async () => (await title(chat)) === 'A shop');
     await chat.open();
     await chat.shows(['Answer me later', 'You said: Answer me later']);
-    await chat.button('Minimize chat').click();
+    await chat.launcher.click();
     await chat.page.getByRole('button', { name: 'Open chat', exact: true }).waitFor();
     await chat.until('to be told', () =>
       chat.page.evaluate(() => {
@@ -76,7 +76,7 @@ describeInBrowser('what comes while nobody looks', (test) => {
     const answer = holdReplies(setting);
     await chat.send('And this later still');
     await chat.reaches('And this later still', 'delivered');
-    await chat.button('Minimize chat').click();
+    await chat.launcher.click();
     answer();
     const unread = { name: 'Open chat, 1 unread message', exact: true };
     await chat.page.getByRole('button', unread).waitFor();

@@ -16,7 +16,7 @@ export function readContent(
   const content = at(message, type);
   const corrected = at(content, 'message');
   if (type === 'edit' && textAt(corrected, 'type') !== 'edit') {
-    const line = `[Corrects message ${lineAt(content, 'original_message_id')}]`;
+    const line = `[Corrects ${originalIn(content)}]`;
     const { context, ...rest } = readContent(corrected, ours);
     // Its medium was submitted with the original.
     return { ...rest, context: [line, ...context], media: [] };
@@ -50,9 +50,12 @@ const SAID = new Map<string, (content: unknown) => string | undefined>([
   ['order', order],
   ['reaction', reaction],
   ['system', (content) => textAt(content, 'body')],
-  ['revoke', (content) => `Deleted message ${lineAt(content, 'original_message_id')}`],
+  ['revoke', (content) => `Deleted ${originalIn(content)}`],
   ['request_welcome', () => 'Opened the chat'],
 ]);
+
+const originalIn = (content: unknown): string =>
+  ['message', lineAt(content, 'original_message_id')].filter(Boolean).join(' ');
 
 /** The member at this path, whose names are separated by dots. */
 const at = (value: unknown, path: string): unknown =>

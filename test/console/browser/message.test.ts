@@ -73,6 +73,8 @@ describeDesk('One message', (test) => {
     const state = page.getByRole('region', { name: 'State' });
     await page.keyboard.press('d');
     await state.getByText('Discarded', { exact: true }).waitFor();
+    // The state may be shown before the answer that says how to undo it.
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
     await page.keyboard.press('u');
     await state.getByText('Held', { exact: true }).waitFor();
     // Not allowed for a held one.

@@ -5,6 +5,8 @@
 export const NOT_DELIVERED = 'Email not delivered';
 
 const MESSAGE_ID = 'Message-ID: ';
+/** Before the words of the server (RFC 3464 §2.3.6). */
+const DIAGNOSTIC_TYPE = /^smtp; ?/i;
 
 /** The event's description; empty if the bounce says nothing. */
 export const describeMailFailure = (reason: string, messageId: string | undefined): string =>
@@ -28,7 +30,10 @@ export function readMailFailure(event: {
   const lines = (event.description ?? '').split('\n');
   const messageId = lines.find((line) => line.startsWith(MESSAGE_ID))?.slice(MESSAGE_ID.length);
   if (messageId === undefined) return undefined;
-  const reason = lines.filter((line) => !line.startsWith(MESSAGE_ID)).join(' ');
+  const reason = lines
+    .filter((line) => !line.startsWith(MESSAGE_ID))
+    .join(' ')
+    .replace(DIAGNOSTIC_TYPE, '');
   const code = /\b[45]\.\d{1,3}\.\d{1,3}\b/.exec(reason)?.[0] ?? /\b[45]\d\d\b/.exec(reason)?.[0];
   return { messageId, reason, ...(code !== undefined && { code }) };
 }

@@ -188,7 +188,7 @@ class Webhook {
       const shop = this.#shopOf(request, content);
       if (shop.kind === 'refused') {
         const { refusal } = shop;
-        // A request of many messages is one mistake.
+        // Once for a request, which may have hundreds of messages.
         if (!refusals.has(refusal.reason)) shop.report(url);
         refusals.set(refusal.reason, refusals.get(refusal.reason) ?? refusal);
       } else if (content.kind === 'message') messages.push({ shop: shop.shop, text: content.text });

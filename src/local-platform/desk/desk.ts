@@ -29,7 +29,7 @@ import { DeskFiles, type UploadedFile } from './files.ts';
 import { type Authoring, OPTED_OUT, storeMessage } from './new-message.ts';
 import { otherChannelsOf } from './other-channels.ts';
 import { changesSince, versionOf } from './ticket-version.ts';
-import { customerOf, shownMessage, shownStep } from './shown.ts';
+import { shownMessage, shownStep, shownTicket } from './shown.ts';
 
 const MESSAGES_MAX = 100;
 const STEPS_MAX = 200;
@@ -137,7 +137,10 @@ export class Desk {
     const { store } = this.#parts;
     return this.#waitingStatuses(shop)
       .flatMap((status) => store.desk.waiting(shop, status, limit))
-      .map((row) => ({ ...this.#shown(row), waitingSince: Date.parse(row.waits_since ?? '') }))
+      .map((row) => ({
+        ...shownTicket(store, row),
+        waitingSince: Date.parse(row.waits_since ?? ''),
+      }))
       .sort((a, b) => a.waitingSince - b.waitingSince)
       .slice(0, limit);
   }
@@ -159,7 +162,7 @@ export class Desk {
     const replyTo = last && senderOf(store, conversation, last);
     const { waits_since: since, completed_at: completedAt } = ticket;
     return {
-      ...this.#shown(ticket),
+      ...shownTicket(store, ticket),
       version: versionOf(store, ticket),
       conversationId: conversation.id,
       ...(ticket.contact_id !== null && { contactId: ticket.contact_id }),
@@ -326,22 +329,6 @@ export class Desk {
   #agentIn(ticket: TicketRow, conversation: ConversationRow): DeskTicket['agent'] {
     if (!this.#parts.agentListens(ticket.shop)) return 'off';
     return isWithPeople(conversation) ? 'silent' : 'answers';
-  }
-
-  #shown(row: TicketRow): Omit<WaitingTicket, 'waitingSince'> {
-    const { store } = this.#parts;
-    const conversation = store.conversations.get(row.conversation_id ?? '');
-    const assignee = row.assignee_id === null ? undefined : store.desk.nameOf(row.assignee_id);
-    return {
-      id: row.id,
-      number: row.number,
-      name: row.name,
-      channel: conversation?.type ?? 'email',
-      status: row.status,
-      customer: customerOf(store, row),
-      excerpt: excerptOf(store.desk.lastWords(row.conversation_id ?? '')),
-      ...(assignee !== undefined && { assignee }),
-    };
   }
 
   #found(shop: string, id: string) {

@@ -1,4 +1,5 @@
-import type { DeskMessage, DeskStep } from '../../domain/desk.ts';
+import type { DeskMessage, DeskStep, WaitingTicket } from '../../domain/desk.ts';
+import { excerptOf } from '../plain-text.ts';
 import type { StepRow } from '../store/desk-table.ts';
 import type { MessageRow, TicketRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -33,6 +34,19 @@ export function shownStep(store: Store, row: StepRow): DeskStep {
     at: Date.parse(row.at),
     who: store.desk.nameOf(row.user_id) ?? SOMEBODY,
     ...(to !== undefined && { to }),
+  };
+}
+
+/** A ticket in a list. */
+export function shownTicket(store: Store, row: TicketRow): Omit<WaitingTicket, 'waitingSince'> {
+  const conversation = store.conversations.get(row.conversation_id ?? '');
+  const assignee = row.assignee_id === null ? undefined : store.desk.nameOf(row.assignee_id);
+  return {
+    ...{ id: row.id, number: row.number, name: row.name, status: row.status },
+    channel: conversation?.type ?? 'email',
+    customer: customerOf(store, row),
+    excerpt: excerptOf(store.desk.lastWords(row.conversation_id ?? '')),
+    ...(assignee !== undefined && { assignee }),
   };
 }
 

@@ -161,15 +161,10 @@ export class Uploads {
 
   /** The bytes of a reply's file; undefined if it is not at the gateway, or not available. */
   async fetch(file: string): Promise<Blob | undefined> {
-    const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
-    try {
-      // The page's policy allows requests to the gateway only.
-      if (new URL(file).origin !== new URL(url).origin) return undefined;
-      const answer = await fetch(file, { credentials: 'omit' });
-      return answer.ok ? await answer.blob() : undefined;
-    } catch {
-      return undefined;
-    }
+    // The page's policy allows requests to the gateway only.
+    const isAtGateway =
+      URL.canParse(file) && new URL(file).origin === new URL(this.#parts.url).origin;
+    return isAtGateway ? this.#request(file, { credentials: 'omit' }) : undefined;
   }
 
   /** Starts the next removal and upload, when there is a connection. */
@@ -291,16 +286,19 @@ export class Uploads {
     token: string | undefined,
     isRemoval?: boolean,
   ): Promise<Blob | undefined> {
-    // `fetch` has to be called as a method of the window.
-    const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
     if (token === undefined) return undefined;
+    return this.#request(`${this.#parts.url}/${encodeURIComponent(id)}`, {
+      headers: { authorization: `Bearer ${token}` },
+      ...(isRemoval && { method: 'DELETE', signal: AbortSignal.timeout(REMOVAL_TIMEOUT_MS) }),
+    });
+  }
+
+  /** @returns the body; undefined after an error */
+  async #request(url: string, init: RequestInit): Promise<Blob | undefined> {
+    // `fetch` has to be called as a method of the window.
+    const { fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
     try {
-      const headers = { authorization: `Bearer ${token}` };
-      const init = isRemoval && {
-        method: 'DELETE',
-        signal: AbortSignal.timeout(REMOVAL_TIMEOUT_MS),
-      };
-      const answer = await fetch(`${url}/${encodeURIComponent(id)}`, { ...init, headers });
+      const answer = await fetch(url, init);
       return answer.ok ? await answer.blob() : undefined;
     } catch {
       return undefined;

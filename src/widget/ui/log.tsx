@@ -5,7 +5,6 @@ import { startOfDay } from './formats.ts';
 import { Avatar, Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
-import { Starters } from './starters.tsx';
 import { useUi } from './ui.ts';
 
 /** The lines of the conversation, oldest first, after the greeting. */
@@ -78,6 +77,27 @@ export function Log() {
           {texts.newMessages}
         </button>
       )}
+    </div>
+  );
+}
+
+/** The shop's questions, until the visitor has written, or writes, words of their own. */
+function Starters() {
+  const { chat, settings } = useUi();
+  const { starters = [] } = settings;
+  const isUnused = chat.lines.value.length === 0 && chat.draft.value.trim() === '';
+  if (!isUnused || starters.length === 0) return null;
+  const send = (text: string): void => {
+    chat.setDraft(text);
+    chat.send();
+  };
+  return (
+    <div class="starters">
+      {starters.map((text) => (
+        <button key={text} type="button" dir="auto" onClick={() => send(text)}>
+          {text}
+        </button>
+      ))}
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { createTransport } from 'nodemailer';
 import type { Page } from 'playwright-core';
 import { axeFindings } from '../../support/axe.ts';
+import { bounceOf } from '../../support/bounce.ts';
 import { ChatClient } from '../../support/chat-client.ts';
 import { ends } from '../../support/ends.ts';
 import { CHAT_KEY, INBOX } from '../../support/gateway-config.ts';
@@ -28,40 +29,6 @@ async function mailTo({ smtpPort }: RunningGateway, mail: object): Promise<void>
   });
   ends(() => transport.close());
   await transport.sendMail(mail);
-}
-
-/** What the customer's mail server sends when it has no such mailbox (RFC 3464). */
-function bounceOf(messageId: string): string {
-  return [
-    'From: MAILER-DAEMON@mx.customer.example',
-    `To: ${INBOX}`,
-    'Subject: Undelivered Mail Returned to Sender',
-    'Message-ID: <bounce@mx.customer.example>',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-    '',
-    '--b',
-    '',
-    'I could not deliver it.',
-    '--b',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.customer.example',
-    '',
-    'Final-Recipient: rfc822; ann@customer.example',
-    'Action: failed',
-    'Status: 5.1.1',
-    'Diagnostic-Code: smtp; 550 5.1.1 The mailbox does not exist',
-    '',
-    '--b',
-    'Content-Type: message/rfc822-headers',
-    '',
-    `Message-ID: ${messageId}`,
-    'Subject: Re: A blue lamp',
-    '',
-    '--b--',
-    '',
-  ].join('\r\n');
 }
 
 describeConsole('The fate of a reply', (test) => {
@@ -119,7 +86,10 @@ describeConsole('The fate of a reply', (test) => {
     await reply(page).getByText(/^sent/).waitFor();
     await mailTo(gateway, {
       envelope: { from: '', to: INBOX },
-      raw: bounceOf(mail.messageId ?? ''),
+      raw: bounceOf({
+        messageId: mail.messageId ?? '',
+        ...{ recipient: 'ann@customer.example', to: INBOX },
+      }),
     });
     await reply(page).getByText('not delivered').waitFor();
     await reply(page).getByText('550 5.1.1 The mailbox does not exist (5.1.1)').waitFor();

@@ -172,7 +172,7 @@ export async function callProvider(
   return { status, body };
 }
 
-/** @throws {ProviderFailed} it is not what the API documents */
+/** Checks an answer of a provider's API. @throws {ProviderFailed} it is not what is documented */
 export function readAnswer<T>(schema: z.ZodType<T>, answer: object): T {
   const { data } = schema.safeParse(answer);
   if (data === undefined) throw new ProviderFailed('later', 'unreadable', { code: 'unreadable' });
@@ -191,6 +191,7 @@ export interface JsonCall {
 }
 
 /**
+ * Makes one call, and resolves with the body of its answer.
  * @param codeIn the provider's own error code in the body of a refusal
  * @throws {ProviderFailed}
  */

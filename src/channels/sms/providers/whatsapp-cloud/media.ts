@@ -7,6 +7,7 @@ import { callGraph } from './calls.ts';
 
 /** Of the host to which Meta's links lead (Meta, "Media", "Download media"). */
 const HOST = 'lookaside.fbsbx.com';
+const API_HOST = 'graph.facebook.com';
 const linkSchema = z.object({ url: z.string() });
 
 /**
@@ -16,8 +17,9 @@ const linkSchema = z.object({ url: z.string() });
 export function whatsappMedium(id: string, account: WhatsAppAccount): MediaSource | undefined {
   if (!/^\d{1,64}$/.test(id)) return undefined;
   const { apiBaseUrl } = account;
-  // The API's own host gets no second request with the token.
-  const replaced = apiBaseUrl?.includes('//graph.facebook.com') === true ? undefined : apiBaseUrl;
+  // The API's own host has no files: only a proxy in its place gives them.
+  const isProxy = apiBaseUrl !== undefined && new URL(apiBaseUrl).hostname !== API_HOST;
+  const replaced = isProxy ? apiBaseUrl : undefined;
   const targetOf = (link: string, from?: URL) =>
     mediaTarget(link, (host) => host === HOST, replaced, from);
   return {

@@ -4,9 +4,9 @@ import { plural } from '../../formats.ts';
 import { useLoad } from '../../loading.ts';
 import { desk, onTickets } from '../../stream.ts';
 import { ChannelBadge, Empty, NotLoaded, TableCard, Time } from '../../ui/page-parts.tsx';
-import { addressIn } from '../addresses.ts';
 import type { ListedReply } from '../../../contract.ts';
 import { FateActions, FateWords } from './reply-fate.tsx';
+import { TicketCells } from './ticket-cells.tsx';
 
 /** The replies of all shops on the local platform that have not arrived. */
 export function OutboxView() {
@@ -59,21 +59,10 @@ const Replies = ({
 );
 
 function Row({ reply, reload }: { readonly reply: ListedReply; readonly reload: () => void }) {
-  const { shop, id, ticketId, number, name, customer, channel, excerpt, fate } = reply;
-  const { nextAt, attempts, otherChannels } = reply;
+  const { shop, id, channel, fate, nextAt, attempts, otherChannels } = reply;
   return (
     <tr>
-      <td class="wide-cell">
-        <a href={addressIn('tickets', shop, ticketId)}>
-          <bdi>{name === '' ? `Ticket ${number}` : name}</bdi>
-        </a>
-        <p class="muted ellipsis">
-          <bdi>{excerpt}</bdi>
-        </p>
-      </td>
-      <td class="break">
-        {customer === '' ? <span class="muted">Visitor</span> : <bdi>{customer}</bdi>}
-      </td>
+      <TicketCells ticketId={reply.ticketId} listed={reply} />
       <td>
         <ChannelBadge {...{ channel }} />
       </td>

@@ -5,9 +5,9 @@ import { useLoad } from '../../loading.ts';
 import { now } from '../../now.ts';
 import { desk, onTickets, openings } from '../../stream.ts';
 import { Badge, ChannelBadge, Empty, NotLoaded, TableCard } from '../../ui/page-parts.tsx';
-import { addressIn } from '../addresses.ts';
 import type { QueuedTicket } from '../../../contract.ts';
 import { useQueueKeys } from './desk-keys.ts';
+import { TicketCells } from './ticket-cells.tsx';
 
 /** As many as the gateway lists. */
 const LISTED_MAX = 200;
@@ -54,20 +54,10 @@ export function QueueView() {
 }
 
 function Row({ ticket, hasShops }: { readonly ticket: QueuedTicket; readonly hasShops: boolean }) {
-  const { shop, id, number, name, customer, channel, excerpt, assignee } = ticket;
+  const { shop, channel, assignee } = ticket;
   return (
     <tr>
-      <td class="wide-cell">
-        <a href={addressIn('tickets', shop, id)}>
-          <bdi>{name === '' ? `Ticket ${number}` : name}</bdi>
-        </a>
-        <p class="muted ellipsis">
-          <bdi>{excerpt}</bdi>
-        </p>
-      </td>
-      <td class="break">
-        {customer === '' ? <span class="muted">Visitor</span> : <bdi>{customer}</bdi>}
-      </td>
+      <TicketCells ticketId={ticket.id} listed={ticket} />
       {hasShops && <td>{shop}</td>}
       <td>
         <ChannelBadge {...{ channel }} />

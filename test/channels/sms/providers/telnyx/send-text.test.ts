@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import { telnyxShopAccount } from '../../../../../src/channels/sms/providers/telnyx/account.ts';
 import { telnyxApi } from '../../../../../src/channels/sms/providers/telnyx/api.ts';
-import { TextNotSent } from '../../../../../src/channels/sms/providers/text-not-sent.ts';
+import type { TextNotSent } from '../../../../../src/channels/sms/providers/text-not-sent.ts';
 import { textSender } from '../../../../../src/gateway/local.ts';
 import { ProviderSms } from '../../../../../src/local-platform/outbound/provider-sms.ts';
 import { SmsLog, smsParts } from '../../../../../src/local-platform/outbound/sms.ts';
@@ -15,6 +15,7 @@ import {
   TELNYX_NUMBER,
   telnyxId,
 } from '../../../../support/telnyx-stand-in.ts';
+import { textFailureOf } from '../../../../support/text-failure.ts';
 import { tempDir } from '../../../../support/temp-dir.ts';
 import { startTwilioStandIn, type TwilioStandIn } from '../../../../support/twilio-stand-in.ts';
 
@@ -45,15 +46,6 @@ const keepSent = (
   telnyx.keepSent({ id: telnyxId(n), at, to, payload: { text: TEXT.body, ...payload } });
 };
 
-async function failureOf(sending: Promise<unknown>): Promise<TextNotSent> {
-  const error: unknown = await sending.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof TextNotSent) return error;
-  throw new Error('it did not fail as expected', { cause: error });
-}
-
 test('a text goes out, and its id is what Telnyx says', async () => {
   const id = await sender().sendText(TEXT);
   const { from, to, body: text } = TEXT;
@@ -72,14 +64,14 @@ describe('a text that is not sent', () => {
     [503, '10007', 'transient'],
   ])('with the status %d and the code %s: %s', async (status, code, kind) => {
     telnyx.answerNext(telnyxError(status, code));
-    const failure = await failureOf(sender().sendText(TEXT));
+    const failure = await textFailureOf(sender().sendText(TEXT));
     expect(failure).toMatchObject({ kind, code, message: `Telnyx answered ${status}` });
   });
 
   test('to a person who wrote STOP is refused for good', async () => {
     telnyx.answerNext(telnyxError(403, '40300'));
     // Telnyx answers 403 for the block, which for other codes means the key.
-    expect(await failureOf(sender().sendText(TEXT))).toMatchObject({
+    expect(await textFailureOf(sender().sendText(TEXT))).toMatchObject({
       kind: 'permanent',
       code: '40300',
     });
@@ -87,7 +79,7 @@ describe('a text that is not sent', () => {
 
   test('after a broken connection may have been', async () => {
     telnyx.answerNext('reset');
-    expect(await failureOf(sender().sendText(TEXT))).toMatchObject({ kind: 'unsure' });
+    expect(await textFailureOf(sender().sendText(TEXT))).toMatchObject({ kind: 'unsure' });
   });
 
   test('after an answer without an id may have been', async () => {
@@ -96,12 +88,12 @@ describe('a text that is not sent', () => {
       headers: { 'Content-Type': 'application/json' },
       body: '{}',
     });
-    expect(await failureOf(sender().sendText(TEXT))).toMatchObject({ kind: 'unsure' });
+    expect(await textFailureOf(sender().sendText(TEXT))).toMatchObject({ kind: 'unsure' });
   });
 
   test('after silence may have been', async () => {
     telnyx.answerNext('stall');
-    expect(await failureOf(sender(undefined, 50).sendText(TEXT))).toMatchObject({
+    expect(await textFailureOf(sender(undefined, 50).sendText(TEXT))).toMatchObject({
       kind: 'unsure',
       code: 'timeout',
     });
@@ -110,13 +102,13 @@ describe('a text that is not sent', () => {
   test('as a template is refused, since Telnyx has none', async () => {
     const { from, to } = TEXT;
     const template = { from, to, template: 'HX', shown: 'x' };
-    expect(await failureOf(sender().sendText(template))).toMatchObject({ kind: 'permanent' });
+    expect(await textFailureOf(sender().sendText(template))).toMatchObject({ kind: 'permanent' });
     expect(telnyx.requests).toEqual([]);
   });
 
   test('has no key in its error', async () => {
     const secret = 'KEY_that_is_secret';
-    const failure = await failureOf(sender(secret).sendText(TEXT));
+    const failure = await textFailureOf(sender(secret).sendText(TEXT));
     expect(failure.kind).toBe('transient');
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(secret);
   });
@@ -156,7 +148,7 @@ test('a record whose message can no longer be retrieved hides no other', async (
 
 test('that nothing is listed yet is not taken for none', async () => {
   const minuteAgo = new Date(Date.now() - 60_000);
-  expect(await failureOf(sender().findSent(TEXT, minuteAgo))).toMatchObject({
+  expect(await textFailureOf(sender().findSent(TEXT, minuteAgo))).toMatchObject({
     kind: 'unsure',
     code: 'not_listed_yet',
   });
@@ -164,7 +156,7 @@ test('that nothing is listed yet is not taken for none', async () => {
 
 test('that the records cannot be read is not taken for none', async () => {
   telnyx.answerNext({ status: 200, headers: { 'Content-Type': 'application/json' }, body: '[]' });
-  expect((await failureOf(sender().findSent(TEXT, new Date()))).kind).toBe('unsure');
+  expect((await textFailureOf(sender().findSent(TEXT, new Date()))).kind).toBe('unsure');
 });
 
 test.each([

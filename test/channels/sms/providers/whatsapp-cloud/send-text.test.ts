@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import { whatsappApi } from '../../../../../src/channels/sms/providers/whatsapp-cloud/api.ts';
 import { whatsappWebhook } from '../../../../../src/channels/sms/providers/whatsapp-cloud/webhook.ts';
-import { TextNotSent } from '../../../../../src/channels/sms/providers/text-not-sent.ts';
+import type { TextNotSent } from '../../../../../src/channels/sms/providers/text-not-sent.ts';
 import { textSender } from '../../../../../src/gateway/local.ts';
 import { ProviderSms } from '../../../../../src/local-platform/outbound/provider-sms.ts';
 import { SmsLog } from '../../../../../src/local-platform/outbound/sms.ts';
@@ -14,6 +14,7 @@ import {
   serveGraph,
   VERSION,
 } from '../../../../support/graph-api.ts';
+import { textFailureOf } from '../../../../support/text-failure.ts';
 import { tempDir } from '../../../../support/temp-dir.ts';
 import { startTwilioStandIn, type TwilioStandIn } from '../../../../support/twilio-stand-in.ts';
 import {
@@ -47,15 +48,6 @@ const account = (changes: Parameters<typeof whatsappAccount>[0] = {}) =>
   whatsappAccount({ apiBaseUrl: standIn.baseUrl + VERSION, template: TEMPLATE, ...changes });
 const sender = (changes?: Parameters<typeof whatsappAccount>[0], timeoutMs?: number) =>
   whatsappApi.createSender(account(changes), timeoutMs === undefined ? {} : { timeoutMs });
-
-async function failureOf(sending: Promise<unknown>): Promise<TextNotSent> {
-  const error: unknown = await sending.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof TextNotSent) return error;
-  throw new Error('it did not fail as expected', { cause: error });
-}
 
 /** A status as the webhook hands it on once its signature was checked. */
 function report(status: Members, now = Date.now()): void {
@@ -123,7 +115,7 @@ describe('a text that is not sent', () => {
     ['a blocked account', 403, 368, 'transient'],
   ])('because of %s (%d, %d): %s', async (_what, status, code, kind) => {
     graph.answerNext(graphError(status, code));
-    expect(await failureOf(sender().sendText(text))).toMatchObject({
+    expect(await textFailureOf(sender().sendText(text))).toMatchObject({
       ...{ kind, code: String(code), message: `WhatsApp answered ${status}` },
     });
   });
@@ -136,25 +128,28 @@ describe('a text that is not sent', () => {
     ["a proxy's timeout", { status: 504, body: '' }],
   ])('after %s may have been', async (_what, answer) => {
     graph.answerNext(answer);
-    expect((await failureOf(sender().sendText(text))).kind).toBe('unsure');
+    expect((await textFailureOf(sender().sendText(text))).kind).toBe('unsure');
   });
 
   test('after silence may have been', async () => {
     graph.answerNext('stall');
-    expect(await failureOf(sender({}, 50).sendText(text))).toMatchObject({
+    expect(await textFailureOf(sender({}, 50).sendText(text))).toMatchObject({
       ...{ kind: 'unsure', code: 'timeout' },
     });
   });
 
   test('from a number that is not the account’s waits for an operator', async () => {
     const sending = sender().sendText({ ...text, from: 'whatsapp:+15550000000' });
-    expect(await failureOf(sending)).toMatchObject({ kind: 'transient', code: 'unknown_sender' });
+    expect(await textFailureOf(sending)).toMatchObject({
+      kind: 'transient',
+      code: 'unknown_sender',
+    });
     expect(standIn.requests).toEqual([]);
   });
 
   test('has no token in its error', async () => {
     const accessToken = 'EAA-that-is-secret';
-    const failure = await failureOf(sender({ accessToken }).sendText(text));
+    const failure = await textFailureOf(sender({ accessToken }).sendText(text));
     expect(failure).toMatchObject({ kind: 'transient', code: '190' });
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(accessToken);
   });
@@ -165,7 +160,7 @@ describe('a text that may have been sent', () => {
   const longAgo = () => new Date(Date.now() - 6 * 60_000);
   const tagged = async () => {
     graph.answerNextMessage({ status: 502 }, 'kept');
-    await failureOf(sender().sendText(text));
+    await textFailureOf(sender().sendText(text));
     const [sent] = graph.sent;
     if (sent === undefined) throw new Error('nothing was sent');
     return sent;
@@ -173,7 +168,7 @@ describe('a text that may have been sent', () => {
 
   test('is known by the status that Meta reports', async () => {
     const { id, biz_opaque_callback_data: tag } = await tagged();
-    expect(await failureOf(sender().findSent(text, since()))).toMatchObject({
+    expect(await textFailureOf(sender().findSent(text, since()))).toMatchObject({
       ...{ kind: 'unsure', code: 'no_status_yet' },
     });
     report({ id, status: 'sent', biz_opaque_callback_data: tag });
@@ -197,7 +192,7 @@ describe('a text that may have been sent', () => {
     const sent = graph.sent[0]?.biz_opaque_callback_data;
     report({ id, status: 'read', biz_opaque_callback_data: sent }, Date.now() + 60_000);
     const later = new Date(Date.now() + 30_000);
-    expect(await failureOf(sender().findSent(text, later))).toMatchObject({ kind: 'unsure' });
+    expect(await textFailureOf(sender().findSent(text, later))).toMatchObject({ kind: 'unsure' });
   });
 
   test('is not known by a status without its tag', async () => {

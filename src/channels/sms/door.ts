@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { ShopId } from '../../domain/ids.ts';
@@ -127,6 +128,7 @@ class Webhook {
   /** Whether the provider checks the URL by a GET. */
   readonly isVerified: boolean;
   readonly #provider: ProviderWebhook;
+  readonly #acceptedHeaders: OutgoingHttpHeaders;
   readonly #shops: ShopDirectory;
   readonly #publicUrl: string;
   readonly #intake: Pick<Intake, 'accept'>;
@@ -138,6 +140,11 @@ class Webhook {
     this.path = `/sms/${provider.name}`;
     this.isVerified = provider.challenge !== undefined;
     this.#provider = provider;
+    const { type, body } = provider.accepted;
+    this.#acceptedHeaders = {
+      'Content-Type': `${type}; charset=utf-8`,
+      'Content-Length': Buffer.byteLength(body),
+    };
     this.#shops = createShopDirectory(
       options.shops.filter(({ account }) => account.provider === provider.name),
     );
@@ -172,7 +179,7 @@ class Webhook {
       res.writeHead(notedStatus).end();
       return;
     }
-    res.type(accepted.type).send(accepted.body);
+    res.writeHead(200, this.#acceptedHeaders).end(accepted.body);
     this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
   }
 

@@ -31,7 +31,9 @@ function outputsOf(source) {
 }
 
 const compiledFiles = () =>
-  filesBelow(DIST).filter((file) => !/^(?:\.|declarations\/)/.test(file) && !isBundled(file));
+  filesBelow(DIST).filter(
+    (file) => !/^(?:\.|declarations\/|package\/)/.test(file) && !isBundled(file),
+  );
 
 /** Whether dist/ is older than what it is made of. */
 export function isStale() {
@@ -67,6 +69,7 @@ export function build() {
   const code =
     compile('tsconfig.json') ||
     compile('tsconfig.package.json') ||
+    compile('src/widget/package/tsconfig.json') ||
     run(process.execPath, ['scripts/build-bundles.mjs']) ||
     run(process.execPath, ['scripts/build-widget.mjs']) ||
     run(process.execPath, ['scripts/build-console.mjs']);

@@ -1,19 +1,5 @@
+import type { WidgetEvents } from './package/widget.ts';
 import type { Settings } from './settings.ts';
-
-/** The events of `Sluice.on`. */
-export interface WidgetEvents {
-  ready: undefined;
-  open: undefined;
-  close: undefined;
-  message: {
-    readonly id: string;
-    readonly from: 'visitor' | 'agent';
-    readonly text: string;
-    readonly at: number;
-  };
-  unread: number;
-  error: { readonly code: string };
-}
 
 export type Emit = <Name extends keyof WidgetEvents>(
   event: Name,
@@ -30,6 +16,8 @@ export interface MainOptions {
   readonly settings: Settings;
   /** A visitor has written in this browser before: connect at once, to show the unread count. */
   readonly hasSession: boolean;
+  /** Aborted when the page removes the widget. */
+  readonly removed: AbortSignal;
   readonly emit: Emit;
   /** Asks the loader to close the chat; the loader updates the launcher and tells the page. */
   readonly close: () => void;
@@ -43,6 +31,10 @@ export interface Main {
   labelOf(isOpen: boolean, unread: number): string;
   identify(jwt: string): void;
   logout(): void;
+  /** Puts a text into the field, unless the visitor has typed something. */
+  prefill(text: string): void;
+  /** Sends a text as the visitor; one who has to introduce themselves first finds it in the field. */
+  send(text: string): void;
 }
 
 /** What `main-<hash>.js` exports. */

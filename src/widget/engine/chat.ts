@@ -36,6 +36,11 @@ export interface Chat {
    */
   send(): SendRefusal | undefined;
   /**
+   * Sends a text that was not typed: a starter question, or words of the page. Draft and files stay.
+   * @returns the reason when nothing is sent
+   */
+  say(text: string): 'empty' | 'too_large' | undefined;
+  /**
    * Sends a failed line again, in its old place. Only a line without `seq`: when the gateway has
    * accepted a message and the platform has not, the shop's operator sends it again.
    */

@@ -141,20 +141,21 @@ class WidgetChat implements Chat {
     const text = this.draft.peek().trim();
     const isChanged = this.#uploads.reread();
     const files = this.files.peek();
-    if (text === '' && files.length === 0) return 'empty';
-    if (isLonger(text, this.#limits().text)) return 'too_large';
+    const refusal = this.#refusalOf(text);
+    if (refusal === 'too_large' || (refusal === 'empty' && files.length === 0)) return refusal;
     if (files.some(({ state }) => state === 'failed')) return 'failed_file';
     if (files.some(({ state }) => state !== 'uploaded')) return 'uploading';
     if (isChanged) return 'changed';
-    const visitorId = this.#visitor.writesAs;
-    this.#outbox.add({
-      ...{ id: newId(), text, files: this.#uploads.take(), at: this.#now() },
-      ...(visitorId !== undefined && { visitorId }),
-    });
+    this.#post(text, this.#uploads.take());
     this.setDraft('');
-    this.start();
-    this.#sender.pump();
     return undefined;
+  }
+
+  say(words: string): 'empty' | 'too_large' | undefined {
+    const text = words.trim();
+    const refusal = this.#refusalOf(text);
+    if (refusal === undefined) this.#post(text, []);
+    return refusal;
   }
 
   retry(id: string): void {
@@ -239,6 +240,21 @@ class WidgetChat implements Chat {
     this.#conversation.stop();
     this.#uploads.stop();
     this.#seenReporter.stop();
+  }
+
+  #refusalOf(text: string): 'empty' | 'too_large' | undefined {
+    if (text === '') return 'empty';
+    return isLonger(text, this.#limits().text) ? 'too_large' : undefined;
+  }
+
+  #post(text: string, files: readonly AttachmentInfo[]): void {
+    const visitorId = this.#visitor.writesAs;
+    this.#outbox.add({
+      ...{ id: newId(), text, files, at: this.#now() },
+      ...(visitorId !== undefined && { visitorId }),
+    });
+    this.start();
+    this.#sender.pump();
   }
 
   #connectedAs(): SessionEvent | undefined {

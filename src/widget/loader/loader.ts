@@ -1,4 +1,5 @@
 import { WIDGET_CONFIG_PATH } from '../../channels/chat/events.ts';
+import { CANCELLED, SCRIPT_TAG } from '../package/widget.ts';
 import { chooseLanguage, mergeSettings, type Language } from '../settings.ts';
 import { pageStorage, removeNotes, storagePrefix } from '../storage.ts';
 import { createEvents, isLoaded, publishApi } from './page-api.ts';
@@ -19,6 +20,7 @@ function start(): void {
     console.error('Sluice: the script tag needs a data-key.');
     return;
   }
+  if (script.hasAttribute(CANCELLED)) return;
   const { src, dataset } = script;
   const gatewayUrl = new URL('.', src).href;
   const storage = pageStorage();
@@ -45,6 +47,15 @@ function start(): void {
       removeNotes(storage, prefix);
       void widget.then((it) => it.logout());
     },
+    show: () => void widget.then((it) => it.setHidden(false)),
+    hide: () => void widget.then((it) => it.setHidden(true)),
+    prefill: (text?: string) => void widget.then((it) => it.prefill(text ?? '')),
+    send: (text?: string) => void widget.then((it) => it.send(text ?? '')),
+    destroy: () => {
+      // A script tag that is added from now on loads it again.
+      delete window.Sluice;
+      void widget.then((it) => it.remove());
+    },
     on: events.on,
   });
 }
@@ -52,8 +63,7 @@ function start(): void {
 /** The script tag of this script. A module or an injected script has no `currentScript`. */
 const scriptTag = (): HTMLScriptElement | null =>
   // Not an SVG script: the loader is embedded in HTML.
-  (document.currentScript as HTMLScriptElement | null) ??
-  document.querySelector('script[src*="/widget.js"][data-key]');
+  (document.currentScript as HTMLScriptElement | null) ?? document.querySelector(SCRIPT_TAG);
 
 /** Resolves when there is a body: an async script may run before it. */
 const bodyReady = (): Promise<unknown> =>

@@ -1,30 +1,11 @@
-import type { Emit, WidgetEvents } from '../main-part.ts';
-
-/** `window.Sluice`: the calls that a page can make. */
-interface PageApi {
-  open(): void;
-  close(): void;
-  /** @param jwt issued by the shop's own server, to say who the visitor is */
-  identify(jwt: string): void;
-  /** Forgets the visitor on this device. */
-  logout(): void;
-  on: Events['on'];
-}
-
-/** Calls from before this script was loaded: `(window.Sluice ||= []).push(['open'])`. */
-type Queued = readonly (readonly [string, ...unknown[]])[];
-
-declare global {
-  interface Window {
-    Sluice?: PageApi | Queued;
-  }
-}
+import type { Emit } from '../main-part.ts';
+import type { Queued, Widget, WidgetEvents } from '../package/widget.ts';
 
 /** Whether the page has a widget already: a second script tag does nothing. */
-export const isLoaded = (): boolean => !!(window.Sluice as Partial<PageApi> | undefined)?.open;
+export const isLoaded = (): boolean => !!(window.Sluice as Partial<Widget> | undefined)?.open;
 
 /** Makes the API available to the page, and executes the queued calls. */
-export function publishApi(api: PageApi): void {
+export function publishApi(api: Widget): void {
   const queued = window.Sluice;
   window.Sluice = api;
   if (!Array.isArray(queued)) return;
@@ -36,8 +17,7 @@ type Listener = (detail: unknown) => void;
 
 export interface Events {
   readonly emit: Emit;
-  /** Returns a function that unsubscribes. */
-  readonly on: (event: string, listener: Listener) => () => void;
+  readonly on: Widget['on'];
 }
 
 /**
@@ -58,7 +38,9 @@ export function createEvents(): Events {
         }
       }
     },
-    on: (event, listener) => {
+    on: (event, heard) => {
+      // Each listener gets the detail of its own event.
+      const listener = heard as Listener;
       const set = listeners.get(event) ?? new Set();
       listeners.set(event, set.add(listener));
       // A listener that is added later still gets `ready`.

@@ -57,6 +57,7 @@ export class Widget {
   #failure: HTMLElement | undefined;
   /** A JWT for the main part, until that is loaded; else empty. */
   #identity = '';
+  readonly #removal = new AbortController();
 
   constructor(options: WidgetOptions) {
     const { mainUrl, storage, prefix, settings, events } = options;
@@ -72,7 +73,7 @@ export class Widget {
       show: (text) => this.#showCard(text, 'note', () => this.#dismissGreeting()),
     });
     adoptStyleSheet(this.#root, css);
-    applyTheme(frame, settings);
+    applyTheme(frame, settings, this.#removal.signal);
     this.#draw();
     const { button } = this.#launcher;
     frame.append(button);
@@ -118,6 +119,25 @@ export class Widget {
     this.#main?.logout();
   }
 
+  /** Shows or hides the launcher; the chat can be opened by `setOpen` all the same. */
+  setHidden(isHidden: boolean): void {
+    this.#frame.toggleAttribute('data-hidden', isHidden);
+  }
+
+  prefill(text: string): void {
+    this.#withMain((main) => main.prefill(text));
+  }
+
+  send(text: string): void {
+    this.#withMain((main) => main.send(text));
+  }
+
+  /** Removes the widget from the page; the visitor and unsent messages stay in the storage. */
+  remove(): void {
+    this.#removal.abort();
+    this.#host.remove();
+  }
+
   /** Each tab has its own: a chat that is opened in one does not open in the others. */
   get #openNote(): string {
     return `${this.#options.prefix}open`;
@@ -128,13 +148,23 @@ export class Widget {
     return readNote(storage, prefix + SESSION) !== undefined;
   }
 
-  async #load(): Promise<void> {
+  /** @returns undefined when the page has removed the widget meanwhile */
+  async #load(): Promise<Main | undefined> {
     const { mount } = await this.#fetchMain();
+    if (this.#removal.signal.aborted) return undefined;
     if (!this.#main) {
       this.#main = mount(this.#mainOptions());
       if (this.#identity) this.#main.identify(this.#identity);
     }
     this.#draw();
+    return this.#main;
+  }
+
+  #withMain(use: (main: Main) => void): void {
+    this.#load().then(
+      (main) => main && use(main),
+      () => this.#options.events.emit('error', { code: 'load' }),
+    );
   }
 
   async #loadToOpen(takesFocus: boolean): Promise<void> {
@@ -165,6 +195,7 @@ export class Widget {
       ...{ gatewayUrl, key, settings },
       // Read now: the visitor may have logged out while the main part was being loaded.
       hasSession: this.#hasSession(),
+      removed: this.#removal.signal,
       close: () => this.setOpen(false),
       emit: (event, detail) => {
         if (event === 'unread') {
@@ -246,7 +277,7 @@ function scheduleGreeting(options: {
 }
 
 /** Sets language, direction, side, scheme and accent; the scheme follows the page. */
-function applyTheme(frame: HTMLElement, settings: Settings): void {
+function applyTheme(frame: HTMLElement, settings: Settings, signal: AbortSignal): void {
   const { language, locale, position, scheme = '', color } = settings;
   frame.lang = locale;
   frame.dir = language === 'ar' ? 'rtl' : 'ltr';
@@ -260,9 +291,11 @@ function applyTheme(frame: HTMLElement, settings: Settings): void {
     for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
   };
   draw();
-  dark.onchange = draw;
+  dark.addEventListener('change', draw, { signal });
   // A page that has a switch changes an attribute of its root.
-  new MutationObserver(draw).observe(document.documentElement, { attributes: true });
+  const observer = new MutationObserver(draw);
+  observer.observe(document.documentElement, { attributes: true });
+  signal.addEventListener('abort', () => observer.disconnect());
 }
 
 /**

@@ -37,7 +37,7 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
 }
 
 /** Emits `unread`, and shows the count in the tab's title while the tab is hidden. */
-function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): void {
+function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit, removed }: MainOptions): void {
   let title: string | undefined;
   let count = 0;
   const updateTitle = (): void => {
@@ -56,10 +56,11 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): v
     if (now !== count) emit('unread', (count = now));
     updateTitle();
   });
-  document.addEventListener('visibilitychange', () => {
+  const onVisibility = (): void => {
     markSeenIfVisible();
     updateTitle();
-  });
+  };
+  document.addEventListener('visibilitychange', onVisibility, { signal: removed });
 }
 
 /** Emits `error`, and tells the page's developer in the console what to do about it. */

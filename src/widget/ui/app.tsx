@@ -8,6 +8,7 @@ import { announce } from './announce.ts';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
+import { needsPreChat } from './pre-chat.tsx';
 import { type Texts, type Ui, UiProvider } from './ui.ts';
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
@@ -17,7 +18,7 @@ export function createApp(
   texts: Texts,
   storage: Storage | undefined,
 ): Main {
-  const { root, frame, gatewayUrl, key, settings, close } = options;
+  const { root, frame, gatewayUrl, key, settings, removed, close } = options;
   const soundNote = `${storagePrefix(gatewayUrl, key)}sound`;
   const ui: Ui = {
     chat,
@@ -38,11 +39,25 @@ export function createApp(
 
   adoptStyleSheet(root, css);
   frame.prepend(place);
-  coverScreen(place, ui);
+  coverScreen(place, ui, removed);
   effect(() => writeNote(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
   announce(ui, options);
 
+  removed.addEventListener('abort', () => {
+    ui.isOpen.value = false;
+    render(null, place);
+    chat.stop();
+  });
+  const prefill = (text: string): void => {
+    if (chat.draft.peek().trim() === '') chat.setDraft(text);
+  };
+
   return {
+    prefill,
+    send: (text) => {
+      if (needsPreChat(ui)) prefill(text);
+      else chat.say(text);
+    },
     setOpen: (open, takesFocus) => {
       ui.takesFocus.value = takesFocus;
       if (open) chat.start();
@@ -81,7 +96,7 @@ const SMALL = '(max-width: 480px), (max-height: 460px)';
  * On a small screen the open panel covers the screen: the page behind it does not scroll, and the
  * panel is as high as the part of the screen above the keyboard.
  */
-function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
+function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui, signal: AbortSignal): void {
   const small = matchMedia(SMALL);
   const visual = window.visualViewport;
   const page = document.documentElement;
@@ -95,9 +110,9 @@ function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
     fit();
   };
   let overflow: string | undefined;
-  small.addEventListener('change', measure);
-  visual?.addEventListener('resize', fit);
-  visual?.addEventListener('scroll', fit);
+  small.addEventListener('change', measure, { signal });
+  visual?.addEventListener('resize', fit, { signal });
+  visual?.addEventListener('scroll', fit, { signal });
   measure();
   effect(() => {
     const covers = isOpen.value && isFullScreen.value;

@@ -87,14 +87,10 @@ function Starters() {
   const { starters = [] } = settings;
   const isUnused = chat.lines.value.length === 0 && chat.draft.value.trim() === '';
   if (!isUnused || starters.length === 0) return null;
-  const send = (text: string): void => {
-    chat.setDraft(text);
-    chat.send();
-  };
   return (
     <div class="starters">
       {starters.map((text) => (
-        <button key={text} type="button" dir="auto" onClick={() => send(text)}>
+        <button key={text} type="button" dir="auto" onClick={() => chat.say(text)}>
           {text}
         </button>
       ))}

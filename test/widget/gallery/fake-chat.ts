@@ -74,6 +74,7 @@ export function fakeChat(scene: Scene): Chat {
     setProfile: () => Promise.resolve(undefined),
     identify: () => undefined,
     logout: () => undefined,
+    say: () => undefined,
     stop: () => undefined,
   };
 }

@@ -1,0 +1,99 @@
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from './setting.ts';
+
+/** Calls `window.Sluice` as the page's own script does. */
+const call = (page: Page, name: string, ...args: readonly string[]): Promise<unknown> =>
+  page.evaluate(
+    ([method = '', values = '[]']) => {
+      const { Sluice } = window as unknown as Record<
+        'Sluice',
+        Record<string, (...given: readonly string[]) => unknown>
+      >;
+      Sluice[method]?.(...(JSON.parse(values) as string[]));
+    },
+    [name, JSON.stringify(args)],
+  );
+
+describeInBrowser('the calls of a page', (test) => {
+  test('hide takes the launcher away, not the chat, and show brings it back', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.launcher.waitFor();
+    await call(chat.page, 'hide');
+    await chat.launcher.waitFor({ state: 'hidden' });
+    await call(chat.page, 'open');
+    await chat.input.waitFor();
+    await call(chat.page, 'close');
+    await chat.panel.waitFor({ state: 'hidden' });
+    await call(chat.page, 'show');
+    await chat.launcher.waitFor();
+  });
+
+  test('prefill fills an empty field and keeps what the visitor typed', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.launcher.waitFor();
+    await call(chat.page, 'prefill', 'About order 1001: ');
+    await chat.open();
+    await expect(chat.input.inputValue()).resolves.toBe('About order 1001: ');
+    await chat.type('My own words');
+    await call(chat.page, 'prefill', 'Words of the page');
+    await expect(chat.input.inputValue()).resolves.toBe('My own words');
+  });
+
+  test('send sends words of the page once, and the draft stays', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.type('half a thought');
+    await call(chat.page, 'send', 'Words of a button');
+    await chat
+      .line('Words of a button')
+      .and(chat.log.locator('[data-state="delivered"]'))
+      .waitFor();
+    await expect(chat.input.inputValue()).resolves.toBe('half a thought');
+    expect(setting.arrived('Words of a button')).toHaveLength(1);
+  });
+
+  test('destroy removes everything, and a new script tag continues the conversation', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.send('Before it was removed');
+    await chat
+      .line('Before it was removed')
+      .and(chat.log.locator('[data-state="delivered"]'))
+      .waitFor();
+    await call(chat.page, 'destroy');
+    await chat.host.waitFor({ state: 'detached' });
+    await expect(chat.page.evaluate('typeof window.Sluice')).resolves.toBe('undefined');
+    await chat.page.evaluate(() => {
+      const old = document.querySelector('script[data-key]') as HTMLScriptElement;
+      const script = document.createElement('script');
+      script.src = old.src;
+      Object.assign(script.dataset, old.dataset);
+      old.replaceWith(script);
+    });
+    await chat.line('Before it was removed').first().waitFor();
+    await chat.send('After it was added again');
+    await chat
+      .line('After it was added again')
+      .and(chat.log.locator('[data-state="delivered"]'))
+      .waitFor();
+  });
+});
+
+describeInBrowser(
+  'the calls of a page that asks for names first',
+  (test) => {
+    test('send leaves the words in the field of a visitor who is not known', async (setting) => {
+      const { chat } = await setting.visit();
+      await chat.launcher.waitFor();
+      await call(chat.page, 'open');
+      await call(chat.page, 'send', 'Words before a name');
+      await chat.host.getByLabel('Name').fill('Ada');
+      await chat.host.getByLabel('Email').fill('ada@shop.example');
+      await chat.button('Start chat').click();
+      await expect(chat.input.inputValue()).resolves.toBe('Words before a name');
+      expect(setting.arrived('Words before a name')).toHaveLength(0);
+    });
+  },
+  { widget: { preChat: 'required' } },
+);

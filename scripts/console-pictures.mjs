@@ -1,19 +1,13 @@
 // Takes the pictures of the console from a gateway that runs: node scripts/console-pictures.mjs
 // It starts one in a folder of its own, lets customers write for four minutes through its doors, signs
 // in with Chromium, and writes docs/pictures/console-*.png.
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
-import { build } from './build.mjs';
 import { Customers, OUTLET, SHOP } from './customers.mjs';
-import { DIST, ROOT } from './workspace.mjs';
+import { CHROMIUM, PICTURES, withGateway } from './picture-gateway.mjs';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const PICTURES = join(ROOT, 'docs/pictures');
 const OPERATORS = [
   { name: 'maria', password: 'the words of maria' },
   { name: 'jonas', password: 'the words of jonas' },
@@ -25,41 +19,13 @@ const EVERY_MS = 900;
 const WIDE = { width: 1280, height: 860 };
 const PUBLIC_URL = 'https://gateway.northwind.example';
 
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Resolves with the gateway's process and its ports once it is ready. */
-async function startGateway(dir) {
-  const [http, admin, smtp, platform] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
-  const listen = { host: '127.0.0.1' };
-  const config = {
-    dataDir: './data',
-    log: { level: 'error' },
-    smtp: { ...listen, port: smtp, hostname: 'mx.northwind.example' },
-    http: { ...listen, port: http, publicUrl: PUBLIC_URL },
-    admin: { ...listen, port: admin, operators: OPERATORS },
-    localPlatform: { port: platform },
-    shops: [SHOP, OUTLET],
-  };
-  writeFileSync(join(dir, 'sluice.json'), JSON.stringify(config, null, 2));
-  const args = [join(DIST, 'main.js'), 'serve', '--config', 'sluice.json'];
-  const stdio = ['ignore', 'ignore', 'inherit'];
-  const gateway = spawn(process.execPath, args, { cwd: dir, stdio });
-  let code;
-  gateway.once('exit', (status) => (code = status ?? 1));
-  const url = `http://127.0.0.1:${admin}`;
-  for (;;) {
-    if (code !== undefined) throw new Error(`the gateway ended with ${code}`);
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (answer?.ok) return { gateway, url, doors: { http, smtp, publicUrl: PUBLIC_URL } };
-    await pause(100);
-  }
-}
+const configure = () => ({
+  log: { level: 'error' },
+  smtp: { hostname: 'mx.northwind.example' },
+  http: { publicUrl: PUBLIC_URL },
+  admin: { operators: OPERATORS },
+  shops: [SHOP, OUTLET],
+});
 
 /** More chats than emails, more emails than texts, now more and now less. */
 async function fill(customers) {
@@ -190,28 +156,19 @@ async function takeOthers(browser, url, customers) {
   await close();
 }
 
-if (build() !== 0) process.exit(1);
 mkdirSync(PICTURES, { recursive: true });
-const dir = mkdtempSync(join(tmpdir(), 'sluice-pictures-'));
-let started;
-let browser;
-let customers;
-try {
-  started = await startGateway(dir);
-  const { url, doors } = started;
-  customers = new Customers(doors);
-  await fill(customers);
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  await takeOverviews(browser, url);
-  await takeLogin(browser, url);
-  await takeOthers(browser, url, customers);
-} finally {
-  customers?.close();
-  await browser?.close();
-  if (started !== undefined && started.gateway.exitCode === null) {
-    const ended = new Promise((resolve) => started.gateway.once('exit', resolve));
-    started.gateway.kill('SIGTERM');
-    await ended;
+await withGateway(configure, async ({ http, smtp, admin }) => {
+  const url = `http://127.0.0.1:${admin}`;
+  const customers = new Customers({ http, smtp, publicUrl: PUBLIC_URL });
+  let browser;
+  try {
+    await fill(customers);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    await takeOverviews(browser, url);
+    await takeLogin(browser, url);
+    await takeOthers(browser, url, customers);
+  } finally {
+    customers.close();
+    await browser?.close();
   }
-  rmSync(dir, { recursive: true, force: true });
-}
+});

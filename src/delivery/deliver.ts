@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { Intake } from '../intake/intake.ts';
 import type { Normalized, Normalizer } from '../intake/normalizer.ts';
@@ -12,7 +11,7 @@ import type { PlainCode } from '../domain/reasons.ts';
 import { readAnswer, Refused } from './answer.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';
-import { storedEvent } from './stored-event.ts';
+import { eventArrival } from '../intake/timeline-event.ts';
 import { submit } from './submit.ts';
 import { uploadAttachments } from './upload-attachments.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
@@ -151,18 +150,9 @@ async function acceptEvents(
   if (events.length === 0) return;
   await intake.accept(
     events.map((event, index) => {
-      const bytes = Buffer.from(JSON.stringify(event));
-      return {
-        shopId: entry.shopId,
-        channel: entry.channel,
-        kind: 'event' as const,
-        lane: `event/${entry.lane}`,
-        dedupKey: `event/${entry.id}/${index}`,
-        remoteId: `event:${randomUUID()}`,
-        meta: {},
-        raw: { kind: 'inline', bytes },
-        summary: storedEvent.summaryOf({}, bytes),
-      };
+      const { shopId, channel, lane } = entry;
+      const dedupKey = `event/${entry.id}/${index}`;
+      return eventArrival(event, { shopId, channel, lane, dedupKey });
     }),
   );
 }

@@ -62,6 +62,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     },
     {
       ...{ store: store.chat, signals: store.signals, blobs: store.spool.blobs },
+      conversations: store.spool,
       ...{ intake, clock, logger, metrics, openBudget: store.openBudget },
       clientIp: (request) => clientIp.value(request),
       replies: {

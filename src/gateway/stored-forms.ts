@@ -1,7 +1,7 @@
 import { storedChat } from '../channels/chat/stored.ts';
 import { storedEmail } from '../channels/email/stored.ts';
 import { storedSms } from '../channels/sms/stored.ts';
-import { storedEvent } from '../delivery/stored-event.ts';
+import { storedEvent } from '../intake/timeline-event.ts';
 import type { StoredFormReaders } from '../spool/stored-form.ts';
 
 const OF_CHANNELS = { email: storedEmail, sms: storedSms, web_chat: storedChat } as const;

@@ -23,7 +23,7 @@ import { TooManyVisitors } from './visitors.ts';
 
 export interface UploadParts extends Omit<
   SessionParts,
-  'intake' | 'inFlight' | 'onRefused' | 'signals'
+  'intake' | 'conversations' | 'inFlight' | 'onRefused' | 'signals'
 > {
   readonly blobs: BlobStore;
   readonly shops: ReadonlyMap<string, ChatShop>;

@@ -58,7 +58,7 @@ export interface ChatServerOptions {
 
 export interface ChatServerParts extends Pick<
   SessionParts,
-  'store' | 'signals' | 'intake' | 'clock' | 'logger' | 'metrics' | 'replies'
+  'store' | 'signals' | 'intake' | 'conversations' | 'clock' | 'logger' | 'metrics' | 'replies'
 > {
   readonly blobs: BlobStore;
   readonly openBudget: OpenBudget;
@@ -116,7 +116,7 @@ export class ChatServer {
   #maxPackets: number;
 
   constructor(options: ChatServerOptions, parts: ChatServerParts) {
-    const { store, signals, blobs, intake, clock, logger, metrics } = parts;
+    const { store, signals, blobs, intake, conversations, clock, logger, metrics } = parts;
     const { shops } = options;
     this.#parts = parts;
     this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
@@ -133,7 +133,18 @@ export class ChatServer {
     this.#recognition = recognition;
     this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
     this.#sessionParts = {
-      ...{ store, signals, intake, visitors, tokens, limits, clock, logger, metrics },
+      ...{
+        store,
+        signals,
+        intake,
+        conversations,
+        visitors,
+        tokens,
+        limits,
+        clock,
+        logger,
+        metrics,
+      },
       ...(parts.replies && { replies: parts.replies }),
       inFlight: this.#inFlight,
       onRefused: (connection) => {

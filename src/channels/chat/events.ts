@@ -10,6 +10,8 @@ export const UPLOAD_PATH = '/chat/uploads';
 export const MAX_TEXT = 8_000;
 /** The maximum number of files of a message, and of files waiting to be used. */
 export const MAX_FILES = 10;
+/** The maximum number of characters of the comment with a rating. */
+export const MAX_COMMENT = 1_000;
 export const MAX_FILE_BYTES = 25 * 1024 * 1024;
 /** The maximum number of lines of a `history` response. */
 export const MAX_HISTORY = 100;
@@ -112,6 +114,13 @@ export interface ProfileRequest {
   readonly email?: string | undefined;
 }
 
+/** Of the current conversation; one rating each. */
+export interface RateRequest {
+  /** From 1, bad, to 5, very good. */
+  readonly value: number;
+  readonly comment?: string | undefined;
+}
+
 export type PlainAck = { readonly ok: true } | Failure;
 
 /** `Socket<ServerToClientEvents, ClientToServerEvents>` of socket.io-client. */
@@ -127,6 +136,8 @@ export interface ClientToServerEvents {
   history: (request: HistoryRequest, ack?: (answer: HistoryAck) => void) => void;
   seen: (request: SeenRequest, ack?: (answer: PlainAck) => void) => void;
   profile: (request: ProfileRequest, ack?: (answer: PlainAck) => void) => void;
+  /** `busy` as long as the platform has no message of the conversation. */
+  rate: (request: RateRequest, ack?: (answer: PlainAck) => void) => void;
   new_conversation: (ack?: (answer: PlainAck) => void) => void;
 }
 

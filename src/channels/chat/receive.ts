@@ -1,14 +1,18 @@
 import * as z from 'zod/mini';
 import type { ShopId } from '../../domain/ids.ts';
-import type { ChatArrival } from '../../intake/intake.ts';
+import type { Arrival, ChatArrival } from '../../intake/intake.ts';
+import { eventArrival } from '../../intake/timeline-event.ts';
+import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import {
   type ErrorWord,
   type HistoryRequest,
+  MAX_COMMENT,
   MAX_FILES,
   MAX_TEXT,
   type MessageRequest,
   type ProfileRequest,
+  type RateRequest,
   type SeenRequest,
 } from './events.ts';
 import { REMOTE_ID_PREFIX, storedForm } from './stored.ts';
@@ -53,6 +57,11 @@ export const profileRequestSchema: Schema<ProfileRequest> = z.object({
   ),
 });
 
+export const rateRequestSchema: Schema<RateRequest> = z.object({
+  value: z.int().check(z.minimum(1), z.maximum(5)),
+  comment: z.optional(z.string().check(z.trim(), z.maxLength(MAX_COMMENT))),
+});
+
 /** A schema whose output has exactly the type in events.ts. */
 type Schema<Output> = z.ZodMiniType<Output>;
 
@@ -83,4 +92,32 @@ export function chatArrival(
     receivedAt: message.receivedAt,
     ...storedForm(visitor, message),
   };
+}
+
+const RATING_METRIC = 'chat_rating';
+
+/**
+ * The arrival of a visitor's rating of a conversation: a metric event on the conversation, because
+ * an anonymous visitor has no contact (API §4.1). Each conversation has one rating.
+ */
+export function ratingArrival(
+  { shopId, id, conversation, lane }: VisitorRecord,
+  { value, comment }: RateRequest,
+  conversationId: string,
+  at: number,
+): Arrival {
+  const key = `rating/${id}/${conversation}`;
+  const event: CreateEventRequest = {
+    name: `Chat rated ${value} of 5`,
+    ...(comment !== undefined && comment !== '' && { description: comment }),
+    event_time: new Date(at).toISOString(),
+    metric: {
+      metric_name: RATING_METRIC,
+      value,
+      deduping_key: REMOTE_ID_PREFIX + key,
+      metric_object_type: 'conversation',
+      metric_object_id: conversationId,
+    },
+  };
+  return eventArrival(event, { shopId, channel: 'web_chat', lane, dedupKey: key });
 }

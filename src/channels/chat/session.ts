@@ -7,6 +7,7 @@ import type { ShopId } from '../../domain/ids.ts';
 import type { ChatStore, JournalLine, VisitorRecord } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { Signals } from '../../spool/signals.ts';
+import type { Conversations } from '../../spool/spool.ts';
 import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
 import {
   type AttachmentInfo,
@@ -32,6 +33,8 @@ import {
   historyRequestSchema,
   messageRequestSchema,
   profileRequestSchema,
+  rateRequestSchema,
+  ratingArrival,
   seenRequestSchema,
 } from './receive.ts';
 import type { VisitorTokens } from './recognition.ts';
@@ -50,7 +53,8 @@ export type ChatSocket = Socket<Anything, ServerToClientEvents, Record<string, n
 export interface SessionParts {
   readonly store: ChatStore;
   readonly signals: Signals;
-  readonly intake: Pick<Intake, 'acceptChat'>;
+  readonly intake: Pick<Intake, 'accept' | 'acceptChat'>;
+  readonly conversations: Pick<Conversations, 'conversation'>;
   readonly visitors: Visitors;
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
@@ -76,6 +80,7 @@ type Ack<Answer> = (answer: Answer | Failure) => void;
 /** Without a limit, a store that hangs would exhaust the memory. */
 const MAX_IN_FLIGHT = 10_000;
 const RETRY_BUSY: Limited = { retryAfter: 1 };
+const RETRY_RATING: Limited = { retryAfter: 5 };
 /** The lines of one replay step. */
 const STEP_LINES = 100;
 /** Older lines are available through `history` only. */
@@ -185,6 +190,7 @@ export class ChatSession implements Tab {
     this.#onLimited('history', (payload) => this.#history(payload));
     this.#onLimited('seen', (payload) => this.#seen(payload));
     this.#onLimited('profile', (payload) => this.#profile(payload));
+    this.#onLimited('rate', (payload) => this.#rate(payload));
     this.#onLimited('new_conversation', () => this.#newConversation());
     const known = new Set<string | symbol>(this.#socket.eventNames());
     this.#socket.onAny((event: string, ...args: unknown[]) => {
@@ -347,6 +353,21 @@ export class ChatSession implements Tab {
       await visitors.label(record, { ...(name && { name }), ...(email && { email }) });
       return { ok: true };
     });
+  }
+
+  /** A duplicate is accepted and changes nothing. */
+  async #rate(payload: unknown): Promise<PlainAck> {
+    const request = rateRequestSchema.safeParse(payload).data;
+    const { store, conversations, intake, clock } = this.#parts;
+    const { shopId, visitorId } = this.#visitor;
+    // Read anew: another tab may have started a conversation.
+    const record = await store.visitor(shopId, visitorId);
+    if (request === undefined || record === undefined) return this.#refuse('invalid');
+    const { lane } = record;
+    const known = await conversations.conversation({ shopId, channel: 'web_chat', lane });
+    if (known === undefined) return this.#refuse('busy', RETRY_RATING);
+    await intake.accept([ratingArrival(record, request, known.id, clock())]);
+    return { ok: true };
   }
 
   #newConversation(): Promise<PlainAck> {

@@ -118,7 +118,8 @@ export class ChatGateway {
       {
         ...{ store: store.chat, signals: store.signals, blobs, clock, logger, metrics },
         openBudget: store.openBudget,
-        intake: options.intake?.(intake) ?? intake,
+        intake: { ...intake, ...options.intake?.(intake) },
+        conversations: store.spool,
         clientIp: options.clientIp ?? ((request) => request.socket.remoteAddress ?? ''),
       },
     );

@@ -1,6 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import type { CreateEventRequest } from '../platform-api/schemas.ts';
 import { parsedJson, type StoredFormReader, shownText } from '../spool/stored-form.ts';
+import type { Arrival } from './intake.ts';
 
-/** The stored form of a timeline event: its create-event request as JSON (`deliver.ts`). */
+/**
+ * The arrival of a timeline or metric event. It is stored and retried like a message, in a lane of
+ * its own, so that it never holds messages back.
+ */
+export function eventArrival(
+  event: CreateEventRequest,
+  { shopId, channel, lane, dedupKey }: Pick<Arrival, 'shopId' | 'channel' | 'lane' | 'dedupKey'>,
+): Arrival {
+  const bytes = Buffer.from(JSON.stringify(event));
+  return {
+    ...{ shopId, channel, dedupKey },
+    kind: 'event',
+    lane: `event/${lane}`,
+    remoteId: `event:${randomUUID()}`,
+    meta: {},
+    raw: { kind: 'inline', bytes },
+    summary: storedEvent.summaryOf({}, bytes),
+  };
+}
+
+/** The stored form of an event: its create-event request as JSON. */
 export const storedEvent: StoredFormReader = {
   summaryOf: (_meta, beginning) => {
     const event = parsedJson(beginning);

@@ -26,18 +26,27 @@ export function eraseJson(
   erased: Erased | undefined,
   shopName: ShopName,
 ): Record<string, unknown> {
+  const { others, ...own } = foundJson(found, shopName);
   return {
     erased: erased !== undefined,
-    found: {
-      shops: Object.fromEntries(byShop(found, shopName)),
-      notes: found.traces.notes.length,
-      platform: platformCounts(found),
-    },
+    ...own,
     ...(erased && {
       files: erased.files,
       inFlight: erased.inFlight.map(({ id }) => id),
       databases: erased.bytes,
     }),
+    others,
+  };
+}
+
+/** What is stored about the person, as counts, and which messages of others mention them. */
+export function foundJson(found: EraseFound, shopName: ShopName) {
+  return {
+    found: {
+      shops: Object.fromEntries(byShop(found, shopName)),
+      notes: found.traces.notes.length,
+      platform: platformCounts(found),
+    },
     others: {
       entries: found.mentions.map(({ id, shopId, channel, where }) => ({
         ...{ id, shop: shopName(shopId), channel, where },
@@ -52,15 +61,22 @@ export function eraseJson(
 
 /** For people: what would be or will be erased. */
 export function foundText(found: EraseFound, shopName: ShopName): string {
-  const lines: string[] = [];
-  for (const [shop, counts] of byShop(found, shopName)) lines.push(`${shop}: ${inWords(counts)}`);
+  const notes = found.traces.notes.length;
+  const lines = [
+    ...ownLines(found, shopName),
+    ...(notes > 0 ? [`notes on other people's messages, to be redacted: ${notes}`] : []),
+    ...(found.traces.optOuts.length > 0 ? ['opt-outs remain as keyed hashes'] : []),
+    ...(found.isUnfinished ? ['unfinished work of an earlier run'] : []),
+  ];
+  return lines.length === 0 ? 'Nothing is stored about this person.\n' : `${lines.join('\n')}\n`;
+}
+
+/** For people: the person's own data, a line for each shop and one for the embedded platform. */
+export function ownLines(found: EraseFound, shopName: ShopName): string[] {
+  const lines = [...byShop(found, shopName)].map(([shop, counts]) => `${shop}: ${inWords(counts)}`);
   const platform = platformCounts(found);
   const there = platform === undefined ? '' : listed(Object.entries(platform));
-  if (there !== '') lines.push(`embedded platform: ${there}`);
-  const notes = found.traces.notes.length;
-  if (notes > 0) lines.push(`notes on other people's messages, to be redacted: ${notes}`);
-  if (found.isUnfinished) lines.push('unfinished work of an earlier run');
-  return lines.length === 0 ? 'Nothing is stored about this person.\n' : `${lines.join('\n')}\n`;
+  return there === '' ? lines : [...lines, `embedded platform: ${there}`];
 }
 
 /** Other people's messages, which are kept. */
@@ -110,7 +126,7 @@ function byShop({ traces }: EraseFound, shopName: ShopName): Map<string, ShopCou
     const counts = of(shopId);
     counts.visitors += 1;
     counts.chatLines += lines;
-    counts.uploads += uploads;
+    counts.uploads += uploads.length;
   }
   for (const { shopId } of traces.conversations) of(shopId).conversations += 1;
   for (const { shopId } of traces.optOuts) of(shopId).optOuts += 1;
@@ -130,7 +146,7 @@ function inWords(counts: ShopCounts): string {
     ['chat lines', counts.chatLines],
     ['uploads', counts.uploads],
     ['remembered conversations', counts.conversations],
-    ['opt-outs (kept as a keyed hash)', counts.optOuts],
+    ['opt-outs', counts.optOuts],
   ]);
 }
 

@@ -5,20 +5,16 @@ import { counted } from '../runtime/amounts.ts';
 import type { RawForm } from '../spool/entry.ts';
 import type { FoundEntry } from '../spool/entry-index.ts';
 import { oldestFirst } from './each-found.ts';
-import { UsageError, CommandFailed } from './exit-codes.ts';
+import { UsageError } from './exit-codes.ts';
 import { exportLine } from './queue-entry.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { fromLine, MboxQuote } from './mbox-lines.ts';
 import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
+import { type Output, withFile } from './output-file.ts';
 import { progressOf } from './progress.ts';
 import { filterOf, type FilterOptions } from './queue-filter.ts';
 import { note, type Terminal } from './terminal.ts';
-import { randomBytes } from 'node:crypto';
-import { open, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { durableFiles } from '../runtime/durable-files.ts';
-import { isSystemError } from '../runtime/error-code.ts';
 
 export interface ExportOptions extends FilterOptions {
   readonly format: 'mbox' | 'jsonl';
@@ -164,58 +160,13 @@ function printResult(
   );
 }
 
-/** The destination of a long result. */
-interface Output {
-  write(bytes: Uint8Array): Promise<void>;
-}
-
-/**
- * Writes a file that has its name only when it is complete, readable by its owner only; without a
- * name, writes to standard output.
- * @throws {UsageError} the name is that of a folder, a pipe or a device
- * @throws {CommandFailed} the file cannot be written
- */
-async function withOutput<T>(
+/** Writes to a file, or without a name to standard output. */
+async function withOutput(
   file: string | undefined,
   terminal: Terminal,
-  work: (output: Output) => Promise<T>,
-): Promise<T> {
-  if (file === undefined) {
-    terminal.exitOnClosedPipe?.();
-    return work({ write: (bytes) => terminal.outBytes(bytes) });
-  }
-  // Renaming would replace /dev/null with a file.
-  const there = await stat(file).catch(() => undefined);
-  if (there !== undefined && !there.isFile()) {
-    throw new UsageError(`${file} is not a file: without --output the result is printed`);
-  }
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.part`;
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      const result = await work({
-        write: async (bytes) => {
-          for (let at = 0; at < bytes.length;) {
-            at += (await handle.write(bytes, at)).bytesWritten;
-          }
-        },
-      });
-      await durableFiles.syncNew(handle);
-      await handle.close();
-      await durableFiles.rename(temporary, file);
-      return result;
-    } finally {
-      await handle.close().catch(() => undefined);
-    }
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw isSystemError(error) ? await explained(error, file) : error;
-  }
-}
-
-async function explained(error: NodeJS.ErrnoException, file: string): Promise<CommandFailed> {
-  const folder = await stat(dirname(file)).catch(() => undefined);
-  const why =
-    folder?.isDirectory() === true ? (error.code ?? error.message) : 'the folder does not exist';
-  return new CommandFailed(`${file} cannot be written: ${why}`, { cause: error });
+  work: (output: Output) => Promise<void>,
+): Promise<void> {
+  if (file !== undefined) return withFile(file, work);
+  terminal.exitOnClosedPipe?.();
+  return work({ write: (bytes) => terminal.outBytes(bytes) });
 }

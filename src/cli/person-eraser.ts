@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
 import { PlatformEraser, type PlatformPlan } from '../local-platform/erase.ts';
+import { contentsOf, type PlatformContent } from '../local-platform/export.ts';
 import type { ErasedPerson } from '../local-platform/store/erase-rows.ts';
 import type {
   Eraser,
@@ -68,7 +69,7 @@ export class PersonEraser {
    */
   static open({ dataDir, shops }: CompleteConfig, spool: Eraser): PersonEraser {
     try {
-      const platform = PlatformEraser.open(join(dataDir, 'platform'));
+      const platform = PlatformEraser.open(platformDir(dataDir));
       return new PersonEraser(
         dataDir,
         spool,
@@ -131,6 +132,12 @@ export class PersonEraser {
     };
   }
 
+  /** What is found on the embedded platform, for an export. */
+  platformContents({ platform }: EraseFound): Iterable<PlatformContent> {
+    if (platform === undefined || this.#platform === undefined) return [];
+    return contentsOf(this.#platform.db, platformDir(this.#dataDir), platform);
+  }
+
   /**
    * Erases until nothing more is found.
    * @throws the signal's reason, between two steps; the next run finds what is left
@@ -179,6 +186,8 @@ export class PersonEraser {
     return plan !== undefined && !isNothingOf(plan);
   }
 }
+
+const platformDir = (dataDir: string): string => join(dataDir, 'platform');
 
 export const isNothing = (traces: Traces): boolean =>
   Object.values(traces).every((part: readonly unknown[]) => part.length === 0);

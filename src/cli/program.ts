@@ -11,6 +11,7 @@ import {
   registerAudit,
   registerBackup,
   registerErase,
+  registerExport,
   registerExplain,
   registerIngest,
   registerMigrate,
@@ -107,6 +108,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
 
   registerBackup(program, terminal, events);
   registerErase(program, terminal, events);
+  registerExport(program, terminal, events);
   registerMigrate(program, terminal, events);
   registerPlatform(program, terminal);
   registerCompletion(program, terminal);

@@ -25,7 +25,7 @@ export interface ShowOptions {
   readonly raw?: true;
 }
 
-interface Shown {
+export interface Shown {
   readonly entry: Entry;
   readonly summary: EntrySummary | undefined;
   readonly shop: string;
@@ -53,7 +53,8 @@ export async function showEntry(
   });
 }
 
-async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
+/** Reads what is shown of an entry. */
+export async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
   const { spool, index, operator, shopName } = open;
   const [timeline, summaries, record] = await Promise.all([
     spool.timeline(entry.id),
@@ -80,7 +81,7 @@ async function writeRaw(open: OpenSpool, entry: Entry, terminal: Terminal): Prom
   for await (const part of rawParts(open, raw)) await terminal.outBytes(part);
 }
 
-async function* rawParts(open: OpenSpool, raw: RawForm): AsyncGenerator<Buffer> {
+export async function* rawParts(open: OpenSpool, raw: RawForm): AsyncGenerator<Buffer> {
   if (raw.kind === 'inline') yield Buffer.from(raw.bytes);
   // A stream without an encoding yields buffers.
   else for await (const chunk of open.spool.blobs.read(raw.blob)) yield chunk as Buffer;
@@ -100,7 +101,8 @@ async function trimmed({ operator }: OpenSpool, { id }: Entry): Promise<string> 
   return `${printable(record.trimmed).trimEnd()}\n`;
 }
 
-function json({ entry, summary, shop, timeline, record }: Shown): string {
+/** An entry for programs, with its timeline and what was submitted. */
+export function json({ entry, summary, shop, timeline, record }: Shown): string {
   const steps = timeline.map((step) => ({ ...step, at: iso(step.at) }));
   const known =
     summary === undefined ? entryJson(entry, shop) : foundJson({ entry, summary }, shop);

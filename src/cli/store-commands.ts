@@ -9,6 +9,7 @@ import type { ExplainOptions } from './explain-email.ts';
 import type { IngestOptions } from './ingest-files.ts';
 import type { BackupOptions } from './backup-folder.ts';
 import type { EraseOptions } from './erase-stored.ts';
+import type { ExportPersonOptions } from './export-person.ts';
 import type { MigrateOptions } from './migrate-store.ts';
 import type { ReloadOptions } from './reload-gateway.ts';
 import type { StatusOptions } from './show-status.ts';
@@ -234,5 +235,31 @@ export function registerErase(program: Command, terminal: Terminal, events: Proc
     .action(async (options: EraseOptions, command: Command) => {
       const { eraseStored } = await import('./erase-stored.ts');
       await eraseStored(options, command, terminal, events);
+    });
+}
+
+/** `export`: writes what is stored about a person into an archive. */
+export function registerExport(program: Command, terminal: Terminal, events: ProcessEvents): void {
+  program
+    .command('export')
+    .description('writes what is stored about a person into a ZIP file')
+    .requiredOption('--address <address>', 'email address, number, or chat visitor')
+    .option('--shop <name>', 'only data of this shop')
+    .option('-o, --output <file>', 'a new file; by default sluice-export-<time>.zip in this folder')
+    .option('--json', 'for programs: one JSON object')
+    .addHelpText(
+      'after',
+      '\nThe archive has what `sluice erase` with the same address would remove: messages as they came,\n' +
+        'their files and timelines, chats, and the tickets and replies of the embedded platform, with a\n' +
+        'README.txt. Messages of other people that mention the person are listed and left out. The\n' +
+        'command works with or without a running gateway, and changes nothing.\n' +
+        '\nExamples:\n  $ sluice export --address ann@example.com\n' +
+        '  $ sluice export --address "+1 (415) 555-2671" --shop acme --output ann.zip --json\n' +
+        '\nExit codes:\n  0  the archive is written\n  1  nothing is stored about the person, or the archive could not be written\n' +
+        '  2  the command line is invalid, or the file exists already',
+    )
+    .action(async (options: ExportPersonOptions, command: Command) => {
+      const { exportPerson } = await import('./export-person.ts');
+      await exportPerson(options, command, terminal, events);
     });
 }

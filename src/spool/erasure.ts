@@ -1,5 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId, VisitorId } from '../domain/ids.ts';
+import type { UploadRecord } from './chat-store.ts';
 import type { EntryKind, EntryMeta, TimelineStep } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 
@@ -38,13 +39,16 @@ export interface TracedEntry {
   readonly state: EntryState;
 }
 
+export type TracedUpload = Pick<UploadRecord, 'id' | 'name' | 'type' | 'size' | 'blob'>;
+
 export interface TracedVisitor {
   readonly no: number;
   readonly id: VisitorId;
   readonly shopId: ShopId;
   /** Number of lines of chat history. */
   readonly lines: number;
-  readonly uploads: number;
+  /** The files that they uploaded, used by a message or not. */
+  readonly uploads: readonly TracedUpload[];
 }
 
 export interface TracedLane {

@@ -165,6 +165,16 @@ test('an erasure ends between two steps, says so, and is finished by the next', 
   expect(await anns()).toBe(0);
 });
 
+test('an export of a person that is broken off leaves no half of an archive', async () => {
+  await acceptAnns();
+  const args = ['export', '--address', ANN, '--output', join(dir, 'ann.zip')];
+  const { code, stderr } = await sluice(args, new Impatient('SIGINT', 2));
+  expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted\n' });
+  expect(readdirSync(dir)).toEqual(['data']);
+  const { stdout } = await sluice(['audit', '--jsonl'], new Impatient('none'));
+  expect(JSON.parse(stdout)).toMatchObject({ action: 'export', outcome: 'not completed' });
+});
+
 test('one Ctrl-C that arrives twice is one', async () => {
   const events = new Impatient('none');
   const work = (signal: AbortSignal) => {

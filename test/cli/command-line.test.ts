@@ -80,6 +80,7 @@ test('the commands', () => {
     'sluice send chat',
     'sluice backup',
     'sluice erase',
+    'sluice export',
     'sluice migrate',
     'sluice platform',
     'sluice platform tickets',

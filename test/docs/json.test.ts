@@ -87,6 +87,7 @@ test.each([
   ['ingest', ['ingest', join(dir.path, 'one.eml'), '--dry-run'], []],
   ['backup', ['backup', join(dir.path, 'copy')], []],
   ['erase', ['erase', '--address', 'nobody@x.example', '--yes'], []],
+  ['export', ['export', '--address', 'nobody@x.example'], []],
 ])('the fields of %s are those of the page', async (section, args, more) => {
   const fields = await printed(...args);
   expect(fields.length).toBeGreaterThan(1);

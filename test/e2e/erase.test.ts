@@ -1,21 +1,25 @@
-import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import nodemailer from 'nodemailer';
-import { runCli } from '../../src/cli/run.ts';
 import { laneOf } from '../../src/channels/sms/receive.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { asShopId } from '../../src/domain/ids.ts';
-import { captureTerminal } from '../support/capture-terminal.ts';
-import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
 import { filesWith } from '../support/erased-scan.ts';
-import { ACME, CHAT_KEY, INBOX } from '../support/gateway-config.ts';
-import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
+import { ACME, INBOX } from '../support/gateway-config.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { entriesOf, waitForEntries } from '../support/spool-beside.ts';
-import { tempDir } from '../support/temp-dir.ts';
+import {
+  aGateway,
+  ANN,
+  annAndBob,
+  annsMail,
+  BOB,
+  CANARY,
+  command,
+  delivered,
+  outbox,
+  send,
+} from '../support/person-scene.ts';
 import {
   ACCOUNT_SID,
   mediaPath,
@@ -25,11 +29,6 @@ import {
   THEIR_NUMBER,
 } from '../support/twilio-stand-in.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-const ANN = 'ann.lee@example.com';
-const BOB = 'bob@elsewhere.example';
-const CANARY = 'canary-of-anns-own-words';
-const NO_ARGUMENTS = { on: () => undefined, off: () => undefined };
 
 interface Report {
   readonly erased: boolean;
@@ -43,126 +42,12 @@ interface Report {
   };
 }
 
-async function erase(dataDir: string, ...args: string[]) {
-  const terminal = captureTerminal();
-  const line = ['erase', ...args, '--config', join(dataDir, 'gateway.json')];
-  const code = await runCli(line, terminal, NO_ARGUMENTS as never);
-  return { code, out: terminal.stdout(), err: terminal.stderr() };
-}
+const erase = (dataDir: string, ...args: string[]) => command(dataDir, 'erase', ...args);
 
 async function eraseJson(dataDir: string, address: string, ...more: string[]): Promise<Report> {
   const { code, out, err } = await erase(dataDir, '--address', address, '--json', ...more);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out) as Report;
-}
-
-/** As a mail program makes it: base64 body and file, so large that it is a file of its own. */
-const annsMail = () => {
-  const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/.{76}/g, '$&\r\n');
-  return [
-    `From: Ann Lee <${ANN}>`,
-    `To: ${INBOX}`,
-    `Cc: Bob <${BOB}>`,
-    `Subject: My order, ${CANARY}`,
-    'Message-ID: <one@example.com>',
-    'Date: Tue, 21 Apr 2026 09:30:00 +0000',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/mixed; boundary=b',
-    '',
-    '--b',
-    'Content-Type: text/plain; charset=utf-8',
-    'Content-Transfer-Encoding: base64',
-    '',
-    base64(`Where is my order? Write to ${ANN}, ${CANARY}.`),
-    '--b',
-    'Content-Type: text/plain; name="list.txt"',
-    'Content-Disposition: attachment; filename="list.txt"',
-    'Content-Transfer-Encoding: base64',
-    '',
-    base64(`${CANARY} ${ANN}\n`.repeat(4000)),
-    '--b--',
-    '',
-  ].join('\r\n');
-};
-
-/** Somebody else's: Ann is in Cc, and quoted within base64. */
-const bobsMail = () =>
-  [
-    `From: Bob <${BOB}>`,
-    `To: ${INBOX}`,
-    `Cc: ${ANN}`,
-    'Subject: What Ann wrote',
-    'Message-ID: <two@elsewhere.example>',
-    'Date: Tue, 21 Apr 2026 10:30:00 +0000',
-    'MIME-Version: 1.0',
-    'Content-Type: text/plain; charset=utf-8',
-    'Content-Transfer-Encoding: base64',
-    '',
-    Buffer.from(`What are your opening hours?\n\nShe is at ${ANN}.\n`).toString('base64'),
-    '',
-  ].join('\r\n');
-
-async function send(gateway: RunningGateway, from: string, raw: string): Promise<void> {
-  const transport = nodemailer.createTransport({
-    ...{ host: '127.0.0.1', port: gateway.smtpPort, tls: { rejectUnauthorized: false } },
-  });
-  await transport.sendMail({ envelope: { from, to: [INBOX] }, raw });
-  transport.close();
-}
-
-/** Starts, and can be stopped and started again: ends with the test. */
-async function aGateway(twilioUrl?: string) {
-  const dir = tempDir();
-  ends(() => dir.remove());
-  const choices = { dataDir: dir.path, ...(twilioUrl !== undefined && { twilioUrl }) };
-  const running = { gateway: await startGateway(choices) };
-  ends(() => running.gateway.stop());
-  return {
-    dataDir: dir.path,
-    running,
-    restart: async () => {
-      await running.gateway.stop();
-      running.gateway = await startGateway(choices);
-    },
-  };
-}
-
-const delivered = (dataDir: string, count: number) =>
-  waitForEntries(
-    dataDir,
-    `${count} delivered entries`,
-    (entries) => entries.length === count && entries.every(({ state }) => state === 'delivered'),
-  );
-
-const outbox = (dataDir: string) => readdirSync(join(dataDir, 'platform', 'outbox'));
-
-/** Email and chat of Ann, a mail of Bob's that names her, all answered by the agent. */
-async function annAndBob(gateway: RunningGateway, dataDir: string) {
-  await send(gateway, ANN, annsMail());
-  await send(gateway, BOB, bobsMail());
-  const visitor = await ChatClient.connect({ url: gateway.httpUrl, auth: { key: CHAT_KEY } });
-  await visitor.profile({ name: 'Ann', email: ANN });
-  const uploaded = await visitor.upload({
-    name: `${CANARY}.txt`,
-    type: 'text/plain',
-    bytes: Buffer.from(`${CANARY} ${ANN}`),
-  });
-  const { id: upload } = (await uploaded.json()) as { id: string };
-  const messageId = randomUUID();
-  const say = `How can I return my shoes? ${CANARY} ${ANN}`;
-  expect(await visitor.send(say, { id: messageId, uploads: [upload] })).toMatchObject({ ok: true });
-  await delivered(dataDir, 3);
-  await waitFor(
-    'the answer in the chat',
-    () => visitor.messages.some(({ from }) => from === 'agent'),
-    50,
-  );
-  await waitFor(
-    'two answers in the outbox',
-    () => outbox(dataDir).filter((name) => name.endsWith('.eml')).length === 2,
-    50,
-  );
-  return { visitor, messageId, say };
 }
 
 test('a person is erased beside a running gateway: nothing is left but in the mail of others', async () => {
@@ -228,7 +113,7 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
   const medium = mediaPath(sid, mediaSid(1));
   const vcard = `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${CANARY}\r\nTEL:${THEIR_NUMBER}\r\nEND:VCARD\r\n`;
   twilio.script(medium, { status: 200, headers: { 'Content-Type': 'text/vcard' }, body: vcard });
-  const { dataDir, running, restart } = await aGateway(twilio.baseUrl);
+  const { dataDir, running, restart } = await aGateway({ twilioUrl: twilio.baseUrl });
   const mms = {
     ...{ MessageSid: sid, Body: `Where is my order? ${CANARY}`, NumMedia: '1' },
     ...{ MediaContentType0: 'text/vcard', MediaUrl0: twilio.baseUrl + medium },

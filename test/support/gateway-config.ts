@@ -71,6 +71,8 @@ export interface Ports {
 
 export interface ConfigChoices {
   readonly dataDir: string;
+  /** The PostgreSQL database that is the store; without one, the data folder is. */
+  readonly spoolUrl?: string;
   /** The platform's base URL; without one, the embedded platform. */
   readonly platformUrl?: string;
   readonly twilioUrl?: string;
@@ -120,6 +122,7 @@ export function gatewayConfig(choices: ConfigChoices) {
   return {
     dataDir: choices.dataDir,
     ...(choices.stopDelay !== undefined && { stopDelay: choices.stopDelay }),
+    ...(choices.spoolUrl !== undefined && { spool: { url: choices.spoolUrl } }),
     log: { level: 'info', format: 'json' },
     smtp: {
       ...{ host, port: ports.smtp, hostname: 'mx.acme.example' },

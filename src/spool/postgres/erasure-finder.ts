@@ -249,7 +249,9 @@ const MERGED = `
   )
   SELECT no, id, shop AS "shopId",
     (SELECT count(*) FROM journal WHERE journal.visitor = their.no) AS lines,
-    (SELECT count(*) FROM upload WHERE upload.shop = their.shop AND upload.visitor = their.id) AS uploads
+    (SELECT coalesce(json_agg(json_build_object('id', upload.id, 'name', name, 'type', type, 'size', size,
+      'blob', blob) ORDER BY at, upload.id), '[]') FROM upload
+      WHERE upload.shop = their.shop AND upload.visitor = their.id) AS uploads
   FROM their ORDER BY no`;
 
 interface LaneRow {

@@ -1,5 +1,5 @@
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
-import type { Person, TracedVisitor } from '../erasure.ts';
+import type { Person, TracedUpload, TracedVisitor } from '../erasure.ts';
 import type { Db } from './database.ts';
 
 /** Rows per query: while a read is open, the WAL of a running gateway cannot be reset. */
@@ -39,7 +39,7 @@ export function findVisitors(db: Db, person: Person, shopId?: ShopId): TracedVis
     }
   }
   follow(db, theirs, joined);
-  return count(db, [...theirs.values()]);
+  return traced(db, [...theirs.values()]);
 }
 
 /** Adds visitors that were merged into or from one of them, until none is left. */
@@ -61,16 +61,16 @@ function follow(db: Db, theirs: Map<string, Row>, joined: readonly Row[]): void 
   }
 }
 
-function count(db: Db, rows: readonly Row[]): TracedVisitor[] {
+function traced(db: Db, rows: readonly Row[]): TracedVisitor[] {
   const lines = db.prepare<[number], { n: number }>(
     `SELECT count(*) AS n FROM journal WHERE visitor = ?`,
   );
-  const uploads = db.prepare<[string, string], { n: number }>(
-    `SELECT count(*) AS n FROM uploads WHERE shop = ? AND visitor = ?`,
+  const uploads = db.prepare<[string, string], TracedUpload>(
+    `SELECT id, name, type, size, blob FROM uploads WHERE shop = ? AND visitor = ? ORDER BY at, id`,
   );
   return rows.map(({ no, id, shop }) => ({
     ...{ no, id, shopId: shop },
     lines: lines.get(no)?.n ?? 0,
-    uploads: uploads.get(shop, id)?.n ?? 0,
+    uploads: uploads.all(shop, id),
   }));
 }

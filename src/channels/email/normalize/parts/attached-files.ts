@@ -3,7 +3,9 @@ import { parseHeaderBlock } from '../../header-block.ts';
 import type { AttachedFile } from '../job.ts';
 import { decodeParameter } from '../head/encoded-words.ts';
 import { readSubject } from '../head/header-values.ts';
-import type { Leaf } from './read-parts.ts';
+import { sortParts } from './body-parts.ts';
+import type { ScratchFolder } from './collect-part.ts';
+import { type Leaf, readParts } from './read-parts.ts';
 import { signatureOf } from '../../../../runtime/file-kind.ts';
 import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
 
@@ -35,6 +37,19 @@ export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
     size: content.size,
     source: content.content,
   };
+}
+
+/**
+ * The attachments of a message that need not be read for its text.
+ * @param source opens the raw message, once for each reading
+ * @throws the errors of reading the source or writing scratch files
+ */
+export async function readAttachments(
+  source: () => AsyncIterable<Uint8Array>,
+  scratch: ScratchFolder,
+): Promise<readonly AttachedFile[]> {
+  const { root, leaves } = await readParts(source, scratch);
+  return attachedFiles(sortParts(root, leaves).attachments, undefined);
 }
 
 /** The message itself, attached if it could not be read completely. */

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chatRaw } from '../channels/chat/stored.ts';
+import { readAttachments, safeFileName } from '../channels/email/normalize/parts/attached-files.ts';
+import { removeScratch, ScratchFolder } from '../channels/email/normalize/parts/collect-part.ts';
+import type { AttachedFile } from '../channels/email/normalize/job.ts';
+import type { BlobName } from '../domain/ids.ts';
+import type { Entry, RawForm } from '../spool/entry.ts';
+import type { TracedEntry, TracedUpload, TracedVisitor } from '../spool/erasure.ts';
+import { minuteInWords } from '../runtime/amounts.ts';
+import { type FoundPerson, withRemotePlatform } from './find-person.ts';
+import type { OpenSpool } from './open-spool.ts';
+import { iso } from './queue-entry.ts';
+import { gather, json, rawParts } from './show-entry.ts';
+import type { Archive } from './zip-file.ts';
+
+const README = (writtenAt: string, remote: readonly string[]): string =>
+  `This archive contains what this support system stored about one person on ${writtenAt}.
+
+entries/        Each message of the person that the system received: an email, a text message or a
+                chat message. The folder's name begins with the day on which it arrived.
+  entry.json    When it arrived, from whom, what became of it step by step (timeline), and the
+                request that was submitted to the support desk (record).
+  message.eml   An email exactly as it arrived. Any mail program opens it.
+  message.json  A text message as the telephone provider sent it, a chat message, or a notice.
+                Messages that are older than the system keeps them have none.
+  files/        The files of the message. Pictures of a text message are in platform/files.
+chat/           Each visitor of the chat who is the person.
+  visitor.json  Name and address as the person or the shop gave them.
+  lines.json    The whole chat, the answers included.
+  files/        Files that were uploaded and never sent.
+conversations.json  Which conversation of the support desk continues which thread.
+opt-outs.json   Numbers that no text messages are sent to, as the person asked.
+platform/       The built-in support desk.
+  contacts.json       The person's contacts.
+  conversations.json  Their conversations, with tickets.
+  messages.json       Their messages, the answers, and notes of the staff about them.
+  events.json         The contacts' timelines.
+  texts.json          Text messages that were sent to them.
+  emails/             Emails that were sent to them.
+  files/              Files of the messages; the folder is the file's id in messages.json.
+
+Files and folders without content are left out. Files whose names end in .json open in any text
+editor or browser. Times without a zone are in UTC; large numbers named "at" are milliseconds since
+1970-01-01.
+
+Not in this archive: messages of other people that mention the person; data in backups; ${
+    remote.length === 0
+      ? 'and data that other\nsystems have received.'
+      : `and the data\nof the separate support desk of ${remote.join(', ')}.`
+  }
+`;
+
+/** Lines of a chat that are read at once. */
+const LINES_AT_ONCE = 500;
+
+export interface ArchiveContents {
+  readonly files: number;
+  /** Paths in the archive of files that are not stored any more. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Writes what was found about a person into an archive. Entries that are swept meanwhile are left
+ * out.
+ * @throws the errors of reading the stores and of the archive
+ * @throws the signal's reason, between two files
+ */
+export async function writePerson(
+  open: OpenSpool,
+  person: FoundPerson,
+  archive: Archive,
+  signal: AbortSignal,
+): Promise<ArchiveContents> {
+  const writer = new PersonArchive(open, archive, signal);
+  const { traces } = person.found;
+  await writer.text(
+    'README.txt',
+    README(minuteInWords(Date.now()), withRemotePlatform(open.config)),
+  );
+  for (const entry of traces.entries) await writer.entry(entry);
+  for (const visitor of traces.visitors) await writer.visitor(visitor);
+  await writer.records('conversations.json', conversationsOf(open, person));
+  await writer.records(
+    'opt-outs.json',
+    traces.optOuts.map(({ shopId, channel, lane }) => ({
+      ...{ shop: open.shopName(shopId), channel, lane },
+    })),
+  );
+  for (const part of person.eraser.platformContents(person.found)) {
+    if ('records' in part) await writer.records(`platform/${part.name}.json`, part.records);
+    else {
+      const path = `platform/${part.name}/${fileName(part.original)}`;
+      if (existsSync(part.file)) await writer.file(path, () => createReadStream(part.file));
+      else writer.missing.push(path);
+    }
+  }
+  return writer.contents;
+}
+
+async function* conversationsOf(
+  { spool, shopName }: OpenSpool,
+  { found }: FoundPerson,
+): AsyncGenerator<object> {
+  for (const lane of found.traces.conversations) {
+    const conversation = await spool.conversation(lane);
+    yield { shop: shopName(lane.shopId), channel: lane.channel, lane: lane.lane, ...conversation };
+  }
+}
+
+class PersonArchive {
+  readonly #open: OpenSpool;
+  readonly #archive: Archive;
+  readonly #signal: AbortSignal;
+  /** Paths of files that are not stored any more. */
+  readonly missing: string[] = [];
+  /** Uploads are named by the entry that used them and by their visitor. */
+  readonly #written = new Set<BlobName>();
+  #files = 0;
+
+  constructor(open: OpenSpool, archive: Archive, signal: AbortSignal) {
+    this.#open = open;
+    this.#archive = archive;
+    this.#signal = signal;
+  }
+
+  get contents(): ArchiveContents {
+    return { files: this.#files, missing: this.missing };
+  }
+
+  /** @param open begins to read the content */
+  async file(path: string, open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+    this.#signal.throwIfAborted();
+    await this.#archive.add(path, open());
+    this.#files += 1;
+  }
+
+  text(path: string, text: string): Promise<void> {
+    return this.file(path, () => [Buffer.from(text)]);
+  }
+
+  /** A JSON array; no file if it is empty. */
+  async records(path: string, records: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
+    const parts = jsonArray(records);
+    const first = await parts.next();
+    if (first.done === true) return;
+    await this.file(path, () => withFirst(first.value, parts));
+  }
+
+  async entry({ id }: TracedEntry): Promise<void> {
+    const { spool } = this.#open;
+    const entry = await spool.get(id);
+    if (entry === undefined) return;
+    const folder = `entries/${iso(entry.receivedAt).slice(0, 10)}-${entry.channel}-${id}`;
+    await this.text(`${folder}/entry.json`, json(await gather(this.#open, entry)));
+    const raw = await spool.raw(id);
+    if (raw === undefined) return;
+    const isEmail = entry.channel === 'email' && entry.kind === 'message';
+    const path = `${folder}/message.${isEmail ? 'eml' : 'json'}`;
+    if (raw.kind === 'file' && !(await this.#isThere(raw.blob, path))) return;
+    await this.file(path, () => rawParts(this.#open, raw));
+    if (isEmail) await this.#attachments(folder, raw);
+    else if (isChat(entry)) await this.#uploads(folder, await wholeOf(this.#open, raw));
+  }
+
+  async #attachments(folder: string, raw: RawForm): Promise<void> {
+    const scratch = new ScratchFolder(join(tmpdir(), `sluice-export-${randomUUID()}`));
+    try {
+      const files = await readAttachments(() => rawParts(this.#open, raw), scratch);
+      for (const [index, file] of files.entries()) {
+        const path = `${folder}/files/${index + 1}-${fileName(file.name)}`;
+        await this.file(path, () => contentOf(file));
+      }
+    } finally {
+      await removeScratch(scratch.path);
+    }
+  }
+
+  async #uploads(folder: string, raw: Uint8Array): Promise<void> {
+    for (const upload of chatRaw(raw).uploads) await this.#upload(folder, upload);
+  }
+
+  async #upload(folder: string, { id, name, blob }: TracedUpload): Promise<void> {
+    if (this.#written.has(blob)) return;
+    this.#written.add(blob);
+    const path = `${folder}/files/${fileName(id)}-${fileName(name)}`;
+    if (await this.#isThere(blob, path)) {
+      await this.file(path, () => this.#open.spool.blobs.read(blob));
+    }
+  }
+
+  async #isThere(blob: BlobName, path: string): Promise<boolean> {
+    const isThere = await this.#open.spool.blobs.exists(blob);
+    if (!isThere) this.missing.push(path);
+    return isThere;
+  }
+
+  async visitor({ id, shopId, uploads }: TracedVisitor): Promise<void> {
+    const folder = `chat/${fileName(id)}`;
+    const visitor = await this.#open.chat.visitor(shopId, id);
+    if (visitor === undefined) return;
+    await this.records(`${folder}/visitor.json`, [
+      { shop: this.#open.shopName(shopId), ...visitor },
+    ]);
+    await this.records(`${folder}/lines.json`, this.#lines(visitor));
+    for (const upload of uploads) await this.#upload(folder, upload);
+  }
+
+  async *#lines({ shopId, id }: Pick<TracedVisitor, 'shopId' | 'id'>): AsyncGenerator<object> {
+    for (let after = 0; ;) {
+      const lines = await this.#open.chat.linesAfter(shopId, id, after, LINES_AT_ONCE);
+      for (const line of lines) yield { ...line, at: iso(line.at) };
+      const last = lines.at(-1);
+      if (last === undefined) return;
+      after = last.seq;
+    }
+  }
+}
+
+const isChat = ({ channel, kind }: Entry): boolean => channel === 'web_chat' && kind === 'message';
+
+/** Only of a form that is small. */
+async function wholeOf(open: OpenSpool, raw: RawForm): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of rawParts(open, raw)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** A message that is read as a stream has all its parts in memory or in the scratch folder. */
+function contentOf({ source }: AttachedFile): AsyncIterable<Uint8Array> | Uint8Array[] {
+  if (source.kind === 'bytes') return [source.bytes];
+  if (source.kind === 'file') return createReadStream(source.path);
+  throw new Error(`an attachment is ${source.kind}`);
+}
+
+/** A name from outside as one part of a path. */
+const fileName = (name: string): string => {
+  const extension = /\.([a-z0-9]{1,16})$/i.exec(name)?.[1] ?? '';
+  return safeFileName(name, { mime: 'application/octet-stream', extension }, 'file');
+};
+
+async function* jsonArray(
+  records: Iterable<unknown> | AsyncIterable<unknown>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let before = '[\n';
+  for await (const record of records) {
+    yield Buffer.from(before + JSON.stringify(record, null, 2));
+    before = ',\n';
+  }
+  if (before !== '[\n') yield Buffer.from('\n]\n');
+}
+
+async function* withFirst(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}

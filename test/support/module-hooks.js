@@ -10,5 +10,7 @@ export async function resolve(specifier, context, nextResolve) {
   const { search } = new URL(context.parentURL ?? 'file:');
   if (specifier === '@jest/globals') return { url: GLOBALS + search, shortCircuit: true };
   const found = await nextResolve(specifier, context);
+  // @actions/workflow-parser is written for bundlers, which import JSON without its type.
+  if (found.url.endsWith('.min.json')) return { ...found, importAttributes: { type: 'json' } };
   return found.url.startsWith(TESTS) ? { ...found, url: found.url + search } : found;
 }

@@ -18,10 +18,10 @@ export interface Page {
   }[];
 }
 
-/** The README and everything under `docs/`. */
+/** The pages at the top and everything under `docs/`. */
 export function pages(): Page[] {
   const below = readdirSync('docs', { recursive: true, encoding: 'utf8' });
-  const files = ['README.md', ...below.map((file) => join('docs', file))];
+  const files = [...readdirSync('.'), ...below.map((file) => join('docs', file))];
   return files.filter((file) => file.endsWith('.md')).map(readPage);
 }
 

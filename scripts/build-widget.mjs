@@ -1,6 +1,6 @@
-// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds, and one
-// main-<hash>.js for each language, which the loader fetches when it is needed. Fails when a file is
-// larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
+// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds, one main-<hash>.js
+// for each language, which the loader fetches when it is needed, and part-<hash>.js, which the main
+// part fetches when it needs them. Fails when a file is larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
 // half-finished build.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,9 @@ import { DIST, ROOT, SRC, swapFolder } from './workspace.mjs';
 
 const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
-const LIMITS = { loader: 6 * KIB, main: 48 * KIB };
+const LIMITS = { loader: 6 * KIB, main: 48 * KIB, parts: 30 * KIB };
+/** What is loaded on use, in every language. */
+const PARTS = { rich: 'ui/rich/rich.ts' };
 /** The texts that main.tsx imports; each language's bundle has that language's file instead. */
 const ENGLISH = join(SOURCE, 'texts/en.json');
 
@@ -58,9 +60,24 @@ export const languages = () =>
     .map((file) => /^([a-z]{2})\.json$/.exec(file)?.[1])
     .filter((language) => language !== undefined);
 
-/** Prints a file's compressed size. @returns whether it is within `limit` */
-function fits(name, file, limit) {
-  const bytes = gzipSync(readFileSync(file), { level: 9 }).length;
+const namesIn = (folder) => new Set(readdirSync(folder));
+
+/** Bundles what is loaded on use. @returns the constants for the main part */
+export async function bundleParts(folder) {
+  const files = {};
+  for (const [part, source] of Object.entries(PARTS)) {
+    const before = namesIn(folder);
+    const entry = join(SOURCE, source);
+    await bundle({ entry, folder, format: 'es', fileName: 'part-[hash:6].js' });
+    files[part] = readdirSync(folder).find((name) => !before.has(name));
+  }
+  return { PART_FILES: JSON.stringify(files) };
+}
+
+/** Prints the files' compressed size. @returns whether it is within `limit` */
+function fits(name, files, limit) {
+  const sizes = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const figure = `${bytes} of ${limit} bytes gzipped`;
   console.error(`widget ${name}: ${figure}`);
   return bytes <= limit;
@@ -68,14 +85,16 @@ function fits(name, file, limit) {
 
 async function buildInto(folder) {
   const mains = {};
-  let areSmall = true;
+  const define = await bundleParts(folder);
+  const parts = readdirSync(folder).map((file) => join(folder, file));
+  let areSmall = fits('parts', parts, LIMITS.parts);
   for (const language of languages()) {
-    const before = new Set(readdirSync(folder));
+    const before = namesIn(folder);
     const entry = join(SOURCE, 'main.tsx');
-    await bundle({ entry, folder, format: 'es', fileName: 'main-[hash:6].js', language });
+    await bundle({ entry, folder, format: 'es', fileName: 'main-[hash:6].js', define, language });
     const file = readdirSync(folder).find((name) => !before.has(name));
     mains[language] = `widget/${file}`;
-    areSmall = fits(`main ${language}`, join(folder, file), LIMITS.main) && areSmall;
+    areSmall = fits(`main ${language}`, [join(folder, file)], LIMITS.main) && areSmall;
   }
   await bundle({
     entry: join(SOURCE, 'loader/loader.ts'),
@@ -84,7 +103,7 @@ async function buildInto(folder) {
     fileName: 'widget.js',
     define: { MAIN_FILES: JSON.stringify(mains) },
   });
-  return fits('loader', join(folder, 'widget.js'), LIMITS.loader) && areSmall;
+  return fits('loader', [join(folder, 'widget.js')], LIMITS.loader) && areSmall;
 }
 
 if (process.argv[1] === import.meta.filename) {

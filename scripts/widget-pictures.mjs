@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
-import { bundle } from './build-widget.mjs';
+import { bundle, bundleParts } from './build-widget.mjs';
 import { ROOT, SRC } from './workspace.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -126,10 +126,11 @@ function serve(folder) {
 
 async function bundleGallery(folder) {
   const mains = {};
+  const define = await bundleParts(folder);
   for (const language of LANGUAGES) {
     const fileName = `main-${language}.js`;
     const entry = join(ROOT, 'test/widget/gallery/gallery-main.ts');
-    await bundle({ entry, folder, format: 'es', fileName, language });
+    await bundle({ entry, folder, format: 'es', fileName, define, language });
     mains[language] = fileName;
   }
   await bundle({

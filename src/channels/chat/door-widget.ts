@@ -121,7 +121,7 @@ function encodingFor(request: Request): Encoding {
 /** The file name of the loader, which the page's script tag requests. */
 const LOADER_FILE = 'widget.js';
 /** Only these names are read, so no path can lead out of the folder. */
-const NAME = /^(?:widget|main-[\w-]{1,64})\.js$/;
+const NAME = /^(?:widget|(?:main|part)-[\w-]{1,64})\.js$/;
 
 /** One file of the widget in all encodings. */
 interface WidgetFile {
@@ -138,10 +138,10 @@ interface Known {
 }
 
 /**
- * The number of files in memory. There is room for this build (a main part per language) and the
- * previous one, whose main parts open pages may still request.
+ * The number of files in memory. There is room for this build (a main part per language, and
+ * the parts that are loaded on use) and the previous one, whose files open pages may still request.
  */
-const MAX_KEPT = 24;
+const MAX_KEPT = 40;
 
 /**
  * The built widget, read and compressed once. A changed file is read again, so a rebuild needs no

@@ -1,3 +1,4 @@
+import { importOnce } from '../import-once.ts';
 import { accentOf } from '../look/accent.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainModule, MainOptions } from '../main-part.ts';
@@ -65,7 +66,7 @@ export class Widget {
     this.#options = options;
     this.#frame = frame;
     this.#launcher = createLauncher(TEXTS[settings.language][0]);
-    this.#fetchMain = createMainLoader(mainUrl);
+    this.#fetchMain = importOnce(mainUrl);
     this.#dismissGreeting = scheduleGreeting({
       greeting: settings.greeting,
       noteKey: `${prefix}greeted`,
@@ -227,26 +228,6 @@ export class Widget {
     const isElsewhere = opener?.isConnected && opener !== this.#host && opener !== document.body;
     (isElsewhere ? (opener as HTMLElement) : this.#launcher.button).focus();
   }
-}
-
-/**
- * Returns a function that fetches the main part once; after a failure, the next call tries again.
- */
-function createMainLoader(url: string): () => Promise<MainModule> {
-  let address = url;
-  let failures = 0;
-  let fetching: Promise<MainModule> | undefined;
-  return () => {
-    fetching ??= (import(/* @vite-ignore */ address) as Promise<MainModule>).catch(
-      (error: unknown) => {
-        // Some browsers cache a failed import by its URL, so the next attempt uses another URL.
-        address = `${url}?${++failures}`;
-        fetching = undefined;
-        throw error;
-      },
-    );
-    return fetching;
-  };
 }
 
 const GREETING_DELAY_MS = 4_000;

@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
+import { importOnce } from '../import-once.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
@@ -9,7 +10,11 @@ import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
 import { needsPreChat } from './pre-chat.tsx';
+import type { RichParsers } from './rich/rich.ts';
 import { type Texts, type Ui, UiProvider } from './ui.ts';
+
+/** The files that are loaded on use, relative to the main part's; the build fills it in. */
+declare const PART_FILES: { readonly rich: string };
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(
@@ -31,6 +36,7 @@ export function createApp(
     hasSound: signal(readNote(storage, soundNote) === 'on'),
     isIntroduced: signal(false),
     isAtEnd: signal(true),
+    parsers: signal(undefined),
     errorText: signal(''),
     close,
   };
@@ -41,6 +47,7 @@ export function createApp(
   frame.prepend(place);
   coverScreen(place, ui, removed);
   effect(() => writeNote(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
+  loadParsers(ui);
   announce(ui, options);
 
   removed.addEventListener('abort', () => {
@@ -87,6 +94,20 @@ export function createApp(
       chat.logout();
     },
   };
+}
+
+/** Loads the parsers with the first line: they are there before the reply to it is. */
+function loadParsers({ chat, parsers }: Ui): void {
+  const url = new URL(PART_FILES.rich, import.meta.url).href;
+  const load = importOnce<{ readonly parsers: RichParsers }>(url);
+  effect(() => {
+    if (chat.lines.value.length === 0 || parsers.peek()) return;
+    // Without them, replies are plain text; the next line tries again.
+    load().then(
+      (part) => (parsers.value = part.parsers),
+      () => undefined,
+    );
+  });
 }
 
 /** The same as in the style sheets. */

@@ -4,9 +4,8 @@ import type { Line } from '../engine/chat.ts';
 import { Countdown } from './banner.tsx';
 import { Files } from './files.tsx';
 import { Avatar, Icon, type IconName } from './icon.tsx';
-import { parseHtml } from './rich/html.ts';
-import { parseMarkdown } from './rich/markdown.ts';
 import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
+import type { RichParsers } from './rich/rich.ts';
 import { type Texts, useUi } from './ui.ts';
 
 const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
@@ -100,17 +99,23 @@ function errorTextOf({ error, retryAt }: Line, texts: Texts) {
   return texts.failed;
 }
 
-const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
-
-/** A line's text as elements; the page never parses it as markup. */
+/**
+ * A line's text as elements; the page never parses it as markup. Until the parsers are loaded, it is
+ * shown as plain text.
+ */
 function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
-  return useMemo(() => <>{parse(text, format).map(drawNode)}</>, [text, format]);
+  const parsers = useUi().parsers.value;
+  return useMemo(() => <>{parse(text, format, parsers).map(drawNode)}</>, [text, format, parsers]);
 }
 
 /** When a parser fails, the reply is shown as plain text, so that the panel keeps working. */
-function parse(text: string, format: Line['format']): readonly RichNode[] {
+function parse(
+  text: string,
+  format: Line['format'],
+  parsers: RichParsers | undefined,
+): readonly RichNode[] {
   try {
-    return PARSERS[format](text);
+    return format === 'TEXT' || !parsers ? parsePlain(text) : parsers[format](text);
   } catch {
     return [text];
   }

@@ -7,6 +7,7 @@ import type { Chat } from '../engine/chat.ts';
 import type { Settings } from '../settings.ts';
 import type english from '../texts/en.json';
 import type { Formats } from './formats.ts';
+import type { RichParsers } from './rich/rich.ts';
 
 /** By plural category; a language has those that it distinguishes. */
 type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
@@ -30,6 +31,8 @@ export interface Ui {
   readonly isIntroduced: Signal<boolean>;
   /** The log is scrolled to its end. */
   readonly isAtEnd: Signal<boolean>;
+  /** For replies in Markdown or HTML; loaded once there is a line. */
+  readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
   readonly close: () => void;

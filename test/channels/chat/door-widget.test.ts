@@ -130,6 +130,7 @@ describe('the widget', () => {
 
   test.each([
     '/widget/main-unknown.js',
+    '/widget/part-unknown.js',
     '/widget/widget.js',
     '/widget/main-a.js.map',
     '/widget/..%2fsecret.js',

@@ -317,7 +317,14 @@ function unreadable(root: SourceNode | undefined): Mistake[] {
     ...found,
     fix: 'write the path of a PEM file, or remove the key to trust the well-known authorities',
   }));
-  return [...certificates, ...authorities].flatMap(({ path, node, fix }) => {
+  const pictures = [
+    ...scalarsAt(root, ['shops', '*', 'chat', 'widget', 'agent', 'picture']),
+    ...scalarsAt(root, ['shops', '*', 'chat', 'widget', 'people', '*', 'picture']),
+  ].map((found) => ({
+    ...found,
+    fix: 'write the path of a picture of at most 512 KiB, or remove the key to show initials',
+  }));
+  return [...certificates, ...authorities, ...pictures].flatMap(({ path, node, fix }) => {
     try {
       accessSync(node.text, constants.R_OK);
       return [];

@@ -6,6 +6,7 @@ import {
   choice,
   durationOrForever,
   flag,
+  path,
   secret,
   whole,
 } from './scalar-fields.ts';
@@ -121,6 +122,23 @@ const widget = z
     logo: z.exactOptional(pictureUrl('https://acme.example/logo.png')),
     preChat: choice('off', 'optional', 'required').prefault('off'),
     starters: z.exactOptional(z.array(shownText(80, 'Where is my order?')).max(6)),
+    agent: z.exactOptional(
+      z.strictObject({
+        name: z.exactOptional(shownText(60, 'Mia')),
+        picture: z.exactOptional(path('/etc/sluice/mia.png')),
+        kind: choice('ai', 'person').prefault('ai'),
+      }),
+    ),
+    people: z
+      .array(
+        z.strictObject({
+          id: uuid(),
+          name: shownText(60, 'Tom Baker'),
+          picture: z.exactOptional(path('/etc/sluice/tom.png')),
+        }),
+      )
+      .max(500)
+      .prefault([]),
   })
   .prefault({});
 

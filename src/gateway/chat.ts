@@ -4,6 +4,7 @@ import { chatMeta, visitorOf } from '../channels/chat/stored.ts';
 import { ChatServer } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
+import { ReplyTimes } from '../channels/chat/reply-times.ts';
 import type { Intake } from '../intake/intake.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -76,14 +77,17 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
       },
     },
   );
+  const replyTimes = new ReplyTimes();
   const poller = createReplyPoller(
     {},
     {
       ...{ chatStore: store.chat, spool: store.spool, visitors: chat.visitors, clock, logger },
       source: replySource(parts.clients),
-      onLine: (shopId, visitorId, line) => {
-        metrics.chatReplySeconds.observe(Math.max(0, clock() - line.at) / 1000);
-        chat.publish(shopId, visitorId, line);
+      onReply: (shopId, reply) => {
+        const { isNew, line, askedAt } = reply;
+        if (isNew) metrics.chatReplySeconds.observe(Math.max(0, clock() - line.at) / 1000);
+        if (askedAt !== undefined) replyTimes.note(shopId, line.at - askedAt);
+        chat.publish(shopId, reply);
       },
     },
   );
@@ -96,7 +100,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     },
   });
   const widget = live.derive('widget', ['shops'], (next) =>
-    createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER }),
+    createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER, replyTimes }),
   );
   return {
     attach: (server) => chat.attach(server),

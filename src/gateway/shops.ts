@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ChatShop } from '../channels/chat/shop.ts';
 import type { EmailShop, ShopMailSettings, TokenShop } from '../channels/email/shop.ts';
 import type { ProviderAccount } from '../channels/sms/provider.ts';
@@ -80,6 +81,7 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
 }
 
 type SmsConfig = With<'sms'>['sms'];
+type ChatConfig = With<'chat'>['chat'];
 
 function providerAccount(sms: SmsConfig): ProviderAccount {
   const { twilio, telnyx } = sms;
@@ -157,8 +159,32 @@ export function chatShops(config: CompleteConfig): ChatShop[] {
     allowNoOrigin: chat.allowNoOrigin,
     identitySecrets: chat.identitySecrets.map((secret) => secret.reveal()),
     limits: chat.limits,
-    widget: chat.widget,
+    ...teamOf(chat.widget),
   }));
+}
+
+/**
+ * The widget's settings without what visitors must not get: the platform's ids, and where the
+ * pictures are stored.
+ */
+function teamOf({
+  agent,
+  people,
+  ...widget
+}: ChatConfig['widget']): Pick<ChatShop, 'widget' | 'people' | 'pictures'> {
+  const pictures = new Map<string, string>();
+  const shown = (one: { readonly name?: string; readonly picture?: string }) => {
+    const { name, picture: file } = one;
+    if (file === undefined) return { ...(name !== undefined && { name }) };
+    const id = createHash('sha256').update(file).digest('hex').slice(0, 16);
+    pictures.set(id, file);
+    return { ...(name !== undefined && { name }), picture: `widget/picture/${id}` };
+  };
+  return {
+    widget: { ...widget, ...(agent && { agent: { ...shown(agent), kind: agent.kind } }) },
+    people: new Map(people.map((person) => [person.id.toLowerCase(), shown(person)])),
+    pictures,
+  };
 }
 
 /** The shops that trust an address that a visitor typed without proof. */

@@ -18,6 +18,7 @@ export interface VisitorRow {
   readonly conversation: number;
   readonly last_seq: number;
   readonly seen_seq: number;
+  readonly last_rev: number;
   readonly created_at: number;
   readonly joined: VisitorId | null;
   /** The lane of a merged guest that the visitor continues; null: it is the visitor's own. */
@@ -35,6 +36,7 @@ export const toVisitor = (row: VisitorRow): VisitorRecord => ({
   lane: laneOf(row),
   lastSeq: row.last_seq,
   seenSeq: row.seen_seq,
+  lastRev: row.last_rev,
   createdAt: row.created_at,
   ...(row.name !== null && { name: row.name }),
   ...(row.email !== null && { email: row.email }),
@@ -51,6 +53,10 @@ export interface LineRow {
   readonly attachments: string;
   readonly at: number;
   readonly state: JournalLine['state'];
+  readonly agent_id: string | null;
+  readonly user_id: string | null;
+  /** 0 while the text is the first one. */
+  readonly rev: number;
 }
 
 export const toLine = (row: LineRow): JournalLine => ({
@@ -63,6 +69,13 @@ export const toLine = (row: LineRow): JournalLine => ({
   attachments: JSON.parse(row.attachments) as ChatAttachment[],
   at: row.at,
   state: row.state,
+  ...((row.agent_id ?? row.user_id) !== null && {
+    author: {
+      ...(row.agent_id !== null && { agentId: row.agent_id }),
+      ...(row.user_id !== null && { userId: row.user_id }),
+    },
+  }),
+  ...(row.rev > 0 && { rev: row.rev }),
 });
 
 export type UploadRow = Omit<UploadRecord, 'checksum'> & { readonly checksum: number | null };

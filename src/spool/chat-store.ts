@@ -12,6 +12,14 @@ export interface ChatAttachment {
   readonly size: number;
 }
 
+/** Who wrote a reply, by the platform's ids (API §2.2). */
+export interface ReplyAuthor {
+  /** An AI agent. */
+  readonly agentId?: string;
+  /** A teammate. */
+  readonly userId?: string;
+}
+
 /** One line of a visitor's journal: both directions, numbered across conversations. */
 export interface JournalLine {
   /** From 1, without gaps, per visitor. */
@@ -26,6 +34,32 @@ export interface JournalLine {
   readonly at: number;
   /** The state of a visitor's message; a reply is always `delivered`. */
   readonly state: 'accepted' | 'delivered' | 'failed';
+  /** Of a reply whose author the platform names. */
+  readonly author?: ReplyAuthor;
+  /**
+   * Of a reply whose text has changed: the number of the change, by which the changes to the lines
+   * of one visitor are ordered.
+   */
+  readonly rev?: number;
+}
+
+/** A reply as the platform has it now. */
+export interface PlatformReply extends Pick<JournalLine, 'text' | 'format' | 'at' | 'author'> {
+  readonly shopId: ShopId;
+  readonly visitorId: VisitorId;
+  readonly platformMessageId: string;
+  /** When the platform last changed it, in milliseconds; absent when it does not say so. */
+  readonly updatedAt?: number;
+}
+
+export interface StoredReply {
+  /** The visitor that has the line, to whom the requested one may have been merged. */
+  readonly visitorId: VisitorId;
+  readonly line: JournalLine;
+  /** False: the visitor had the line, and its text has changed (`line.rev`). */
+  readonly isNew: boolean;
+  /** When the visitor wrote the first message that had no reply before; absent without one. */
+  readonly askedAt?: number;
 }
 
 export interface VisitorRecord {
@@ -43,6 +77,8 @@ export interface VisitorRecord {
   readonly joined?: VisitorId;
   readonly lastSeq: number;
   readonly seenSeq: number;
+  /** The number of the last change to a line (`JournalLine.rev`); 0 without one. */
+  readonly lastRev: number;
   readonly createdAt: number;
 }
 
@@ -148,15 +184,12 @@ export interface ChatStore {
   ): Promise<
     (Accepted & { readonly seq: number; readonly at: number }) | 'unknown_upload' | 'joined'
   >;
-  /** Appends an agent's reply; undefined when the visitor, merged or not, already has it. */
-  appendReply(reply: {
-    shopId: ShopId;
-    visitorId: VisitorId;
-    platformMessageId: string;
-    text: string;
-    format: ChatFormat;
-    at: number;
-  }): Promise<{ readonly visitorId: VisitorId; readonly line: JournalLine } | undefined>;
+  /**
+   * Appends a reply, or replaces the text of the line if the visitor, merged or not, has it with
+   * another one. Undefined when nothing has changed, there is no such visitor, or the line has a
+   * text that the platform wrote later (`updatedAt`): two readers may store in any order.
+   */
+  storeReply(reply: PlatformReply): Promise<StoredReply | undefined>;
   /** Resolves with the visitor that has the line now; undefined when there is no such visitor. */
   markMessage(
     shopId: ShopId,
@@ -166,6 +199,14 @@ export interface ChatStore {
   ): Promise<VisitorId | undefined>;
   /** Lines with `seq > after`, oldest first, up to `maxBytes` of text as JSON but at least one. */
   linesAfter(
+    shopId: ShopId,
+    id: VisitorId,
+    after: number,
+    limit: number,
+    maxBytes?: number,
+  ): Promise<readonly JournalLine[]>;
+  /** Lines with `rev > after`, in the order of their changes, with the same byte limit. */
+  linesRevised(
     shopId: ShopId,
     id: VisitorId,
     after: number,

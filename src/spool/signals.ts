@@ -8,6 +8,11 @@ export type Hint = { readonly shopId: ShopId; readonly visitorId: VisitorId } & 
       readonly seq: number;
     }
   | {
+      readonly what: 'revised';
+      /** The number of the newest change to a line. */
+      readonly rev: number;
+    }
+  | {
       readonly what: 'tick';
       readonly messageId: string;
       readonly state: 'delivered' | 'failed';

@@ -45,10 +45,10 @@ async function replyOnce(text: string): Promise<void> {
   await waitFor('a message', async () => (await chat.entries()).length > 0);
   const [entry] = await chat.entries();
   const visitorId = asVisitorId(String(entry?.meta['visitorId']));
-  const appended = await chat.store.chat.appendReply({
+  const appended = await chat.store.chat.storeReply({
     ...{ shopId: SHOP, visitorId, platformMessageId: 'r1', text, format: 'TEXT', at: 7 },
   });
-  if (appended !== undefined) chat.server.publish(SHOP, appended.visitorId, appended.line);
+  if (appended !== undefined) chat.server.publish(SHOP, appended);
 }
 
 test('a message with files, a name and an address, and its reply, as JSON', async () => {

@@ -75,6 +75,8 @@ describe('config/default.yaml', () => {
           color: sample.chat?.widget.color,
           logo: sample.chat?.widget.logo,
           starters: sample.chat?.widget.starters,
+          agent: { ...sample.chat?.widget.agent, kind: undefined },
+          people: sample.chat?.widget.people,
         },
       },
     });

@@ -1,7 +1,7 @@
 // Longer than usual: the whole promise of a backend in one suite, so that a second one runs all of it.
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ChatStore, VisitorIdentity } from '../../src/spool/chat-store.ts';
+import type { ChatStore, JournalLine, VisitorIdentity } from '../../src/spool/chat-store.ts';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { asEntryId, asVisitorId, type VisitorId } from '../../src/domain/ids.ts';
@@ -59,7 +59,7 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           uploadIds,
         });
       const reply = (platformMessageId: string) =>
-        store.chat.appendReply({
+        store.chat.storeReply({
           shopId: SHOP,
           visitorId: VISITOR,
           platformMessageId,
@@ -103,6 +103,59 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           await reply('r1');
           expect(await reply('r1')).toBeUndefined();
           expect((await store.chat.visitor(SHOP, VISITOR))?.lastSeq).toBe(1);
+        });
+
+        test('a reply whose text changes keeps its place, and the last text counts', async () => {
+          const authored = { author: { agentId: 'agent-1' } };
+          const change = (text: string, updatedAt?: number, id = 'r1') =>
+            store.chat.storeReply({
+              ...{ shopId: SHOP, visitorId: VISITOR, platformMessageId: id, text, at: 5 },
+              ...{ format: 'TEXT', ...authored, ...(updatedAt !== undefined && { updatedAt }) },
+            });
+          await say('m1');
+          const first = await change('on Monday', 10);
+          expect(first).toMatchObject({ isNew: true, line: { seq: 2, ...authored } });
+          expect(first?.line).not.toHaveProperty('rev');
+          await say('m2');
+          await change('another', 10, 'r2');
+          expect(await change('on Monday', 11)).toBeUndefined();
+          expect(await change('on Tuesday', 20)).toEqual({
+            visitorId: VISITOR,
+            isNew: false,
+            line: {
+              ...{ seq: 2, id: 'r1', from: 'agent', text: 'on Tuesday', format: 'TEXT', at: 5 },
+              ...{ attachments: [], state: 'delivered', ...authored, rev: 1 },
+            },
+          });
+          // A reader who was slower has an older text.
+          expect(await change('on Sunday', 15)).toBeUndefined();
+          expect(await change('changed', 30, 'r2')).toMatchObject({ line: { seq: 4, rev: 2 } });
+          expect(await change('on Wednesday')).toMatchObject({ line: { seq: 2, rev: 3 } });
+          const texts = (lines: readonly JournalLine[]) =>
+            lines.map(({ seq, text }) => [seq, text]);
+          const revised = (after: number, limit = 10) =>
+            store.chat.linesRevised(SHOP, VISITOR, after, limit).then(texts);
+          expect(await revised(0)).toEqual([
+            [4, 'changed'],
+            [2, 'on Wednesday'],
+          ]);
+          expect(await revised(2)).toEqual([[2, 'on Wednesday']]);
+          expect(await revised(0, 1)).toEqual([[4, 'changed']]);
+          expect(await revised(3)).toEqual([]);
+          expect(await store.chat.linesRevised(SHOP, OTHER, 0, 10)).toEqual([]);
+          expect(await store.chat.linesAfter(SHOP, VISITOR, 1, 1)).toMatchObject([
+            { text: 'on Wednesday', rev: 3, ...authored },
+          ]);
+          const record = await store.chat.visitor(SHOP, VISITOR);
+          expect(record).toMatchObject({ lastSeq: 4, lastRev: 3 });
+        });
+
+        test('a reply tells since when the visitor waited for it', async () => {
+          await say('m1');
+          const asked = await store.chat.linesAfter(SHOP, VISITOR, 0, 1);
+          await say('m2');
+          expect(await reply('r1')).toMatchObject({ askedAt: asked[0]?.at });
+          expect(await reply('r2')).not.toHaveProperty('askedAt');
         });
 
         test('history pages backwards, oldest first within a page', async () => {
@@ -173,7 +226,7 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
             ...{ visitorId: VISITOR, messageId: 'm1', text, uploadIds: [] },
           });
           await store.chat.updateVisitor(SHOP, VISITOR, { name: text });
-          await store.chat.appendReply({
+          await store.chat.storeReply({
             ...{ shopId: SHOP, visitorId: VISITOR, platformMessageId: text, text, at: 5 },
             format: 'HTML',
           });
@@ -187,7 +240,7 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         test('what comes for a visitor who was never stored is told so', async () => {
           const gone = asVisitorId('9'.repeat(32));
           expect(
-            await store.chat.appendReply({
+            await store.chat.storeReply({
               ...{ shopId: SHOP, visitorId: gone, platformMessageId: 'r', text: 'r', at: 5 },
               format: 'TEXT',
             }),
@@ -387,7 +440,7 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         );
       }
       const reply = (visitorId: VisitorId, platformMessageId: string, at: number) =>
-        store.chat.appendReply({
+        store.chat.storeReply({
           ...{ shopId: SHOP, visitorId, platformMessageId, at },
           ...{ text: platformMessageId, format: 'TEXT' },
         });

@@ -266,7 +266,7 @@ export function describeErasure(backend: string, open: () => Promise<ErasureUnde
       await create('guest');
       await create('other');
       const says = (visitorId: string, text: string) =>
-        chat.appendReply({
+        chat.storeReply({
           ...{ shopId: SHOP, visitorId: asVisitorId(visitorId), platformMessageId: `r-${text}` },
           ...{ text, format: 'TEXT' as const, at: Date.now() },
         });

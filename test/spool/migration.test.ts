@@ -220,7 +220,7 @@ async function fillChat(chat: OpenedStore['chat'], spool: OpenedStore['spool']) 
   await line(CHAT, HOSTILE, ['used']);
   await line(GUEST, 'I am ann');
   const reply = { shopId: SHOP, visitorId: CHAT, platformMessageId: 'p1', at: Date.now() };
-  await chat.appendReply({ ...reply, text: 'hello', format: 'TEXT' });
+  await chat.storeReply({ ...reply, text: 'hello', format: 'TEXT' });
   const identity = { shopId: SHOP, subject: 's1', email: 'e@example.com', newId: CHAT, at: 9 };
   await chat.identifyVisitor({ ...identity, guestId: CHAT });
   await chat.identifyVisitor({ ...identity, guestId: GUEST });

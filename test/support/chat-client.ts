@@ -12,6 +12,7 @@ import type {
   ServerToClientEvents,
   SessionEvent,
   StatusEvent,
+  UpdateEvent,
 } from '../../src/channels/chat/events.ts';
 import { DEADLINE_MS } from './wait-for.ts';
 
@@ -48,6 +49,7 @@ export class ChatClient {
   readonly sessions: SessionEvent[] = [];
   /** Everything as it came, repetitions included. */
   readonly messages: MessageEvent[] = [];
+  readonly updates: UpdateEvent[] = [];
   readonly statuses: StatusEvent[] = [];
   readonly disconnects: string[] = [];
   readonly #origin: string | undefined;
@@ -86,6 +88,7 @@ export class ChatClient {
       this.messages.push(message);
       this.#auth = { ...this.#auth, lastSeq: message.seq };
     });
+    this.socket.on('update', (update) => this.updates.push(update));
     this.socket.on('status', (status) => this.statuses.push(status));
     this.socket.on('disconnect', (reason) => this.disconnects.push(reason));
   }

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { fileTypeFromBuffer } from 'file-type';
 import { codeOf } from '../../runtime/error-code.ts';
-import { WIDGET_CONFIG_PATH } from './events.ts';
+import { WIDGET_CONFIG_PATH, type WidgetConfig } from './events.ts';
+import type { ReplyTimes } from './reply-times.ts';
 import type { ChatShop } from './shop.ts';
 
 export interface WidgetRoutesOptions {
   readonly shops: readonly ChatShop[];
   /** The folder of the built widget. */
   readonly folder: string;
+  readonly replyTimes: Pick<ReplyTimes, 'usualSeconds'>;
 }
 
 /**
@@ -22,13 +25,16 @@ const LOADER_CACHE = 'public, max-age=300, must-revalidate';
 /** The name contains a hash of the content. */
 const MAIN_CACHE = 'public, max-age=31536000, immutable';
 const CONFIG_CACHE = 'public, max-age=60';
+/** A replaced picture keeps its URL. */
+const PICTURE_CACHE = 'public, max-age=300';
 const MISSING_CACHE = 'no-store';
 const RETRY_AFTER_SECONDS = '5';
 
 /** Serves the widget's files and each shop's widget settings: public, for any origin. */
-export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Router {
+export function createWidgetRoutes({ shops, folder, replyTimes }: WidgetRoutesOptions): Router {
   const files = new WidgetFiles(folder);
-  const configs = new Map(shops.map(({ key, widget }) => [key, JSON.stringify(widget ?? {})]));
+  const byKey = new Map(shops.map((shop) => [shop.key, shop]));
+  const pictures = new Map(shops.flatMap((shop) => [...(shop.pictures ?? [])]));
 
   const serve =
     (nameOf: (request: Request) => string, cache: string) =>
@@ -50,13 +56,27 @@ export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Rout
   );
   router.get(`${WIDGET_CONFIG_PATH}:key`, (request, response) => {
     allowAnyOrigin(response);
-    const config = configs.get(request.params.key);
+    const shop = byKey.get(request.params.key);
     response.type('application/json');
-    if (config !== undefined) {
-      response.set('Cache-Control', CONFIG_CACHE).end(config);
+    if (shop !== undefined) {
+      const usualReplySeconds = replyTimes.usualSeconds(shop.shopId);
+      const config: WidgetConfig = {
+        ...shop.widget,
+        ...(usualReplySeconds && { usualReplySeconds }),
+      };
+      response.set('Cache-Control', CONFIG_CACHE).end(JSON.stringify(config));
       return;
     }
     response.status(404).set('Cache-Control', MISSING_CACHE).end('{"error":"unknown_key"}');
+  });
+  router.get('/widget/picture/:name', (request, response, next) => {
+    allowAnyOrigin(response);
+    readPicture(pictures.get(request.params.name))
+      .then((picture) => {
+        if (picture === undefined) refuse(response, 'no such file');
+        else response.set('Cache-Control', PICTURE_CACHE).type(picture.type).send(picture.bytes);
+      })
+      .catch(next);
   });
   router.get(
     '/widget/:file',
@@ -184,6 +204,27 @@ class WidgetFiles {
       if (this.#known.size <= MAX_KEPT) break;
       if (oldest !== LOADER_FILE) this.#known.delete(oldest);
     }
+  }
+}
+
+const MAX_PICTURE_BYTES = 512 * 1024;
+/** What browsers decode, without markup. */
+const PICTURE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']);
+
+/** Undefined: it is missing, too large, or no picture. */
+async function readPicture(
+  path: string | undefined,
+): Promise<{ readonly type: string; readonly bytes: Buffer } | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_PICTURE_BYTES) return undefined;
+    const bytes = await readFile(path);
+    const type = (await fileTypeFromBuffer(bytes))?.mime ?? '';
+    return PICTURE_TYPES.has(type) ? { type, bytes } : undefined;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
   }
 }
 

@@ -6,7 +6,7 @@ import { everyInStep } from '../../runtime/clock.ts';
 import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { JournalLine } from '../../spool/chat-store.ts';
+import type { StoredReply } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import {
   type Admission,
@@ -210,13 +210,17 @@ export class ChatServer {
     signals.publish({ shopId, visitorId: owner, what: 'tick', messageId, state });
   }
 
-  /** Sends a line that was just stored (a reply) to every open tab. */
-  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
+  /** Sends a reply that was just stored, or its new text, to every open tab. */
+  publish(shopId: ShopId, { visitorId, line, isNew }: StoredReply): void {
     const { clock, signals } = this.#parts;
+    if (!isNew) {
+      signals.publish({ shopId, visitorId, what: 'revised', rev: line.rev ?? 0 });
+      return;
+    }
     const visitor = this.visitors.find(shopId, visitorId);
     if (visitor !== undefined) {
-      if (line.from === 'agent') visitor.answeredAt = clock();
-      const event = toEvent(line);
+      visitor.answeredAt = clock();
+      const event = toEvent(line, visitor.shop);
       for (const tab of visitor.tabs) tab.offer(event);
     }
     signals.publish({ shopId, visitorId, what: 'line', seq: line.seq });

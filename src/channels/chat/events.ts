@@ -73,6 +73,15 @@ export interface AttachmentInfo {
   readonly url?: string;
 }
 
+/** Who wrote a reply, as far as the platform and the shop's configuration say. */
+export interface Author {
+  /** Absent when the shop's configuration has no name for them. */
+  readonly name?: string;
+  /** The path of a picture, relative to the gateway's URL. */
+  readonly picture?: string;
+  readonly kind: 'ai' | 'person';
+}
+
 export interface MessageEvent {
   readonly seq: number;
   readonly id: string;
@@ -82,6 +91,21 @@ export interface MessageEvent {
   readonly attachments: readonly AttachmentInfo[];
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Of a reply whose author the platform names. */
+  readonly author?: Author;
+  /** Of a reply whose text has changed since it was first shown: see `UpdateEvent`. */
+  readonly rev?: number;
+}
+
+/**
+ * The text of a reply has changed on the platform. It may come more than once, and for a line that
+ * the client does not have (yet); of two texts of a line, the one with the higher `rev` counts.
+ */
+export interface UpdateEvent {
+  readonly seq: number;
+  readonly rev: number;
+  readonly text: string;
+  readonly format: MessageEvent['format'];
 }
 
 export interface StatusEvent {
@@ -129,6 +153,7 @@ export interface ServerToClientEvents {
   /** With `received`, the server asks to be told that the client has it and all lines before it. */
   message: (message: MessageEvent, received?: () => void) => void;
   status: (status: StatusEvent) => void;
+  update: (update: UpdateEvent) => void;
 }
 
 export interface ClientToServerEvents {
@@ -158,6 +183,10 @@ export interface WidgetConfig {
   readonly preChat?: 'off' | 'optional' | 'required';
   /** Questions that a visitor who has not written yet can send with one press. */
   readonly starters?: readonly string[];
+  /** Who answers, until a reply has another author. */
+  readonly agent?: Author;
+  /** In how many seconds the first reply usually comes; absent until enough replies were measured. */
+  readonly usualReplySeconds?: number;
 }
 
 /** `GET <prefix><widget key>` returns a `WidgetConfig`. */

@@ -26,7 +26,7 @@ import {
 } from './events.ts';
 import type { Admission, InFlight } from './connections.ts';
 import type { ChatLimits, Limited } from './limits.ts';
-import { LineFeed, toEvent } from './line-feed.ts';
+import { LineFeed, RevisionFeed, toEvent } from './line-feed.ts';
 import {
   chatArrival,
   faultOf,
@@ -83,6 +83,8 @@ const RETRY_BUSY: Limited = { retryAfter: 1 };
 const RETRY_RATING: Limited = { retryAfter: 5 };
 /** The lines of one replay step. */
 const STEP_LINES = 100;
+/** The newest changes to lines that a returning client may have missed. */
+const MAX_REVISIONS = 100;
 /** Older lines are available through `history` only. */
 const MAX_REPLAY = 1_000;
 const DEFAULT_HISTORY = 50;
@@ -94,6 +96,7 @@ export class ChatSession implements Tab {
   readonly #network: string;
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
+  readonly #revisions: RevisionFeed;
   /** The replies that this tab has not confirmed. */
   readonly #unconfirmed: string[] = [];
   /** The events of one socket are stored in the order in which they were sent. */
@@ -111,21 +114,35 @@ export class ChatSession implements Tab {
     this.#parts = parts;
     this.#network = network;
     this.#visitor = parts.visitors.enter(shop, visitorId, record, this);
+    // A client that reconnects is sent the lines that it missed.
+    const onError = (error: unknown): void => {
+      parts.logger.error('chat.replay_failed', { visitor: visitorId, ...errorFields(error) });
+      socket.conn.close();
+    };
     this.#feed = new LineFeed(Math.max(lastSeq, (record?.lastSeq ?? 0) - MAX_REPLAY), {
       read: (after) =>
         parts.store.linesAfter(shop.shopId, visitorId, after, STEP_LINES, STEP_BYTES),
       emit: (line, isLast, state) => this.#emitLine(line, isLast, state),
+      toEvent: (line) => toEvent(line, shop),
       hasRoom: () => unreadBytes(socket.conn) <= MAX_UNREAD_BYTES,
       drained: () => drained(socket.conn),
-      // A client that reconnects is sent the lines that it missed.
-      onError: (error) => {
-        parts.logger.error('chat.replay_failed', { visitor: visitorId, ...errorFields(error) });
-        socket.conn.close();
-      },
+      onError,
     });
+    const lastRev = record?.lastRev ?? 0;
+    this.#revisions = new RevisionFeed(
+      lastSeq > 0 ? Math.max(0, lastRev - MAX_REVISIONS) : lastRev,
+      {
+        read: (after) =>
+          parts.store.linesRevised(shop.shopId, visitorId, after, STEP_LINES, STEP_BYTES),
+        emit: ({ seq, rev = 0, text, format }) => socket.emit('update', { seq, rev, text, format }),
+        drained: () => drained(socket.conn),
+        onError,
+      },
+    );
     socket.on('disconnect', () => this.#leave());
     this.#greet(record?.lastSeq ?? 0);
     this.#feed.catchUp();
+    this.#revisions.announce(lastRev);
     this.#listen();
   }
 
@@ -135,6 +152,10 @@ export class ChatSession implements Tab {
 
   announce(seq: number): void {
     this.#feed.announce(seq);
+  }
+
+  announceRevision(rev: number): void {
+    this.#revisions.announce(rev);
   }
 
   status(status: StatusEvent): void {
@@ -166,6 +187,7 @@ export class ChatSession implements Tab {
 
   #leave(): void {
     this.#feed.close();
+    this.#revisions.close();
     this.#parts.visitors.leave(this.#visitor, this);
   }
 
@@ -300,7 +322,7 @@ export class ChatSession implements Tab {
       for (const { from, id: messageId, state } of lines) {
         if (from === 'visitor') this.status({ id: messageId, state });
       }
-      const messages = lines.map((line) => this.#withFiles(toEvent(line)));
+      const messages = lines.map((line) => this.#withFiles(toEvent(line, this.#visitor.shop)));
       return { ok: true, messages, more: (lines[0]?.seq ?? 1) > 1 };
     });
   }

@@ -1,5 +1,6 @@
 import type { ShopId } from '../../domain/ids.ts';
-import type { WidgetConfig } from './events.ts';
+import type { ReplyAuthor } from '../../spool/chat-store.ts';
+import type { Author, WidgetConfig } from './events.ts';
 
 /** The chat settings of one shop. */
 export interface ChatShop {
@@ -15,6 +16,25 @@ export interface ChatShop {
   readonly limits: ChatLimitOptions;
   /** The appearance of the widget; the default one if absent. */
   readonly widget?: WidgetConfig;
+  /** The people whom the configuration names, by the platform's ids in lower case. */
+  readonly people?: ReadonlyMap<string, Omit<Author, 'kind'>>;
+  /** The files of the pictures, by the last part of `Author.picture`. */
+  readonly pictures?: ReadonlyMap<string, string>;
+}
+
+/**
+ * Who wrote a reply, for the visitor. A reply with a `user_id` is a teammate's, also if an agent
+ * takes part; undefined when the platform names nobody.
+ */
+export function authorOf(
+  { agentId, userId }: ReplyAuthor,
+  { widget, people }: Pick<ChatShop, 'widget' | 'people'>,
+): Author | undefined {
+  const named = people?.get((userId ?? agentId ?? '').toLowerCase());
+  if (userId !== undefined) return { ...named, kind: 'person' };
+  if (agentId === undefined) return undefined;
+  const agent = widget?.agent;
+  return { ...(named ?? agent), kind: agent?.kind ?? 'ai' };
 }
 
 export interface ChatLimitOptions {

@@ -42,6 +42,10 @@ export class SignalReader implements SignalListener {
       for (const tab of visitor.tabs) tab.announce(hint.seq);
       return;
     }
+    if (hint.what === 'revised') {
+      for (const tab of visitor.tabs) tab.announceRevision(hint.rev);
+      return;
+    }
     visitors.active(shopId, visitorId, clock());
     const { messageId: id, state } = hint;
     for (const tab of visitor.tabs) tab.status({ id, state });
@@ -85,6 +89,9 @@ export class SignalReader implements SignalListener {
       return;
     }
     visitors.remember(record);
-    for (const tab of visitor.tabs) tab.announce(record.lastSeq);
+    for (const tab of visitor.tabs) {
+      tab.announce(record.lastSeq);
+      tab.announceRevision(record.lastRev);
+    }
   }
 }

@@ -10,6 +10,8 @@ export interface Tab {
   offer(line: MessageEvent): void;
   /** A line with this number was stored, perhaps by another gateway. */
   announce(seq: number): void;
+  /** A change to a line with this number was stored, perhaps by another gateway. */
+  announceRevision(rev: number): void;
   status(status: StatusEvent): void;
   /** Several lines were stored at once. */
   catchUp(): void;

@@ -254,6 +254,7 @@ export const TABLES: readonly Table[] = [
     ['no'],
     [
       ...['shop', 'id', 'name', 'email', 'subject', 'conversation', 'lane', 'last_seq', 'seen_seq'],
+      'last_rev',
       ...['conversation_from_seq', 'created_at', 'joined', 'reserved'],
     ],
   ),
@@ -262,7 +263,10 @@ export const TABLES: readonly Table[] = [
     'journal',
     'journal',
     ['at', 'visitor', 'seq'],
-    [...['sender', 'message_id', 'text', 'format', 'attachments', 'state']],
+    [
+      ...['sender', 'message_id', 'text', 'format', 'attachments', 'state'],
+      ...['agent_id', 'user_id', 'rev', 'updated_at'],
+    ],
   ),
   same(
     'upload',

@@ -1,27 +1,21 @@
 import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import { type LineRow, toLine } from '../chat-rows.ts';
 import type {
-  ChatStore,
   JournalLine,
   NewChatEntry,
+  PlatformReply,
+  StoredReply,
   VisitorMessage,
   WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import { Batches } from './batches.ts';
-import { ACCEPT_MESSAGES, APPEND_REPLIES, MARK_MESSAGES } from './chat-writes.ts';
+import { ACCEPT_MESSAGES, STORE_REPLIES, MARK_MESSAGES } from './chat-writes.ts';
 import type { Database, Param } from './connection.ts';
 import { storedForms } from './intake.ts';
 import { jsonOf, storable } from './rows.ts';
 
-type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 type Answer = (Accepted & { seq: number; at: number }) | 'unknown_upload' | 'joined';
-type Reply = Params<'appendReply'>[0];
-
-interface AppendedReply {
-  readonly visitorId: VisitorId;
-  readonly line: JournalLine;
-}
 
 interface Sent {
   readonly entry: NewChatEntry;
@@ -33,6 +27,15 @@ interface AcceptedRow {
   readonly id: EntryId;
   readonly seq: number;
   readonly at: number;
+}
+
+interface StoredReplyRow {
+  readonly number: number;
+  readonly owner: VisitorId;
+  readonly seq: number;
+  readonly rev: number;
+  readonly at: number;
+  readonly asked_at: number | null;
 }
 
 interface Mark {
@@ -49,7 +52,9 @@ interface Mark {
 export class ChatJournal {
   readonly #database: Database;
   readonly #messages = new Batches<Sent, Answer>((sent) => this.#accept(sent));
-  readonly #replies = new Batches<Reply, AppendedReply | undefined>((all) => this.#append(all));
+  readonly #replies = new Batches<PlatformReply, StoredReply | undefined>((all) =>
+    this.#storeReplies(all),
+  );
   readonly #marks = new Batches<Mark, VisitorId | undefined>((marks) => this.#mark(marks));
 
   constructor(database: Database) {
@@ -79,32 +84,36 @@ export class ChatJournal {
     );
   }
 
-  appendReply(reply: Reply): Promise<AppendedReply | undefined> {
+  storeReply(reply: PlatformReply): Promise<StoredReply | undefined> {
     return this.#replies.add(reply);
   }
 
-  async #append(replies: readonly Reply[]): Promise<(AppendedReply | undefined)[]> {
+  async #storeReplies(replies: readonly PlatformReply[]): Promise<(StoredReply | undefined)[]> {
     // As it is stored, so that a tab shows the same now and when it reads the line later.
-    const lines = replies.map((reply) => ({
-      ...{ text: storable(reply.text), id: storable(reply.platformMessageId) },
-      ...{ format: reply.format, at: reply.at },
+    const lines = replies.map(({ text, platformMessageId, format }) => ({
+      ...{ text: storable(text), id: storable(platformMessageId), format },
     }));
-    const items = replies.map(({ shopId, visitorId }, number) => ({
-      ...{ number, shop: shopId, visitor: visitorId, ...lines[number] },
+    const items = replies.map(({ shopId, visitorId, at, author, updatedAt }, number) => ({
+      ...{ number, shop: shopId, visitor: visitorId, ...lines[number], at },
+      ...{ agent_id: author?.agentId, user_id: author?.userId, updated_at: updatedAt },
     }));
-    const rows = await this.#database.query<{ number: number; owner: VisitorId; seq: number }>(
-      `SELECT * FROM ${APPEND_REPLIES.name}($1)`,
+    const rows = await this.#database.query<StoredReplyRow>(
+      `SELECT * FROM ${STORE_REPLIES.name}($1)`,
       [jsonOf(items)],
     );
-    const appended = new Map(rows.map((row) => [row.number, row]));
+    const stored = new Map(rows.map((row) => [row.number, row]));
     return lines.map((line, number) => {
-      const row = appended.get(number);
-      return (
-        row && {
-          visitorId: row.owner,
-          line: { ...line, seq: row.seq, from: 'agent', attachments: [], state: 'delivered' },
-        }
-      );
+      const row = stored.get(number);
+      if (row === undefined) return undefined;
+      const { owner, seq, rev, at, asked_at: askedAt } = row;
+      const author = replies[number]?.author;
+      const common = { from: 'agent', attachments: [], state: 'delivered' } as const;
+      return {
+        visitorId: owner,
+        line: { ...line, ...common, seq, at, ...(author && { author }), ...(rev > 0 && { rev }) },
+        isNew: rev === 0,
+        ...(askedAt !== null && { askedAt }),
+      };
     });
   }
 
@@ -134,6 +143,16 @@ export class ChatJournal {
     maxBytes?: number,
   ): Promise<JournalLine[]> {
     return this.#lines(AFTER, [shopId, storable(id), after, limit, maxBytes ?? null]);
+  }
+
+  linesRevised(
+    shopId: ShopId,
+    id: VisitorId,
+    after: number,
+    limit: number,
+    maxBytes?: number,
+  ): Promise<JournalLine[]> {
+    return this.#lines(REVISED, [shopId, storable(id), after, limit, maxBytes ?? null]);
   }
 
   async linesBefore(
@@ -168,7 +187,7 @@ export class ChatJournal {
  * bytes counts the texts as JSON, which PostgreSQL and JavaScript write alike.
  */
 const linesIn = (condition: string, order: string): string => `
-  SELECT seq, message_id, sender, text, format, attachments, at, state FROM (
+  SELECT seq, message_id, sender, text, format, attachments, at, state, agent_id, user_id, rev FROM (
     SELECT page.*, row_number() OVER (ORDER BY ${order}) AS place,
       sum(octet_length(to_json(text)::text)) OVER (ORDER BY ${order}) AS bytes
     FROM (
@@ -179,6 +198,7 @@ const linesIn = (condition: string, order: string): string => `
   WHERE place = 1 OR $5::bigint IS NULL OR bytes <= $5 ORDER BY ${order}`;
 
 const AFTER = linesIn('seq > $3', 'seq');
+const REVISED = linesIn('rev > $3 AND rev > 0', 'rev, seq');
 const BEFORE = linesIn('seq < $3', 'seq DESC');
 
 /**

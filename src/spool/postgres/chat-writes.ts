@@ -117,28 +117,57 @@ export const ACCEPT_MESSAGES = sqlFunction(
    END $$`,
 );
 
-/** Appends replies that their visitor does not have, and returns these. */
-export const APPEND_REPLIES = sqlFunction(
-  'append_replies',
-  `(items json) RETURNS TABLE (number int, owner text, seq bigint) LANGUAGE plpgsql
-   ${LOOPS_BY_INDEX} AS $$
+/**
+ * Appends replies that their visitor does not have, replaces the texts of those that have changed, and
+ * returns both.
+ */
+export const STORE_REPLIES = sqlFunction(
+  'store_replies',
+  `(items json)
+   RETURNS TABLE (number int, owner text, seq bigint, rev bigint, at bigint, asked_at bigint)
+   LANGUAGE plpgsql ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
-   DECLARE each record;
+   DECLARE
+     each record;
+     known record;
+     change bigint;
    BEGIN
      PERFORM ${LOCK_OWNERS.name}(items);
      FOR each IN
        SELECT item.*, owner.no, owner.id AS owner FROM json_to_recordset(items) AS item (
-         number int, shop uuid, visitor text, id text, text text, format text, at bigint)
+         number int, shop uuid, visitor text, id text, text text, format text, at bigint,
+         agent_id text, user_id text, updated_at bigint)
        CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner
        ORDER BY number
      LOOP
-       CONTINUE WHEN EXISTS (SELECT FROM journal
-         WHERE visitor = each.no AND sender = 'agent' AND message_id = each.id);
        number := each.number;
        owner := each.owner;
-       UPDATE visitor SET last_seq = last_seq + 1 WHERE no = each.no RETURNING last_seq INTO seq;
-       INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state)
-         VALUES (each.no, seq, 'agent', each.id, each.text, each.format, '[]', each.at, 'delivered');
+       rev := 0;
+       at := each.at;
+       asked_at := NULL;
+       SELECT line.seq, line.text, line.format, line.at, line.updated_at INTO known
+         FROM journal AS line
+         WHERE visitor = each.no AND sender = 'agent' AND message_id = each.id;
+       IF FOUND THEN
+         CONTINUE WHEN known.text = each.text AND known.format = each.format
+           OR each.updated_at < known.updated_at;
+         seq := known.seq;
+         at := known.at;
+         UPDATE visitor SET last_rev = last_rev + 1 WHERE no = each.no RETURNING last_rev INTO change;
+         rev := change;
+         UPDATE journal AS line SET text = each.text, format = each.format, rev = change,
+           updated_at = each.updated_at WHERE visitor = each.no AND line.seq = known.seq;
+       ELSE
+         SELECT min(line.at) INTO asked_at FROM journal AS line
+           WHERE visitor = each.no AND line.seq > coalesce((
+             SELECT answer.seq FROM journal AS answer WHERE visitor = each.no AND sender = 'agent'
+             ORDER BY answer.seq DESC LIMIT 1), 0);
+         UPDATE visitor SET last_seq = last_seq + 1 WHERE no = each.no RETURNING last_seq INTO seq;
+         INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state,
+             agent_id, user_id, updated_at)
+           VALUES (each.no, seq, 'agent', each.id, each.text, each.format, '[]', each.at, 'delivered',
+             each.agent_id, each.user_id, each.updated_at);
+       END IF;
        RETURN NEXT;
      END LOOP;
    END $$`,
@@ -178,4 +207,4 @@ export const MARK_MESSAGES = sqlFunction(
    END $$`,
 );
 
-export const CHAT_FUNCTIONS = [KEY_HASH, ACCEPT_MESSAGES, APPEND_REPLIES, MARK_MESSAGES];
+export const CHAT_FUNCTIONS = [KEY_HASH, ACCEPT_MESSAGES, STORE_REPLIES, MARK_MESSAGES];

@@ -41,7 +41,7 @@ const MERGE = sqlFunction(
      SELECT coalesce(max(seq), known.last_seq),
        coalesce(min(seq) FILTER (WHERE unseen) - 1, max(seq), known.last_seq)
        INTO last, seen FROM moved;
-     UPDATE visitor SET last_seq = last,
+     UPDATE visitor SET last_seq = last, last_rev = greatest(last_rev, guest.last_rev),
        seen_seq = CASE WHEN all_seen AND seen > known.last_seq THEN greatest(seen_seq, seen) ELSE seen_seq END
        WHERE no = known.no;
      IF guest_wrote >= coalesce(known_wrote, 0) THEN

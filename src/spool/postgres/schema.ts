@@ -200,6 +200,14 @@ const STEPS: readonly string[] = [
     made_by text NOT NULL, made_at bigint NOT NULL, ends_at bigint, used_at bigint
   );
   `,
+  `
+  -- Who wrote a reply, and the changes to its text (JournalLine in chat-store.ts). updated_at: the
+  -- platform's time of the text.
+  ALTER TABLE visitor ADD COLUMN last_rev bigint NOT NULL DEFAULT 0;
+  ALTER TABLE journal ADD COLUMN agent_id text, ADD COLUMN user_id text,
+    ADD COLUMN rev bigint NOT NULL DEFAULT 0, ADD COLUMN updated_at bigint;
+  CREATE INDEX journal_revised ON journal (visitor, rev) WHERE rev > 0;
+  `,
 ];
 
 /**

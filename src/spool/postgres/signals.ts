@@ -26,6 +26,7 @@ const visitor = {
 };
 const hint = z.discriminatedUnion('what', [
   z.object({ ...visitor, what: z.literal('line'), seq: z.number() }),
+  z.object({ ...visitor, what: z.literal('revised'), rev: z.number() }),
   z.object({
     ...{ ...visitor, what: z.literal('tick'), messageId: z.string() },
     state: z.enum(['delivered', 'failed']),

@@ -13,6 +13,8 @@ import type {
   ChatStore,
   JournalLine,
   NewChatEntry,
+  PlatformReply,
+  StoredReply,
   UploadRecord,
   VisitorMessage,
   WatchedConversation,
@@ -71,6 +73,7 @@ export class ChatJournal {
       attachments: uploads.map(({ id, name, type, size }) => ({ id, name, type, size })),
       at: entry.receivedAt,
       state: 'accepted',
+      ...{ agentId: null, userId: null, updatedAt: null },
     });
     return { ...accepted, seq, at: entry.receivedAt };
   }
@@ -85,29 +88,46 @@ export class ChatJournal {
     return undefined;
   }
 
-  appendReply(
-    reply: Params<'appendReply'>[0],
-  ): { visitorId: VisitorId; line: JournalLine } | undefined {
-    const { shopId, visitorId, platformMessageId, text, format, at } = reply;
+  storeReply(reply: PlatformReply): StoredReply | undefined {
+    const { shopId, visitorId, platformMessageId, text, format, at, author, updatedAt } = reply;
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
     // The visitor was erased after their conversations were listed.
     if (visitor === undefined) return undefined;
-    if (this.#sql.replyOf.get(visitor.no, platformMessageId) !== undefined) return undefined;
-    const line = {
-      text,
-      format,
-      attachments: [],
-      at,
-      state: 'delivered',
-    } as const;
+    const known = this.#sql.replyOf.get(visitor.no, platformMessageId);
+    if (known !== undefined) return this.#revise(visitor, known, reply);
+    const askedAt = this.#sql.unanswered.get({ visitor: visitor.no })?.at ?? undefined;
+    const line = { text, format, attachments: [], at, state: 'delivered' } as const;
     const seq = this.#append(visitor.no, {
       ...line,
       sender: 'agent',
       messageId: platformMessageId,
+      agentId: author?.agentId ?? null,
+      userId: author?.userId ?? null,
+      updatedAt: updatedAt ?? null,
     });
     return {
       visitorId: visitor.id,
-      line: { ...line, seq, id: platformMessageId, from: 'agent' },
+      line: { ...line, seq, id: platformMessageId, from: 'agent', ...(author && { author }) },
+      isNew: true,
+      ...(askedAt !== undefined && { askedAt }),
+    };
+  }
+
+  /** Replaces the text of a reply, unless the platform wrote the stored one later. */
+  #revise(
+    visitor: Owner,
+    known: KnownReply,
+    { text, format, updatedAt }: PlatformReply,
+  ): StoredReply | undefined {
+    if (known.text === text && known.format === format) return undefined;
+    if ((updatedAt ?? Infinity) < (known.updated_at ?? 0)) return undefined;
+    const rev = this.#sql.nextRev.get(visitor.no)?.rev ?? 0;
+    const updated = updatedAt ?? null;
+    this.#sql.revise.run({ line: known.line, text, format, rev, updatedAt: updated });
+    return {
+      visitorId: visitor.id,
+      line: toLine({ ...known, text, format, rev }),
+      isNew: false,
     };
   }
 
@@ -152,6 +172,17 @@ export class ChatJournal {
   ): JournalLine[] {
     const visitor = this.#sql.visitorNo.get(shopId, id);
     return visitor ? lines(this.#sql.linesAfter.iterate(visitor.no, after, limit), maxBytes) : [];
+  }
+
+  linesRevised(
+    shopId: ShopId,
+    id: VisitorId,
+    after: number,
+    limit: number,
+    maxBytes?: number,
+  ): JournalLine[] {
+    const visitor = this.#sql.visitorNo.get(shopId, id);
+    return visitor ? lines(this.#sql.linesRevised.iterate(visitor.no, after, limit), maxBytes) : [];
   }
 
   linesBefore(
@@ -224,7 +255,12 @@ interface NewLine {
   readonly attachments: readonly ChatAttachment[];
   readonly at: number;
   readonly state: JournalLine['state'];
+  readonly agentId: string | null;
+  readonly userId: string | null;
+  readonly updatedAt: number | null;
 }
+
+type KnownReply = LineRow & { readonly line: number; readonly updated_at: number | null };
 
 /** The first of these rows, up to `maxBytes` of text as JSON; at least one. */
 function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
@@ -260,20 +296,37 @@ function prepare(db: Db) {
       `SELECT line, seq, at FROM journal
        WHERE visitor = ? AND sender = 'visitor' AND message_id = ? ORDER BY seq DESC LIMIT 1`,
     ),
-    replyOf: db.prepare<[number, string]>(
-      `SELECT 1 FROM journal WHERE visitor = ? AND message_id = ? AND sender = 'agent'`,
+    replyOf: db.prepare<[number, string], KnownReply>(
+      `SELECT * FROM journal WHERE visitor = ? AND message_id = ? AND sender = 'agent'`,
+    ),
+    unanswered: db.prepare<{ visitor: number }, { at: number | null }>(
+      `SELECT min(at) AS at FROM journal WHERE visitor = @visitor AND seq > coalesce(
+         (SELECT seq FROM journal WHERE visitor = @visitor AND sender = 'agent'
+          ORDER BY seq DESC LIMIT 1), 0)`,
+    ),
+    nextRev: db.prepare<[number], { rev: number }>(
+      `UPDATE visitors SET last_rev = last_rev + 1 WHERE no = ? RETURNING last_rev AS rev`,
+    ),
+    revise: db.prepare(
+      `UPDATE journal SET text = @text, format = @format, rev = @rev, updated_at = @updatedAt
+       WHERE line = @line`,
     ),
     nextSeq: db.prepare<[number], { seq: number }>(
       `UPDATE visitors SET last_seq = last_seq + 1 WHERE no = ? RETURNING last_seq AS seq`,
     ),
     insertLine: db.prepare(
-      `INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state)
-       VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state)`,
+      `INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state,
+         agent_id, user_id, updated_at)
+       VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state,
+         @agentId, @userId, @updatedAt)`,
     ),
     mark: db.prepare(`UPDATE journal SET state = ? WHERE line = ?`),
     // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.
     linesAfter: db.prepare<[number, number, number], LineRow>(
       `SELECT * FROM journal WHERE visitor = ? AND seq > ? ORDER BY seq LIMIT ? + 0`,
+    ),
+    linesRevised: db.prepare<[number, number, number], LineRow>(
+      `SELECT * FROM journal WHERE visitor = ? AND rev > ? AND rev > 0 ORDER BY rev, seq LIMIT ? + 0`,
     ),
     linesBefore: db.prepare<[number, number, number], LineRow>(
       `SELECT * FROM journal WHERE visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ? + 0`,

@@ -235,6 +235,16 @@ export const MIGRATIONS: readonly string[] = [
     made_by TEXT NOT NULL, made_at INTEGER NOT NULL, ends_at INTEGER, used_at INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  // Who wrote a reply, and the changes to its text (`JournalLine` in `chat-store.ts`). updated_at: the
+  // platform's time of the text.
+  `
+  ALTER TABLE visitors ADD COLUMN last_rev INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE journal ADD COLUMN agent_id TEXT;
+  ALTER TABLE journal ADD COLUMN user_id TEXT;
+  ALTER TABLE journal ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE journal ADD COLUMN updated_at INTEGER;
+  CREATE INDEX journal_revised ON journal(visitor, rev) WHERE rev > 0;
+  `,
 ];
 
 /** Applies the steps from this one on. Call it in a transaction. */

@@ -193,7 +193,7 @@ export class VisitorIdentities {
       allSeen &&= line.sender === 'visitor' || line.seq <= guest.seen_seq;
       if (allSeen) seenSeq = lastSeq;
     }
-    this.#sql.extend.run({ no: target.no, lastSeq, seenSeq });
+    this.#sql.extend.run({ no: target.no, lastSeq, seenSeq, lastRev: guest.last_rev });
     if (continuesGuest) {
       // A new conversation without any message stays a new one.
       const isEmpty = guest.conversation_from_seq === guest.last_seq;
@@ -241,7 +241,8 @@ function prepareIdentities(db: Db) {
     moveLine: db.prepare(`UPDATE journal SET visitor = ?, seq = ? WHERE line = ?`),
     dropLine: db.prepare(`DELETE FROM journal WHERE line = ?`),
     extend: db.prepare(
-      `UPDATE visitors SET last_seq = @lastSeq, seen_seq = max(seen_seq, @seenSeq) WHERE no = @no`,
+      `UPDATE visitors SET last_seq = @lastSeq, seen_seq = max(seen_seq, @seenSeq),
+         last_rev = max(last_rev, @lastRev) WHERE no = @no`,
     ),
     continueIn: db.prepare(
       `UPDATE visitors

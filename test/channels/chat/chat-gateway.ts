@@ -126,11 +126,17 @@ export class ChatGateway {
     const poller =
       options.source &&
       createReplyPoller(
-        { requestsPerSecond: 200, fastestMs: 50, unsignedWaitMs: 500, ...options.replies },
+        {
+          requestsPerSecond: 200,
+          fastestMs: 50,
+          unsignedWaitMs: 500,
+          pendingWaitMs: 500,
+          ...options.replies,
+        },
         {
           ...{ chatStore: store.chat, spool: store.spool, source: options.source },
           ...{ visitors: server.visitors, clock, logger },
-          onLine: (...line) => server.publish(...line),
+          onReply: (shopId, reply) => server.publish(shopId, reply),
         },
       );
     const app = express();

@@ -6,14 +6,18 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createWidgetRoutes } from '../../../src/channels/chat/door-widget.ts';
+import { ReplyTimes } from '../../../src/channels/chat/reply-times.ts';
 import { createPublicApp } from '../../../src/gateway/public-http.ts';
 import { createReadiness } from '../../../src/observability/readiness.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ends } from '../../support/ends.ts';
+import { OTHER_SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { aShop, otherShop } from './chat-gateway.ts';
 
 let folder: string;
+let pictures: string;
+let replyTimes: ReplyTimes;
 let port: number;
 
 beforeEach(async () => {
@@ -21,8 +25,18 @@ beforeEach(async () => {
   ends(() => dir.remove());
   writeFileSync(join(dir.path, 'secret.js'), 'not for the public');
   folder = join(dir.path, 'widget');
-  const shops = [aShop({ widget: { name: 'Acme', preChat: 'off' } }), otherShop()];
-  const routers = [createWidgetRoutes({ shops, folder })];
+  pictures = join(dir.path, 'pictures');
+  mkdirSync(pictures);
+  const named = ['mia.png', 'large.png', 'script.svg', 'missing.png'];
+  const shops = [
+    aShop({
+      widget: { name: 'Acme', preChat: 'off' },
+      pictures: new Map(named.map((name) => [name, join(pictures, name)])),
+    }),
+    otherShop(),
+  ];
+  replyTimes = new ReplyTimes();
+  const routers = [createWidgetRoutes({ shops, folder, replyTimes })];
   const server = createServer(
     createPublicApp({ routers, readiness: createReadiness(), logger: silentLogger }),
   );
@@ -193,4 +207,38 @@ describe("a shop's wishes for the widget", () => {
       expect(headers['access-control-allow-origin']).toBe('*');
     },
   );
+});
+
+test('the picture of a person is any page’s to show, and nothing else in its folder', async () => {
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  writeFileSync(join(pictures, 'mia.png'), png);
+  writeFileSync(join(pictures, 'large.png'), Buffer.concat([png, Buffer.alloc(512 * 1024)]));
+  writeFileSync(join(pictures, 'script.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  writeFileSync(join(pictures, 'private.png'), png);
+  const { status, headers, body } = await get('/widget/picture/mia.png');
+  expect({ status, body }).toEqual({ status: 200, body: png });
+  expect(headers).toMatchObject({
+    'content-type': 'image/png',
+    'cache-control': 'public, max-age=300',
+    'access-control-allow-origin': '*',
+    'x-content-type-options': 'nosniff',
+  });
+  const others = ['large.png', 'script.svg', 'missing.png', 'private.png', '..%2fsecret.js'];
+  for (const name of others) {
+    expect(await get(`/widget/picture/${name}`)).toMatchObject({ status: 404 });
+  }
+});
+
+test('the settings say how soon the first reply usually comes, when that was measured', async () => {
+  const settings = async (key: string): Promise<unknown> =>
+    JSON.parse((await get(`/widget/config/${key}`)).body.toString());
+  expect(await settings('demo')).toEqual({ name: 'Acme', preChat: 'off' });
+  for (const minutes of [1, 3, 4, 7]) replyTimes.note(OTHER_SHOP, minutes * 60_000);
+  expect(await settings('other')).toEqual({});
+  replyTimes.note(OTHER_SHOP, 30 * 60_000);
+  // The median, rounded up.
+  expect(await settings('other')).toEqual({ usualReplySeconds: 300 });
 });

@@ -55,12 +55,17 @@ const again = (member: Member, client: ChatClient): Promise<ChatClient> =>
   member.chat.connect({ auth: { key: 'demo', token: client.session.token } });
 
 /** What a gateway does when its poller has read a reply. */
-async function reply({ chat, store }: Member, client: ChatClient, text: string): Promise<void> {
+async function reply(
+  { chat, store }: Member,
+  client: ChatClient,
+  text: string,
+  platformMessageId = text,
+): Promise<void> {
   const visitorId = visitorOf(client);
-  const appended = await store.chat.appendReply({
-    ...{ shopId: SHOP, visitorId, platformMessageId: text, text, format: 'TEXT', at: Date.now() },
+  const appended = await store.chat.storeReply({
+    ...{ shopId: SHOP, visitorId, platformMessageId, text, format: 'TEXT', at: Date.now() },
   });
-  if (appended) chat.server.publish(SHOP, appended.visitorId, appended.line);
+  if (appended) chat.server.publish(SHOP, appended);
 }
 
 async function identified(member: Member, token?: string): Promise<ChatClient> {
@@ -88,6 +93,25 @@ test('two tabs at two gateways have the same lines in the same order, each once'
     expect(tab.messages.map(({ seq }) => seq)).toEqual(Array.from({ length: 41 }, (_, n) => n + 1));
   }
   expect(right.texts).toEqual(left.texts);
+});
+
+test('a text that changes is changed in the tabs of every gateway, and the last one last', async () => {
+  const [one, two] = await startTwo();
+  const left = await one.chat.connect();
+  await left.send('hello');
+  const right = await again(two, left);
+  await reply(one, left, 'on Monday', 'r1');
+  await Promise.all([
+    reply(one, left, 'on Tuesday', 'r1'),
+    reply(two, left, 'on Wednesday', 'r1'),
+    reply(one, left, 'on Thursday', 'r1'),
+  ]);
+  await reply(two, left, 'on Friday', 'r1');
+  for (const tab of [left, right]) {
+    await waitFor('the last text', () => tab.updates.at(-1)?.text === 'on Friday');
+    const revs = tab.updates.map(({ rev }) => rev);
+    expect(revs).toEqual(revs.toSorted((a, b) => a - b));
+  }
 });
 
 test('a reply that one gateway reads is at once on the screen of a tab at the other', async () => {

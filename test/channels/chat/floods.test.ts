@@ -201,8 +201,8 @@ describe('ten tabs that do not read are sent 20 MB each, of which the process ke
     const reply = async (nth: number): Promise<void> => {
       const message = { platformMessageId: String(nth), text, format: 'TEXT', at: nth } as const;
       const to = { shopId: SHOP, visitorId };
-      const appended = await chat.store.chat.appendReply({ ...to, ...message });
-      if (appended !== undefined) chat.server.publish(SHOP, visitorId, appended.line);
+      const appended = await chat.store.chat.storeReply({ ...to, ...message });
+      if (appended !== undefined) chat.server.publish(SHOP, appended);
     };
     const openTabs = async (lastSeq: number): Promise<void> => {
       const auth = JSON.stringify({ key: 'demo', token: writer.session.token, lastSeq });

@@ -1,17 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LineFeed } from '../../../src/channels/chat/line-feed.ts';
+import { LineFeed, RevisionFeed } from '../../../src/channels/chat/line-feed.ts';
 import type { JournalLine } from '../../../src/spool/chat-store.ts';
+
+type Line = Omit<JournalLine, 'author'>;
 
 /** A journal whose readings take their picture at once, and are answered when the test says. */
 class Journal {
-  readonly lines: JournalLine[] = [];
+  readonly lines: Line[] = [];
   readonly #waiting: (() => void)[] = [];
 
-  store(): JournalLine {
+  store(): Line {
     const seq = this.lines.length + 1;
-    const line: JournalLine = {
+    const line: Line = {
       ...{ seq, id: `m${seq}`, from: 'agent', text: `line ${seq}`, format: 'TEXT' },
       ...{ attachments: [], at: seq, state: 'delivered' },
     };
@@ -40,6 +42,7 @@ function feedOf(journal: Journal, sent = 0, hasRoom = () => true) {
   const feed = new LineFeed(sent, {
     read: (after) => journal.read(after, STEP),
     emit: ({ seq }) => void emitted.push(seq),
+    toEvent: ({ author: _, ...line }) => line,
     hasRoom,
     drained: () => Promise.resolve(),
     onError: (error) => {
@@ -118,7 +121,7 @@ test('however storing, announcing and reading overlap, each line goes out once a
         for (let seq = 0; seq < before; seq += 1) journal.store();
         const { feed, emitted } = feedOf(journal);
         feed.catchUp();
-        const unannounced: JournalLine[] = [];
+        const unannounced: Line[] = [];
         for (const step of steps) {
           if (step === 'store') unannounced.push(journal.store());
           else if (step === 'answer') journal.answer();
@@ -137,3 +140,48 @@ test('however storing, announcing and reading overlap, each line goes out once a
       },
     ),
   ));
+
+test('of several changes to a line, a socket gets the last text, and those to others in their order', async () => {
+  const lines: JournalLine[] = [];
+  const revise = (seq: number, rev: number, text: string): void => {
+    const before = lines.findIndex((line) => line.seq === seq);
+    if (before !== -1) lines.splice(before, 1);
+    lines.push({
+      ...{ seq, id: `m${seq}`, from: 'agent', text, format: 'TEXT', rev },
+      ...{ attachments: [], at: seq, state: 'delivered' },
+    });
+  };
+  const emitted: string[] = [];
+  const feed = new RevisionFeed(0, {
+    read: async (after) => {
+      await nextTurn();
+      return lines.filter(({ rev = 0 }) => rev > after).slice(0, STEP);
+    },
+    emit: ({ seq, rev, text }) => void emitted.push(`${seq} ${rev ?? ''} ${text}`),
+    drained: () => Promise.resolve(),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  revise(1, 1, 'one');
+  feed.announce(1);
+  revise(1, 2, 'two');
+  feed.announce(2);
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  expect(emitted).toEqual(['1 2 two']);
+  revise(4, 3, 'three');
+  revise(2, 4, 'four');
+  revise(3, 5, 'five');
+  feed.announce(5);
+  feed.announce(3);
+  for (let turn = 0; turn < 9; turn += 1) await nextTurn();
+  expect(emitted.slice(1)).toEqual(['4 3 three', '2 4 four', '3 5 five']);
+  // The retention has deleted it.
+  feed.announce(6);
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  feed.close();
+  revise(1, 7, 'seven');
+  feed.announce(7);
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  expect(emitted).toHaveLength(4);
+});

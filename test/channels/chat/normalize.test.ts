@@ -17,6 +17,7 @@ const VISITOR: VisitorRecord = {
   lane: '7f3a0000000000000000000000000000/2',
   lastSeq: 0,
   seenSeq: 0,
+  lastRev: 0,
   createdAt: 0,
 };
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

@@ -102,7 +102,7 @@ const say = (
     { visitorId, messageId, text: messageId, uploadIds },
   );
 const reply = (gateway: PostgresStore, id: string, visitorId: VisitorId = KNOWN) =>
-  gateway.chat.appendReply({
+  gateway.chat.storeReply({
     ...{ shopId: SHOP, visitorId, platformMessageId: id, text: id, format: 'TEXT', at: 5 },
   });
 const identify = (gateway: PostgresStore, guestId = GUEST) =>

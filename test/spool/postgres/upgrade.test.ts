@@ -50,7 +50,7 @@ async function useAll({ spool, chat, optOuts }: PostgresStore): Promise<void> {
   expect(claimed.map(({ entry }) => entry.id).toSorted()).toEqual([line.id, text.id].toSorted());
   for (const { lease } of claimed) await spool.settle(lease, { state: 'delivered' }, { steps: [] });
   expect(await spool.get(text.id)).toMatchObject({ state: 'delivered' });
-  const replied = await chat.appendReply({
+  const replied = await chat.storeReply({
     ...{ shopId: SHOP, visitorId, platformMessageId: randomUUID(), at: 2 },
     ...{ text: 'answer', format: 'TEXT' },
   });

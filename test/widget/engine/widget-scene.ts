@@ -57,11 +57,11 @@ export async function journalOf(gateway: ChatGateway, tab: Tab): Promise<string[
 
 /** An answer of the shop. */
 export async function reply(gateway: ChatGateway, visitorId: VisitorId, text: string) {
-  const stored = await gateway.store.chat.appendReply({
+  const stored = await gateway.store.chat.storeReply({
     ...{ shopId: SHOP, visitorId, platformMessageId: randomUUID(), text },
     ...{ format: 'TEXT', at: Date.now() },
   });
-  if (stored !== undefined) gateway.server.publish(SHOP, stored.visitorId, stored.line);
+  if (stored !== undefined) gateway.server.publish(SHOP, stored);
 }
 
 export const identityOf = (subject: string): Promise<string> =>

@@ -106,7 +106,10 @@ export class ListDirection {
 }
 
 /** Milliseconds since the epoch. */
-export function createdAt({ created_at: text }: Message): number | undefined {
+export const createdAt = (message: Message): number | undefined => timeOf(message.created_at);
+
+/** Milliseconds since the epoch; undefined for a text that is not a time. */
+export function timeOf(text: string | undefined): number | undefined {
   const time = text === undefined ? Number.NaN : Date.parse(text);
   return Number.isNaN(time) ? undefined : time;
 }

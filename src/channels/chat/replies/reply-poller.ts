@@ -25,11 +25,12 @@ export interface ReplyPollerOptions {
   /** The interval between two reads while a visitor waits. */
   readonly fastestMs?: number;
   readonly unsignedWaitMs?: number;
+  readonly pendingWaitMs?: number;
 }
 
 export interface ReplyPollerParts extends Omit<
   ShopRepliesParts,
-  'pacer' | 'maxPages' | 'requestTimeoutMs' | 'unsignedWaitMs'
+  'pacer' | 'maxPages' | 'requestTimeoutMs' | 'unsignedWaitMs' | 'pendingWaitMs'
 > {
   readonly visitors: Pick<Visitors, 'present' | 'subscribe'>;
 }
@@ -47,7 +48,7 @@ const QUEUES = ['waiting', 'others'] as const;
 
 /**
  * Reads the platform for visitors with open tabs at this gateway. Several gateways with one store may
- * read the same conversation; `appendReply` stores each reply only once. There is one loop per shop,
+ * read the same conversation; `storeReply` stores each reply only once. There is one loop per shop,
  * so that a slow platform does not delay other shops. It runs while the shop has a visitor with an
  * open tab.
  */
@@ -57,16 +58,17 @@ export function createReplyPoller(
 ): ReplyPoller {
   const pacer = new Pacer(options.requestsPerSecond ?? 2);
   const loops = new Map<ShopId, ShopLoop>();
-  const { visitors, chatStore, spool, source, onLine, clock, logger } = parts;
+  const { visitors, chatStore, spool, source, onReply, clock, logger } = parts;
 
   const tell = (visitor: PresentVisitor, change: PresenceChange): void => {
     let loop = loops.get(visitor.shopId);
     if (loop === undefined) {
       const replies = new ShopReplies(visitor.shopId, {
-        ...{ chatStore, spool, source, onLine, clock, logger, pacer },
+        ...{ chatStore, spool, source, onReply, clock, logger, pacer },
         maxPages: options.maxPages ?? 10,
         requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
         unsignedWaitMs: options.unsignedWaitMs ?? 5_000,
+        pendingWaitMs: options.pendingWaitMs ?? 5_000,
       });
       loop = new ShopLoop(visitor.shopId, replies, parts, options.fastestMs ?? FASTEST_MS);
       loops.set(visitor.shopId, loop);

@@ -1,24 +1,27 @@
+import { hash } from 'node:crypto';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool/chat-store.ts';
+import type { ChatStore, StoredReply, WatchedConversation } from '../../../spool/chat-store.ts';
 import { REMOTE_ID_PREFIX } from '../stored.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import { batchesOf } from './schedule.ts';
 import { ConversationLists, type ReadOptions, type Listed } from './conversation-lists.ts';
 import { PageTooLarge, type ReaderParts } from './message-reader.ts';
-import { createdAt, inOrder, isReply, isUnsigned, shownText } from './platform-message.ts';
+import { createdAt, inOrder, isReply, isUnsigned, shownText, timeOf } from './platform-message.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
   readonly spool: Pick<Spool, 'ownPlatformMessages'>;
-  /** Called once per new line, in order: `ChatServer.publish`. */
-  readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
+  /** Called for each new line and each new text of one, in order: `ChatServer.publish`. */
+  readonly onReply: (shopId: ShopId, reply: StoredReply) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a message without an author waits for delivery to identify it as the visitor's. */
   readonly unsignedWaitMs: number;
+  /** How long the text of a PENDING reply must have been the same before it is shown. */
+  readonly pendingWaitMs: number;
 }
 
 /** The number of a visitor's newest conversations that are read; more when the visitor returns. */
@@ -45,11 +48,13 @@ export interface Collected {
 
 /** The decisions about the messages of one conversation, kept while its visitor is present. */
 interface Decided {
-  /** In the journal, or known not to belong there. */
-  readonly settled: Set<string>;
+  /** In the journal, with a hash of the text there; undefined: known not to belong there. */
+  readonly settled: Map<string, string | undefined>;
   /** Read but not a reply in its current form; checked again whenever it is listed. */
   readonly read: Set<string>;
   readonly unsignedSince: Map<string, number>;
+  /** PENDING replies, with a hash of the text and when it was first read. */
+  readonly pending: Map<string, { readonly text: string | undefined; readonly since: number }>;
 }
 
 /** Stores the replies of one shop in the journals of its visitors. */
@@ -147,7 +152,8 @@ export class ShopReplies {
     const outcome = { held, behind };
     const open = messages.filter((message) => {
       const decided = this.#decidedOf(message, visitorOf);
-      if (decided === undefined || decided.settled.has(message.id)) return false;
+      if (decided === undefined) return false;
+      if (decided.settled.has(message.id)) return isChanged(message, decided);
       if (isReply(message)) return true;
       // A reply that is still being written may be on any page when it is complete.
       const isUnfinished = message.status === 'PENDING' && shownText(message) === undefined;
@@ -162,40 +168,50 @@ export class ShopReplies {
       const decided = this.#decidedOf(message, visitorOf);
       if (visitorId === undefined || decided === undefined) continue;
       // Two lists that were read one after the other may both contain it.
-      if (decided.settled.has(message.id)) continue;
+      if (decided.settled.has(message.id) && !isChanged(message, decided)) continue;
       if (!own.has(message.id)) {
         const isAhead = (createdAt(message) ?? -Infinity) > (readTo.get(visitorId) ?? Infinity);
         if (isAhead) behind.add(visitorId);
-        else if (this.#mustWait(message, decided)) waiting.add(visitorId);
+        else if (this.#isBeingWritten(message, decided)) {
+          waiting.add(visitorId);
+          behind.add(visitorId);
+        } else if (this.#mustWait(message, decided)) waiting.add(visitorId);
         if (isAhead || waiting.has(visitorId)) {
           held.add(conversationId);
           continue;
         }
-        await this.#append(message, visitorId);
+        await this.#storeReply(message, visitorId);
       }
-      decided.settled.add(message.id);
+      decided.settled.set(message.id, own.has(message.id) ? undefined : textHash(message));
       decided.unsignedSince.delete(message.id);
+      decided.pending.delete(message.id);
     }
     return outcome;
   }
 
-  async #append(message: Message, visitorId: VisitorId): Promise<void> {
+  async #storeReply(message: Message, visitorId: VisitorId): Promise<void> {
     const shown = shownText(message);
     if (shown === undefined) return;
-    const { chatStore, clock, logger, onLine } = this.#parts;
-    const appended = await chatStore.appendReply({
+    const { chatStore, clock, logger, onReply } = this.#parts;
+    const { agent_id: agentId, user_id: userId } = message;
+    const updatedAt = timeOf(message.updated_at);
+    const author = { ...(agentId !== null && { agentId }), ...(userId !== null && { userId }) };
+    const stored = await chatStore.storeReply({
       shopId: this.#shopId,
       visitorId,
       platformMessageId: message.id,
       at: createdAt(message) ?? clock(),
       ...shown,
+      ...((agentId ?? userId) !== null && { author }),
+      ...(updatedAt !== undefined && { updatedAt }),
     });
     // Undefined: the visitor already has it, from before a restart.
-    if (appended === undefined) return;
+    if (stored === undefined) return;
     // It belongs to another visitor if the requested one has been merged meanwhile.
-    const { visitorId: owner, line } = appended;
-    logger.debug('chat.reply', { platformMessage: message.id, visitor: owner, seq: line.seq });
-    onLine(this.#shopId, owner, line);
+    const { visitorId: owner, line } = stored;
+    const { seq, rev } = line;
+    logger.debug('chat.reply', { platformMessage: message.id, visitor: owner, seq, rev });
+    onReply(this.#shopId, stored);
   }
 
   /** Which of these this gateway submitted itself. */
@@ -209,6 +225,20 @@ export class ShopReplies {
       ({ id, remote_id: remoteId }) => created.has(id) || remoteId?.startsWith(REMOTE_ID_PREFIX),
     );
     return new Set(own.map(({ id }) => id));
+  }
+
+  /**
+   * Whether the platform is still writing a reply that is not shown yet. Some platforms leave complete
+   * replies PENDING, so a text that stays the same is shown too.
+   */
+  #isBeingWritten(message: Message, { settled, pending }: Decided): boolean {
+    if (message.status !== 'PENDING' || settled.has(message.id)) return false;
+    const now = this.#parts.clock();
+    const text = textHash(message);
+    const known = pending.get(message.id);
+    const since = known !== undefined && known.text === text ? known.since : now;
+    pending.set(message.id, { text, since });
+    return now - since < this.#parts.pendingWaitMs;
   }
 
   #mustWait(message: Message, { unsignedSince }: Decided): boolean {
@@ -229,13 +259,26 @@ export class ShopReplies {
     const conversations = this.#decided.get(visitorId) ?? new Map<string, Decided>();
     this.#decided.set(visitorId, conversations);
     const decided = conversations.get(conversationId) ?? {
-      settled: new Set<string>(),
+      settled: new Map<string, string | undefined>(),
       read: new Set<string>(),
       unsignedSince: new Map<string, number>(),
+      pending: new Map(),
     };
     conversations.set(conversationId, decided);
     return decided;
   }
+}
+
+/** Whether the text of a line has changed. A reply that became hidden stays as it was shown. */
+function isChanged(message: Message, { settled }: Decided): boolean {
+  const text = settled.get(message.id);
+  return text !== undefined && isReply(message) && textHash(message) !== text;
+}
+
+/** Hashes are kept, because texts may be long and of many visitors. */
+function textHash(message: Message): string | undefined {
+  const shown = shownText(message);
+  return shown && hash('sha1', `${shown.format} ${shown.text}`, 'base64');
 }
 
 /** The most recently used conversations of each visitor, and the unfinished ones. */

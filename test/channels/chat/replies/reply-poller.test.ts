@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ReplySource } from '../../../../src/channels/chat/replies/message-reader.ts';
 import { asVisitorId } from '../../../../src/domain/ids.ts';
+import { ends } from '../../../support/ends.ts';
 import { SHOP } from '../../../support/entries.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -136,16 +137,122 @@ describe('replies', () => {
     expect(repliesTo(one)).toEqual(['one moment', 'now it is there']);
   });
 
-  test('that the agent edits later stay as they were read, once', async () => {
+  test('whose text changes reach every tab as an update, the last text last', async () => {
     const source = new ListedMessages();
     const chat = await start(source);
-    const { one, conversation } = await talking(chat);
-    const first = source.add(aReply({ conversation_id: conversation, content: 'on Monday' }));
+    const { one, other, conversation } = await talking(chat);
+    const change = (at: number, content: string): void => {
+      const before = source.messages[at];
+      if (before !== undefined) source.messages[at] = { ...before, content };
+    };
+    source.add(aReply({ conversation_id: conversation, content: 'on Monday' }));
+    source.add(aReply({ conversation_id: conversation, content: 'at nine' }));
+    await waitFor(
+      'the replies',
+      () => repliesTo(one).length === 2 && repliesTo(other).length === 2,
+    );
+    change(0, 'on Tuesday');
+    change(0, 'on Wednesday');
+    for (const tab of [one, other]) {
+      await waitFor('the change', () => tab.updates.at(-1)?.text === 'on Wednesday');
+      expect(tab.updates.at(-1)).toEqual({ seq: 2, rev: 1, text: 'on Wednesday', format: 'TEXT' });
+    }
+    other.close();
+    change(1, 'at ten');
+    await waitFor('the change', () => one.updates.at(-1)?.text === 'at ten');
+    expect(repliesTo(one)).toEqual(['on Monday', 'at nine']);
+
+    // Who was away gets what they missed, and who has nothing yet the last texts.
+    const { token } = one.session;
+    const back = await chat.connect({ auth: { key: 'demo', token, lastSeq: 3 } });
+    await waitFor('what was missed', () => back.updates.length === 2);
+    expect(back.updates.map(({ seq, rev, text }) => [seq, rev, text])).toEqual([
+      [2, 1, 'on Wednesday'],
+      [3, 2, 'at ten'],
+    ]);
+    const fresh = await chat.connect({ auth: { key: 'demo', token } });
+    await waitFor('the record', () => fresh.messages.length === 3);
+    expect(fresh.messages.slice(1)).toMatchObject([
+      { text: 'on Wednesday', rev: 1 },
+      { text: 'at ten', rev: 2 },
+    ]);
+    expect(await one.history()).toMatchObject({
+      messages: [{}, { text: 'on Wednesday', rev: 1 }, { text: 'at ten', rev: 2 }],
+    });
+    expect(fresh.updates).toEqual([]);
+  });
+
+  test('that have changed while the gateway was down are updated when it is back', async () => {
+    const source = new ListedMessages();
+    const dir = tempDir();
+    ends(() => dir.remove());
+    const before = await start(source, { dir: dir.path });
+    const { one, conversation } = await talking(before);
+    const reply = source.add(aReply({ conversation_id: conversation, content: 'on Monday' }));
     await waitFor('the reply', () => repliesTo(one).length === 1);
-    source.messages[0] = { ...first, content: 'on Tuesday' };
-    source.add(aReply({ conversation_id: conversation, content: 'sorry, on Tuesday' }));
-    await waitFor('the correction', () => repliesTo(one).length === 2);
-    expect(repliesTo(one)).toEqual(['on Monday', 'sorry, on Tuesday']);
+    const { token } = one.session;
+    await before.stop();
+    source.messages[0] = { ...reply, content: 'on Tuesday' };
+    const after = await start(source, { dir: dir.path });
+    const back = await after.connect({ auth: { key: 'demo', token, lastSeq: 2 } });
+    await waitFor('the change', () => back.updates.length === 1);
+    expect(back.updates).toEqual([{ seq: 2, rev: 1, text: 'on Tuesday', format: 'TEXT' }]);
+    expect(repliesTo(back)).toEqual([]);
+  });
+
+  test('that are PENDING are withheld until they settle or stay the same', async () => {
+    const source = new ListedMessages();
+    const chat = await start(source, { replies: { pendingWaitMs: 400 } });
+    const { one, conversation } = await talking(chat);
+    const inIt = { conversation_id: conversation };
+    const write = (at: number, content: string, status: 'PENDING' | 'DELIVERED') => {
+      const before = source.messages[at];
+      if (before !== undefined) source.messages[at] = { ...before, content, status };
+    };
+    /** The poller has listed what is there. */
+    const listed = async (): Promise<void> => {
+      const asked = source.requests.length;
+      await waitFor('two lists', () => source.requests.length >= asked + 2);
+    };
+    source.add(aReply({ ...inIt, content: 'Your', status: 'PENDING' }));
+    source.add(aReply({ ...inIt, content: 'Anything else?' }));
+    for (const content of ['Your order', 'Your order is', 'Your order is here']) {
+      await listed();
+      write(0, content, 'PENDING');
+    }
+    await listed();
+    expect(repliesTo(one)).toEqual([]);
+    write(0, 'Your order is here.', 'DELIVERED');
+    await waitFor('both', () => repliesTo(one).length === 2);
+    expect(repliesTo(one)).toEqual(['Your order is here.', 'Anything else?']);
+
+    source.add(aReply({ ...inIt, content: 'never settled', status: 'PENDING' }));
+    await waitFor('the third', () => repliesTo(one).length === 3);
+    write(2, 'never settled, but longer', 'PENDING');
+    await waitFor('the change', () => one.updates.length > 0);
+    expect(one.updates).toMatchObject([{ seq: 4, text: 'never settled, but longer' }]);
+  });
+
+  test('name their authors, and not by the platform’s ids', async () => {
+    const source = new ListedMessages();
+    const people = new Map([['3f0c2a4e-5b7d-4c1a-9e8f-6a2b1d0c4e5f', { name: 'Tom' }]]);
+    const widget = { agent: { name: 'Mia', kind: 'ai' } } as const;
+    const chat = await start(source, { shops: [aShop({ limits: ROOMY, widget, people })] });
+    const { one, conversation } = await talking(chat);
+    const [user_id = ''] = people.keys();
+    source.add(aReply({ conversation_id: conversation }));
+    source.add(aReply({ conversation_id: conversation, user_id }));
+    source.add(aReply({ conversation_id: conversation, agent_id: null }));
+    await waitFor('the replies', () => one.messages.length === 4);
+    const authors = [
+      undefined,
+      { name: 'Mia', kind: 'ai' },
+      { name: 'Tom', kind: 'person' },
+      undefined,
+    ];
+    expect(one.messages.map(({ author }) => author)).toEqual(authors);
+    const history = await one.history();
+    expect(history.ok && history.messages.map(({ author }) => author)).toEqual(authors);
   });
 
   test.each<[Order]>([['newest first'], ['oldest first']])(

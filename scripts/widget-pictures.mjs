@@ -16,13 +16,18 @@ const DESKTOP = { width: 520, height: 800 };
 const PHONE = { width: 375, height: 667 };
 const GREETING = 'Hi there 👋\nAny question about lamps, orders or returns? We are here.';
 
-/** name → {scene, open, attributes, viewport, zoom, act} */
+/** The shop's settings, and how soon its first reply comes. */
+const AGENT = { agent: { name: 'Mia', kind: 'ai' }, usualReplySeconds: 120 };
+
+/** name → {scene, open, attributes, config, viewport, zoom, act} */
 const PICTURES = {
   closed: { open: false },
   unread: { open: false, scene: 'unread', session: true },
   greeting: { open: false, attributes: { greeting: GREETING }, greets: true },
   'load-failed': { open: false, broken: true },
   empty: {},
+  'empty-agent': { config: AGENT },
+  people: { scene: 'people', config: AGENT },
   'empty-greeting': { attributes: { greeting: GREETING, name: 'Lumen & Co.' } },
   'pre-chat': { attributes: { 'pre-chat': 'optional', greeting: GREETING } },
   'pre-chat-required': { attributes: { 'pre-chat': 'required' }, act: submitEmpty },
@@ -104,6 +109,9 @@ h1 { font-size: 4rem } button { background: #b33; color: #fff; padding: 1rem }
 div { border: 1px solid red } p { color: #555 }
 @media (prefers-color-scheme: dark) { body { background: #16140f; color: #ddd } p { color: #bbb } }`;
 
+/** What the gateway answers to the page that a picture is taken of. */
+let config = {};
+
 function serve(folder) {
   const types = { js: 'text/javascript', css: 'text/css', json: 'application/json' };
   const server = createServer((request, response) => {
@@ -114,7 +122,7 @@ function serve(folder) {
     };
     if (pathname === '/') return send('text/html', shopPage(searchParams.get('attributes') ?? ''));
     if (pathname === '/shop.css') return send(types.css, SHOP_CSS);
-    if (pathname.startsWith('/widget/config/')) return send(types.json, '{}');
+    if (pathname.startsWith('/widget/config/')) return send(types.json, JSON.stringify(config));
     try {
       return send(types.js, readFileSync(join(folder, pathname)));
     } catch {
@@ -146,6 +154,7 @@ const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'
 
 async function take(browser, origin, name, scheme, target) {
   const { scene = '', open = true, attributes = {}, viewport = DESKTOP, ...more } = PICTURES[name];
+  config = more.config ?? {};
   const context = await browser.newContext({
     viewport,
     deviceScaleFactor: 2,

@@ -1,5 +1,10 @@
 import type { ReadonlySignal } from '@preact/signals-core';
-import type { AttachmentInfo, ErrorWord, SessionEvent } from '../../channels/chat/events.ts';
+import type {
+  AttachmentInfo,
+  Author,
+  ErrorWord,
+  SessionEvent,
+} from '../../channels/chat/events.ts';
 import type { Timing } from './timing.ts';
 import type { UploadRequest } from './page.ts';
 
@@ -95,6 +100,10 @@ export interface Line {
   readonly files: readonly AttachmentInfo[];
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Of a reply whose author the platform names. */
+  readonly author?: Author;
+  /** Of a reply whose text has changed: the number of the change. */
+  readonly rev?: number;
   /**
    * `queued`: waits for the connection or for earlier messages; `sending`: not acknowledged yet;
    * `accepted`: stored by the gateway; `delivered`: at the platform; `failed`: see `error`. A reply

@@ -16,6 +16,7 @@ import {
   type ServerToClientEvents,
   type SessionEvent,
   type StatusEvent,
+  type UpdateEvent,
 } from '../../channels/chat/events.ts';
 import type { GatewayAddress } from '../storage.ts';
 import type { ConnectionState } from './chat.ts';
@@ -42,6 +43,7 @@ interface ConnectionParts {
   readonly onSession: (session: SessionEvent) => boolean;
   readonly onMessage: (message: MessageEvent) => void;
   readonly onStatus: (status: StatusEvent) => void;
+  readonly onUpdate: (update: UpdateEvent) => void;
   readonly onBadIdentity: () => void;
 }
 
@@ -154,6 +156,7 @@ export class Connection {
       received?.();
     });
     socket.on('status', parts.onStatus);
+    socket.on('update', parts.onUpdate);
     socket.on('connect_error', (error) => this.#failed(error));
     socket.on('disconnect', () => this.drop());
   }

@@ -6,6 +6,7 @@ import {
   type MessageEvent,
   type SessionEvent,
   type StatusEvent,
+  type UpdateEvent,
 } from '../../channels/chat/events.ts';
 import type { Chat, Line } from './chat.ts';
 import { LineRecord } from './line-record.ts';
@@ -54,6 +55,11 @@ export class Conversation {
 
   mark(status: StatusEvent): void {
     if (this.#record.mark(status)) this.#changed();
+  }
+
+  revise(update: UpdateEvent): void {
+    this.#record.revise(update);
+    this.#changed();
   }
 
   /** There is a connection: fetches the newest lines when there are none, and missing states. */

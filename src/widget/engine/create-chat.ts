@@ -65,6 +65,7 @@ class WidgetChat implements Chat {
       onSession: (greeting) => this.#acceptSession(greeting),
       onMessage: (message) => this.#messageReceived(message),
       onStatus: (status) => this.#conversation.mark(status),
+      onUpdate: (update) => this.#conversation.revise(update),
       onBadIdentity: () => visitor.forgetIdentity(),
     });
     this.#now = now;

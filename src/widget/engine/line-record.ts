@@ -1,4 +1,9 @@
-import { MAX_HISTORY, type MessageEvent, type StatusEvent } from '../../channels/chat/events.ts';
+import {
+  MAX_HISTORY,
+  type MessageEvent,
+  type StatusEvent,
+  type UpdateEvent,
+} from '../../channels/chat/events.ts';
 import type { Line } from './chat.ts';
 import type { OutboxItem } from './outbox.ts';
 
@@ -18,6 +23,8 @@ export class LineRecord {
   #lines: Line[] = [];
   readonly #held = new Map<number, Line>();
   readonly #states = new Map<string, State>();
+  /** The last texts of lines that have changed, by number; also of lines that are not here (yet). */
+  readonly #updates = new Map<number, UpdateEvent>();
   #isComplete = false;
 
   get lines(): readonly Line[] {
@@ -96,10 +103,29 @@ export class LineRecord {
     return true;
   }
 
+  /** A line's text has changed. */
+  revise(update: UpdateEvent): void {
+    const { seq, rev } = update;
+    if (rev <= (this.#updates.get(seq)?.rev ?? 0)) return;
+    this.#updates.set(seq, update);
+    this.#lines = this.#lines.map((line) => (line.seq === seq ? this.#latest(line) : line));
+    const held = this.#held.get(seq);
+    if (held) this.#held.set(seq, this.#latest(held));
+  }
+
+  /** The line with its last text. */
+  #latest(line: Line): Line {
+    const update = this.#updates.get(line.seq ?? 0);
+    if (!update || update.rev <= (line.rev ?? 0)) return line;
+    const { rev, text, format } = update;
+    return { ...line, rev, text, format };
+  }
+
   /** Drops everything: the visitor or the server's database is another one. */
   clear(): void {
     this.#forgetLines();
     this.#states.clear();
+    this.#updates.clear();
   }
 
   #forgetLines(): void {
@@ -128,7 +154,7 @@ export class LineRecord {
   #line({ attachments, ...event }: MessageEvent): Line {
     const { from, id } = event;
     const state = from === 'agent' ? 'delivered' : (this.#states.get(id) ?? 'accepted');
-    return { ...event, files: attachments, state };
+    return this.#latest({ ...event, files: attachments, state });
   }
 }
 

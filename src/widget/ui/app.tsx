@@ -39,6 +39,7 @@ export function createApp(
     parsers: signal(undefined),
     errorText: signal(''),
     close,
+    pictureOf: createPictures(gatewayUrl),
   };
   const place = document.createElement('div');
   let isDrawn = false;
@@ -93,6 +94,22 @@ export function createApp(
       ui.isIntroduced.value = false;
       chat.logout();
     },
+  };
+}
+
+/** Each picture is fetched once; a request needs less of the page's policy than an `<img>`. */
+function createPictures(gatewayUrl: string): Ui['pictureOf'] {
+  const pictures = new Map<string, Promise<Blob | undefined>>();
+  const load = async (path: string): Promise<Blob | undefined> => {
+    const url = new URL(path, gatewayUrl);
+    if (url.origin !== new URL(gatewayUrl).origin) return undefined;
+    const answer = await fetch(url, { credentials: 'omit' });
+    return answer.ok ? answer.blob() : undefined;
+  };
+  return ({ picture = '' }) => {
+    const found = pictures.get(picture) ?? load(picture).catch(() => undefined);
+    pictures.set(picture, found);
+    return found;
   };
 }
 

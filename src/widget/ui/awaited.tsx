@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
-import { Avatar } from './icon.tsx';
+import { answering, Avatar } from './avatar.tsx';
 import { useUi } from './ui.ts';
 
 /** Nobody types for longer; from then on, dots would promise what may not come. */
@@ -21,7 +21,7 @@ export function Awaited() {
 }
 
 function Shown({ line }: { readonly line: Line }) {
-  const { texts } = useUi();
+  const ui = useUi();
   // The clocks of browser and gateway differ.
   const leftMs = Math.min(LATE_MS, line.at + LATE_MS - Date.now());
   const [isLate, setLate] = useState(leftMs <= 0);
@@ -29,11 +29,11 @@ function Shown({ line }: { readonly line: Line }) {
     const timer = setTimeout(() => setLate(true), leftMs);
     return () => clearTimeout(timer);
   }, []);
-  if (isLate) return <p class="meta awaited">{texts.answeredHere}</p>;
+  if (isLate) return <p class="meta awaited">{ui.texts.answeredHere}</p>;
   return (
     // Screen readers would say it after each message.
     <div class="line" data-from="agent" data-first data-last aria-hidden="true">
-      <Avatar />
+      <Avatar author={answering(ui)} />
       <div class="say dots">
         <i />
         <i />

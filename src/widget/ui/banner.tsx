@@ -63,7 +63,7 @@ export function Countdown({ text, until }: { readonly text: string; readonly unt
   }, []);
   const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
   // A screen reader says the sentence once, not each second.
-  return <span aria-live="off">{fill(text, formats.inSeconds(seconds))}</span>;
+  return <span aria-live="off">{fill(text, formats.wait(seconds))}</span>;
 }
 
 /** Only the page's developer or the shop can resolve the refusal. */

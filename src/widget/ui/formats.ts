@@ -5,8 +5,8 @@ export interface Formats {
   day(at: number, now: number): string;
   bytes(count: number): string;
   number(value: number): string;
-  /** "in 5 seconds" */
-  inSeconds(seconds: number): string;
+  /** "in 5 seconds", "in 2 hours" */
+  wait(seconds: number): string;
 }
 
 const DAY_MS = 86_400_000;
@@ -44,7 +44,12 @@ export function createFormats(locale: string): Formats {
       }).format(value);
     },
     number: (value) => plain.format(value),
-    inSeconds: (seconds) => wait.format(seconds, 'second'),
+    wait: (seconds) => {
+      if (seconds >= 3_600) return wait.format(Math.round(seconds / 3_600), 'hour');
+      return seconds >= 60
+        ? wait.format(Math.round(seconds / 60), 'minute')
+        : wait.format(seconds, 'second');
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import { playChime } from './announce.ts';
 import { useDelayed } from './banner.tsx';
 import { fill } from './formats.ts';
-import { Avatar, Icon, IconButton } from './icon.tsx';
+import { answering, Avatar } from './avatar.tsx';
+import { Icon, IconButton } from './icon.tsx';
 import { Popover } from './popover.tsx';
 import { useUi } from './ui.ts';
 
@@ -9,17 +10,24 @@ import { useUi } from './ui.ts';
 const SLOW_AFTER_MS = 1_500;
 
 export function Header() {
-  const { chat, texts, settings, isFullScreen, close } = useUi();
+  const ui = useUi();
+  const { chat, texts, settings, formats, isFullScreen, close } = ui;
   const session = chat.session.value;
   const isSlow = useDelayed(chat.connection.value.state === 'connecting', SLOW_AFTER_MS);
   const person = session?.verified ? (session.name ?? session.email) : undefined;
-  const note = isSlow ? texts.connecting : person && fill(texts.signedIn, person);
+  const author = answering(ui);
+  const { usualReplySeconds: seconds } = settings;
+  const notes = isSlow
+    ? [texts.connecting]
+    : [author && texts[author.kind], seconds && fill(texts.usually, formats.wait(seconds))];
+  const note = notes.filter(Boolean).join(' · ');
   return (
     <header>
-      <Avatar />
+      <Avatar author={author} px={36} />
       <div class="who">
-        <h2 dir="auto">{settings.name ?? texts.title}</h2>
+        <h2 dir="auto">{author?.name ?? settings.name ?? texts.title}</h2>
         {note && <p>{note}</p>}
+        {person && <p>{fill(texts.signedIn, person)}</p>}
       </div>
       <Menu />
       {/* Beside the panel, the launcher closes it. */}

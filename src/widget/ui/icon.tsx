@@ -1,6 +1,4 @@
 import type { Ref } from 'preact';
-import { useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
 
 const PATHS = {
   close: 'M7 7l10 10M17 7L7 17',
@@ -18,7 +16,7 @@ const PATHS = {
   ticks: 'M2.5 12.5L7 17l9.5-9.5M11.5 16.5l.5.5 9.5-9.5',
   plus: 'M12 5.5v13M5.5 12h13',
   sound: 'M4.5 9.5v5h3l4.5 4v-13l-4.5 4h-3ZM15.5 9a4.2 4.2 0 0 1 0 6M18 6.5a7.8 7.8 0 0 1 0 11',
-  chat: 'M12 4c-4.7 0-8.5 3.3-8.5 7.3 0 2.1 1 4 2.6 5.3.1 1.1-.3 2.2-1.1 3.1 1.8-.1 3.3-.8 4.4-1.8.8.2 1.7.3 2.6.3 4.7 0 8.5-3.1 8.5-6.9S16.7 4 12 4Z',
+  person: 'M12 12.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM3.5 21a8.5 6.5 0 0 1 17 0Z',
 };
 
 export type IconName = keyof typeof PATHS;
@@ -53,18 +51,3 @@ export const IconButton = (props: {
     <Icon name={props.icon} />
   </button>
 );
-
-/** The shop's logo; an icon when there is none, or when the page's policy blocks it. */
-export function Avatar() {
-  const { logo } = useUi().settings;
-  const [isBroken, setBroken] = useState(false);
-  return (
-    <span class="avatar" aria-hidden="true">
-      {logo && !isBroken ? (
-        <img src={logo} alt="" onError={() => setBroken(true)} />
-      ) : (
-        <Icon name="chat" />
-      )}
-    </span>
-  );
-}

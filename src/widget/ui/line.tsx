@@ -1,9 +1,10 @@
 import { type ComponentChild, createElement } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
+import { Avatar } from './avatar.tsx';
 import { Countdown } from './banner.tsx';
 import { Files } from './files.tsx';
-import { Avatar, Icon, type IconName } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
 import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
 import type { RichParsers } from './rich/rich.ts';
 import { type Texts, useUi } from './ui.ts';
@@ -21,12 +22,16 @@ export function LineRow(props: {
   readonly line: Line;
   readonly first: boolean;
   readonly last: boolean;
+  /** Someone else than the reply before. */
+  readonly isOther: boolean;
   /** It has just arrived, and is animated. */
   readonly isNew: boolean;
 }) {
   const { texts, settings } = useUi();
-  const { line, first, last, isNew } = props;
+  const { line, first, last, isOther, isNew } = props;
+  const { author } = line;
   const isOwn = line.from === 'visitor';
+  const name = author?.name ?? settings.name ?? texts.title;
   return (
     <div
       class="line"
@@ -37,11 +42,18 @@ export function LineRow(props: {
       data-last={last}
       data-new={isNew}
     >
-      {!isOwn && last && <Avatar />}
-      <span class="sr">{isOwn ? texts.you : (settings.name ?? texts.title)}: </span>
+      {!isOwn && last && <Avatar author={author ?? settings.agent} />}
+      {isOther && author ? (
+        <p class="by" dir="auto">
+          {name} · {texts[author.kind]}
+        </p>
+      ) : (
+        <span class="sr">{isOwn ? texts.you : name}: </span>
+      )}
       {line.text !== '' && (
         <div class="say" dir="auto">
           <Rich text={line.text} format={line.format} />
+          {line.rev !== undefined && <small>{texts.edited}</small>}
         </div>
       )}
       <Files files={line.files} />

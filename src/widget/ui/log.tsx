@@ -2,7 +2,8 @@ import { useRef } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { Awaited } from './awaited.tsx';
 import { startOfDay } from './formats.ts';
-import { Avatar, Icon } from './icon.tsx';
+import { Avatar } from './avatar.tsx';
+import { Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
 import { useUi } from './ui.ts';
@@ -14,6 +15,7 @@ export function Log() {
   const older = chat.older.value;
   const newIds = useNewIds(lines);
   const scroll = useScroll(lines);
+  const edited = useEdited(lines);
   const now = Date.now();
   const hasBeginning = useRef(false);
   hasBeginning.current = older === 'none' || lines.length === 0 || hasBeginning.current;
@@ -35,7 +37,7 @@ export function Log() {
           {older === 'loading' && <p class="loading">{texts.loading}</p>}
           {hasBeginning.current && (
             <div class="line" data-from="agent" data-first data-last>
-              <Avatar />
+              <Avatar author={settings.agent} />
               <div class="say" dir="auto">
                 {settings.greeting ?? texts.welcome}
               </div>
@@ -63,6 +65,7 @@ export function Log() {
                     line={item.line}
                     first={item.first}
                     last={item.last}
+                    isOther={item.isOther}
                     isNew={newIds.has(item.key)}
                   />
                 );
@@ -71,6 +74,9 @@ export function Log() {
           <Awaited />
         </div>
       </div>
+      <p class="sr" role="status">
+        {edited && `${texts.edited}: ${edited}`}
+      </p>
       {scroll.hasNewLines && (
         <button type="button" class="new-messages" onClick={scroll.toEnd}>
           <Icon name="down" />
@@ -112,6 +118,22 @@ function useNewIds(lines: readonly Line[]): ReadonlySet<string> {
   return added;
 }
 
+/** As much of a changed text as a screen reader says. */
+const SAID = 300;
+
+/** The text that has changed last while the log was shown: the log itself announces new lines only. */
+function useEdited(lines: readonly Line[]): string {
+  const memory = useRef<{ rev: number; text: string } | undefined>(undefined);
+  const newest = lines.reduce<Line | undefined>(
+    (found, line) => ((line.rev ?? 0) > (found?.rev ?? 0) ? line : found),
+    undefined,
+  );
+  const { rev = 0, text = '' } = newest ?? {};
+  const isNew = memory.current !== undefined && rev > memory.current.rev;
+  if (!memory.current || isNew) memory.current = { rev, text: isNew ? text.slice(0, SAID) : '' };
+  return memory.current.text;
+}
+
 /** An element of the log. */
 type Item =
   | { readonly kind: 'day'; readonly key: string; readonly at: number }
@@ -124,6 +146,8 @@ type Item =
       readonly first: boolean;
       /** The last of a group, which shows its time and state. */
       readonly last: boolean;
+      /** Someone else than the reply before. */
+      readonly isOther: boolean;
     };
 
 const GROUP_GAP_MS = 5 * 60_000;
@@ -132,6 +156,7 @@ const GROUP_GAP_MS = 5 * 60_000;
 function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
   const items: Item[] = [];
   const open = [...breaks].sort((a, b) => a - b);
+  let author = '';
   for (const [i, line] of lines.entries()) {
     const { id: key, at, seq = Infinity } = line;
     const previous = lines[i - 1];
@@ -143,14 +168,20 @@ function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
     if (first && before?.kind === 'line') items[items.length - 1] = { ...before, last: true };
     if (isNewDay) items.push({ kind: 'day', key: `day-${key}`, at });
     if (isBroken) items.push({ kind: 'break', key: `break-${key}` });
-    items.push({ kind: 'line', key, line, first, last: i === lines.length - 1 });
+    const earlier = author;
+    if (line.author) author = nameOf(line);
+    const isOther = author !== earlier;
+    items.push({ kind: 'line', key, line, first, last: i === lines.length - 1, isOther });
   }
   if (lines.length > 0 && open.length > 0) items.push({ kind: 'break', key: 'break' });
   return items;
 }
 
+const nameOf = ({ author }: Line): string => (author ? `${author.kind} ${author.name ?? ''}` : '');
+
 const isSameGroup = (a: Line, b: Line): boolean =>
   a.from === b.from &&
+  nameOf(a) === nameOf(b) &&
   b.at - a.at < GROUP_GAP_MS &&
   // A queued or failed line shows its own state.
   (a.state === 'queued') === (b.state === 'queued') &&

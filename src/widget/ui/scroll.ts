@@ -19,6 +19,7 @@ export function useScroll(lines: readonly Line[]) {
     isAtEnd: true,
     fromEnd: 0,
     height: 0,
+    rev: revOf(lines),
     first: lines[0]?.id,
     last: lines.at(-1)?.id,
   });
@@ -47,12 +48,15 @@ export function useScroll(lines: readonly Line[]) {
     const last = lines.at(-1);
     const isOwnNew = last?.id !== current.last && last?.from === 'visitor';
     const isPrepended = lines[0]?.id !== current.first && last?.id === current.last;
+    const edited = lines.find(({ rev = 0 }) => rev > current.rev);
     if (current.isAtEnd || isOwnNew) toEnd();
     else if (isPrepended && box.current)
       box.current.scrollTop = box.current.scrollHeight - current.fromEnd;
+    else if (edited && box.current) keepBelow(box.current, edited.id, current.fromEnd);
     else if (last?.id !== current.last) setNewLines(true);
     current.first = lines[0]?.id;
     current.last = last?.id;
+    current.rev = revOf(lines);
     note();
     fetchOlder();
   }, [lines]);
@@ -78,4 +82,14 @@ export function useScroll(lines: readonly Line[]) {
       fetchOlder();
     },
   };
+}
+
+const revOf = (lines: readonly Line[]): number =>
+  lines.reduce((highest, { rev = 0 }) => Math.max(highest, rev), 0);
+
+/** When a line that begins above the visible part has changed, what is below it stays in place. */
+function keepBelow(box: HTMLElement, id: string, fromEnd: number): void {
+  const line = box.querySelector(`[data-line="${CSS.escape(id)}"]`);
+  if (!line || line.getBoundingClientRect().top >= box.getBoundingClientRect().top) return;
+  box.scrollTop = box.scrollHeight - fromEnd;
 }

@@ -3,6 +3,7 @@ import '@preact/signals';
 import type { Signal } from '@preact/signals-core';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { Author } from '../../channels/chat/events.ts';
 import type { Chat } from '../engine/chat.ts';
 import type { Settings } from '../settings.ts';
 import type english from '../texts/en.json';
@@ -36,6 +37,8 @@ export interface Ui {
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
   readonly close: () => void;
+  /** The picture of an author; undefined when it cannot be fetched. */
+  readonly pictureOf: (author: Author) => Promise<Blob | undefined>;
 }
 
 const UiContext = createContext<Ui | undefined>(undefined);

@@ -136,3 +136,38 @@ describe('the state of a line', () => {
     expect(record.lines[0]?.state).toBe('delivered');
   });
 });
+
+describe('a text that has changed', () => {
+  const update = (seq: number, rev: number, text: string) =>
+    ({ seq, rev, text, format: 'TEXT' }) as const;
+  const texts = (record: LineRecord): string[] => record.lines.map(({ text }) => text);
+
+  test('replaces the text of its line, the last one last, in whatever order they come', () => {
+    const record = new LineRecord();
+    for (const line of lines(1, 3)) record.add(line);
+    record.revise(update(2, 5, 'five'));
+    record.revise(update(2, 4, 'four'));
+    expect(record.lines[1]).toMatchObject({ seq: 2, text: 'five', rev: 5 });
+    // It is there already, newer.
+    const page = [{ ...aLine(2), text: 'three', rev: 3 }];
+    record.addOlder(page, false);
+    expect(texts(record)).toEqual([aLine(1).text, 'five', aLine(3).text]);
+  });
+
+  test('counts for a line that comes later, unless that has a newer one', () => {
+    const record = new LineRecord();
+    record.add(aLine(5));
+    record.revise(update(7, 2, 'seven'));
+    record.revise(update(3, 3, 'three'));
+    record.revise(update(4, 4, 'four'));
+    // Line 6 is missing: 7 is held.
+    record.add(aLine(7));
+    record.revise(update(7, 6, 'seven again'));
+    record.add(aLine(6));
+    record.addOlder([aLine(3), { ...aLine(4), text: 'newer', rev: 5 }], true);
+    expect(texts(record)).toEqual(['three', 'newer', aLine(5).text, aLine(6).text, 'seven again']);
+    record.clear();
+    record.add(aLine(7));
+    expect(texts(record)).toEqual([aLine(7).text]);
+  });
+});

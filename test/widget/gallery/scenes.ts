@@ -26,8 +26,10 @@ const line = (
 });
 const visitor = (text: string, minutesAgo: number, more?: Partial<Line>): Line =>
   line('visitor', text, minutesAgo, more);
+const MIA = { name: 'Mia', kind: 'ai' } as const;
+const TOM = { name: 'Tom Baker', kind: 'person' } as const;
 const agent = (text: string, minutesAgo: number, more?: Partial<Line>): Line =>
-  line('agent', text, minutesAgo, more);
+  line('agent', text, minutesAgo, { author: MIA, ...more });
 /** In the outbox: not numbered yet. */
 const waiting = (text: string, more: Partial<Line>): Line => {
   const { seq: _, ...unnumbered } = visitor(text, 0, more);
@@ -95,6 +97,16 @@ export async function sceneOf(name: string): Promise<Scene> {
     case 'unread':
     case 'conversation':
       return { lines: TALK, unread: name === 'unread' ? 2 : 0, breaks: [4] };
+    case 'people':
+      return {
+        lines: [
+          visitor('Can I return one of the two lamps?', 9),
+          agent('You have until **14 December**, and the return is free.', 8, { rev: 1 }),
+          agent('A colleague takes over now.', 8),
+          agent('Hi, Tom here. Shall I send the label to your address?', 3, { author: TOM }),
+          visitor('Yes please 🙏', 2),
+        ],
+      };
     case 'rich':
       return { lines: RICH };
     case 'pictures':

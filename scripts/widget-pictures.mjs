@@ -22,7 +22,20 @@ const AGENT = { agent: { name: 'Mia', kind: 'ai' }, usualReplySeconds: 120 };
 /** name → {scene, open, attributes, config, viewport, zoom, act} */
 const PICTURES = {
   closed: { open: false },
-  unread: { open: false, scene: 'unread', session: true },
+  unread: { open: false, scene: 'unread', session: true, config: AGENT },
+  'phone-unread': { open: false, scene: 'unread', session: true, viewport: PHONE },
+  'forced-colors-unread': {
+    open: false,
+    scene: 'unread',
+    session: true,
+    forcedColors: 'active',
+  },
+  'arabic-unread': {
+    open: false,
+    scene: 'arabic-unread',
+    session: true,
+    attributes: { lang: 'ar' },
+  },
   greeting: { open: false, attributes: { greeting: GREETING }, greets: true },
   'load-failed': { open: false, broken: true },
   empty: {},

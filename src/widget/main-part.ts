@@ -19,6 +19,10 @@ export interface MainOptions {
   /** Aborted when the page removes the widget. */
   readonly removed: AbortSignal;
   readonly emit: Emit;
+  /** The name of a button that removes a card beside the launcher. */
+  readonly dismissLabel: string;
+  /** Asks the loader to open the chat. */
+  readonly open: () => void;
   /** Asks the loader to close the chat; the loader updates the launcher and tells the page. */
   readonly close: () => void;
 }

@@ -197,6 +197,8 @@ export class Widget {
       // Read now: the visitor may have logged out while the main part was being loaded.
       hasSession: this.#hasSession(),
       removed: this.#removal.signal,
+      dismissLabel: TEXTS[settings.language][1],
+      open: () => this.setOpen(true),
       close: () => this.setOpen(false),
       emit: (event, detail) => {
         if (event === 'unread') {

@@ -25,14 +25,14 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
     }
     // Lines that were seen before this page was opened are not reported.
     after ??= session.seenSeq;
-    let hasReply = false;
+    let reply = '';
     for (const { id, seq, from, text, at } of lines) {
       if (seq === undefined || seq <= after || reported.has(id)) continue;
       reported.add(id);
-      hasReply ||= from === 'agent';
+      if (from === 'agent') reply = id;
       emit('message', { id, from, text, at });
     }
-    if (hasReply && hasSound.peek()) playChime();
+    if (reply && hasSound.peek()) void chimeInOneTab(reply);
   });
 }
 
@@ -97,6 +97,26 @@ function adviceFor(code: string, gatewayUrl: string, key: string): string | unde
     default:
       return undefined;
   }
+}
+
+/** Hidden tabs let a visible one go first. */
+const HIDDEN_WAIT_MS = 300;
+/** Longer than the tabs take to get the same reply. */
+const HELD_MS = 3_000;
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Plays the chime for a reply in one of the visitor's tabs: the first that gets the lock. */
+async function chimeInOneTab(id: string): Promise<void> {
+  if (document.hidden) await delay(HIDDEN_WAIT_MS);
+  // Only pages over https have locks.
+  const { locks } = navigator as Partial<Navigator>;
+  if (!locks && !document.hidden) playChime();
+  await locks?.request(`sluice:chime:${id}`, { ifAvailable: true }, async (lock) => {
+    if (!lock) return;
+    playChime();
+    await delay(HELD_MS);
+  });
 }
 
 /** Two soft notes, up a fourth. */

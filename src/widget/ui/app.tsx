@@ -10,6 +10,7 @@ import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
 import { needsPreChat } from './pre-chat.tsx';
+import { Preview } from './preview.tsx';
 import type { RichParsers } from './rich/rich.ts';
 import { type Texts, type Ui, UiProvider } from './ui.ts';
 
@@ -25,6 +26,9 @@ export function createApp(
 ): Main {
   const { root, frame, gatewayUrl, key, settings, removed, close } = options;
   const soundNote = `${storagePrefix(gatewayUrl, key)}sound`;
+  const { root, frame, gatewayUrl, key, settings, dismissLabel, open, close } = options;
+  const prefix = storagePrefix(gatewayUrl, key);
+  const notes = { sound: `${prefix}sound`, preview: `${prefix}preview` };
   const ui: Ui = {
     chat,
     texts,
@@ -33,21 +37,38 @@ export function createApp(
     isOpen: signal(false),
     takesFocus: signal(true),
     isFullScreen: signal(false),
-    hasSound: signal(readNote(storage, soundNote) === 'on'),
+    hasSound: signal(readNote(storage, notes.sound) === 'on'),
     isIntroduced: signal(false),
     isAtEnd: signal(true),
     parsers: signal(undefined),
     errorText: signal(''),
-    close,
+    dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
+    ...{ dismissLabel, open, close },
     pictureOf: createPictures(gatewayUrl),
   };
   const place = document.createElement('div');
+  const aside = document.createElement('div');
   let isDrawn = false;
 
   adoptStyleSheet(root, css);
   frame.prepend(place);
   coverScreen(place, ui, removed);
   effect(() => writeNote(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
+  frame.prepend(place, aside);
+  coverScreen(place, ui);
+  effect(() => writeNote(storage, notes.sound, ui.hasSound.value ? 'on' : 'off'));
+  effect(() => writeNote(storage, notes.preview, String(ui.dismissedSeq.value)));
+  // All tabs have the same sound, and a preview is dismissed in all.
+  addEventListener('storage', ({ key: note, newValue }) => {
+    if (note === notes.sound) ui.hasSound.value = newValue === 'on';
+    if (note === notes.preview) ui.dismissedSeq.value = Number(newValue);
+  });
+  render(
+    <UiProvider value={ui}>
+      <Preview />
+    </UiProvider>,
+    aside,
+  );
   loadParsers(ui);
   announce(ui, options);
 
@@ -68,7 +89,10 @@ export function createApp(
     },
     setOpen: (open, takesFocus) => {
       ui.takesFocus.value = takesFocus;
-      if (open) chat.start();
+      if (open) {
+        chat.start();
+        ui.dismissedSeq.value = chat.lines.peek().findLast(({ seq }) => seq)?.seq ?? 0;
+      }
       if (open && !isDrawn) {
         isDrawn = true;
         render(
@@ -92,6 +116,7 @@ export function createApp(
     identify: (jwt) => chat.identify(jwt),
     logout: () => {
       ui.isIntroduced.value = false;
+      ui.dismissedSeq.value = 0;
       chat.logout();
     },
   };

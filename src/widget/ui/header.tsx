@@ -11,7 +11,7 @@ const SLOW_AFTER_MS = 1_500;
 
 export function Header() {
   const ui = useUi();
-  const { chat, texts, settings, formats, isFullScreen, close } = ui;
+  const { chat, texts, settings, formats, hasSound, isFullScreen, close } = ui;
   const session = chat.session.value;
   const isSlow = useDelayed(chat.connection.value.state === 'connecting', SLOW_AFTER_MS);
   const person = session?.verified ? (session.name ?? session.email) : undefined;
@@ -25,10 +25,17 @@ export function Header() {
     <header>
       <Avatar author={author} px={36} />
       <div class="who">
-        <h2 dir="auto">{author?.name ?? settings.name ?? texts.title}</h2>
+        <h2>
+          <bdi>{author?.name ?? settings.name ?? texts.title}</bdi>
+        </h2>
         {note && <p>{note}</p>}
         {person && <p>{fill(texts.signedIn, person)}</p>}
       </div>
+      {hasSound.value && (
+        <span class="tool" role="img" aria-label={texts.sound} title={texts.sound}>
+          <Icon name="sound" />
+        </span>
+      )}
       <Menu />
       {/* Beside the panel, the launcher closes it. */}
       {isFullScreen.value && <IconButton icon="down" label={texts.minimize} onClick={close} />}

@@ -44,8 +44,8 @@ export function LineRow(props: {
     >
       {!isOwn && last && <Avatar author={author ?? settings.agent} />}
       {isOther && author ? (
-        <p class="by" dir="auto">
-          {name} · {texts[author.kind]}
+        <p class="by">
+          <bdi>{name}</bdi> · {texts[author.kind]}
         </p>
       ) : (
         <span class="sr">{isOwn ? texts.you : name}: </span>
@@ -121,7 +121,7 @@ function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
 }
 
 /** When a parser fails, the reply is shown as plain text, so that the panel keeps working. */
-function parse(
+export function parse(
   text: string,
   format: Line['format'],
   parsers: RichParsers | undefined,

@@ -36,6 +36,10 @@ export interface Ui {
   readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
+  /** The last reply whose preview was dismissed or opened. */
+  readonly dismissedSeq: Signal<number>;
+  readonly dismissLabel: string;
+  readonly open: () => void;
   readonly close: () => void;
   /** The picture of an author; undefined when it cannot be fetched. */
   readonly pictureOf: (author: Author) => Promise<Blob | undefined>;

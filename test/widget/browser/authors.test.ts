@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from '@jest/globals';
 import { axeFindings } from '../../support/axe.ts';
-import { changeMessages } from './changed-messages.ts';
+import { changeMessages } from './platform-changes.ts';
 import { describeInBrowser } from './setting.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-authors-'));

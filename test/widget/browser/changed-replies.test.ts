@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { axeFindings } from '../../support/axe.ts';
-import { changeMessages } from './changed-messages.ts';
+import { changeMessages } from './platform-changes.ts';
 import { QUIET } from './scripted-agent.ts';
 import { describeInBrowser } from './setting.ts';
 

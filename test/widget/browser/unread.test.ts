@@ -1,20 +1,8 @@
 import { expect } from '@jest/globals';
 import type { ChatPage } from './chat-page.ts';
+import { holdReplies } from './platform-changes.ts';
 import { QUIET } from './scripted-agent.ts';
-import { describeInBrowser, type Setting } from './setting.ts';
-
-/** The agent answers only when this is called. */
-function holdReplies(setting: Setting): () => void {
-  let release: () => void = () => undefined;
-  const held = new Promise<'pass'>((resolve) => {
-    release = () => {
-      setting.platform.gate = () => undefined;
-      resolve('pass');
-    };
-  });
-  setting.platform.gate = (call) => (call === 'GET /messages/' ? held : undefined);
-  return release;
-}
+import { describeInBrowser } from './setting.ts';
 
 /** As the browser tells a page that another tab covers it: a browser without windows never does. */
 const look = (chat: ChatPage, state: 'hidden' | 'visible'): Promise<void> =>

@@ -96,7 +96,9 @@ export async function sceneOf(name: string): Promise<Scene> {
   switch (name) {
     case 'unread':
     case 'conversation':
-      return { lines: TALK, unread: name === 'unread' ? 2 : 0, breaks: [4] };
+      return name === 'unread'
+        ? { lines: TALK.slice(0, 7), unread: 2 }
+        : { lines: TALK, breaks: [4] };
     case 'people':
       return {
         lines: [
@@ -189,6 +191,14 @@ export async function sceneOf(name: string): Promise<Scene> {
       return { lines: many(), older: 'some' };
     case 'verified':
       return { lines: TALK, session: { verified: true, name: 'Ada Lovelace' }, breaks: [4, 8] };
+    case 'arabic-unread':
+      return {
+        lines: [
+          visitor('مرحبًا، لم تصل الطلبية رقم 48213 بعد.', 4),
+          agent('نأسف لذلك. شركة الشحن سلّمتها إلى الجيران.', 3),
+        ],
+        unread: 1,
+      };
     case 'arabic':
       return {
         lines: [

@@ -16,3 +16,16 @@ export function changeMessages(
     return { ...answer, results };
   };
 }
+
+/** The gateway gets the platform's lists only when this is called. */
+export function holdReplies(setting: Setting): () => void {
+  let release: () => void = () => undefined;
+  const held = new Promise<'pass'>((resolve) => {
+    release = () => {
+      setting.platform.gate = () => undefined;
+      resolve('pass');
+    };
+  });
+  setting.platform.gate = (call) => (call === 'GET /messages/' ? held : undefined);
+  return release;
+}

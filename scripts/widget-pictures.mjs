@@ -47,6 +47,17 @@ const PICTURES = {
   conversation: { scene: 'conversation' },
   verified: { scene: 'verified', attributes: { name: 'Lumen & Co.', color: '#0f766e' } },
   rich: { scene: 'rich' },
+  wide: { scene: 'wide' },
+  'phone-wide': { scene: 'wide', viewport: { width: 320, height: 568 } },
+  'unread-focus': {
+    open: false,
+    scene: 'unread',
+    session: true,
+    act: async (page) => {
+      await page.locator('.cross').focus();
+      await page.keyboard.press('Tab');
+    },
+  },
   pictures: { scene: 'pictures' },
   viewer: { scene: 'pictures', act: (page) => page.locator('.picture').first().click() },
   uploading: { scene: 'uploading' },

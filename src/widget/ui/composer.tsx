@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_TEXT } from '../../channels/chat/events.ts';
 import type { SendRefusal } from '../engine/chat.ts';
+import { isLonger } from '../engine/outbox.ts';
 import { Icon, IconButton } from './icon.tsx';
 import { Popover } from './popover.tsx';
 import { Tray } from './tray.tsx';
@@ -18,7 +19,10 @@ export function Composer() {
   const limit = chat.session.value?.limits.text ?? MAX_TEXT;
   const field = useRef<HTMLTextAreaElement>(null);
   const isNearLimit = draft.length > limit * NEAR_LIMIT;
-  const isEmpty = draft.trim() === '' && files.length === 0;
+  const cannotSend =
+    (draft.trim() === '' && files.length === 0) ||
+    isLonger(draft.trim(), limit) ||
+    files.some(({ state }) => state !== 'uploaded');
 
   useLayoutEffect(() => {
     errorText.value = '';
@@ -63,7 +67,8 @@ export function Composer() {
             class="send"
             aria-label={texts.send}
             title={texts.send}
-            aria-disabled={isEmpty}
+            // A press still says why.
+            aria-disabled={cannotSend}
           >
             <Icon name="send" />
           </button>

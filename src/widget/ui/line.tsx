@@ -5,7 +5,7 @@ import { Avatar } from './avatar.tsx';
 import { Countdown } from './banner.tsx';
 import { Files } from './files.tsx';
 import { Icon, type IconName } from './icon.tsx';
-import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
+import { parsePlain, type RichElement, type RichNode, textOf } from './rich/plain.ts';
 import type { RichParsers } from './rich/rich.ts';
 import { type Texts, useUi } from './ui.ts';
 
@@ -30,6 +30,7 @@ export function LineRow(props: {
   const { texts, settings } = useUi();
   const { line, first, last, isOther, isNew } = props;
   const { author } = line;
+  const content = useContent(line);
   const isOwn = line.from === 'visitor';
   const name = author?.name ?? settings.name ?? texts.title;
   return (
@@ -50,9 +51,9 @@ export function LineRow(props: {
       ) : (
         <span class="sr">{isOwn ? texts.you : name}: </span>
       )}
-      {line.text !== '' && (
-        <div class="say" dir="auto">
-          <Rich text={line.text} format={line.format} />
+      {content.length > 0 && (
+        <div class={isLargeEmoji(line) ? 'say large' : 'say'} dir="auto">
+          {content}
           {line.rev !== undefined && <small>{texts.edited}</small>}
         </div>
       )}
@@ -115,10 +116,24 @@ function errorTextOf({ error, retryAt }: Line, texts: Texts) {
  * A line's text as elements; the page never parses it as markup. Until the parsers are loaded, it is
  * shown as plain text.
  */
-function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
+function useContent({ text, format }: Line): readonly ComponentChild[] {
   const parsers = useUi().parsers.value;
-  return useMemo(() => <>{parse(text, format, parsers).map(drawNode)}</>, [text, format, parsers]);
+  return useMemo(() => {
+    const nodes = parse(text, format, parsers);
+    // There is no empty bubble.
+    return nodes.some((node) => textOf(node).trim()) ? nodes.map(drawNode) : [];
+  }, [text, format, parsers]);
 }
+
+/** Whether it is up to three emoji and nothing else. */
+function isLargeEmoji({ text }: Line): boolean {
+  // Longer than three flags or families: not worth segmenting.
+  if (text.length > 60) return false;
+  const segments = [...new Intl.Segmenter().segment(text.trim())];
+  return segments.length <= 3 && segments.every(({ segment }) => EMOJI.test(segment));
+}
+
+const EMOJI = /^(\p{Extended_Pictographic}(?!\ufe0e)|\p{Regional_Indicator}{2})/u;
 
 /** When a parser fails, the reply is shown as plain text, so that the panel keeps working. */
 export function parse(
@@ -137,13 +152,20 @@ function drawNode(node: RichNode): ComponentChild {
   if (typeof node === 'string') return node;
   const { tag, children } = node;
   if (tag === 'br' || tag === 'hr') return createElement(tag, null);
+  // It scrolls within its own box, which has to be reachable by keyboard, as `pre` below.
+  if (tag === 'table') {
+    return (
+      <div class="scrolls" tabIndex={0}>
+        <table>{children.map(drawNode)}</table>
+      </div>
+    );
+  }
   return createElement(tag === 'h' ? 'strong' : tag, attributesOf(node), ...children.map(drawNode));
 }
 
 function attributesOf({ tag, href, start }: RichElement): Record<string, unknown> | null {
   if (tag === 'a') return { href, target: '_blank', rel: 'noopener noreferrer' };
   if (tag === 'h') return { class: 'heading' };
-  // It scrolls, so it has to be reachable by keyboard.
-  if (tag === 'pre') return { tabIndex: 0, dir: 'ltr' };
+  if (tag === 'pre') return { class: 'scrolls', tabIndex: 0, dir: 'ltr' };
   return tag === 'ol' ? { start } : null;
 }

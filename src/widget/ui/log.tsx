@@ -8,7 +8,7 @@ import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
 import { useUi } from './ui.ts';
 
-/** The lines of the conversation, oldest first, after the greeting. */
+/** The lines of the conversation, oldest first; before the first one, the greeting. */
 export function Log() {
   const { chat, texts, settings, formats } = useUi();
   const lines = chat.lines.value;
@@ -17,9 +17,8 @@ export function Log() {
   const scroll = useScroll(lines);
   const edited = useEdited(lines);
   const now = Date.now();
-  const hasBeginning = useRef(false);
-  hasBeginning.current = older === 'none' || lines.length === 0 || hasBeginning.current;
-  if (older === 'some' || older === 'loading') hasBeginning.current = false;
+  // A visitor with a history gets it in a moment.
+  const isNew = lines.length === 0 && !chat.session.value?.lastSeq;
 
   return (
     <div class="log-frame">
@@ -35,7 +34,7 @@ export function Log() {
       >
         <div ref={scroll.content} class="lines">
           {older === 'loading' && <p class="loading">{texts.loading}</p>}
-          {hasBeginning.current && (
+          {isNew && (
             <div class="line" data-from="agent" data-first data-last>
               <Avatar author={settings.agent} />
               <div class="say" dir="auto">

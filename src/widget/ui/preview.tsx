@@ -1,7 +1,7 @@
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { parse } from './line.tsx';
-import type { RichNode } from './rich/plain.ts';
+import { textOf } from './rich/plain.ts';
 import { useUi } from './ui.ts';
 
 /**
@@ -40,11 +40,3 @@ export function Preview() {
     </div>
   );
 }
-
-const INLINE: ReadonlySet<string> = new Set(['b', 'i', 's', 'code', 'a']);
-
-/** A reply's words, without its markup. */
-const textOf = (node: RichNode): string =>
-  typeof node === 'string'
-    ? node
-    : node.children.map(textOf).join('') + (INLINE.has(node.tag) ? '' : ' ');

@@ -7,6 +7,30 @@ const STARTERS = ['Where is it?', 'How do returns work?'] as const;
 describeInBrowser(
   'a conversation',
   (test) => {
+    test('begins with a greeting that leaves when it is used, and a button that sends what can be sent', async (setting) => {
+      const { chat } = await setting.visit({ data: { greeting: 'Hello! How can we help?' } });
+      await chat.open();
+      const greeting = chat.log.getByText('Hello! How can we help?');
+      await greeting.waitFor();
+      const isDisabled = () => chat.button('Send').getAttribute('aria-disabled');
+      expect(await isDisabled()).toBe('true');
+      await chat.type('   ');
+      expect(await isDisabled()).toBe('true');
+      await chat.type('x'.repeat(8_001));
+      expect(await isDisabled()).toBe('true');
+      // A press says why.
+      await chat.button('Send').click({ force: true });
+      await chat.host.getByRole('alert').filter({ hasText: 'This message is too long.' }).waitFor();
+      await chat.type('My question');
+      expect(await isDisabled()).toBe('false');
+      await chat.button('Send').click();
+      await chat.line('You said: My question').waitFor();
+      expect(await greeting.count()).toBe(0);
+      await chat.page.reload();
+      await chat.line('You said: My question').waitFor();
+      expect(await greeting.count()).toBe(0);
+    });
+
     test('a message is accepted, then delivered, and its reply is shown once', async (setting) => {
       const { chat } = await setting.visit();
       await chat.open();

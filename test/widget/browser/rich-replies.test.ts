@@ -1,7 +1,10 @@
 import { expect } from '@jest/globals';
+import { axeFindings } from '../../support/axe.ts';
 import { describeInBrowser } from './setting.ts';
 
 const TABLE = 'Our sizes:\n\n| Size | Left |\n|---|---:|\n| 42 | **none** |\n| 43 | 7 |';
+const WIDE =
+  '| Size | Colour | Width | In stock | Delivery | Price |\n|---|---|---|---|---|---|\n| 42 | Night blue | Regular | 3 | Tomorrow | 129 € |\n\n```\ncurl -s "https://api.shop.example/v2/orders?limit=100&status=open&page=1"\n```';
 const PICTURE =
   '<p><img src="https://x.test/a.png" alt="Lamp"><a href="https://x.test/">Buy it</a></p>';
 
@@ -26,5 +29,36 @@ describeInBrowser('a reply', (test) => {
     const link = chat.log.getByRole('link', { name: 'Buy it' });
     await link.waitFor();
     expect(await link.locator('xpath=..').innerText()).toBe('Lamp Buy it');
+  });
+
+  test('that is wide scrolls in its own box, by keyboard too', async (setting) => {
+    setting.script('A wide table?', { content: WIDE, format: 'MARKDOWN' });
+    const { chat } = await setting.visit({ browser: { viewport: { width: 320, height: 600 } } });
+    await chat.open();
+    await chat.send('A wide table?');
+    await chat.log.locator('table').waitFor();
+    const overflow = (element: Element): number => element.scrollWidth - element.clientWidth;
+    const boxes = chat.log.locator('.scrolls');
+    expect(await boxes.count()).toBe(2);
+    for (const box of await boxes.all()) {
+      expect(await box.evaluate(overflow)).toBeGreaterThan(50);
+      await box.focus();
+      await chat.page.keyboard.press('ArrowRight');
+      await chat.until('the box to scroll', () => box.evaluate(({ scrollLeft }) => scrollLeft > 0));
+    }
+    expect(await chat.log.evaluate(overflow)).toBe(0);
+    expect(await axeFindings(chat.page)).toEqual([]);
+  });
+
+  test('of up to three emoji is large, and of more or of words is not', async (setting) => {
+    setting.script('❤️', { content: '👨‍👩‍👧🇩🇪👍🏽', format: 'MARKDOWN' });
+    const { chat } = await setting.visit();
+    await chat.open();
+    const large = chat.log.locator('.say.large');
+    await chat.send('❤️');
+    await chat.line('👨‍👩‍👧🇩🇪👍🏽').waitFor();
+    expect(await large.allTextContents()).toEqual(['❤️', '👨‍👩‍👧🇩🇪👍🏽']);
+    for (const text of ['🎉🎉🎉🎉', '12', 'ok 👍']) await chat.send(text);
+    expect(await large.count()).toBe(2);
   });
 });

@@ -109,6 +109,19 @@ export async function sceneOf(name: string): Promise<Scene> {
           visitor('Yes please 🙏', 2),
         ],
       };
+    case 'wide':
+      return {
+        lines: [
+          visitor('👍', 9),
+          agent('🎉🎁', 8),
+          agent(
+            'These sizes are left:\n\n| Size | Colour | Width | In stock | Delivery | Price |\n|---|---|---|---|---|---|\n| 42 | Night blue | Regular | 3 | Tomorrow | 129 € |\n| 43 | Sand | Wide | 11 | Monday | 129 € |',
+            7,
+          ),
+          agent('<p> </p>', 6, { format: 'HTML' }),
+          agent('```\ncurl -s "https://api.shop.example/v2/orders?limit=100&status=open"\n```', 5),
+        ],
+      };
     case 'rich':
       return { lines: RICH };
     case 'pictures':

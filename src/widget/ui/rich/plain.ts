@@ -31,6 +31,14 @@ export interface RichElement {
 /** A string is text. */
 export type RichNode = string | RichElement;
 
+const INLINE: ReadonlySet<string> = new Set(['b', 'i', 's', 'code', 'a']);
+
+/** The words of a text, without its markup. */
+export const textOf = (node: RichNode): string =>
+  typeof node === 'string'
+    ? node
+    : node.children.map(textOf).join('') + (INLINE.has(node.tag) ? '' : ' ');
+
 export const BREAK: RichElement = { tag: 'br', children: [] };
 
 /** Turns the addresses in plain text into links, and keeps its line breaks. */

@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly paused: boolean;
   /** Messages in flight to the platform at the same time; the default if omitted. */
   readonly concurrency?: number;
+  /** The origins of pages with the widget. */
+  readonly chatOrigins?: readonly string[];
   /** Use the chat's default limits, which apply to strangers. */
   readonly strictChat?: boolean;
   /** Use the default limits on HTTP connections, which apply to strangers. */
@@ -179,6 +181,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
         chat: {
           key: SHOP.chatKey,
           allowNoOrigin: 'true',
+          origins: options.chatOrigins ?? [],
           ...(options.strictChat !== true && {
             limits: {
               messagesPer10s: '10000',

@@ -5,17 +5,19 @@ import { startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
-import { useScroll } from './scroll.ts';
+import { useDrawn, useScroll } from './scroll.ts';
 import { useUi } from './ui.ts';
 
 /** The lines of the conversation, oldest first; before the first one, the greeting. */
 export function Log() {
   const { chat, texts, settings, formats } = useUi();
-  const lines = chat.lines.value;
+  const all = chat.lines.value;
+  const drawn = useDrawn(all);
+  const { lines } = drawn;
   const older = chat.older.value;
-  const newIds = useNewIds(lines);
-  const scroll = useScroll(lines);
-  const edited = useEdited(lines);
+  const newIds = useNewIds(all);
+  const scroll = useScroll(drawn);
+  const edited = useEdited(all);
   const now = Date.now();
   // A visitor with a history gets it in a moment.
   const isNew = lines.length === 0 && !chat.session.value?.lastSeq;

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { useUi } from './ui.ts';
 
@@ -7,11 +7,35 @@ const END_PX = 48;
 /** Older lines are fetched this long before the top is reached. */
 const AHEAD_PX = 240;
 
+/** As many lines are drawn at the end of the log, and so many more each time its top is reached. */
+const DRAWN = 120;
+
+/**
+ * The lines to draw. Those far above the end are drawn when the visitor scrolls there: a line in the
+ * document takes some 15 KB. What the visitor reads above the end stays.
+ */
+export function useDrawn(all: readonly Line[]) {
+  const { isAtEnd } = useUi();
+  const first = useRef(0);
+  const [, redraw] = useState(0);
+  const end = Math.max(0, all.length - DRAWN);
+  if (isAtEnd.value || first.current > end) first.current = end;
+  const lines = useMemo(() => all.slice(first.current), [all, first.current]);
+  /** @returns whether there are more */
+  const showMore = (): boolean => {
+    if (first.current === 0) return false;
+    first.current = Math.max(0, first.current - DRAWN);
+    redraw(first.current);
+    return true;
+  };
+  return { lines, showMore };
+}
+
 /**
  * Keeps the scroll position. At the end, the log stays at its end when lines are added or grow;
  * elsewhere the visible lines stay in place, also when older lines are added before them.
  */
-export function useScroll(lines: readonly Line[]) {
+export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
   const { chat, isOpen, isAtEnd } = useUi();
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -40,7 +64,8 @@ export function useScroll(lines: readonly Line[]) {
   };
   const fetchOlder = (): void => {
     if (!box.current || !isOpen.peek()) return;
-    if (box.current.scrollTop < AHEAD_PX && chat.older.peek() === 'some') void chat.loadOlder();
+    if (box.current.scrollTop >= AHEAD_PX || showMore()) return;
+    if (chat.older.peek() === 'some') void chat.loadOlder();
   };
 
   useLayoutEffect(() => {

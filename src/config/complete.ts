@@ -128,6 +128,7 @@ const DEMO_CHAT_KEY = 'demo';
 /** The sample shop of `GET /demo`. It sets no colour: the demo page has its own. */
 const DEMO_WIDGET = {
   name: 'Harbour Street Shoes',
+  agent: { name: 'Mia' },
   greeting:
     'Hello! Ask about orders, sizes, shipping or returns: you get an answer within seconds, at any hour.',
 };

@@ -76,6 +76,16 @@ export const uuid = () =>
     (value) => (z.guid().safeParse(value).success ? asShopId(value.toLowerCase()) : undefined),
   );
 
+/** Who wrote a reply, at the platform. */
+export const authorId = () =>
+  field(
+    {
+      expected: "the platform's id of a teammate (user_id) or of an agent (agent_id), a UUID",
+      example: '3f0c2a4e-5b7d-4c1a-9e8f-6a2b1d0c4e5f',
+    },
+    (value) => (z.guid().safeParse(value).success ? value.toLowerCase() : undefined),
+  );
+
 /** One of Twilio's ids: two letters and 32 hex digits. */
 export const twilioSid = (prefix: string) =>
   field(

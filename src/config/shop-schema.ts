@@ -11,6 +11,7 @@ import {
   whole,
 } from './scalar-fields.ts';
 import {
+  authorId,
   color,
   pictureUrl,
   shownText,
@@ -132,7 +133,7 @@ const widget = z
     people: z
       .array(
         z.strictObject({
-          id: uuid(),
+          id: authorId(),
           name: shownText(60, 'Tom Baker'),
           picture: z.exactOptional(path('/etc/sluice/tom.png')),
         }),

@@ -182,7 +182,7 @@ function teamOf({
   };
   return {
     widget: { ...widget, ...(agent && { agent: { ...shown(agent), kind: agent.kind } }) },
-    people: new Map(people.map((person) => [person.id.toLowerCase(), shown(person)])),
+    people: new Map(people.map((person) => [person.id, shown(person)])),
     pictures,
   };
 }

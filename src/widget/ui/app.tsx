@@ -24,9 +24,7 @@ export function createApp(
   texts: Texts,
   storage: Storage | undefined,
 ): Main {
-  const { root, frame, gatewayUrl, key, settings, removed, close } = options;
-  const soundNote = `${storagePrefix(gatewayUrl, key)}sound`;
-  const { root, frame, gatewayUrl, key, settings, dismissLabel, open, close } = options;
+  const { root, frame, gatewayUrl, key, settings, removed, dismissLabel, open, close } = options;
   const prefix = storagePrefix(gatewayUrl, key);
   const notes = { sound: `${prefix}sound`, preview: `${prefix}preview` };
   const ui: Ui = {
@@ -51,18 +49,16 @@ export function createApp(
   let isDrawn = false;
 
   adoptStyleSheet(root, css);
-  frame.prepend(place);
-  coverScreen(place, ui, removed);
-  effect(() => writeNote(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
   frame.prepend(place, aside);
-  coverScreen(place, ui);
+  coverScreen(place, ui, removed);
   effect(() => writeNote(storage, notes.sound, ui.hasSound.value ? 'on' : 'off'));
   effect(() => writeNote(storage, notes.preview, String(ui.dismissedSeq.value)));
   // All tabs have the same sound, and a preview is dismissed in all.
-  addEventListener('storage', ({ key: note, newValue }) => {
+  const onStored = ({ key: note, newValue }: StorageEvent): void => {
     if (note === notes.sound) ui.hasSound.value = newValue === 'on';
     if (note === notes.preview) ui.dismissedSeq.value = Number(newValue);
-  });
+  };
+  addEventListener('storage', onStored, { signal: removed });
   render(
     <UiProvider value={ui}>
       <Preview />
@@ -74,7 +70,7 @@ export function createApp(
 
   removed.addEventListener('abort', () => {
     ui.isOpen.value = false;
-    render(null, place);
+    for (const drawn of [place, aside]) render(null, drawn);
     chat.stop();
   });
   const prefill = (text: string): void => {

@@ -29,7 +29,7 @@ if (program === undefined) {
   );
   process.exit(name === undefined ? 0 : 2);
 }
-installWhenNeeded();
+await installWhenNeeded();
 if (isStale()) {
   const code = build();
   if (code !== 0) process.exit(code);

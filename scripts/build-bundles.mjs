@@ -1,8 +1,8 @@
-// Bundles the program and some threads with the packages that they use; see docs/decisions/0033-bundles.md.
-import { writeFileSync } from 'node:fs';
+// Bundles the program and its threads with the packages that they use; see docs/decisions/0033-bundles.md.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { build } from 'vite';
-import { BUNDLED_THREADS, DIST, PROGRAM, ROOT, SRC } from './workspace.mjs';
+import { BUNDLED_THREADS, DIST, LIBRARY, PROGRAM, ROOT, SRC } from './workspace.mjs';
 
 /** Large packages that the program loads for single commands or configurations only. */
 const LOADED_FOR_FEW = ['@aws-sdk/client-s3', 'openai', 'twilio'];
@@ -56,7 +56,7 @@ const bundle = (entry, folder, { licences, external = [], emptied = false, outpu
       target: 'es2023',
       sourcemap: true,
       // The files contain the packages, whose licences ask to be passed on with them.
-      license: { fileName: licences },
+      license: licences !== undefined && { fileName: licences },
       rolldownOptions: {
         external,
         output: {
@@ -72,6 +72,7 @@ const bundle = (entry, folder, { licences, external = [], emptied = false, outpu
 const bundleThread = (thread) =>
   bundle(thread, dirname(join(DIST, thread)), {
     licences: `${basename(thread)}.licenses.md`,
+    external: NATIVE,
     output: { codeSplitting: false },
   });
 
@@ -87,4 +88,13 @@ async function bundleProgram() {
   writeFileSync(entry, `export * from ${JSON.stringify(bundled)};\n`);
 }
 
-await Promise.all([...BUNDLED_THREADS.map(bundleThread), bundleProgram()]);
+/** Its packages stay outside: its types name some of them. */
+const bundleLibrary = () =>
+  bundle(LIBRARY, DIST, {
+    external: Object.keys(
+      JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies,
+    ),
+    output: { codeSplitting: false },
+  });
+
+await Promise.all([...BUNDLED_THREADS.map(bundleThread), bundleProgram(), bundleLibrary()]);

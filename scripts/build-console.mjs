@@ -26,6 +26,7 @@ const bundle = (folder) =>
       cssTarget: ['chrome123', 'safari17.5', 'firefox120'],
       assetsInlineLimit: 0,
       modulePreload: false,
+      license: { fileName: 'licenses.md' },
       // One script: a page that stays open over an upgrade never asks for a part that is gone.
       rolldownOptions: { output: { codeSplitting: false } },
     },

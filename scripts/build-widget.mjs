@@ -17,7 +17,15 @@ const PARTS = { rich: 'ui/rich/rich.ts' };
 const ENGLISH = join(SOURCE, 'texts/en.json');
 
 /** Bundles an entry and everything that it imports into one file. */
-export async function bundle({ entry, folder, format, fileName, define = {}, language = 'en' }) {
+export async function bundle({
+  entry,
+  folder,
+  format,
+  fileName,
+  define = {},
+  language = 'en',
+  licences,
+}) {
   await build({
     root: ROOT,
     configFile: false,
@@ -33,6 +41,8 @@ export async function bundle({ entry, folder, format, fileName, define = {}, lan
       cssTarget: ['chrome123', 'safari17.5', 'firefox120'],
       minify: true,
       modulePreload: false,
+      // The files contain packages, whose licences ask to be passed on with them.
+      license: licences !== undefined && { fileName: licences },
       rolldownOptions: {
         input: entry,
         preserveEntrySignatures: 'strict',
@@ -93,6 +103,9 @@ async function buildInto(folder) {
     const entry = join(SOURCE, 'main.tsx');
     await bundle({ entry, folder, format: 'es', fileName: 'main-[hash:6].js', define, language });
     const file = readdirSync(folder).find((name) => !before.has(name));
+    const fileName = 'main-[hash:6].js';
+    await bundle({ entry, folder, format: 'es', fileName, language, licences: 'licenses.md' });
+    const file = readdirSync(folder).find((name) => name.endsWith('.js') && !before.has(name));
     mains[language] = `widget/${file}`;
     areSmall = fits(`main ${language}`, [join(folder, file)], LIMITS.main) && areSmall;
   }

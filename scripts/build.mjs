@@ -54,7 +54,26 @@ export function isStale() {
 const compile = (project) =>
   run(process.execPath, ['node_modules/@typescript/native-preview/bin/tsgo', '-p', project]);
 
-/** Returns the compiler's exit code. */
+const script = (name) => run(process.execPath, [`scripts/${name}.mjs`]);
+const STEPS = [
+  ['compile the gateway', () => compile('tsconfig.json')],
+  ['types of the package', () => compile('tsconfig.package.json')],
+  ['bundle the gateway', () => script('build-bundles')],
+  ['bundle the widget', () => script('build-widget')],
+  ['bundle the console', () => script('build-console')],
+];
+
+/** Says what each step does. @returns the exit code of the first that fails, or 0 */
+function runSteps() {
+  for (const [index, [name, step]] of STEPS.entries()) {
+    console.error(`Building (${index + 1} of ${STEPS.length}): ${name} ...`);
+    const code = step();
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+/** Returns the exit code of the step that failed, or 0. */
 export function build() {
   const startedAt = new Date();
   const sources = filesBelow(SRC);
@@ -73,6 +92,7 @@ export function build() {
     run(process.execPath, ['scripts/build-bundles.mjs']) ||
     run(process.execPath, ['scripts/build-widget.mjs']) ||
     run(process.execPath, ['scripts/build-console.mjs']);
+  const code = runSteps();
   const assets = sources.filter((source) => !source.endsWith('.ts') && !isBundled(source));
   for (const asset of assets) {
     mkdirSync(dirname(join(DIST, asset)), { recursive: true });
@@ -89,6 +109,6 @@ export function build() {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  installWhenNeeded();
+  await installWhenNeeded({ withTests: false });
   process.exit(build());
 }

@@ -69,6 +69,6 @@ const given = readArguments();
 if (given?.values.help) {
   console.log(USAGE);
 } else {
-  installWhenNeeded();
+  await installWhenNeeded();
   process.exitCode = given === undefined ? 2 : await main(given);
 }

@@ -2,11 +2,11 @@
 import { build, isStale } from './build.mjs';
 import { installWhenNeeded } from './workspace.mjs';
 
-installWhenNeeded();
+await installWhenNeeded({ withTests: false });
 if (isStale()) {
-  console.error('Building ...');
   const code = build();
   if (code !== 0) process.exit(code);
 }
+console.error('Starting ...');
 // The program reads its arguments from index 2 on, as here.
 await import('../dist/main.js');

@@ -91,7 +91,7 @@ async function runOnly(args, script) {
 }
 
 async function runAll() {
-  installWhenNeeded();
+  await installWhenNeeded();
   installTools();
   const built = build();
   if (built !== 0) return built;

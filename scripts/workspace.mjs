@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
@@ -9,13 +10,19 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const SRC = join(ROOT, 'src');
 export const DIST = join(ROOT, 'dist');
 
-/** Threads that are bundled with their packages, below src/ and dist/. */
+/** All threads, which are bundled with their packages, below src/ and dist/. */
 export const BUNDLED_THREADS = [
   'channels/email/authentication/authentication-worker',
   'channels/email/normalize/threads/worker',
   'channels/email/view/worker',
   'gateway/delivery/delivery-worker',
+  'spool/search/search-worker',
+  'spool/sqlite/checkpoint-worker',
+  'spool/sqlite/store-worker',
 ];
+
+/** What the package exports; below src/ and dist/. */
+export const LIBRARY = 'index';
 
 /** The program, which is bundled too; `entry` is below src/. */
 export const PROGRAM = { entry: 'cli/start', folder: join(DIST, 'program') };
@@ -25,12 +32,6 @@ export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
   if (error) throw error;
   return status ?? 1;
-}
-
-/** The same; a failure ends the script with the program's exit code. */
-function mustRun(command, args, options) {
-  const code = run(command, args, options);
-  if (code !== 0) process.exit(code);
 }
 
 /** Runs a script of package.json; what it printed is shown when it is done. Resolves with whether it passed. */
@@ -50,13 +51,46 @@ export function runInBackground(script) {
   });
 }
 
-/** Installs the locked packages when there are none, or when the lock file is newer. */
-export function installWhenNeeded() {
+/** A package that only tests need: `npm start` installs none of them (test/package.json). */
+const hasTestPackages = () => existsSync(join(ROOT, 'node_modules/jest'));
+/** How often an installation says that it goes on. */
+const STILL_AT_WORK_MS = 10_000;
+
+/**
+ * Installs the locked packages when some are missing, or when the lock file is newer. A failure ends the script.
+ * @param withTests whether those of test/package.json are needed, too; once installed, they stay
+ */
+export async function installWhenNeeded({ withTests = true } = {}) {
   const installed = modifiedAt(join(ROOT, 'node_modules/.package-lock.json'));
-  if (installed >= modifiedAt(join(ROOT, 'package-lock.json'))) return;
-  console.error('Installing packages (npm ci) ...');
-  mustRun('npm', ['ci', '--no-audit', '--no-fund']);
+  const isCurrent = installed >= modifiedAt(join(ROOT, 'package-lock.json'));
+  if (isCurrent && (hasTestPackages() || !withTests)) return;
+  const workspaces = withTests || hasTestPackages() ? [] : ['--workspaces=false'];
+  const started = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  console.error(
+    `Installing packages (npm ci${workspaces.map((option) => ` ${option}`).join('')}). This takes a minute or two when the ` +
+      'database driver has to be compiled ...',
+  );
+  const args = ['ci', '--no-audit', '--no-fund', ...workspaces];
+  const child = spawn('npm', args, { cwd: ROOT, stdio: 'inherit' });
+  const reminder = setInterval(
+    () => console.error(`  still installing, ${elapsed()}${isCompiling() ? ': compiling' : ''}`),
+    STILL_AT_WORK_MS,
+  );
+  const [code] = await once(child, 'exit').finally(() => clearInterval(reminder));
+  if (code === 0) {
+    console.error(`Installed in ${elapsed()}.`);
+    return;
+  }
+  console.error(
+    'The packages were not installed; see above. If better-sqlite3 could neither be downloaded nor compiled: it needs ' +
+      'Python 3, make and a C++ compiler, or access to the prebuilt files of its releases on GitHub.',
+  );
+  process.exit(code ?? 1);
 }
+
+/** node-gyp writes its makefiles first. */
+const isCompiling = () => existsSync(join(ROOT, 'node_modules/better-sqlite3/build/Makefile'));
 
 /** Milliseconds since the epoch; 0 for a file that is not there. */
 export function modifiedAt(file) {

@@ -1,5 +1,5 @@
 /**
- * What `import … from 'sluice'` gives: the typed client of the platform's REST API (docs/client.md).
+ * What an import of the package gives: the typed client of the platform's REST API (docs/client.md).
  * The gateway itself is the program `sluice`.
  */
 export {

@@ -5,16 +5,17 @@
  * is written in what Node 12 understands.
  */
 
-/** As `engines` in package.json says. */
-const NEEDED = { major: 20, minor: 19 };
+/** As `engines` in package.json says; later majors are taken, too. */
+const NEEDED = { 20: 19, 22: 12, 24: 0 };
 /** Of `cli/exit-codes.ts`: another try does not help. */
 const EXIT_USAGE = 2;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
+const neededMinor = NEEDED[major as keyof typeof NEEDED] as number | undefined;
+if (neededMinor === undefined ? major < 24 : minor < neededMinor) {
   process.stderr.write(
     `sluice: this is Node ${process.versions.node} (${process.execPath}), and Sluice needs Node ` +
-      `${NEEDED.major}.${NEEDED.minor} or later. Install it, and see that "node" is that one.\n`,
+      `20.19, 22.12, or 24 or later. Install one of them, and see that "node" is that one.\n`,
   );
   process.exitCode = EXIT_USAGE;
 } else {

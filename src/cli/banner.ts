@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { Addresses } from '../gateway/start.ts';
@@ -12,6 +12,8 @@ import {
 } from '../gateway/sample-messages/sms-webhook.ts';
 
 export interface BannerOptions {
+  /** The path by which the program was started: `process.argv[1]`. */
+  readonly program?: string;
   readonly file?: string;
   /** The password was configured rather than generated at the first start. */
   readonly isPasswordConfigured?: boolean;
@@ -26,7 +28,8 @@ export function banner(
   addresses: Addresses,
   options: BannerOptions = {},
 ): string {
-  const command = `node dist/main.js${options.file === undefined ? '' : ` --config ${quote(options.file)}`}`;
+  const configOption = options.file === undefined ? '' : ` --config ${quote(options.file)}`;
+  const command = `${programName(options.program)}${configOption}`;
   const sections = [listening(config, addresses)];
   if (config.demo) {
     sections.push(
@@ -38,6 +41,12 @@ export function banner(
     sections.push(`Send your own message: ${command} send email|sms|chat --help`);
   }
   return `\nSluice is ready.\n\n${sections.join('\n\n')}\n\n`;
+}
+
+/** What a shell runs: a clone's file, or the command that npm has installed into a project or for everyone. */
+function programName(path = ''): string {
+  if (basename(path) !== 'sluice') return 'node dist/main.js';
+  return dirname(path).endsWith('node_modules/.bin') ? 'npx sluice' : 'sluice';
 }
 
 function listening(config: CompleteConfig, addresses: Addresses): string {

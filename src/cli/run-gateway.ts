@@ -57,6 +57,7 @@ export async function runGateway(
       terminal.out(
         banner(complete, addresses, {
           ...named,
+          ...(process.argv[1] !== undefined && { program: process.argv[1] }),
           isPasswordConfigured: config.admin.password !== undefined,
         }),
       );

@@ -47,6 +47,7 @@ export function databaseTrouble(
   context: TroubleContext = {},
 ): Trouble | undefined {
   const code = codeOf(error);
+  if (isDriverMissing(error)) return driverMissing;
   if (!code.startsWith('SQLITE_')) return systemTrouble(error, context);
   if (code === 'SQLITE_NOTADB') return unusableFile(`${file} is not a SQLite database`);
   if (code.startsWith('SQLITE_CORRUPT')) return unusableFile(`${file} is damaged`);
@@ -58,6 +59,22 @@ export function databaseTrouble(
     (freeBytes(file) < LEAST_FREE_BYTES ? diskFull(dirname(file)) : undefined)
   );
 }
+
+/**
+ * The native part of the driver was compiled for another Node or C library, or was never built: npm ran without
+ * scripts, or neither a prebuilt file nor a compiler was there. The package `bindings` reports the latter with the
+ * list of places that it looked in.
+ */
+const isDriverMissing = (error: unknown): boolean =>
+  codeOf(error) === 'ERR_DLOPEN_FAILED' || (error instanceof Error && 'tries' in error);
+
+const driverMissing: Trouble = {
+  found: `the database driver (better-sqlite3) is not built for this Node, ${process.versions.node}`,
+  todo:
+    'In the folder that Sluice is installed in, run: npm rebuild better-sqlite3. If it can download no ' +
+    'prebuilt file, it needs Python 3, make and a C++ compiler',
+  mayPass: false,
+};
 
 const unusableFile = (found: string): Trouble => ({
   found,

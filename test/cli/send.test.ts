@@ -345,4 +345,12 @@ describe('what serve prints', () => {
     expect(text).not.toContain(config.admin.password.reveal());
     expect(text).toContain("node dist/main.js --config 'my shop.yaml' send email|sms|chat");
   });
+
+  test.each([
+    ['/home/ann/shop/node_modules/.bin/sluice', 'npx sluice send email|sms|chat'],
+    ['/usr/local/bin/sluice', ' sluice send email|sms|chat'],
+    ['/opt/sluice/dist/main.js', 'node dist/main.js send email|sms|chat'],
+  ])('started as %s, names the command that the shell runs', (program, shown) => {
+    expect(banner({ ...config, demo: false }, { http: local(8080) }, { program })).toContain(shown);
+  });
 });

@@ -31,8 +31,8 @@ const TABLES = [
   ...['cli-table3', '@colors/colors', 'string-width', 'strip-ansi', 'ansi-regex'],
   ...['emoji-regex', 'is-fullwidth-code-point'],
 ];
-/** `libmime` is of the thread that searches. */
-const STORE = ['better-sqlite3', 'libmime'];
+
+const STORE = ['better-sqlite3'];
 
 test('commands of the queue load the configuration, the store and tables, and nothing else', async () => {
   const dir = tempDir();

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import type { LocalPlatform } from '../../src/local-platform/local-platform.ts';
 import { anEmail, call, create, SHOP, startPlatform } from '../local-platform/harness.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -8,6 +9,50 @@ import { install, type Ran, ROOT, run } from './packed-project.ts';
 
 /** Packing, compiling and three processes, on a machine that may be busy. */
 const TIMEOUT_MS = 240_000;
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const { name: NAME } = z
+  .object({ name: z.string() })
+  .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+/** Packing, compiling and three processes, on a machine that may be busy. */
+const TIMEOUT_MS = 240_000;
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+function run(program: string, args: readonly string[], cwd: string, env = {}): Promise<Ran> {
+  const { PATH, HOME } = process.env;
+  const options = { cwd, env: { PATH, HOME, ...env } };
+  return new Promise((resolve) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, output: stdout + stderr });
+    });
+  });
+}
+
+/** The project of somebody who has installed the package, and what it depends on. */
+async function install(dir: string): Promise<void> {
+  const modules = join(dir, 'node_modules');
+  mkdirSync(modules);
+  const packed = await run('npm', ['pack', '--silent', '--pack-destination', dir], ROOT);
+  expect(packed.code).toBe(0);
+  const archive = /\S+\.tgz/.exec(packed.output)?.[0] ?? '';
+  const unpacked = await run('tar', ['xzf', archive], dir);
+  expect(unpacked).toEqual({ code: 0, output: '' });
+  mkdirSync(dirname(join(modules, NAME)), { recursive: true });
+  await run('mv', ['package', join(modules, NAME)], dir);
+  const manifest = JSON.parse(readFileSync(join(modules, NAME, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  }
+  writeFileSync(join(dir, 'package.json'), '{"type": "module"}');
+}
 
 /** Compiles some files of the project, as strictly as possible, and all declarations with them. */
 async function compile(
@@ -82,7 +127,7 @@ describe('a project that has installed the package', () => {
     'is told by its compiler what the API does not take',
     async () => {
       const wrong = [
-        "import { PlatformClient } from 'sluice';",
+        `import { PlatformClient } from '${NAME}';`,
         "const client = new PlatformClient({ baseUrl: '', apiKey: '', shopId: '' });",
         "await client.listTickets({ status: 'Open' });",
         "await client.listMessages({ limit: '5' });",
@@ -103,9 +148,9 @@ describe('a project that has installed the package', () => {
     async () => {
       writeFileSync(
         join(dir, 'inside.js'),
-        `import * as sluice from 'sluice';
+        `import * as sluice from '${NAME}';
          console.log(Object.keys(sluice).sort().join());
-         await import('sluice/dist/gateway/gateway.js').catch(({ code }) => console.log(code));`,
+         await import('${NAME}/dist/gateway/gateway.js').catch(({ code }) => console.log(code));`,
       );
       expect(await node('inside.js')).toEqual({
         code: 0,

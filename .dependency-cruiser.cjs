@@ -16,7 +16,8 @@ module.exports = {
       // The bundles contain the packages of devDependencies; test/package/bundles.test.ts looks at what they import.
       name: 'not-to-a-package-of-the-tests',
       severity: 'error',
-      from: { path: '^src/' },
+      // The page that uses the component has React.
+      from: { path: '^src/', pathNot: '^src/widget/package/react[.]ts$' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
         dependencyTypesNot: ['type-only'],

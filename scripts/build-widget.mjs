@@ -101,10 +101,9 @@ async function buildInto(folder) {
   for (const language of languages()) {
     const before = namesIn(folder);
     const entry = join(SOURCE, 'main.tsx');
-    await bundle({ entry, folder, format: 'es', fileName: 'main-[hash:6].js', define, language });
-    const file = readdirSync(folder).find((name) => !before.has(name));
     const fileName = 'main-[hash:6].js';
-    await bundle({ entry, folder, format: 'es', fileName, language, licences: 'licenses.md' });
+    const licences = 'licenses.md';
+    await bundle({ entry, folder, format: 'es', fileName, define, language, licences });
     const file = readdirSync(folder).find((name) => name.endsWith('.js') && !before.has(name));
     mains[language] = `widget/${file}`;
     areSmall = fits(`main ${language}`, [join(folder, file)], LIMITS.main) && areSmall;

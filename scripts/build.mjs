@@ -58,6 +58,7 @@ const script = (name) => run(process.execPath, [`scripts/${name}.mjs`]);
 const STEPS = [
   ['compile the gateway', () => compile('tsconfig.json')],
   ['types of the package', () => compile('tsconfig.package.json')],
+  ["the widget's package", () => compile('src/widget/package/tsconfig.json')],
   ['bundle the gateway', () => script('build-bundles')],
   ['bundle the widget', () => script('build-widget')],
   ['bundle the console', () => script('build-console')],
@@ -85,13 +86,6 @@ export function build() {
   if ([...expected].some((file) => !existsSync(join(DIST, file))))
     rmSync(BUILD_INFO, { force: true });
   rmSync(DECLARATIONS, { recursive: true, force: true });
-  const code =
-    compile('tsconfig.json') ||
-    compile('tsconfig.package.json') ||
-    compile('src/widget/package/tsconfig.json') ||
-    run(process.execPath, ['scripts/build-bundles.mjs']) ||
-    run(process.execPath, ['scripts/build-widget.mjs']) ||
-    run(process.execPath, ['scripts/build-console.mjs']);
   const code = runSteps();
   const assets = sources.filter((source) => !source.endsWith('.ts') && !isBundled(source));
   for (const asset of assets) {

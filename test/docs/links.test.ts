@@ -35,9 +35,9 @@ test('every page can be reached from the README', () => {
 });
 
 // A heading that is there twice is a section that was pasted twice, and its links lead to the first.
-test.each(all.map((page) => [page.file, page] as const))(
-  'no heading of %s is there twice',
-  (_file, { anchors }) => {
-    expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
-  },
-);
+// Each version of a changelog has the same ones.
+test.each(
+  all.filter(({ file }) => file !== 'CHANGELOG.md').map((page) => [page.file, page] as const),
+)('no heading of %s is there twice', (_file, { anchors }) => {
+  expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
+});

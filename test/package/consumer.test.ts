@@ -1,58 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import type { LocalPlatform } from '../../src/local-platform/local-platform.ts';
 import { anEmail, call, create, SHOP, startPlatform } from '../local-platform/harness.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { install, type Ran, ROOT, run } from './packed-project.ts';
+import { install, NAME, type Ran, ROOT, run } from './packed-project.ts';
 
 /** Packing, compiling and three processes, on a machine that may be busy. */
 const TIMEOUT_MS = 240_000;
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const { name: NAME } = z
-  .object({ name: z.string() })
-  .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
-/** Packing, compiling and three processes, on a machine that may be busy. */
-const TIMEOUT_MS = 240_000;
-
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-}
-
-function run(program: string, args: readonly string[], cwd: string, env = {}): Promise<Ran> {
-  const { PATH, HOME } = process.env;
-  const options = { cwd, env: { PATH, HOME, ...env } };
-  return new Promise((resolve) => {
-    execFile(program, args, options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-      resolve({ code, output: stdout + stderr });
-    });
-  });
-}
-
-/** The project of somebody who has installed the package, and what it depends on. */
-async function install(dir: string): Promise<void> {
-  const modules = join(dir, 'node_modules');
-  mkdirSync(modules);
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', dir], ROOT);
-  expect(packed.code).toBe(0);
-  const archive = /\S+\.tgz/.exec(packed.output)?.[0] ?? '';
-  const unpacked = await run('tar', ['xzf', archive], dir);
-  expect(unpacked).toEqual({ code: 0, output: '' });
-  mkdirSync(dirname(join(modules, NAME)), { recursive: true });
-  await run('mv', ['package', join(modules, NAME)], dir);
-  const manifest = JSON.parse(readFileSync(join(modules, NAME, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
-  }
-  writeFileSync(join(dir, 'package.json'), '{"type": "module"}');
-}
 
 /** Compiles some files of the project, as strictly as possible, and all declarations with them. */
 async function compile(

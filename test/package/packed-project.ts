@@ -3,8 +3,13 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
+import { z } from 'zod';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The package's name. */
+export const { name: NAME } = z
+  .object({ name: z.string() })
+  .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
 export interface Ran {
   readonly code: number;
@@ -34,8 +39,9 @@ export async function install(dir: string, others: readonly string[]): Promise<v
   const archive = /\S+\.tgz/.exec(packed.output)?.[0] ?? '';
   const unpacked = await run('tar', ['xzf', archive], dir);
   expect(unpacked).toEqual({ code: 0, output: '' });
-  await run('mv', ['package', join(modules, 'sluice')], dir);
-  const manifest = JSON.parse(readFileSync(join(modules, 'sluice/package.json'), 'utf8')) as {
+  mkdirSync(dirname(join(modules, NAME)), { recursive: true });
+  await run('mv', ['package', join(modules, NAME)], dir);
+  const manifest = JSON.parse(readFileSync(join(modules, NAME, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
   for (const name of [...Object.keys(manifest.dependencies), ...others]) {

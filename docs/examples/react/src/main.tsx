@@ -1,7 +1,7 @@
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { SluiceChat } from 'sluice/react';
-import type { Widget } from 'sluice/widget';
+import { SluiceChat } from '@sluice-gateway/sluice/react';
+import type { Widget } from '@sluice-gateway/sluice/widget';
 
 const GATEWAY: string = import.meta.env['VITE_GATEWAY'] ?? 'http://localhost:8080';
 const KEY: string = import.meta.env['VITE_KEY'] ?? 'demo';

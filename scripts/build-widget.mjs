@@ -1,9 +1,17 @@
-// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds, one main-<hash>.js
-// for each language, which the loader fetches when it is needed, and part-<hash>.js, which the main
-// part fetches when it needs them. Fails when a file is larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
+// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds; main-<hash>.js, which
+// the loader fetches when it is needed, with the texts of its language from texts/; and part-<hash>.js,
+// which the main part fetches when it needs them. Fails when a file is larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
 // half-finished build.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { DIST, ROOT, SRC, swapFolder } from './workspace.mjs';
@@ -13,26 +21,16 @@ const KIB = 1024;
 const LIMITS = { loader: 6 * KIB, main: 48 * KIB, parts: 30 * KIB };
 /** What is loaded on use, in every language. */
 const PARTS = { rich: 'ui/rich/rich.ts' };
-/** The texts that main.tsx imports; each language's bundle has that language's file instead. */
-const ENGLISH = join(SOURCE, 'texts/en.json');
+const TEXTS = join(SOURCE, 'texts');
 
 /** Bundles an entry and everything that it imports into one file. */
-export async function bundle({
-  entry,
-  folder,
-  format,
-  fileName,
-  define = {},
-  language = 'en',
-  licences,
-}) {
+export async function bundle({ entry, folder, format, fileName, define = {}, licences }) {
   await build({
     root: ROOT,
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
-    plugins: [inLanguage(language)],
     json: { namedExports: false },
     build: {
       outDir: folder,
@@ -52,23 +50,15 @@ export async function bundle({
   });
 }
 
-function inLanguage(language) {
-  return {
-    name: 'language',
-    enforce: 'pre',
-    async resolveId(source, importer, options) {
-      if (language === 'en' || !source.endsWith('texts/en.json')) return null;
-      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-      return resolved?.id === ENGLISH ? join(dirname(ENGLISH), `${language}.json`) : resolved;
-    },
-  };
+/** For the loader: the launcher's texts by language. */
+export function launcherTexts() {
+  const texts = {};
+  for (const file of readdirSync(TEXTS)) {
+    const { openChat, dismiss, loadFailed } = JSON.parse(readFileSync(join(TEXTS, file), 'utf8'));
+    texts[file.replace('.json', '')] = [openChat, dismiss, loadFailed];
+  }
+  return { LAUNCHER_TEXTS: JSON.stringify(texts) };
 }
-
-/** The languages that have a file of texts. */
-export const languages = () =>
-  readdirSync(join(SOURCE, 'texts'))
-    .map((file) => /^([a-z]{2})\.json$/.exec(file)?.[1])
-    .filter((language) => language !== undefined);
 
 const namesIn = (folder) => new Set(readdirSync(folder));
 
@@ -94,26 +84,32 @@ function fits(name, files, limit) {
 }
 
 async function buildInto(folder) {
-  const mains = {};
   const define = await bundleParts(folder);
   const parts = readdirSync(folder).map((file) => join(folder, file));
   let areSmall = fits('parts', parts, LIMITS.parts);
-  for (const language of languages()) {
-    const before = namesIn(folder);
-    const entry = join(SOURCE, 'main.tsx');
-    const fileName = 'main-[hash:6].js';
-    const licences = 'licenses.md';
-    await bundle({ entry, folder, format: 'es', fileName, define, language, licences });
-    const file = readdirSync(folder).find((name) => name.endsWith('.js') && !before.has(name));
-    mains[language] = `widget/${file}`;
-    areSmall = fits(`main ${language}`, [join(folder, file)], LIMITS.main) && areSmall;
+  cpSync(TEXTS, join(folder, 'texts'), { recursive: true });
+  const before = namesIn(folder);
+  const fileName = 'main-[hash:6].js';
+  const licences = 'licenses.md';
+  await bundle({
+    entry: join(SOURCE, 'main.tsx'),
+    folder,
+    format: 'es',
+    fileName,
+    define,
+    licences,
+  });
+  const main = readdirSync(folder).find((name) => name.endsWith('.js') && !before.has(name));
+  for (const file of readdirSync(TEXTS)) {
+    const files = [join(folder, main), join(folder, 'texts', file)];
+    areSmall = fits(`main and ${file}`, files, LIMITS.main) && areSmall;
   }
   await bundle({
     entry: join(SOURCE, 'loader/loader.ts'),
     folder,
     format: 'iife',
     fileName: 'widget.js',
-    define: { MAIN_FILES: JSON.stringify(mains) },
+    define: { MAIN_FILE: JSON.stringify(`widget/${main}`), ...launcherTexts() },
   });
   return fits('loader', [join(folder, 'widget.js')], LIMITS.loader) && areSmall;
 }

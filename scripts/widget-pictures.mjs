@@ -4,14 +4,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
-import { bundle, bundleParts } from './build-widget.mjs';
+import { bundle, bundleParts, launcherTexts } from './build-widget.mjs';
 import { ROOT, SRC } from './workspace.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const LANGUAGES = ['en', 'de', 'ar', 'ja'];
 const DESKTOP = { width: 520, height: 800 };
 const PHONE = { width: 375, height: 667 };
 const GREETING = 'Hi there 👋\nAny question about lamps, orders or returns? We are here.';
@@ -147,6 +146,11 @@ function serve(folder) {
     if (pathname === '/') return send('text/html', shopPage(searchParams.get('attributes') ?? ''));
     if (pathname === '/shop.css') return send(types.css, SHOP_CSS);
     if (pathname.startsWith('/widget/config/')) return send(types.json, JSON.stringify(config));
+    if (pathname.startsWith('/widget/texts/'))
+      return send(
+        types.json,
+        readFileSync(join(SRC, 'widget/texts', `${basename(pathname)}.json`)),
+      );
     try {
       return send(types.js, readFileSync(join(folder, pathname)));
     } catch {
@@ -157,20 +161,15 @@ function serve(folder) {
 }
 
 async function bundleGallery(folder) {
-  const mains = {};
   const define = await bundleParts(folder);
-  for (const language of LANGUAGES) {
-    const fileName = `main-${language}.js`;
-    const entry = join(ROOT, 'test/widget/gallery/gallery-main.ts');
-    await bundle({ entry, folder, format: 'es', fileName, define, language });
-    mains[language] = fileName;
-  }
+  const entry = join(ROOT, 'test/widget/gallery/gallery-main.ts');
+  await bundle({ entry, folder, format: 'es', fileName: 'main.js', define });
   await bundle({
     entry: join(SRC, 'widget/loader/loader.ts'),
     folder,
     format: 'iife',
     fileName: 'widget.js',
-    define: { MAIN_FILES: JSON.stringify(mains) },
+    define: { MAIN_FILE: '"main.js"', ...launcherTexts() },
   });
 }
 
@@ -199,7 +198,7 @@ async function take(browser, origin, name, scheme, target) {
   const url = new URL(`${origin}/`);
   url.searchParams.set('scene', scene);
   url.searchParams.set('attributes', tag);
-  if (more.broken) await page.route('**/main-*.js*', (route) => route.abort());
+  if (more.broken) await page.route('**/main.js*', (route) => route.abort());
   if (more.session)
     await page.addInitScript(
       (key) => localStorage.setItem(key, '{}'),

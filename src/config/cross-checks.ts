@@ -324,7 +324,10 @@ function unreadable(root: SourceNode | undefined): Mistake[] {
     ...found,
     fix: 'write the path of a picture of at most 512 KiB, or remove the key to show initials',
   }));
-  return [...certificates, ...authorities, ...pictures].flatMap(({ path, node, fix }) => {
+  const texts = scalarsAt(root, ['shops', '*', 'chat', 'widget', 'languages', '*', 'file']).map(
+    (found) => ({ ...found, fix: 'write the path of a JSON file of texts, or remove the entry' }),
+  );
+  return [...certificates, ...authorities, ...pictures, ...texts].flatMap(({ path, node, fix }) => {
     try {
       accessSync(node.text, constants.R_OK);
       return [];

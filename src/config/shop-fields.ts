@@ -176,6 +176,17 @@ export const shownText = (maxLength: number, example: string) =>
 /** All control characters except the line break and the tab. */
 const CONTROLS = /(?![\n\t])\p{Cc}/gu;
 
+/** The language subtag of BCP 47: a page in `de-AT` uses the texts of `de`. */
+export const languageTag = () =>
+  field(
+    {
+      expected: 'a language of two or three letters, without a region',
+      example: 'sv',
+      hint: (value) => /^[a-z]{2,3}/.exec(value.trim().toLowerCase())?.[0],
+    },
+    (value) => (/^[a-z]{2,3}$/.test(value) ? value : undefined),
+  );
+
 /** A colour for which the widget can compute the contrast. */
 export const color = (example: string) =>
   field(

@@ -13,14 +13,15 @@ import {
 import {
   authorId,
   color,
-  pictureUrl,
-  shownText,
+  ed25519Key,
   inboxAddress,
   label,
-  phoneNumber,
-  senderPattern,
-  ed25519Key,
+  languageTag,
   metaId,
+  phoneNumber,
+  pictureUrl,
+  senderPattern,
+  shownText,
   templateLanguage,
   templateName,
   twilioSid,
@@ -139,6 +140,15 @@ const widget = z
         }),
       )
       .max(500)
+      .prefault([]),
+    languages: z
+      .array(
+        z.strictObject({
+          language: languageTag(),
+          file: path('/etc/sluice/widget-sv.json'),
+        }),
+      )
+      .max(100)
       .prefault([]),
   })
   .prefault({});

@@ -100,7 +100,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     },
   });
   const widget = live.derive('widget', ['shops'], (next) =>
-    createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER, replyTimes }),
+    createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER, replyTimes, logger }),
   );
   return {
     attach: (server) => chat.attach(server),

@@ -164,14 +164,15 @@ export function chatShops(config: CompleteConfig): ChatShop[] {
 }
 
 /**
- * The widget's settings without what visitors must not get: the platform's ids, and where the
- * pictures are stored.
+ * The widget's settings without what visitors must not get: the platform's ids, and where
+ * pictures and texts are stored.
  */
 function teamOf({
   agent,
   people,
+  languages,
   ...widget
-}: ChatConfig['widget']): Pick<ChatShop, 'widget' | 'people' | 'pictures'> {
+}: ChatConfig['widget']): Pick<ChatShop, 'widget' | 'people' | 'pictures' | 'texts'> {
   const pictures = new Map<string, string>();
   const shown = (one: { readonly name?: string; readonly picture?: string }) => {
     const { name, picture: file } = one;
@@ -184,6 +185,7 @@ function teamOf({
     widget: { ...widget, ...(agent && { agent: { ...shown(agent), kind: agent.kind } }) },
     people: new Map(people.map((person) => [person.id, shown(person)])),
     pictures,
+    texts: new Map(languages.map(({ language, file }) => [language, file])),
   };
 }
 

@@ -1,5 +1,12 @@
 import type { WidgetEvents } from './package/widget.ts';
 import type { Settings } from './settings.ts';
+import type english from './texts/en.json';
+
+/** By plural category; a language has those that it distinguishes. */
+type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
+
+/** The panel's texts in one language; `#` is replaced by a name, a number or a time. */
+export type Texts = Readonly<Omit<typeof english, 'unread'>> & { readonly unread: Plural };
 
 export type Emit = <Name extends keyof WidgetEvents>(
   event: Name,
@@ -14,13 +21,14 @@ export interface MainOptions {
   readonly gatewayUrl: string;
   readonly key: string;
   readonly settings: Settings;
+  readonly texts: Texts;
+  /** BCP 47, for numbers and dates. */
+  readonly locale: string;
   /** A visitor has written in this browser before: connect at once, to show the unread count. */
   readonly hasSession: boolean;
   /** Aborted when the page removes the widget. */
   readonly removed: AbortSignal;
   readonly emit: Emit;
-  /** The name of a button that removes a card beside the launcher. */
-  readonly dismissLabel: string;
   /** Asks the loader to open the chat. */
   readonly open: () => void;
   /** Asks the loader to close the chat; the loader updates the launcher and tells the page. */
@@ -33,6 +41,8 @@ export interface Main {
   setOpen(open: boolean, takesFocus: boolean): void;
   /** The launcher's accessible name: what it does, and how many replies are unread. */
   labelOf(isOpen: boolean, unread: number): string;
+  /** Shows everything in another language. */
+  speak(texts: Texts, locale: string): void;
   identify(jwt: string): void;
   logout(): void;
   /** Puts a text into the field, unless the visitor has typed something. */

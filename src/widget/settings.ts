@@ -2,9 +2,6 @@ import type { WidgetConfig } from '../channels/chat/events.ts';
 
 /** The attributes of the page's script tag and the shop's configuration, merged. */
 export interface Settings extends WidgetConfig {
-  readonly language: Language;
-  /** BCP 47, for numbers and dates. */
-  readonly locale: string;
   /** `light` or `dark`; anything else follows the page. */
   readonly scheme?: string;
 }
@@ -17,7 +14,7 @@ const NAMES = ['name', 'greeting', 'color', 'position', 'logo', 'preChat', 'sche
 export const mergeSettings = (
   attributes: Readonly<Record<string, string | undefined>>,
   config: object,
-): Omit<Settings, 'language' | 'locale'> => ({
+): Settings => ({
   ...config,
   // Values are not checked here. Each is checked where it is used; an unknown one is ignored there.
   ...(Object.fromEntries(
@@ -25,28 +22,36 @@ export const mergeSettings = (
   ) as Partial<WidgetConfig>),
 });
 
-/** The languages that the widget has texts in. */
-export type Language = 'en' | 'de' | 'fr' | 'es' | 'it' | 'nl' | 'pt' | 'pl' | 'ar' | 'ja';
+/** The launcher's texts in one language: its name, "Dismiss", and that loading has failed. */
+export type LauncherTexts = readonly [open: string, dismiss: string, failed: string];
+
+/** A language that the widget has texts in. */
+export interface Language {
+  /** Of the file of its texts. */
+  readonly name: string;
+  /** BCP 47, for numbers and dates. */
+  readonly locale: string;
+  readonly launcher: LauncherTexts;
+}
 
 /**
  * Picks the first wanted language that the widget has texts in, else English.
  * @param wanted BCP 47 tags, best first
- * @param known the languages that were built
- * @returns the language of the texts, and the tag for numbers and dates
+ * @param known the launcher's texts by language
  */
 export function chooseLanguage(
   wanted: readonly (string | undefined)[],
-  known: readonly string[],
-): { readonly language: Language; readonly locale: string } {
+  known: Readonly<Record<string, LauncherTexts>> & { readonly en: LauncherTexts },
+): Language {
   for (const tag of wanted) {
     try {
       const [locale = ''] = Intl.getCanonicalLocales(tag?.trim().replace('_', '-'));
-      const language = known.find((each) => each === locale.split('-')[0]);
-      // The build made `known` from the languages.
-      if (language) return { language: language as Language, locale };
+      const [name = ''] = locale.split('-');
+      const launcher = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (launcher) return { name, locale, launcher };
     } catch {
       // Not a language tag.
     }
   }
-  return { language: 'en', locale: 'en' };
+  return { name: 'en', locale: 'en', launcher: known.en };
 }

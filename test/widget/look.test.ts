@@ -58,17 +58,18 @@ describe('the accent', () => {
 });
 
 describe('the language', () => {
-  const known = ['en', 'de', 'ja'];
+  const launcher = ['Open', 'Dismiss', 'Failed'] as const;
+  const known = { en: launcher, de: launcher, ja: launcher };
   test.each([
-    [['de'], { language: 'de', locale: 'de' }],
-    [['de-AT', 'en'], { language: 'de', locale: 'de-AT' }],
-    [['DE_ch'], { language: 'de', locale: 'de-CH' }],
-    [[undefined, '', 'ja'], { language: 'ja', locale: 'ja' }],
-    [['sv', 'de'], { language: 'de', locale: 'de' }],
-    [['den', '!', 'x'], { language: 'en', locale: 'en' }],
-    [[], { language: 'en', locale: 'en' }],
+    [['de'], { name: 'de', locale: 'de' }],
+    [['de-AT', 'en'], { name: 'de', locale: 'de-AT' }],
+    [['DE_ch'], { name: 'de', locale: 'de-CH' }],
+    [[undefined, '', 'ja'], { name: 'ja', locale: 'ja' }],
+    [['sv', 'de'], { name: 'de', locale: 'de' }],
+    [['den', '!', 'x'], { name: 'en', locale: 'en' }],
+    [[], { name: 'en', locale: 'en' }],
   ])('of %j', (wanted, expected) => {
-    expect(chooseLanguage(wanted, known)).toEqual(expected);
+    expect(chooseLanguage(wanted, known)).toEqual({ ...expected, launcher });
   });
 });
 

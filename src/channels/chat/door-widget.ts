@@ -6,15 +6,18 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { fileTypeFromBuffer } from 'file-type';
 import { codeOf } from '../../runtime/error-code.ts';
-import { WIDGET_CONFIG_PATH, type WidgetConfig } from './events.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { WIDGET_CONFIG_PATH, WIDGET_TEXTS_PATH, type WidgetConfig } from './events.ts';
 import type { ReplyTimes } from './reply-times.ts';
 import type { ChatShop } from './shop.ts';
+import { WidgetTexts } from './widget-texts.ts';
 
 export interface WidgetRoutesOptions {
   readonly shops: readonly ChatShop[];
   /** The folder of the built widget. */
   readonly folder: string;
   readonly replyTimes: Pick<ReplyTimes, 'usualSeconds'>;
+  readonly logger: Logger;
 }
 
 /**
@@ -25,14 +28,20 @@ const LOADER_CACHE = 'public, max-age=300, must-revalidate';
 /** The name contains a hash of the content. */
 const MAIN_CACHE = 'public, max-age=31536000, immutable';
 const CONFIG_CACHE = 'public, max-age=60';
-/** A replaced picture keeps its URL. */
+/** Changed texts keep their URL, */
+const TEXTS_CACHE = 'public, max-age=300';
+/** and so does a replaced picture. */
 const PICTURE_CACHE = 'public, max-age=300';
+/** The language subtag of BCP 47, and so no path. */
+const LANGUAGE = /^[a-z]{2,3}$/;
 const MISSING_CACHE = 'no-store';
 const RETRY_AFTER_SECONDS = '5';
 
 /** Serves the widget's files and each shop's widget settings: public, for any origin. */
-export function createWidgetRoutes({ shops, folder, replyTimes }: WidgetRoutesOptions): Router {
+export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
+  const { shops, folder, replyTimes, logger } = options;
   const files = new WidgetFiles(folder);
+  const texts = new WidgetTexts({ folder: join(folder, 'texts'), logger });
   const byKey = new Map(shops.map((shop) => [shop.key, shop]));
   const pictures = new Map(shops.flatMap((shop) => [...(shop.pictures ?? [])]));
 
@@ -54,20 +63,27 @@ export function createWidgetRoutes({ shops, folder, replyTimes }: WidgetRoutesOp
     `/${LOADER_FILE}`,
     serve(() => LOADER_FILE, LOADER_CACHE),
   );
-  router.get(`${WIDGET_CONFIG_PATH}:key`, (request, response) => {
-    allowAnyOrigin(response);
+  router.get(`${WIDGET_CONFIG_PATH}:key`, async (request, response) => {
     const shop = byKey.get(request.params.key);
-    response.type('application/json');
-    if (shop !== undefined) {
-      const usualReplySeconds = replyTimes.usualSeconds(shop.shopId);
-      const config: WidgetConfig = {
-        ...shop.widget,
-        ...(usualReplySeconds && { usualReplySeconds }),
-      };
-      response.set('Cache-Control', CONFIG_CACHE).end(JSON.stringify(config));
+    if (shop === undefined) {
+      refuseJson(response, 'unknown_key');
       return;
     }
-    response.status(404).set('Cache-Control', MISSING_CACHE).end('{"error":"unknown_key"}');
+    const usualReplySeconds = replyTimes.usualSeconds(shop.shopId);
+    const languages = await texts.launchersOf(shop);
+    sendJson(response, CONFIG_CACHE, {
+      ...shop.widget,
+      ...(usualReplySeconds && { usualReplySeconds }),
+      ...(languages && { languages }),
+    } satisfies WidgetConfig);
+  });
+  router.get(`${WIDGET_TEXTS_PATH}:key/:language`, async (request, response) => {
+    const { key, language } = request.params;
+    const shop = byKey.get(key);
+    const found =
+      shop !== undefined && LANGUAGE.test(language) ? await texts.of(shop, language) : undefined;
+    if (found === undefined) refuseJson(response, 'unknown_language');
+    else sendJson(response, TEXTS_CACHE, found);
   });
   router.get('/widget/picture/:name', (request, response, next) => {
     allowAnyOrigin(response);
@@ -87,6 +103,16 @@ export function createWidgetRoutes({ shops, folder, replyTimes }: WidgetRoutesOp
     ),
   );
   return router;
+}
+
+function sendJson(response: Response, cache: string, body: object): void {
+  allowAnyOrigin(response);
+  response.type('application/json').set('Cache-Control', cache).end(JSON.stringify(body));
+}
+
+function refuseJson(response: Response, error: string): void {
+  response.status(404);
+  sendJson(response, MISSING_CACHE, { error });
 }
 
 type Missing = 'not built' | 'no such file';
@@ -158,8 +184,8 @@ interface Known {
 }
 
 /**
- * The number of files in memory. There is room for this build (a main part per language, and
- * the parts that are loaded on use) and the previous one, whose files open pages may still request.
+ * The number of files in memory. There is room for this build and some earlier ones, whose files open
+ * pages may still request.
  */
 const MAX_KEPT = 40;
 

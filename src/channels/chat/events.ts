@@ -181,6 +181,8 @@ export interface WidgetConfig {
   readonly logo?: string;
   /** Whether name and email are asked for before the first message. */
   readonly preChat?: 'off' | 'optional' | 'required';
+  /** The shop's own languages, with the launcher's texts: its name, "Dismiss", "could not be loaded". */
+  readonly languages?: Readonly<Record<string, readonly [string, string, string]>>;
   /** Questions that a visitor who has not written yet can send with one press. */
   readonly starters?: readonly string[];
   /** Who answers, until a reply has another author. */
@@ -189,5 +191,7 @@ export interface WidgetConfig {
   readonly usualReplySeconds?: number;
 }
 
+/** `GET <prefix><widget key>/<language>` returns the panel's texts. */
+export const WIDGET_TEXTS_PATH = '/widget/texts/';
 /** `GET <prefix><widget key>` returns a `WidgetConfig`. */
 export const WIDGET_CONFIG_PATH = '/widget/config/';

@@ -18,6 +18,8 @@ export interface ChatShop {
   readonly widget?: WidgetConfig;
   /** The people whom the configuration names, by the platform's ids in lower case. */
   readonly people?: ReadonlyMap<string, Omit<Author, 'kind'>>;
+  /** The files of the shop's texts, by language. */
+  readonly texts?: ReadonlyMap<string, string>;
   /** The files of the pictures, by the last part of `Author.picture`. */
   readonly pictures?: ReadonlyMap<string, string>;
 }

@@ -3,7 +3,7 @@ const SPEECH_BUBBLE =
 const CHEVRON = 'M5.5 9l6.5 6.5L18.5 9';
 
 /** The round button in the corner of the page. */
-export function createLauncher(openLabel: string) {
+export function createLauncher() {
   const badge = el('span', { class: 'badge', 'aria-hidden': 'true' });
   const button = createButton(
     { class: 'launcher' },
@@ -13,8 +13,8 @@ export function createLauncher(openLabel: string) {
   );
   return {
     button,
-    /** @param label the accessible name; the main part's text, once that is loaded */
-    draw: (open: boolean, unread: number, label = openLabel): void => {
+    /** @param label the accessible name */
+    draw: (open: boolean, unread: number, label: string): void => {
       button.setAttribute('aria-expanded', String(open));
       button.setAttribute('aria-label', label);
       badge.textContent = String(unread);

@@ -1,12 +1,16 @@
 import { WIDGET_CONFIG_PATH } from '../../channels/chat/events.ts';
 import { CANCELLED, SCRIPT_TAG } from '../package/widget.ts';
-import { chooseLanguage, mergeSettings, type Language } from '../settings.ts';
+import { chooseLanguage, type Language, type LauncherTexts, mergeSettings } from '../settings.ts';
 import { pageStorage, removeNotes, storagePrefix } from '../storage.ts';
 import { createEvents, isLoaded, publishApi } from './page-api.ts';
 import { Widget } from './widget.ts';
 
-/** The main part's file of each language, relative to this script; the build fills it in. */
-declare const MAIN_FILES: Readonly<Record<Language, string>>;
+/** The main part's file, relative to this script; the build fills both in. */
+declare const MAIN_FILE: string;
+/** By language: those that the widget comes with. */
+declare const LAUNCHER_TEXTS: Readonly<Record<string, LauncherTexts>> & {
+  readonly en: LauncherTexts;
+};
 
 /** After this time the launcher is shown without the shop's configuration. */
 const CONFIG_TIMEOUT_MS = 3_000;
@@ -27,15 +31,15 @@ function start(): void {
   const prefix = storagePrefix(gatewayUrl, key);
   const events = createEvents();
   const widget = Promise.all([fetchConfig(src, key), bodyReady()]).then(([config]) => {
-    const languages = [dataset['lang'], document.documentElement.lang, ...navigator.languages];
-    // Named only once: the build puts the whole table wherever the name stands.
-    const files = MAIN_FILES;
-    const settings = {
-      ...mergeSettings(dataset, config),
-      ...chooseLanguage(languages, Object.keys(files)),
-    };
-    const mainUrl = new URL(files[settings.language], src).href;
-    return new Widget({ mainUrl, gatewayUrl, key, storage, prefix, settings, events });
+    const settings = mergeSettings(dataset, config);
+    const known = { ...LAUNCHER_TEXTS, ...settings.languages };
+    const language = (): Language =>
+      chooseLanguage(
+        [dataset['lang'], document.documentElement.lang, ...navigator.languages],
+        known,
+      );
+    const mainUrl = new URL(MAIN_FILE, src).href;
+    return new Widget({ mainUrl, gatewayUrl, key, storage, prefix, settings, events, language });
   });
   // Calls made before the widget exists are executed in order once it does.
   publishApi({

@@ -1,33 +1,20 @@
 import { importOnce } from '../import-once.ts';
 import { accentOf } from '../look/accent.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
-import type { Main, MainModule, MainOptions } from '../main-part.ts';
+import { WIDGET_TEXTS_PATH } from '../../channels/chat/events.ts';
+import type { Main, MainModule, MainOptions, Texts } from '../main-part.ts';
 import type { Language, Settings } from '../settings.ts';
 import { readNote, SESSION, tabStorage, writeNote } from '../storage.ts';
 import css from './launcher.css?inline';
 import { createCard, createLauncher, el } from './launcher.ts';
 import type { Events } from './page-api.ts';
 
-/** The loader's texts: the launcher's name, "Dismiss", and the notice that loading has failed. */
-type LauncherTexts = readonly [open: string, dismiss: string, failed: string];
-
-const TEXTS: Readonly<Record<Language, LauncherTexts>> = {
-  en: ['Open chat', 'Dismiss', 'The chat did not load. Try again'],
-  de: ['Chat öffnen', 'Ausblenden', 'Der Chat lädt nicht. Erneut versuchen'],
-  fr: ['Ouvrir le chat', 'Masquer', 'Le chat ne se charge pas. Réessayer'],
-  es: ['Abrir el chat', 'Ocultar', 'El chat no se ha cargado. Reintentar'],
-  it: ['Apri la chat', 'Nascondi', 'La chat non si carica. Riprova'],
-  nl: ['Chat openen', 'Verbergen', 'De chat laadt niet. Opnieuw proberen'],
-  pt: ['Abrir o chat', 'Ocultar', 'O chat não abriu. Tentar de novo'],
-  pl: ['Otwórz czat', 'Ukryj', 'Czat się nie wczytał. Spróbuj ponownie'],
-  ar: ['فتح الدردشة', 'إخفاء', 'تعذّر تحميل الدردشة. إعادة المحاولة'],
-  ja: ['チャットを開く', '非表示にする', '読み込めませんでした。再試行'],
-};
-
 const OPEN = 'yes';
 
 interface WidgetOptions {
   readonly mainUrl: string;
+  /** The language that the page asks for now. */
+  readonly language: () => Language;
   readonly gatewayUrl: string;
   readonly key: string;
   readonly storage: Storage | undefined;
@@ -47,12 +34,14 @@ export class Widget {
   readonly #host = document.createElement('sluice-chat');
   readonly #root = this.#host.attachShadow({ mode: 'open' });
   readonly #frame: HTMLElement;
-  readonly #launcher: ReturnType<typeof createLauncher>;
+  readonly #launcher = createLauncher();
   readonly #fetchMain: () => Promise<MainModule>;
   readonly #dismissGreeting: () => void;
+  #language: Language;
   #isOpen = false;
   #unread = 0;
   #main: Main | undefined;
+  #mounting: Promise<Main | undefined> | undefined;
   /** The element that had the focus when the chat was opened. */
   #opener: Element | null = null;
   #failure: HTMLElement | undefined;
@@ -65,7 +54,7 @@ export class Widget {
     const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
     this.#options = options;
     this.#frame = frame;
-    this.#launcher = createLauncher(TEXTS[settings.language][0]);
+    this.#language = options.language();
     this.#fetchMain = importOnce(mainUrl);
     this.#dismissGreeting = scheduleGreeting({
       greeting: settings.greeting,
@@ -74,8 +63,18 @@ export class Widget {
       show: (text) => this.#showCard(text, 'note', () => this.#dismissGreeting()),
     });
     adoptStyleSheet(this.#root, css);
-    applyTheme(frame, settings, this.#removal.signal);
-    this.#draw();
+    frame.dataset['position'] = settings.position === 'left' ? 'left' : 'right';
+    const draw = (): void => {
+      applyScheme(frame, settings);
+      this.#speak(options.language());
+    };
+    draw();
+    // A page that has a switch, of scheme or language, changes an attribute of its root.
+    const observer = new MutationObserver(draw);
+    observer.observe(document.documentElement, { attributes: true });
+    const { signal } = this.#removal;
+    SYSTEM_DARK.addEventListener('change', draw, { signal });
+    signal.addEventListener('abort', () => observer.disconnect());
     const { button } = this.#launcher;
     frame.append(button);
     this.#root.append(frame);
@@ -149,16 +148,58 @@ export class Widget {
     return readNote(storage, prefix + SESSION) !== undefined;
   }
 
-  /** @returns undefined when the page has removed the widget meanwhile */
-  async #load(): Promise<Main | undefined> {
-    const { mount } = await this.#fetchMain();
-    if (this.#removal.signal.aborted) return undefined;
-    if (!this.#main) {
-      this.#main = mount(this.#mainOptions());
-      if (this.#identity) this.#main.identify(this.#identity);
-    }
+  /** Takes effect in the panel when its texts are there; a failure leaves the former language. */
+  #speak(language: Language): void {
+    const isChanged = language.locale !== this.#language.locale;
+    this.#language = language;
+    this.#frame.lang = language.locale;
+    this.#frame.dir = RIGHT_TO_LEFT.test(language.locale) ? 'rtl' : 'ltr';
     this.#draw();
-    return this.#main;
+    if (isChanged && this.#main) void this.#translate(this.#main, language);
+  }
+
+  async #translate(main: Main, language: Language): Promise<void> {
+    const texts = await this.#fetchTexts(language).catch(() => undefined);
+    // The page may have changed it again.
+    if (!texts || language.locale !== this.#language.locale) return;
+    main.speak(texts, language.locale);
+    this.#draw();
+  }
+
+  async #fetchTexts({ name }: Language): Promise<Texts> {
+    const { gatewayUrl, key } = this.#options;
+    const url = new URL(
+      `${WIDGET_TEXTS_PATH.slice(1)}${encodeURIComponent(key)}/${name}`,
+      gatewayUrl,
+    );
+    const answer = await fetch(url, { credentials: 'omit' });
+    if (!answer.ok) throw new Error(`${answer.status} to the texts`);
+    return (await answer.json()) as Texts;
+  }
+
+  /**
+   * Mounts the main part once; after a failure, the next call tries again.
+   * @returns undefined when the page has removed the widget meanwhile
+   */
+  #load(): Promise<Main | undefined> {
+    this.#mounting ??= this.#mount().catch((error: unknown) => {
+      this.#mounting = undefined;
+      throw error;
+    });
+    return this.#mounting;
+  }
+
+  async #mount(): Promise<Main | undefined> {
+    const language = this.#language;
+    const [{ mount }, texts] = await Promise.all([this.#fetchMain(), this.#fetchTexts(language)]);
+    if (this.#removal.signal.aborted) return undefined;
+    const main = mount({ ...this.#mainOptions(), texts, locale: language.locale });
+    this.#main = main;
+    if (this.#identity) main.identify(this.#identity);
+    this.#draw();
+    // The page may have changed it meanwhile.
+    if (language.locale !== this.#language.locale) void this.#translate(main, this.#language);
+    return main;
   }
 
   #withMain(use: (main: Main) => void): void {
@@ -170,7 +211,7 @@ export class Widget {
 
   async #loadToOpen(takesFocus: boolean): Promise<void> {
     const { button } = this.#launcher;
-    const { settings, events } = this.#options;
+    const { events } = this.#options;
     button.dataset['busy'] = '';
     this.#failure?.remove();
     try {
@@ -181,14 +222,14 @@ export class Widget {
       // oxlint-disable-next-line no-console -- for the page's developer
       console.error('Sluice: the chat could not be loaded.', error);
       this.setOpen(false);
-      const text = TEXTS[settings.language][2];
+      const text = this.#language.launcher[2];
       this.#failure = this.#showCard(text, 'alert', () => this.#failure?.remove());
       events.emit('error', { code: 'load' });
     }
     delete button.dataset['busy'];
   }
 
-  #mainOptions(): MainOptions {
+  #mainOptions(): Omit<MainOptions, 'texts' | 'locale'> {
     const { gatewayUrl, key, settings, events } = this.#options;
     return {
       root: this.#root,
@@ -197,7 +238,6 @@ export class Widget {
       // Read now: the visitor may have logged out while the main part was being loaded.
       hasSession: this.#hasSession(),
       removed: this.#removal.signal,
-      dismissLabel: TEXTS[settings.language][1],
       open: () => this.setOpen(true),
       close: () => this.setOpen(false),
       emit: (event, detail) => {
@@ -211,12 +251,12 @@ export class Widget {
   }
 
   #draw(): void {
-    const label = this.#main?.labelOf(this.#isOpen, this.#unread);
+    const label = this.#main?.labelOf(this.#isOpen, this.#unread) ?? this.#language.launcher[0];
     this.#launcher.draw(this.#isOpen, this.#unread, label);
   }
 
   #showCard(text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement {
-    const dismissLabel = TEXTS[this.#options.settings.language][1];
+    const dismissLabel = this.#language.launcher[1];
     const onClick = (): void => this.setOpen(true);
     const card = createCard({ text, role, dismissLabel, onDismiss, onClick });
     this.#frame.prepend(card);
@@ -259,26 +299,17 @@ function scheduleGreeting(options: {
   };
 }
 
-/** Sets language, direction, side, scheme and accent; the scheme follows the page. */
-function applyTheme(frame: HTMLElement, settings: Settings, signal: AbortSignal): void {
-  const { language, locale, position, scheme = '', color } = settings;
-  frame.lang = locale;
-  frame.dir = language === 'ar' ? 'rtl' : 'ltr';
-  frame.dataset['position'] = position === 'left' ? position : 'right';
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const draw = (): void => {
-    const isDark = scheme === 'dark' || (scheme !== 'light' && isPageDark(dark.matches));
-    const shown = isDark ? 'dark' : 'light';
-    frame.dataset['scheme'] = shown;
-    const accent = Object.entries(accentOf(color, shown));
-    for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
-  };
-  draw();
-  dark.addEventListener('change', draw, { signal });
-  // A page that has a switch changes an attribute of its root.
-  const observer = new MutationObserver(draw);
-  observer.observe(document.documentElement, { attributes: true });
-  signal.addEventListener('abort', () => observer.disconnect());
+/** The scripts of these languages are written from right to left. */
+const RIGHT_TO_LEFT = /^(?:ar|fa|he|ur)\b/;
+const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
+
+/** Sets the scheme, which follows the page, and the accent. */
+function applyScheme(frame: HTMLElement, { scheme = '', color }: Settings): void {
+  const isDark = scheme === 'dark' || (scheme !== 'light' && isPageDark(SYSTEM_DARK.matches));
+  const shown = isDark ? 'dark' : 'light';
+  frame.dataset['scheme'] = shown;
+  const accent = Object.entries(accentOf(color, shown));
+  for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
 }
 
 /**

@@ -64,10 +64,8 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit, removed }: MainOp
 }
 
 /** Emits `error`, and tells the page's developer in the console what to do about it. */
-function announceRefusals(
-  { chat, texts, errorText }: Ui,
-  { emit, gatewayUrl, key }: MainOptions,
-): void {
+function announceRefusals(ui: Ui, { emit, gatewayUrl, key }: MainOptions): void {
+  const { chat, errorText } = ui;
   let reported = '';
   effect(() => {
     const connection = chat.connection.value;
@@ -77,7 +75,7 @@ function announceRefusals(
     if (code === '') return;
     // The refusal lasts only a moment, because the tab connects again without the JWT; the text
     // stays.
-    if (code === 'bad_identity') errorText.value = texts.notSignedIn;
+    if (code === 'bad_identity') errorText.value = ui.texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
     // oxlint-disable-next-line no-console -- for the page's developer
     if (advice !== undefined) console.error(advice);

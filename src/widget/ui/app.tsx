@@ -3,7 +3,7 @@ import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
 import { importOnce } from '../import-once.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
-import type { Main, MainOptions } from '../main-part.ts';
+import type { Main, MainOptions, Texts } from '../main-part.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
 import { createFormats, fill } from './formats.ts';
@@ -12,25 +12,30 @@ import { Panel } from './panel.tsx';
 import { needsPreChat } from './pre-chat.tsx';
 import { Preview } from './preview.tsx';
 import type { RichParsers } from './rich/rich.ts';
-import { type Texts, type Ui, UiProvider } from './ui.ts';
+import { type Ui, UiProvider } from './ui.ts';
 
 /** The files that are loaded on use, relative to the main part's; the build fills it in. */
 declare const PART_FILES: { readonly rich: string };
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
-export function createApp(
-  options: MainOptions,
-  chat: Chat,
-  texts: Texts,
-  storage: Storage | undefined,
-): Main {
-  const { root, frame, gatewayUrl, key, settings, removed, dismissLabel, open, close } = options;
+export function createApp(options: MainOptions, chat: Chat, storage: Storage | undefined): Main {
+  const { root, frame, gatewayUrl, key, settings, removed, open, close } = options;
   const prefix = storagePrefix(gatewayUrl, key);
   const notes = { sound: `${prefix}sound`, preview: `${prefix}preview` };
+  const speaking = (texts: Texts, locale: string) => ({
+    texts,
+    formats: createFormats(locale),
+    plurals: new Intl.PluralRules(locale),
+  });
+  const language = signal(speaking(options.texts, options.locale));
   const ui: Ui = {
     chat,
-    texts,
-    formats: createFormats(settings.locale),
+    get texts() {
+      return language.value.texts;
+    },
+    get formats() {
+      return language.value.formats;
+    },
     settings,
     isOpen: signal(false),
     takesFocus: signal(true),
@@ -41,7 +46,7 @@ export function createApp(
     parsers: signal(undefined),
     errorText: signal(''),
     dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
-    ...{ dismissLabel, open, close },
+    ...{ open, close },
     pictureOf: createPictures(gatewayUrl),
   };
   const place = document.createElement('div');
@@ -103,12 +108,14 @@ export function createApp(
       ui.isOpen.value = open;
     },
     labelOf: (isOpen, unread) => {
-      if (isOpen) return texts.closeChat;
-      if (unread === 0) return texts.openChat;
-      const form = new Intl.PluralRules(settings.locale).select(unread);
+      if (isOpen) return ui.texts.closeChat;
+      if (unread === 0) return ui.texts.openChat;
+      const { texts, plurals } = language.value;
+      const form = plurals.select(unread);
       const count = texts.unread[form] ?? texts.unread.other;
       return `${texts.openChat}, ${fill(count, ui.formats.number(unread))}`;
     },
+    speak: (texts, locale) => (language.value = speaking(texts, locale)),
     identify: (jwt) => chat.identify(jwt),
     logout: () => {
       ui.isIntroduced.value = false;

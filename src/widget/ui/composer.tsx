@@ -6,7 +6,8 @@ import { isLonger } from '../engine/outbox.ts';
 import { Icon, IconButton } from './icon.tsx';
 import { Popover } from './popover.tsx';
 import { Tray } from './tray.tsx';
-import { type Texts, useUi } from './ui.ts';
+import type { Texts } from '../main-part.ts';
+import { useUi } from './ui.ts';
 
 /** The character count is shown above this share of the limit. */
 const NEAR_LIMIT = 0.9;

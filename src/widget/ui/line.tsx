@@ -7,7 +7,8 @@ import { Files } from './files.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { parsePlain, type RichElement, type RichNode, textOf } from './rich/plain.ts';
 import type { RichParsers } from './rich/rich.ts';
-import { type Texts, useUi } from './ui.ts';
+import type { Texts } from '../main-part.ts';
+import { useUi } from './ui.ts';
 
 const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
   queued: 'clock',

@@ -9,7 +9,7 @@ import { useUi } from './ui.ts';
  * dismissed or read in another tab.
  */
 export function Preview() {
-  const { chat, texts, settings, isOpen, dismissedSeq, parsers, dismissLabel, open } = useUi();
+  const { chat, texts, settings, isOpen, dismissedSeq, parsers, open } = useUi();
   const isWanted = chat.unread.value > 0 && !isOpen.value;
   const line = isWanted ? chat.lines.value.findLast(({ from }) => from === 'agent') : undefined;
   const { seq = 0 } = line ?? {};
@@ -30,7 +30,7 @@ export function Preview() {
           <button
             type="button"
             class="cross"
-            aria-label={dismissLabel}
+            aria-label={texts.dismiss}
             onClick={() => (dismissedSeq.value = seq)}
           >
             <Icon name="close" />

@@ -5,20 +5,15 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Author } from '../../channels/chat/events.ts';
 import type { Chat } from '../engine/chat.ts';
+import type { Texts } from '../main-part.ts';
 import type { Settings } from '../settings.ts';
-import type english from '../texts/en.json';
 import type { Formats } from './formats.ts';
 import type { RichParsers } from './rich/rich.ts';
-
-/** By plural category; a language has those that it distinguishes. */
-type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
-
-/** The panel's texts; `#` is replaced by a name, a number or a time. */
-export type Texts = Readonly<Omit<typeof english, 'unread'>> & { readonly unread: Plural };
 
 /** What every component of the panel can use. */
 export interface Ui {
   readonly chat: Chat;
+  /** Texts and formats change when the page changes its language; reading them subscribes to that. */
   readonly texts: Texts;
   readonly formats: Formats;
   readonly settings: Settings;
@@ -38,7 +33,6 @@ export interface Ui {
   readonly errorText: Signal<string>;
   /** The last reply whose preview was dismissed or opened. */
   readonly dismissedSeq: Signal<number>;
-  readonly dismissLabel: string;
   readonly open: () => void;
   readonly close: () => void;
   /** The picture of an author; undefined when it cannot be fetched. */

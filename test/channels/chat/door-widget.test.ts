@@ -17,6 +17,7 @@ import { aShop, otherShop } from './chat-gateway.ts';
 
 let folder: string;
 let pictures: string;
+let texts: string;
 let replyTimes: ReplyTimes;
 let port: number;
 
@@ -28,15 +29,23 @@ beforeEach(async () => {
   pictures = join(dir.path, 'pictures');
   mkdirSync(pictures);
   const named = ['mia.png', 'large.png', 'script.svg', 'missing.png'];
+  texts = join(dir.path, 'own.json');
   const shops = [
     aShop({
       widget: { name: 'Acme', preChat: 'off' },
       pictures: new Map(named.map((name) => [name, join(pictures, name)])),
     }),
     otherShop(),
+    aShop({
+      key: 'spoken',
+      texts: new Map([
+        ['sv', texts],
+        ['de', texts],
+      ]),
+    }),
   ];
   replyTimes = new ReplyTimes();
-  const routers = [createWidgetRoutes({ shops, folder, replyTimes })];
+  const routers = [createWidgetRoutes({ shops, folder, replyTimes, logger: silentLogger })];
   const server = createServer(
     createPublicApp({ routers, readiness: createReadiness(), logger: silentLogger }),
   );
@@ -241,4 +250,66 @@ test('the settings say how soon the first reply usually comes, when that was mea
   replyTimes.note(OTHER_SHOP, 30 * 60_000);
   // The median, rounded up.
   expect(await settings('other')).toEqual({ usualReplySeconds: 300 });
+});
+
+describe('texts', () => {
+  const builtIn = (language: string, all: object): void => {
+    mkdirSync(join(folder, 'texts'), { recursive: true });
+    writeFileSync(join(folder, 'texts', `${language}.json`), JSON.stringify(all));
+  };
+  const read = async (path: string) => {
+    const { status, body } = await get(path);
+    return { status, body: JSON.parse(body.toString()) as unknown };
+  };
+  const ENGLISH = { openChat: 'Open chat', dismiss: 'Dismiss', loadFailed: 'Failed', send: 'Send' };
+
+  test('are those of the shop, then of the language, then English', async () => {
+    builtIn('en', ENGLISH);
+    builtIn('de', { openChat: 'Chat öffnen', send: 'Senden' });
+    writeFileSync(texts, JSON.stringify({ send: 'Ab damit' }));
+    expect((await read('/widget/texts/spoken/de')).body).toEqual({
+      ...ENGLISH,
+      openChat: 'Chat öffnen',
+      send: 'Ab damit',
+    });
+    expect((await read('/widget/texts/spoken/sv')).body).toEqual({ ...ENGLISH, send: 'Ab damit' });
+    expect((await read('/widget/config/spoken')).body).toMatchObject({
+      languages: {
+        sv: ['Open chat', 'Dismiss', 'Failed'],
+        de: ['Chat öffnen', 'Dismiss', 'Failed'],
+      },
+    });
+  });
+
+  test('of a file that is no JSON, too large or not there are left out', async () => {
+    builtIn('en', ENGLISH);
+    for (const content of [
+      '{',
+      '[]',
+      '{"send": 3}',
+      JSON.stringify({ send: 'x'.repeat(70_000) }),
+    ]) {
+      writeFileSync(texts, content);
+      expect(await read('/widget/texts/spoken/sv')).toEqual({ status: 200, body: ENGLISH });
+    }
+    rmSync(texts);
+    expect(await read('/widget/texts/spoken/sv')).toEqual({ status: 200, body: ENGLISH });
+  });
+
+  test('that changed are served at once', async () => {
+    builtIn('en', ENGLISH);
+    writeFileSync(texts, JSON.stringify({ send: 'one' }));
+    expect((await read('/widget/texts/spoken/sv')).body).toMatchObject({ send: 'one' });
+    writeFileSync(texts, JSON.stringify({ send: 'another' }));
+    expect((await read('/widget/texts/spoken/sv')).body).toMatchObject({ send: 'another' });
+  });
+
+  test.each([
+    '/widget/texts/spoken/zz',
+    '/widget/texts/nobody/en',
+    '/widget/texts/spoken/..%2fwidget',
+  ])('%s is not found', async (path) => {
+    builtIn('en', ENGLISH);
+    expect(await read(path)).toEqual({ status: 404, body: { error: 'unknown_language' } });
+  });
 });

@@ -1,5 +1,4 @@
 import type { Main, MainOptions } from '../../../src/widget/main-part.ts';
-import texts from '../../../src/widget/texts/en.json';
 import { createApp } from '../../../src/widget/ui/app.tsx';
 import { fakeChat } from './fake-chat.ts';
 import { sceneOf } from './scenes.ts';
@@ -7,5 +6,4 @@ import { sceneOf } from './scenes.ts';
 const scene = await sceneOf(new URL(location.href).searchParams.get('scene') ?? '');
 
 /** The real page of the widget, with a conversation that goes by a script. */
-export const mount = (options: MainOptions): Main =>
-  createApp(options, fakeChat(scene), texts, undefined);
+export const mount = (options: MainOptions): Main => createApp(options, fakeChat(scene), undefined);

@@ -69,6 +69,15 @@ const PICTURES = {
     scene: 'conversation',
     act: (page) => page.getByRole('button', { name: 'More' }).click(),
   },
+  ending: {
+    scene: 'conversation',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'More' }).click();
+      await page.getByRole('menuitem', { name: 'End conversation' }).click();
+      await page.getByRole('radio', { name: 'Good', exact: true }).check();
+      await page.locator('.log').evaluate((log) => log.scrollTo(0, log.scrollHeight));
+    },
+  },
   emoji: {
     scene: 'conversation',
     act: (page) => page.getByRole('button', { name: 'Emoji' }).click(),

@@ -120,6 +120,11 @@ export class PlatformFront {
     return this.inspect.messages(this.#shop.shopId).filter(({ role }) => role === 'customer');
   }
 
+  /** Events that the platform has. */
+  get events(): ReturnType<Inspection['events']> {
+    return this.inspect.events(this.#shop.shopId);
+  }
+
   /** Every create-message request, repetitions included. */
   get payloads(): readonly CreateMessageRequest[] {
     return this.calls.flatMap(({ payload }) => payload ?? []);

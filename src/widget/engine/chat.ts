@@ -65,6 +65,8 @@ export interface Chat {
    * Starts one after the outbox is empty. False: not now (no connection, or the server is busy).
    */
   newConversation(): Promise<boolean>;
+  /** Rates the current conversation, from 1 to 5. False: not now. */
+  rate(value: number, comment: string): Promise<boolean>;
   /** Waits a while for a connection. @returns `busy` when there was no connection or no answer */
   setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined>;
   /**

@@ -12,6 +12,7 @@ import {
   type MessageRequest,
   type PlainAck,
   type ProfileRequest,
+  type RateRequest,
   type SeenRequest,
   type ServerToClientEvents,
   type SessionEvent,
@@ -29,6 +30,7 @@ interface Requests {
   history: { payload: HistoryRequest; answer: HistoryAck };
   seen: { payload: SeenRequest; answer: PlainAck };
   profile: { payload: ProfileRequest; answer: PlainAck };
+  rate: { payload: RateRequest; answer: PlainAck };
   new_conversation: { payload: undefined; answer: PlainAck };
 }
 

@@ -214,6 +214,12 @@ class WidgetChat implements Chat {
     return true;
   }
 
+  async rate(value: number, comment: string): Promise<boolean> {
+    const words = comment.trim();
+    const answer = await this.#link.request('rate', { value, ...(words && { comment: words }) });
+    return answer?.ok === true;
+  }
+
   async setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined> {
     await untilOnline(this.connection, this.#timing.ackTimeoutMs);
     const answer = await this.#link.request('profile', profile);

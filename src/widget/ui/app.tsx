@@ -45,6 +45,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     isAtEnd: signal(true),
     parsers: signal(undefined),
     errorText: signal(''),
+    ending: signal(undefined),
     dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
     ...{ open, close },
     pictureOf: createPictures(gatewayUrl),

@@ -109,7 +109,8 @@ export const NameAndNote = (props: { readonly name: string; readonly note: Compo
   </span>
 );
 
-function save(blob: Blob, name: string): void {
+/** Downloads it. */
+export function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -1,6 +1,8 @@
 /** Formats numbers and times in the visitor's language. */
 export interface Formats {
   time(at: number): string;
+  /** "3 Mar 2026, 14:05" */
+  moment(at: number): string;
   /** "Today", "Yesterday", "Monday, 3 March". */
   day(at: number, now: number): string;
   bytes(count: number): string;
@@ -22,6 +24,8 @@ export function createFormats(locale: string): Formats {
 
   return {
     time: (at) => clock.format(at),
+    moment: (at) =>
+      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(at),
     day: (at, now) => {
       const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
       if (days === 0 || days === 1) return upper(relative.format(-days, 'day'));

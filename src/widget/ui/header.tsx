@@ -1,5 +1,6 @@
 import { playChime } from './announce.ts';
 import { useDelayed } from './banner.tsx';
+import { hasConversation, saveTranscript } from './ending.tsx';
 import { fill } from './formats.ts';
 import { answering, Avatar } from './avatar.tsx';
 import { Icon, IconButton } from './icon.tsx';
@@ -44,9 +45,11 @@ export function Header() {
 }
 
 function Menu() {
-  const { chat, texts, hasSound, errorText } = useUi();
-  const begin = async (): Promise<void> => {
-    errorText.value = (await chat.newConversation()) ? '' : texts.trouble;
+  const ui = useUi();
+  const { chat, texts, hasSound, ending } = ui;
+  const last = chat.lines.value.at(-1);
+  const end = (): void => {
+    if (last) ending.value = { after: last.id, isRated: false };
   };
   const toggleSound = (): void => {
     hasSound.value = !hasSound.value;
@@ -67,10 +70,23 @@ function Menu() {
         };
         return (
           <>
-            <button type="button" role="menuitem" tabIndex={-1} onClick={choose(begin)}>
-              <Icon name="plus" />
-              {texts.newConversation}
-            </button>
+            {hasConversation(ui) && (
+              <button type="button" role="menuitem" tabIndex={-1} onClick={choose(end)}>
+                <Icon name="tick" />
+                {texts.endConversation}
+              </button>
+            )}
+            {last && (
+              <button
+                type="button"
+                role="menuitem"
+                tabIndex={-1}
+                onClick={choose(() => saveTranscript(ui))}
+              >
+                <Icon name="file" />
+                {texts.transcript}
+              </button>
+            )}
             <button
               type="button"
               role="menuitemcheckbox"

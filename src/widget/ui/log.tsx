@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { Awaited } from './awaited.tsx';
+import { Ending } from './ending.tsx';
 import { startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
@@ -73,6 +74,7 @@ export function Log() {
             }
           })}
           <Awaited />
+          <Ending />
         </div>
       </div>
       <p class="sr" role="status">

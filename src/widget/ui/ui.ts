@@ -31,6 +31,8 @@ export interface Ui {
   readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
+  /** The visitor ends the conversation after this line: they are asked how it was, or have said it. */
+  readonly ending: Signal<{ readonly after: string; readonly isRated: boolean } | undefined>;
   /** The last reply whose preview was dismissed or opened. */
   readonly dismissedSeq: Signal<number>;
   readonly open: () => void;

@@ -59,7 +59,10 @@ describeInBrowser('axe', (test) => {
       await chat.button('More').click();
       await chat.page.getByRole('menu').waitFor();
       await expectNoFindings('menu', visit);
-      await chat.page.getByRole('menuitem', { name: 'New conversation' }).click();
+      await chat.page.getByRole('menuitem', { name: 'End conversation' }).click();
+      await chat.host.getByRole('radio', { name: 'Good', exact: true }).check();
+      await expectNoFindings('rating', visit);
+      await chat.button('Skip').click();
       await chat.button('Emoji').click();
       await expectNoFindings('emoji', visit);
       await chat.page.keyboard.press('Escape');

@@ -206,7 +206,8 @@ describeInBrowser(
       await chat.send(`${QUIET}about shoes`);
       await chat.reaches('about shoes', 'delivered');
       await chat.button('More').click();
-      await chat.page.getByRole('menuitem', { name: 'New conversation' }).click();
+      await chat.page.getByRole('menuitem', { name: 'End conversation' }).click();
+      await chat.button('Skip').click();
       await chat.log.getByText('New conversation').waitFor();
       await chat.send(`${QUIET}about socks`);
       await chat.reaches('about socks', 'delivered');

@@ -33,7 +33,9 @@ describeInBrowser('the keyboard', (test) => {
       await keyboard.press('Shift+Tab');
     }
     await keyboard.press('Enter');
-    await chat.until('the first entry', async () => (await focused(chat)) === 'New conversation');
+    await chat.until('the first entry', async () => (await focused(chat)) === 'End conversation');
+    await keyboard.press('ArrowDown');
+    expect(await focused(chat)).toBe('Save transcript');
     await keyboard.press('ArrowDown');
     expect(await focused(chat)).toBe('Sound');
     const sound = chat.page.getByRole('menuitemcheckbox', { name: 'Sound' });

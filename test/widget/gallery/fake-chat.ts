@@ -75,6 +75,7 @@ export function fakeChat(scene: Scene): Chat {
     identify: () => undefined,
     logout: () => undefined,
     say: () => undefined,
+    rate: () => Promise.resolve(true),
     stop: () => undefined,
   };
 }

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { expect } from '@jest/globals';
+import { waitFor } from '../../support/wait-for.ts';
+import type { ChatPage } from './chat-page.ts';
+import { describeInBrowser } from './setting.ts';
+
+const choose = async (chat: ChatPage, item: string): Promise<void> => {
+  await chat.button('More').click();
+  await chat.host.getByRole('menuitem', { name: item, exact: true }).click();
+};
+
+describeInBrowser('the end of a conversation', (test) => {
+  test('is rated once, and the next message opens another one', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.button('More').click();
+    await expect(chat.host.getByRole('menuitem').count()).resolves.toBe(0);
+    await chat.page.keyboard.press('Escape');
+    await chat.send('A matter to end');
+    await chat.line('You said: A matter to end').waitFor();
+    await choose(chat, 'End conversation');
+    const question = chat.host.getByRole('group', { name: 'How was this chat?' });
+    await expect(question.getByRole('button', { name: 'Send' }).isDisabled()).resolves.toBe(true);
+    await question.getByRole('radio', { name: 'Good', exact: true }).check();
+    await chat.page.keyboard.press('ArrowRight');
+    await question.getByLabel('Tell us more (optional)').fill('Quick.');
+    await question.getByRole('button', { name: 'Send' }).click();
+    await chat.host.getByText('Thank you for your rating.').waitFor();
+    await waitFor('the rating to arrive', () => setting.platform.events.length > 0);
+    const [rating, ...others] = setting.platform.events;
+    expect(others).toEqual([]);
+    expect(rating).toMatchObject({ name: 'Chat rated 5 of 5', description: 'Quick.' });
+    await chat.send('Another matter');
+    await chat.line('You said: Another matter').waitFor();
+    await expect(chat.host.getByText('Thank you for your rating.').count()).resolves.toBe(0);
+    const conversations = [
+      ...setting.arrived('A matter to end'),
+      ...setting.arrived('Another matter'),
+    ].map((row) => row.conversation_id);
+    expect(new Set(conversations).size).toBe(2);
+  });
+
+  test('can be skipped, and is left by writing on', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.send('A matter to go on with');
+    await chat.line('You said: A matter to go on with').waitFor();
+    await choose(chat, 'End conversation');
+    const question = chat.host.getByRole('group', { name: 'How was this chat?' });
+    await question.waitFor();
+    await chat.send('One more thing');
+    await question.waitFor({ state: 'detached' });
+    await chat.line('You said: One more thing').waitFor();
+    await choose(chat, 'End conversation');
+    await question.getByRole('button', { name: 'Skip' }).click();
+    await chat.host.getByText('New conversation').waitFor();
+    await question.waitFor({ state: 'detached' });
+  });
+
+  test('leaves a transcript to save', async (setting) => {
+    const { chat } = await setting.visit({ strict: true });
+    await chat.open();
+    await chat.send('Words to keep');
+    await chat.line('You said: Words to keep').waitFor();
+    const downloading = chat.page.waitForEvent('download');
+    await choose(chat, 'Save transcript');
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^chat-\d{4}-\d\d-\d\d\.txt$/);
+    const text = readFileSync(await download.path(), 'utf8');
+    expect(text).toMatch(
+      / {2}You\nWords to keep\n\n.* {2}Chat with us\nYou said: Words to keep\n$/,
+    );
+  });
+});

@@ -18,6 +18,9 @@ const GREETING = 'Hi there 👋\nAny question about lamps, orders or returns? We
 /** The shop's settings, and how soon its first reply comes. */
 const AGENT = { agent: { name: 'Mia', kind: 'ai' }, usualReplySeconds: 120 };
 
+const tomorrow = () =>
+  ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 1) % 7];
+
 /** name → {scene, open, attributes, config, viewport, zoom, act} */
 const PICTURES = {
   closed: { open: false },
@@ -68,6 +71,16 @@ const PICTURES = {
   menu: {
     scene: 'conversation',
     act: (page) => page.getByRole('button', { name: 'More' }).click(),
+  },
+  away: {
+    scene: 'conversation',
+    config: {
+      hours: { zone: 'UTC', open: [{ days: [tomorrow()], from: '09:00', to: '09:01' }] },
+    },
+    act: async (page) => {
+      await page.getByLabel(/^Nobody is here right now/).waitFor();
+      await page.locator('.log').evaluate((log) => log.scrollTo(0, log.scrollHeight));
+    },
   },
   ending: {
     scene: 'conversation',

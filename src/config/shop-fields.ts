@@ -176,6 +176,32 @@ export const shownText = (maxLength: number, example: string) =>
 /** All control characters except the line break and the tab. */
 const CONTROLS = /(?![\n\t])\p{Cc}/gu;
 
+/** A time zone that this Node knows. */
+export const timeZone = () =>
+  field({ expected: 'an IANA time zone', example: 'Europe/Berlin' }, (value) => {
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+    } catch {
+      return undefined;
+    }
+  });
+
+/** A time of day; `24:00` is the end of it. */
+export const timeOfDay = (example: string) =>
+  field(
+    {
+      expected: 'a time of day as hours and minutes, in quotes, from "00:00" to "24:00"',
+      example,
+      hint: (value) => {
+        const [, hours = '', minutes = '00'] = /^(\d{1,2})(?::(\d\d))?$/.exec(value.trim()) ?? [];
+        return hours === '' || Number(hours) > 23
+          ? undefined
+          : `"${hours.padStart(2, '0')}:${minutes}"`;
+      },
+    },
+    (value) => (/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/.test(value) ? value : undefined),
+  );
+
 /** The language subtag of BCP 47: a page in `de-AT` uses the texts of `de`. */
 export const languageTag = () =>
   field(

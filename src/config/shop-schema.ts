@@ -24,6 +24,8 @@ import {
   shownText,
   templateLanguage,
   templateName,
+  timeOfDay,
+  timeZone,
   twilioSid,
   uuid,
 } from './shop-fields.ts';
@@ -141,6 +143,24 @@ const widget = z
       )
       .max(500)
       .prefault([]),
+    hours: z.exactOptional(
+      z.strictObject({
+        zone: timeZone(),
+        open: z
+          .array(
+            z.strictObject({
+              days: z
+                .array(choice('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'))
+                .min(1)
+                .max(7),
+              from: timeOfDay('"09:00"'),
+              to: timeOfDay('"18:00"'),
+            }),
+          )
+          .min(1)
+          .max(14),
+      }),
+    ),
     languages: z
       .array(
         z.strictObject({

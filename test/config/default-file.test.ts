@@ -77,6 +77,7 @@ describe('config/default.yaml', () => {
           starters: sample.chat?.widget.starters,
           agent: { ...sample.chat?.widget.agent, kind: undefined },
           people: sample.chat?.widget.people,
+          hours: sample.chat?.widget.hours,
           languages: sample.chat?.widget.languages,
         },
       },

@@ -166,6 +166,18 @@ export interface ClientToServerEvents {
   new_conversation: (ack?: (answer: PlainAck) => void) => void;
 }
 
+/** When people answer. */
+export interface OpeningHours {
+  /** IANA, `Europe/Berlin`. */
+  readonly zone: string;
+  readonly open: readonly {
+    readonly days: readonly ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[];
+    /** `09:00`; `to` is at most `24:00`. */
+    readonly from: string;
+    readonly to: string;
+  }[];
+}
+
 /**
  * The widget settings of a shop: `chat.widget` of the configuration, fetched by the widget itself.
  */
@@ -181,6 +193,7 @@ export interface WidgetConfig {
   readonly logo?: string;
   /** Whether name and email are asked for before the first message. */
   readonly preChat?: 'off' | 'optional' | 'required';
+  readonly hours?: OpeningHours;
   /** The shop's own languages, with the launcher's texts: its name, "Dismiss", "could not be loaded". */
   readonly languages?: Readonly<Record<string, readonly [string, string, string]>>;
   /** Questions that a visitor who has not written yet can send with one press. */

@@ -6,6 +6,7 @@ import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions, Texts } from '../main-part.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
+import { watchHours } from './away.tsx';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
@@ -15,7 +16,9 @@ import type { RichParsers } from './rich/rich.ts';
 import { type Ui, UiProvider } from './ui.ts';
 
 /** The files that are loaded on use, relative to the main part's; the build fills it in. */
-declare const PART_FILES: { readonly rich: string };
+declare const PART_FILES: { readonly rich: string; readonly hours: string };
+
+const urlOf = (file: string): string => new URL(file, import.meta.url).href;
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(options: MainOptions, chat: Chat, storage: Storage | undefined): Main {
@@ -46,6 +49,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     parsers: signal(undefined),
     errorText: signal(''),
     ending: signal(undefined),
+    awayUntil: watchHours(settings, urlOf(PART_FILES.hours), removed),
     dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
     ...{ open, close },
     pictureOf: createPictures(gatewayUrl),
@@ -144,8 +148,7 @@ function createPictures(gatewayUrl: string): Ui['pictureOf'] {
 
 /** Loads the parsers with the first line: they are there before the reply to it is. */
 function loadParsers({ chat, parsers }: Ui): void {
-  const url = new URL(PART_FILES.rich, import.meta.url).href;
-  const load = importOnce<{ readonly parsers: RichParsers }>(url);
+  const load = importOnce<{ readonly parsers: RichParsers }>(urlOf(PART_FILES.rich));
   effect(() => {
     if (chat.lines.value.length === 0 || parsers.peek()) return;
     // Without them, replies are plain text; the next line tries again.

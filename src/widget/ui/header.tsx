@@ -18,9 +18,12 @@ export function Header() {
   const person = session?.verified ? (session.name ?? session.email) : undefined;
   const author = answering(ui);
   const { usualReplySeconds: seconds } = settings;
+  const away = ui.awayUntil.value;
   const notes = isSlow
     ? [texts.connecting]
-    : [author && texts[author.kind], seconds && fill(texts.usually, formats.wait(seconds))];
+    : away
+      ? [fill(texts.away, `${formats.day(away, Date.now())}, ${formats.time(away)}`)]
+      : [author && texts[author.kind], seconds && fill(texts.usually, formats.wait(seconds))];
   const note = notes.filter(Boolean).join(' · ');
   return (
     <header>

@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { Awaited } from './awaited.tsx';
+import { LeaveEmail } from './away.tsx';
 import { Ending } from './ending.tsx';
 import { startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
@@ -74,6 +75,7 @@ export function Log() {
             }
           })}
           <Awaited />
+          <LeaveEmail />
           <Ending />
         </div>
       </div>

@@ -1,6 +1,6 @@
 // With this package, Preact renders a component again when a signal that it has read changes.
 import '@preact/signals';
-import type { Signal } from '@preact/signals-core';
+import type { ReadonlySignal, Signal } from '@preact/signals-core';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Author } from '../../channels/chat/events.ts';
@@ -31,6 +31,8 @@ export interface Ui {
   readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
+  /** When the shop opens next, in ms; undefined while it is open. */
+  readonly awayUntil: ReadonlySignal<number | undefined>;
   /** The visitor ends the conversation after this line: they are asked how it was, or have said it. */
   readonly ending: Signal<{ readonly after: string; readonly isRated: boolean } | undefined>;
   /** The last reply whose preview was dismissed or opened. */

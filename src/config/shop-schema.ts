@@ -161,6 +161,7 @@ const widget = z
           .max(14),
       }),
     ),
+    pageLine: flag().prefault('false'),
     languages: z
       .array(
         z.strictObject({

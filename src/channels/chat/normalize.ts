@@ -10,7 +10,7 @@ import { assertIntact, type BlobReader } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { isVisible } from './receive.ts';
-import { type ChatMeta, chatMeta, chatRaw, visitorName } from './stored.ts';
+import { type ChatMeta, chatMeta, type ChatRaw, chatRaw, visitorName } from './stored.ts';
 
 export interface ChatNormalizerParts {
   readonly blobs: BlobReader;
@@ -30,12 +30,13 @@ export function createChatNormalizer(parts: ChatNormalizerParts): Normalizer {
 }
 
 function normalize(
-  { entry, raw }: Parameters<Normalizer>[0],
+  { entry, raw, conversation }: Parameters<Normalizer>[0],
   { blobs, trustUnverifiedEmail }: ChatNormalizerParts,
 ): Normalized {
   if (raw.kind !== 'inline') throw new Error('a chat entry whose raw form is a file');
   const meta = chatMeta(entry);
-  const { text, uploads } = chatRaw(raw.bytes);
+  const { text, uploads, page } = chatRaw(raw.bytes);
+  const words = isVisible(text) ? text : NO_TEXT;
   return {
     verdict: { kind: 'deliver' },
     request: {
@@ -43,7 +44,8 @@ function normalize(
       // API §4.7: `agent_contact` is omitted for web_chat.
       conversation: { direction: 'inbound', type: 'web_chat' },
       message: {
-        content: isVisible(text) ? text : NO_TEXT,
+        // The API has no field for the page. The agent is told once.
+        content: page && !conversation ? `${words}\n\n${pageLine(page)}` : words,
         format: 'TEXT',
         remote_id: entry.remoteId,
         timestamp: new Date(entry.receivedAt).toISOString(),
@@ -53,6 +55,12 @@ function normalize(
     findings: { characters: text.length, attachments: uploads.length },
     dispose: () => Promise.resolve(),
   };
+}
+
+/** In brackets, because the visitor did not write it. */
+function pageLine({ url, title, cart }: NonNullable<ChatRaw['page']>): string {
+  const parts = [title, url, cart && `cart: ${cart}`].filter(Boolean);
+  return `[Written on: ${parts.join(' · ')}]`;
 }
 
 function contactOf(meta: ChatMeta, trustUnverified: boolean): { name: string; email?: string } {

@@ -3,19 +3,20 @@ import type { ShopId } from '../../domain/ids.ts';
 import type { Arrival, ChatArrival } from '../../intake/intake.ts';
 import { eventArrival } from '../../intake/timeline-event.ts';
 import type { CreateEventRequest } from '../../platform-api/schemas.ts';
-import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
+import type { VisitorRecord } from '../../spool/chat-store.ts';
 import {
   type ErrorWord,
   type HistoryRequest,
   MAX_COMMENT,
   MAX_FILES,
+  MAX_PAGE,
   MAX_TEXT,
   type MessageRequest,
   type ProfileRequest,
   type RateRequest,
   type SeenRequest,
 } from './events.ts';
-import { REMOTE_ID_PREFIX, storedForm } from './stored.ts';
+import { REMOTE_ID_PREFIX, storedForm, type WrittenMessage } from './stored.ts';
 
 /**
  * Excludes blanks, controls, unpaired surrogates and characters without a glyph (UAX #44; U+2800:
@@ -39,6 +40,13 @@ export const messageRequestSchema: Schema<MessageRequest> = z.object({
   id: z.guid(),
   text: z.string(),
   uploads: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(64)))),
+  page: z.optional(
+    z.object({
+      url: z.string().check(z.overwrite(cleanName), z.maxLength(MAX_PAGE.url)),
+      title: z.optional(z.string().check(z.overwrite(cleanName), z.maxLength(MAX_PAGE.title))),
+      cart: z.optional(z.string().check(z.overwrite(cleanName), z.maxLength(MAX_PAGE.cart))),
+    }),
+  ),
 });
 
 const seq = z.int().check(z.nonnegative());
@@ -81,7 +89,7 @@ export function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | und
 export function chatArrival(
   shopId: ShopId,
   visitor: VisitorRecord,
-  message: { id: string; text: string; uploads: readonly UploadRecord[]; receivedAt: number },
+  message: WrittenMessage & { readonly receivedAt: number },
 ): ChatArrival {
   const key = `${visitor.id}:${message.id}`;
   return {

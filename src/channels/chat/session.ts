@@ -263,13 +263,14 @@ export class ChatSession implements Tab {
       return;
     }
     const { id: messageId, uploads: uploadIds = [] } = request;
+    const page = shop.widget?.pageLine === true ? request.page : undefined;
     // The store cannot keep a NUL, and no text needs one.
     const text = request.text.replaceAll('\0', '');
     const record = this.#visitor.record ?? (await visitors.stored(shop, visitorId, this.#network));
     const uploads =
       uploadIds.length === 0 ? [] : await store.unusedUploads(shop.shopId, visitorId, uploadIds);
     const accepted = await intake.acceptChat(
-      chatArrival(shop.shopId, record, { id: messageId, text, uploads, receivedAt }),
+      chatArrival(shop.shopId, record, { id: messageId, text, uploads, page, receivedAt }),
       { visitorId, messageId, text, uploadIds },
     );
     if (accepted === 'unknown_upload') {

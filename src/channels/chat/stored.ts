@@ -3,6 +3,7 @@ import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
+import type { PageInfo } from './events.ts';
 import { asBlobName, asVisitorId, type VisitorId } from '../../domain/ids.ts';
 
 /**
@@ -32,6 +33,13 @@ const rawSchema = z.object({
       checksum: z.number().exactOptional(),
     }),
   ),
+  page: z
+    .object({
+      url: z.string(),
+      title: z.string().exactOptional(),
+      cart: z.string().exactOptional(),
+    })
+    .exactOptional(),
 });
 export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
 
@@ -44,19 +52,28 @@ export function visitorOf(remoteId: string): VisitorId | undefined {
   return id === undefined ? undefined : asVisitorId(id);
 }
 
+/** A visitor's message as the door received it. */
+export interface WrittenMessage {
+  readonly id: string;
+  readonly text: string;
+  readonly uploads: readonly UploadRecord[];
+  /** For shops that want a line about it. */
+  readonly page?: PageInfo | undefined;
+}
+
 /** The stored parts of a visitor's message. */
 export function storedForm(
   visitor: VisitorRecord,
-  message: { id: string; text: string; uploads: readonly UploadRecord[] },
+  { id, text, uploads, page }: WrittenMessage,
 ): Pick<Arrival, 'meta' | 'raw' | 'summary'> {
   const meta: ChatMeta = {
     visitorId: visitor.id,
-    messageId: message.id,
+    messageId: id,
     verified: visitor.subject !== undefined,
     ...(visitor.name && { name: visitor.name }),
     ...(visitor.email && { email: visitor.email }),
   };
-  const raw = JSON.stringify({ text: message.text, uploads: message.uploads });
+  const raw = JSON.stringify({ text, uploads, page });
   const bytes = Buffer.from(raw);
   return { meta, raw: { kind: 'inline', bytes }, summary: storedChat.summaryOf(meta, bytes) };
 }

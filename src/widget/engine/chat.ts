@@ -3,6 +3,7 @@ import type {
   AttachmentInfo,
   Author,
   ErrorWord,
+  PageInfo,
   SessionEvent,
 } from '../../channels/chat/events.ts';
 import type { Timing } from './timing.ts';
@@ -147,6 +148,8 @@ export interface ChatOptions {
   readonly storage: Storage | undefined;
   /** The window, which dispatches `storage`, `online`, `pageshow` and the like. */
   readonly page: EventTarget | undefined;
+  /** For shops that want to know where a visitor writes. */
+  readonly pageInfo?: (() => PageInfo) | undefined;
   readonly upload?: UploadRequest;
   readonly fetch?: typeof fetch;
   readonly now?: () => number;

@@ -88,6 +88,7 @@ class WidgetChat implements Chat {
       lease: new SendLease(storage, newId(), leaseMs, now),
       visitorId: () => session()?.visitorId,
       request: (message) => link.request('message', message),
+      pageInfo: options.pageInfo,
       onNoAnswer: () => link.drop(),
     });
     this.#seenReporter = new SeenReporter({

@@ -2,6 +2,7 @@ import { signal, untracked } from '@preact/signals-core';
 import type {
   MessageAck,
   MessageRequest,
+  PageInfo,
   PlainAck,
   SeenRequest,
   SessionEvent,
@@ -19,6 +20,7 @@ interface SenderParts {
   /** The visitor of this tab's connection; undefined without a connection. */
   readonly visitorId: () => string | undefined;
   readonly request: (message: MessageRequest) => Promise<MessageAck | undefined>;
+  readonly pageInfo?: (() => PageInfo) | undefined;
   /** The server did not answer in time. */
   readonly onNoAnswer: () => void;
 }
@@ -88,7 +90,10 @@ export class Sender {
     const uploads = files.flatMap((file) => file.id ?? []);
     this.#inFlight.value = id;
     this.#wakeIn(this.#parts.leaseMs / 3);
-    const answer = await this.#parts.request({ id, text, ...(uploads.length > 0 && { uploads }) });
+    const answer = await this.#parts.request({
+      ...{ id, text, page: this.#parts.pageInfo?.() },
+      ...(uploads.length > 0 && { uploads }),
+    });
     this.#inFlight.value = undefined;
     if (answer === undefined) {
       // The connection is still the same visitor's, so the server did not answer in time.

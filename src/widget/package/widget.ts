@@ -78,6 +78,8 @@ export interface WidgetOptions {
   /** BCP 47. By default the page's `lang`, then the browser's. */
   readonly lang?: string | undefined;
   readonly scheme?: 'auto' | 'light' | 'dark' | undefined;
+  /** What is in the cart, in your own words, for shops with `pageLine`. */
+  readonly cart?: string | undefined;
   /** Of the page's Content Security Policy, for the script tag. */
   readonly nonce?: string | undefined;
 }

@@ -137,3 +137,25 @@ test.each([
   const claimed = { ...claim({}, 'x'), raw: { kind: 'inline' as const, bytes } };
   await expect(normalize(claimed)).rejects.toThrow();
 });
+
+describe('the page', () => {
+  const page = { url: 'https://acme.example/shoes', title: 'Shoes', cart: '2 pairs, 90 EUR' };
+  const arrival = (text: string): Claimed => {
+    const plain = claim({}, text);
+    if (plain.raw.kind !== 'inline') throw new Error('a chat message is inline');
+    const raw = { ...(JSON.parse(Buffer.from(plain.raw.bytes).toString()) as object), page };
+    return { ...plain, raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(raw)) } };
+  };
+
+  test('is a line of the first message of a conversation', async () => {
+    const { request } = await normalize(arrival('Do these run small?'));
+    expect(request.message.content).toBe(
+      'Do these run small?\n\n[Written on: Shoes · https://acme.example/shoes · cart: 2 pairs, 90 EUR]',
+    );
+  });
+
+  test('is not repeated in a known conversation', async () => {
+    const known = { ...arrival('And these?'), conversation: { id: 'c', usedAt: 0 } };
+    expect((await normalize(known)).request.message.content).toBe('And these?');
+  });
+});

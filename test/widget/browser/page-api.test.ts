@@ -97,3 +97,25 @@ describeInBrowser(
   },
   { widget: { preChat: 'required' } },
 );
+
+describeInBrowser(
+  'the page that a visitor writes on',
+  (test) => {
+    test('is a line of the first message, with the cart and without the query', async (setting) => {
+      const { chat } = await setting.visit({ data: { cart: '2 pairs' } });
+      await chat.open();
+      await chat.send('Words from this page');
+      await chat.line('You said: Words from this page').waitFor();
+      await chat.send('Words after that');
+      await chat.line('You said: Words after that').waitFor();
+      const [first] = setting.arrived('Words from this page');
+      expect(first?.content).toMatch(
+        /^Words from this page\n\n\[Written on: A shop · http:\/\/127\.0\.0\.1:\d+\/ · cart: 2 pairs\]$/,
+      );
+      expect(setting.arrived('Words after that').map(({ content }) => content)).toEqual([
+        'Words after that',
+      ]);
+    });
+  },
+  { widget: { pageLine: true } },
+);

@@ -20,7 +20,11 @@ const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
 const LIMITS = { loader: 6 * KIB, main: 48 * KIB, parts: 30 * KIB };
 /** What is loaded on use, in every language. */
-const PARTS = { rich: 'ui/rich/rich.ts', hours: 'ui/away/hours.ts' };
+const PARTS = {
+  rich: 'ui/rich/rich.ts',
+  hours: 'ui/away/hours.ts',
+  viewer: 'ui/viewer/viewer.ts',
+};
 const TEXTS = join(SOURCE, 'texts');
 
 /** Bundles an entry and everything that it imports into one file. */

@@ -1,5 +1,5 @@
 // Takes a picture of the widget in every state, light and dark, and checks each state with axe-core:
-// node scripts/widget-pictures.mjs <folder> [part of a name ...]. The page, the loader and the panel
+// node scripts/widget-pictures.mjs <folder> [part of a name ...], or --docs for those of docs/widget.md. The page, the loader and the panel
 // are the real ones; the conversation is scripted (test/widget/gallery/).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,6 +20,12 @@ const AGENT = { agent: { name: 'Mia', kind: 'ai' }, usualReplySeconds: 120 };
 
 const tomorrow = () =>
   ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 1) % 7];
+
+/** In docs/widget.md. */
+const DOCUMENTED = [
+  ...['closed', 'greeting', 'unread', 'empty-agent', 'pre-chat', 'conversation', 'people', 'rich'],
+  ...['pictures', 'viewer', 'uploading', 'queued', 'failed', 'away', 'ending', 'load-failed'],
+];
 
 /** name → {scene, open, attributes, config, viewport, zoom, act} */
 const PICTURES = {
@@ -61,7 +67,13 @@ const PICTURES = {
     },
   },
   pictures: { scene: 'pictures' },
-  viewer: { scene: 'pictures', act: (page) => page.locator('.picture').first().click() },
+  viewer: {
+    scene: 'pictures',
+    act: async (page) => {
+      await page.locator('.picture canvas').first().click();
+      await page.locator('.viewer').waitFor();
+    },
+  },
   uploading: { scene: 'uploading' },
   queued: { scene: 'queued' },
   failed: { scene: 'failed' },
@@ -202,7 +214,7 @@ async function take(browser, origin, name, scheme, target) {
   config = more.config ?? {};
   const context = await browser.newContext({
     viewport,
-    deviceScaleFactor: 2,
+    deviceScaleFactor: forDocs ? 1 : 2,
     colorScheme: scheme,
     hasTouch: viewport === PHONE,
     ...(more.forcedColors && { forcedColors: more.forcedColors }),
@@ -250,12 +262,16 @@ async function take(browser, origin, name, scheme, target) {
   return complaints;
 }
 
-const [target, ...parts] = process.argv.slice(2);
+const forDocs = process.argv[2] === '--docs';
+const [target, ...parts] = forDocs ? [join(ROOT, 'docs/pictures/widget')] : process.argv.slice(2);
 if (!target) {
-  console.error('usage: node scripts/widget-pictures.mjs <folder> [part of a name ...]');
+  console.error('usage: node scripts/widget-pictures.mjs --docs | <folder> [part of a name ...]');
   process.exit(2);
 }
-const isWanted = (name) => parts.length === 0 || parts.some((part) => name.includes(part));
+const isWanted = (name) =>
+  forDocs
+    ? DOCUMENTED.includes(name)
+    : parts.length === 0 || parts.some((part) => name.includes(part));
 mkdirSync(target, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'widget-gallery-'));
 await bundleGallery(folder);
@@ -265,7 +281,7 @@ let count = 0;
 try {
   const origin = `http://127.0.0.1:${server.address().port}`;
   for (const name of Object.keys(PICTURES).filter(isWanted))
-    for (const scheme of ['light', 'dark'])
+    for (const scheme of forDocs ? ['light'] : ['light', 'dark'])
       for (const complaint of await take(browser, origin, name, scheme, target)) {
         count += 1;
         console.error(`${name} ${scheme}: ${complaint}`);

@@ -7,6 +7,7 @@ import type { Main, MainOptions, Texts } from '../main-part.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
 import { watchHours } from './away.tsx';
+import { save } from './files.tsx';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
@@ -14,9 +15,10 @@ import { needsPreChat } from './pre-chat.tsx';
 import { Preview } from './preview.tsx';
 import type { RichParsers } from './rich/rich.ts';
 import { type Ui, UiProvider } from './ui.ts';
+import type * as Viewer from './viewer/viewer.ts';
 
 /** The files that are loaded on use, relative to the main part's; the build fills it in. */
-declare const PART_FILES: { readonly rich: string; readonly hours: string };
+declare const PART_FILES: Readonly<Record<'rich' | 'hours' | 'viewer', string>>;
 
 const urlOf = (file: string): string => new URL(file, import.meta.url).href;
 
@@ -31,6 +33,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     plurals: new Intl.PluralRules(locale),
   });
   const language = signal(speaking(options.texts, options.locale));
+  const loadViewer = importOnce<typeof Viewer>(urlOf(PART_FILES.viewer));
   const ui: Ui = {
     chat,
     get texts() {
@@ -53,6 +56,11 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
     ...{ open, close },
     pictureOf: createPictures(gatewayUrl),
+    view: async (blob, name) => {
+      const labels = { save: ui.texts.save, close: ui.texts.dismiss };
+      const { viewPicture } = await loadViewer();
+      await viewPicture({ frame, blob, name, labels, save: () => save(blob, name) });
+    },
   };
   const place = document.createElement('div');
   const aside = document.createElement('div');

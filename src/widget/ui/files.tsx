@@ -40,7 +40,7 @@ export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) 
 }
 
 function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: Box }) {
-  const { chat, texts } = useUi();
+  const { chat, texts, view } = useUi();
   const [blob, setBlob] = useState<Blob | null | undefined>(undefined);
   const [shown, setShown] = useState<Size>(box);
   useEffect(() => {
@@ -62,7 +62,7 @@ function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: B
         width: `${Math.max(LEAST, shown.width)}px`,
         height: `${Math.max(LEAST, shown.height)}px`,
       }}
-      onClick={() => blob && save(blob, file.name)}
+      onClick={() => blob && void view(blob, file.name).catch(() => save(blob, file.name))}
     >
       {blob && <Thumbnail blob={blob} {...box} onShown={setShown} onBroken={() => setBlob(null)} />}
     </button>

@@ -37,6 +37,8 @@ export interface Ui {
   readonly ending: Signal<{ readonly after: string; readonly isRated: boolean } | undefined>;
   /** The last reply whose preview was dismissed or opened. */
   readonly dismissedSeq: Signal<number>;
+  /** Shows a picture over the page. Rejects when that is not possible. */
+  readonly view: (blob: Blob, name: string) => Promise<void>;
   readonly open: () => void;
   readonly close: () => void;
   /** The picture of an author; undefined when it cannot be fetched. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import type { ChatPage } from './chat-page.ts';
 import { QUIET } from './scripted-agent.ts';
+import { axeFindings } from '../../support/axe.ts';
 import { describeInBrowser, type Setting } from './setting.ts';
 
 interface GivenFile {
@@ -115,6 +116,27 @@ describeInBrowser('files', (test) => {
     await chat.send(`${QUIET}then without it`);
     await chat.reaches('then without it', 'delivered');
     expectFiles(setting, `${QUIET}then without it`, []);
+  });
+
+  test('a picture opens over the page of a strict shop, is saved from there, and closes', async (setting) => {
+    const { chat } = await setting.visit({ strict: true });
+    await chat.open();
+    await choose(chat, [picture('lamp.png')]);
+    await chat.button('Send').click();
+    const thumbnail = chat.log.getByRole('button', { name: 'Open lamp.png' });
+    await thumbnail.click();
+    const viewer = chat.host.getByRole('dialog', { name: 'lamp.png' });
+    await viewer.waitFor();
+    expect(await axeFindings(chat.page)).toEqual([]);
+    const downloading = chat.page.waitForEvent('download');
+    await viewer.getByRole('button', { name: 'Save' }).click();
+    expect((await downloading).suggestedFilename()).toBe('lamp.png');
+    await chat.page.keyboard.press('Escape');
+    await viewer.waitFor({ state: 'detached' });
+    await expect(chat.panel.isVisible()).resolves.toBe(true);
+    await thumbnail.click();
+    await viewer.getByRole('button', { name: 'Dismiss' }).click();
+    await viewer.waitFor({ state: 'detached' });
   });
 
   test('an own picture can be seen after a reload', async (setting) => {

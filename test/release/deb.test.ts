@@ -55,7 +55,7 @@ const run = (program: string, ...args: readonly string[]) => {
     return root;
   };
 
-  /** Serves with the package's own Node, gets a mail through to the local platform, and stops. */
+  /** Serves with the package's own Node, gets a message of each channel to the local platform, and stops. */
   const serves = async (program: readonly [string, ...string[]]): Promise<void> => {
     const user = PlainUser.create(registry ?? { url: '', settings: '' });
     const folder = user.folder('gateway');
@@ -77,9 +77,14 @@ const run = (program: string, ...args: readonly string[]) => {
       return ran.stdout;
     };
     await sluice('send', 'email', 'Where is my order 1001?');
-    await waitFor('the mail to be delivered', async () =>
-      (await sluice('queue', 'list', '--json')).includes('"delivered"'),
-    );
+    await sluice('send', 'sms', 'Are you open on Sunday?');
+    expect(await sluice('send', 'chat', 'Can I return my shoes?')).toMatch(/return/i);
+    await waitFor('all three to be delivered', async () => {
+      const listed = await sluice('queue', 'list', '--json');
+      const entries = JSON.parse(listed) as readonly { channel: string; state: string }[];
+      const delivered = entries.filter(({ state }) => state === 'delivered');
+      return delivered.length === 3 && new Set(delivered.map(({ channel }) => channel)).size === 3;
+    });
     await gateway.terminate();
     expect(gateway.output).toMatch(/gateway\.stopped/);
   };

@@ -15,6 +15,11 @@ const NIGHTS: OpeningHours = {
   ],
 };
 
+const OVERNIGHT: OpeningHours = {
+  zone: 'UTC',
+  open: [{ days: ['mon'], from: '22:00', to: '06:00' }],
+};
+
 test.each([
   // 2026-11-27 is a Friday; Berlin is at +01:00.
   ['in the morning', OFFICE, '2026-11-27T08:00:00Z', undefined],
@@ -27,6 +32,9 @@ test.each([
   ['over its beginning', OFFICE, '2026-03-27T18:00:00Z', '2026-03-30T07:00:00Z'],
   ['at midnight', NIGHTS, '2026-11-29T05:00:00Z', undefined],
   ['before it', NIGHTS, '2026-11-29T04:59:59Z', undefined],
+  ['in an evening', OVERNIGHT, '2026-11-30T23:00:00Z', undefined],
+  ['on the morning after', OVERNIGHT, '2026-12-01T05:59:00Z', undefined],
+  ['when the night is over', OVERNIGHT, '2026-12-01T06:00:00Z', '2026-12-07T22:00:00Z'],
   ['after the night', NIGHTS, '2026-11-29T07:30:00Z', '2026-12-06T01:00:00Z'],
 ])('%s', (_name, hours, now, expected) => {
   const at = nextOpening(hours, Date.parse(now));

@@ -54,8 +54,8 @@ export function LeaveEmail() {
       onSubmit={(event) => {
         event.preventDefault();
         void chat.setProfile({ email: email.trim() }).then((error) => {
-          errorText.value = error === undefined ? '' : texts.badEmail;
           if (error === undefined) setKept(email.trim());
+          else errorText.value = error === 'invalid' ? texts.badEmail : texts.trouble;
         });
       }}
     >

@@ -40,8 +40,6 @@ export function Ending() {
     errorText.value = isEnded ? '' : texts.trouble;
     if (!isEnded) return;
     ending.value = isRated ? { ...asked, isRated } : undefined;
-    setValue(0);
-    setComment('');
   };
   return (
     <form
@@ -111,7 +109,10 @@ export async function saveTranscript({
   }
   const name = settings.name ?? texts.title;
   const written = chat.lines.peek().map((line) => {
-    const words = parse(line.text, line.format, parsers.peek()).map(textOf).join('').trim();
+    const words =
+      line.format === 'HTML'
+        ? parse(line.text, 'HTML', parsers.peek()).map(textOf).join('').trim()
+        : line.text;
     const files = line.files.map((file) => `[${file.name}]`);
     const who = nameOf(line, name, texts);
     return `${formats.moment(line.at)}  ${who}\n${[words, ...files].filter(Boolean).join('\n')}\n`;

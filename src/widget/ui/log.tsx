@@ -12,7 +12,8 @@ import { useUi } from './ui.ts';
 
 /** The lines of the conversation, oldest first; before the first one, the greeting. */
 export function Log() {
-  const { chat, texts, settings, formats } = useUi();
+  const { chat, texts, settings, formats, ending } = useUi();
+  const visitorId = chat.session.value?.visitorId;
   const all = chat.lines.value;
   const drawn = useDrawn(all);
   const { lines } = drawn;
@@ -75,8 +76,9 @@ export function Log() {
             }
           })}
           <Awaited />
-          <LeaveEmail />
-          <Ending />
+          {/* What is typed there is this visitor's, and about this line. */}
+          <LeaveEmail key={visitorId} />
+          <Ending key={`${visitorId} ${ending.value?.after}`} />
         </div>
       </div>
       <p class="sr" role="status">

@@ -52,7 +52,7 @@ export function Panel() {
 /** On a touch screen a focused field would open the keyboard, which covers the log. */
 function focusFirst(panel: HTMLElement): void {
   const isTouch = matchMedia('(pointer: coarse)').matches;
-  const field = panel.querySelector<HTMLElement>('input:not([type=file]), textarea');
+  const field = panel.querySelector<HTMLElement>('.pre-chat input, .composer textarea');
   (isTouch ? panel : (field ?? panel)).focus({ preventScroll: true });
 }
 

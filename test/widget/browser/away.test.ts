@@ -21,8 +21,20 @@ describeInBrowser(
       expect(await axeFindings(chat.page)).toEqual([]);
       await field.press('Enter');
       await chat.host.getByText('Thank you. We can reach you at ada@shop.example.').waitFor();
+      await chat.page.evaluate(() => {
+        (window as unknown as { Sluice: { logout(): void } }).Sluice.logout();
+      });
+      const kept = chat.host.getByText('ada@shop.example');
+      await kept.waitFor({ state: 'detached' });
+      await chat.send('A question of the next customer');
+      await field.waitFor();
+      await expect(field.inputValue()).resolves.toBe('');
+      await expect(kept.count()).resolves.toBe(0);
+      await field.fill('tom@shop.example');
+      await field.press('Enter');
+      await chat.host.getByText('Thank you. We can reach you at tom@shop.example.').waitFor();
       await chat.page.reload();
-      await chat.line('A question at night').first().waitFor();
+      await chat.line('A question of the next customer').first().waitFor();
       await chat.host.getByText(/^Away until .*, /).waitFor();
       await expect(field.count()).resolves.toBe(0);
     });

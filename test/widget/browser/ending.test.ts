@@ -60,7 +60,8 @@ describeInBrowser('the end of a conversation', (test) => {
   test('leaves a transcript to save', async (setting) => {
     const { chat } = await setting.visit({ strict: true });
     await chat.open();
-    await chat.send('Words to keep');
+    await chat.type('Words to keep\nin two lines');
+    await chat.input.press('Enter');
     await chat.line('You said: Words to keep').waitFor();
     const downloading = chat.page.waitForEvent('download');
     await choose(chat, 'Save transcript');
@@ -68,7 +69,7 @@ describeInBrowser('the end of a conversation', (test) => {
     expect(download.suggestedFilename()).toMatch(/^chat-\d{4}-\d\d-\d\d\.txt$/);
     const text = readFileSync(await download.path(), 'utf8');
     expect(text).toMatch(
-      / {2}You\nWords to keep\n\n.* {2}Chat with us\nYou said: Words to keep\n$/,
+      / {2}You\nWords to keep\nin two lines\n\n.* {2}Chat with us\nYou said: Words to keep/,
     );
   });
 });

@@ -23,7 +23,9 @@ export function nextOpening({ zone, open }: OpeningHours, now: number): number |
     for (const { days, from, to } of open) {
       if (name === undefined || !days.includes(name)) continue;
       const opens = instantOf(day + minutesOf(from) * MINUTE_MS);
-      const closes = instantOf(day + minutesOf(to) * MINUTE_MS);
+      // Until the next day, as from 22:00 to 06:00.
+      const closingDay = minutesOf(to) > minutesOf(from) ? day : day + DAY_MS;
+      const closes = instantOf(closingDay + minutesOf(to) * MINUTE_MS);
       if (opens <= now && now < closes) return undefined;
       if (opens > now) next = Math.min(next ?? Infinity, opens);
     }

@@ -20,12 +20,13 @@ import { gzipSync } from 'node:zlib';
 import { build, isStale } from './build.mjs';
 import { filesBelow, ROOT } from './workspace.mjs';
 
-const USAGE = `Usage: npm run deb -- [--output FOLDER] [--compression xz|zstd|none]
+const COMPRESSIONS = ['xz', 'zstd', 'none'];
+const USAGE = `Usage: npm run deb -- [--output FOLDER] [--compression ${COMPRESSIONS.join('|')}]
 
 Builds sluice_VERSION_ARCHITECTURE.deb for this machine's architecture. The package has the Node that
 runs this script, from the npm package node-linux-ARCHITECTURE.
 
-  --output FOLDER    where to write the file; the current folder by default
+  --output FOLDER    where to write the file, made if it is missing; the current folder by default
   --compression HOW  xz by default; none is for tests
   --help             show this
 
@@ -35,6 +36,7 @@ Example:
 const DEBIAN = join(ROOT, 'config/deploy/debian');
 const APP = 'usr/lib/sluice';
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
+const NODE = `${APP}/node/bin/node`;
 const DRIVER = 'node_modules/better-sqlite3';
 /** Types, and maps to sources: about half of the packages' files. */
 const FOR_COMPILERS = /\.(?:d\.[cm]?ts|map)$/;
@@ -54,6 +56,8 @@ function parse() {
       help: { type: 'boolean', default: false },
     },
   });
+  if (!COMPRESSIONS.includes(values.compression))
+    throw new CannotBuild(`--compression is ${COMPRESSIONS.join(', ')}, not ${values.compression}`);
   return values;
 }
 
@@ -105,18 +109,20 @@ function addNode(root) {
       );
     }
     const tarball = join(folder, stdout.trim().split('\n').at(-1));
-    execFileSync('tar', ['xzf', tarball, '-C', folder, 'package/bin/node']);
-    const node = join(root, APP, 'node/bin/node');
+    const files = ['package/bin/node', 'package/LICENSE'];
+    execFileSync('tar', ['xzf', tarball, '-C', folder, ...files]);
+    const node = join(root, NODE);
     mkdirSync(dirname(node), { recursive: true });
     copyFileSync(join(folder, 'package/bin/node'), node);
     chmodSync(node, 0o755);
+    copyFileSync(join(folder, 'package/LICENSE'), join(root, APP, 'node/LICENSE'));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function addSystem(root) {
-  const program = `#!/bin/sh\nexec /${APP}/node/bin/node /${APP}/dist/main.js "$@"\n`;
+  const program = `#!/bin/sh\nexec /${NODE} /${APP}/dist/main.js "$@"\n`;
   write(join(root, 'usr/bin/sluice'), program, 0o755);
   const unit = readFileSync(join(ROOT, 'config/deploy/systemd/sluice.service'), 'utf8')
     .replace(/^#.*\n/, '')
@@ -129,10 +135,34 @@ function addSystem(root) {
   const doc = join(root, 'usr/share/doc/sluice');
   // Debian Policy §12.5: packages bring their licences; those in bundles are beside the bundles.
   const licence = readFileSync(join(ROOT, 'LICENSE'), 'utf8');
-  const others = `The licences of the packages in it are in /${APP}/node_modules and in the files licenses.md below /${APP}/dist.\n`;
+  const others = `The licence of its Node is /${APP}/node/LICENSE. Those of the packages in it are in /${APP}/node_modules and in the\nfiles *licenses.md below /${APP}/dist.\n`;
   write(join(doc, 'copyright'), `${licence}\n${others}`);
   const changelog = gzipSync(readFileSync(join(ROOT, 'CHANGELOG.md')), { level: 9 });
   write(join(doc, 'changelog.gz'), changelog);
+}
+
+/**
+ * The Debian packages, with their earliest versions, whose symbols Node and the driver are linked to (Debian
+ * Policy §8.6). They depend on where the driver was built: a fixed version would let apt install what cannot start.
+ */
+function sharedLibraries(root) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-shlibs-'));
+  try {
+    // dpkg-shlibdeps reads it in the current folder.
+    write(join(folder, 'debian/control'), 'Source: sluice\n\nPackage: sluice\nArchitecture: any\n');
+    const binaries = [NODE, `${APP}/${DRIVER}/build/Release/better_sqlite3.node`];
+    const args = ['-O', '--warnings=0', ...binaries.map((file) => join(root, file))];
+    const { status, stdout, stderr } = spawnSync('dpkg-shlibdeps', args, {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const depends = /^shlibs:Depends=(.+)$/m.exec(stdout)?.[1];
+    if (status !== 0 || depends === undefined)
+      throw new CannotBuild(`dpkg-shlibdeps does not name the libraries:\n${stderr}`);
+    return depends;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function addControl(root, { version, description }) {
@@ -144,7 +174,7 @@ function addControl(root, { version, description }) {
     Architecture: ARCHITECTURES[process.arch],
     Maintainer: process.env['DEBEMAIL'] ?? 'nobody <nobody@localhost>',
     'Installed-Size': Math.ceil(bytes / 1024),
-    Depends: 'adduser, libc6 (>= 2.28), libstdc++6',
+    Depends: `adduser, ${sharedLibraries(root)}`,
     Section: 'mail',
     Priority: 'optional',
     Description: description,
@@ -174,8 +204,10 @@ function addControl(root, { version, description }) {
 function buildPackage({ output, compression }) {
   const architecture = ARCHITECTURES[process.arch];
   if (architecture === undefined) throw new CannotBuild(`there is no package for ${process.arch}`);
-  if (spawnSync('dpkg-deb', ['--version']).status !== 0)
-    throw new CannotBuild('dpkg-deb is missing: apt-get install dpkg');
+  for (const tool of ['dpkg-deb', 'dpkg-shlibdeps']) {
+    if (spawnSync(tool, ['--version']).status !== 0)
+      throw new CannotBuild(`${tool} is missing: apt-get install dpkg-dev`);
+  }
   if (!existsSync(join(ROOT, DRIVER))) throw new CannotBuild('packages are missing: npm ci');
   if (isStale() && build() !== 0) throw new CannotBuild('the build failed');
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -188,6 +220,7 @@ function buildPackage({ output, compression }) {
     addSystem(root);
     addControl(root, manifest);
     execFileSync('chmod', ['-R', 'u=rwX,go=rX', join(root, 'usr')]);
+    mkdirSync(output, { recursive: true });
     const file = join(output, `sluice_${manifest.version}_${architecture}.deb`);
     const args = ['--root-owner-group', `-Z${compression}`, '--build', root, file];
     execFileSync('dpkg-deb', args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -202,8 +235,7 @@ try {
   if (options.help) console.log(USAGE);
   else buildPackage(options);
 } catch (error) {
-  if (!(error instanceof CannotBuild) && error?.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
-    throw error;
+  if (!(error instanceof CannotBuild) && !error?.code?.startsWith('ERR_PARSE_ARGS_')) throw error;
   console.error(`${error.message}\n\n${USAGE}`);
   process.exitCode = 1;
 }

@@ -78,11 +78,10 @@ function addApp(root) {
   const tarball = join(root, packed.trim().split('\n').at(-1));
   execFileSync('tar', ['xzf', tarball, '--strip-components=1', '-C', app]);
   rmSync(tarball);
-  const listed = spawnSync(
-    'npm',
-    ['ls', '--omit=dev', '--all', '--parseable', '--workspaces=false'],
-    { cwd: ROOT, encoding: 'utf8' },
-  ).stdout;
+  // React is a peer of the widget's component, and nothing of the gateway's.
+  const args = ['ls', '--omit=dev', '--omit=peer', '--all', '--parseable', '--workspaces=false'];
+  const { status, stdout: listed } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new CannotBuild('packages are missing: npm ci');
   for (const folder of listed.split('\n').slice(1).filter(Boolean)) {
     const name = relative(ROOT, folder);
     const isNeeded = (file) => {

@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ownLoopbackAddress, portsOf } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { PlainUser, reachableRegistry } from './plain-user.ts';
+import { freePorts, PlainUser, reachableRegistry } from './plain-user.ts';
 
 const TIMEOUT_MS = 300_000;
 
@@ -63,15 +62,7 @@ const run = (program: string, ...args: readonly string[]) => {
   const serves = async (program: readonly [string, ...string[]]): Promise<void> => {
     const user = PlainUser.create(registry ?? { url: '', settings: '' });
     const folder = user.folder('gateway');
-    const host = ownLoopbackAddress();
-    const [smtp = 0, http = 0, admin = 0, platform = 0] = await portsOf(host, 4);
-    const env = {
-      ...{ SLUICE_SMTP_HOST: host, SLUICE_HTTP_HOST: host, SLUICE_ADMIN_HOST: host },
-      SLUICE_SMTP_PORT: String(smtp),
-      SLUICE_HTTP_PORT: String(http),
-      SLUICE_ADMIN_PORT: String(admin),
-      SLUICE_LOCAL_PLATFORM_PORT: String(platform),
-    };
+    const env = await freePorts();
     const [command, ...before] = program;
     const gateway = user.start(command, [...before, 'serve'], folder, env);
     await gateway.says(/Sluice is ready/);

@@ -1,10 +1,9 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ownLoopbackAddress, portsOf } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { pack, PlainUser, reachableRegistry } from './plain-user.ts';
+import { freePorts, pack, PlainUser, reachableRegistry } from './plain-user.ts';
 
 /** Of each major of `engines`. */
 const NODES = ['20.20.2', '22.23.3', '24.9.0'];
@@ -63,15 +62,7 @@ test('the package holds what runs, with its licences, and nothing else', () => {
       const installed = await user.install(packed.tarball, app);
       expect(installed).toEqual({ code: 0, output: expect.stringMatching(/added \d+ packages/) });
 
-      const host = ownLoopbackAddress();
-      const [smtp = 0, http = 0, admin = 0, platform = 0] = await portsOf(host, 4);
-      const env = {
-        ...{ SLUICE_SMTP_HOST: host, SLUICE_HTTP_HOST: host, SLUICE_ADMIN_HOST: host },
-        SLUICE_SMTP_PORT: String(smtp),
-        SLUICE_HTTP_PORT: String(http),
-        SLUICE_ADMIN_PORT: String(admin),
-        SLUICE_LOCAL_PLATFORM_PORT: String(platform),
-      };
+      const env = await freePorts();
       const gateway = user.start('npx', ['sluice', 'serve'], app, env);
       await gateway.says(/Sluice is ready/);
       expect(gateway.output).toContain('npx sluice send chat');

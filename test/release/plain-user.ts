@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { mayBeNobody, NOBODY } from '../support/built-program.ts';
+import { ownLoopbackAddress, portsOf } from '../support/gateway-config.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -41,6 +42,19 @@ export async function reachableRegistry(): Promise<Registry | undefined> {
     () => registry,
     () => undefined,
   );
+}
+
+/** The environment of a gateway without a configuration that listens where nobody else does. */
+export async function freePorts(): Promise<Record<string, string>> {
+  const host = ownLoopbackAddress();
+  const [smtp = 0, http = 0, admin = 0, platform = 0] = await portsOf(host, 4);
+  return {
+    ...{ SLUICE_SMTP_HOST: host, SLUICE_HTTP_HOST: host, SLUICE_ADMIN_HOST: host },
+    SLUICE_SMTP_PORT: String(smtp),
+    SLUICE_HTTP_PORT: String(http),
+    SLUICE_ADMIN_PORT: String(admin),
+    SLUICE_LOCAL_PLATFORM_PORT: String(platform),
+  };
 }
 
 /** The account of somebody who has Node and npm, a folder of their own, and nothing else. */

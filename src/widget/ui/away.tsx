@@ -32,7 +32,7 @@ export function watchHours({ hours }: Settings, url: string, removed: AbortSigna
   return awayUntil;
 }
 
-/** Asks a visitor who has written while nobody is there for an address to answer to. */
+/** While nobody is there, asks a visitor who has written in this conversation for an address. */
 export function LeaveEmail() {
   const ui = useUi();
   const { chat, texts, errorText, awayUntil } = ui;

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 export function nextOpening({ zone, open }: OpeningHours, now: number): number | undefined {
   const wall = wallClock(zone);
   const today = Math.floor(wall(now) / DAY_MS) * DAY_MS;
-  /** A time of the wall clock can be skipped or there twice: the offset is that after the first try. */
+  /** Twice, because the zone's offset at the first result may differ from that at the guess (DST). */
   const instantOf = (at: number): number => {
     const first = at - (wall(at) - at);
     return at - (wall(first) - first);

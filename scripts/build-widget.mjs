@@ -1,7 +1,8 @@
 // Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds; main-<hash>.js, which
 // the loader fetches when it is needed, with the texts of its language from texts/; and part-<hash>.js,
-// which the main part fetches when it needs them. Fails when a file is larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
-// half-finished build.
+// which the main part fetches when it needs them. Fails when a file is larger than its limit. The
+// folder is replaced at the end, so that a running gateway never serves a half-finished build.
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -10,6 +11,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -21,20 +23,42 @@ const KIB = 1024;
 const LIMITS = { loader: 6 * KIB, main: 48 * KIB, parts: 30 * KIB };
 /** What is loaded on use, in every language. */
 const PARTS = {
+  advice: 'ui/advice/advice.ts',
+  away: 'ui/away/away.tsx',
+  chime: 'ui/chime/chime.ts',
+  emoji: 'ui/emoji/emoji.tsx',
+  ending: 'ui/ending/ending.tsx',
+  files: 'ui/files/part.ts',
+  menu: 'ui/menu/menu.tsx',
+  preChat: 'ui/pre-chat/pre-chat.tsx',
   rich: 'ui/rich/rich.ts',
-  hours: 'ui/away/hours.ts',
   viewer: 'ui/viewer/viewer.ts',
 };
+/** The parts have from the main part what both need once. */
+const LENT = {
+  find: /^(?:preact\/(?:hooks|jsx-runtime)|\.\.\/(?:icon\.tsx|thumbnail\.tsx|ui\.ts))$/,
+  replacement: join(SOURCE, 'ui/part/lent.ts'),
+};
+const WORDS = join(SOURCE, 'ui/emoji/words');
 const TEXTS = join(SOURCE, 'texts');
 
 /** Bundles an entry and everything that it imports into one file. */
-export async function bundle({ entry, folder, format, fileName, define = {}, licences }) {
+export async function bundle({
+  entry,
+  folder,
+  format,
+  fileName,
+  define = {},
+  alias = [],
+  licences,
+}) {
   await build({
     root: ROOT,
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
+    resolve: { alias },
     json: { namedExports: false },
     build: {
       outDir: folder,
@@ -66,31 +90,56 @@ export function launcherTexts() {
 
 const namesIn = (folder) => new Set(readdirSync(folder));
 
-/** Bundles what is loaded on use. @returns the constants for the main part */
+/** Bundles what is loaded on use. @returns the constants for the main part, and the files by part */
 export async function bundleParts(folder) {
+  const words = writeWords(folder);
+  const define = { WORD_FILES: JSON.stringify(words) };
   const files = {};
   for (const [part, source] of Object.entries(PARTS)) {
     const before = namesIn(folder);
     const entry = join(SOURCE, source);
-    await bundle({ entry, folder, format: 'es', fileName: 'part-[hash:6].js' });
+    const fileName = 'part-[hash:6].js';
+    await bundle({ entry, folder, format: 'es', fileName, define, alias: [LENT] });
     files[part] = readdirSync(folder).find((name) => !before.has(name));
   }
-  return { PART_FILES: JSON.stringify(files) };
+  return { define: { PART_FILES: JSON.stringify(files) }, files, words };
+}
+
+/** The words of the emoji, a file for each language. @returns the files' names by language */
+function writeWords(folder) {
+  const files = {};
+  for (const file of readdirSync(WORDS)) {
+    const words = readFileSync(join(WORDS, file), 'utf8').trimEnd();
+    // Smaller than with an escape at each end of a line and word.
+    const content = `export default String.raw\`${words}\`;\n`;
+    const hash = createHash('sha256').update(content).digest('base64url').slice(0, 6);
+    const name = `part-${hash}.js`;
+    writeFileSync(join(folder, name), content);
+    files[file.replace('.txt', '')] = name;
+  }
+  return files;
 }
 
 /** Prints the files' compressed size. @returns whether it is within `limit` */
 function fits(name, files, limit) {
-  const sizes = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
+  const sizes = files.map((file) => gzipSync(asServed(file), { level: 9 }).length);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  const figure = `${bytes} of ${limit} bytes gzipped`;
-  console.error(`widget ${name}: ${figure}`);
+  console.error(`widget ${name}: ${bytes} of ${limit} bytes gzipped`);
   return bytes <= limit;
 }
 
+/** Texts are served without indentation. */
+function asServed(file) {
+  const content = readFileSync(file, 'utf8');
+  return file.endsWith('.json') ? JSON.stringify(JSON.parse(content)) : content;
+}
+
 async function buildInto(folder) {
-  const define = await bundleParts(folder);
-  const parts = readdirSync(folder).map((file) => join(folder, file));
-  let areSmall = fits('parts', parts, LIMITS.parts);
+  const { define, files, words } = await bundleParts(folder);
+  const inFolder = (names) => names.map((name) => join(folder, name));
+  // The first line needs `rich`, so it counts to the main part.
+  const { rich, ...onUse } = files;
+  let areSmall = true;
   cpSync(TEXTS, join(folder, 'texts'), { recursive: true });
   const before = namesIn(folder);
   const fileName = 'main-[hash:6].js';
@@ -105,8 +154,11 @@ async function buildInto(folder) {
   });
   const main = readdirSync(folder).find((name) => name.endsWith('.js') && !before.has(name));
   for (const file of readdirSync(TEXTS)) {
-    const files = [join(folder, main), join(folder, 'texts', file)];
-    areSmall = fits(`main and ${file}`, files, LIMITS.main) && areSmall;
+    const language = file.replace('.json', '');
+    const first = [main, rich, join('texts', file)];
+    const later = [...Object.values(onUse), words[language]];
+    areSmall = fits(`main, ${language}`, inFolder(first), LIMITS.main) && areSmall;
+    areSmall = fits(`parts, ${language}`, inFolder(later), LIMITS.parts) && areSmall;
   }
   await bundle({
     entry: join(SOURCE, 'loader/loader.ts'),

@@ -195,7 +195,7 @@ function serve(folder) {
 }
 
 async function bundleGallery(folder) {
-  const define = await bundleParts(folder);
+  const { define } = await bundleParts(folder);
   const entry = join(ROOT, 'test/widget/gallery/gallery-main.ts');
   await bundle({ entry, folder, format: 'es', fileName: 'main.js', define });
   await bundle({

@@ -83,7 +83,7 @@ export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
     const found =
       shop !== undefined && LANGUAGE.test(language) ? await texts.of(shop, language) : undefined;
     if (found === undefined) refuseJson(response, 'unknown_language');
-    else sendJson(response, TEXTS_CACHE, found);
+    else await sendTexts(request, response, found);
   });
   router.get('/widget/picture/:name', (request, response, next) => {
     allowAnyOrigin(response);
@@ -108,6 +108,18 @@ export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
 function sendJson(response: Response, cache: string, body: object): void {
   allowAnyOrigin(response);
   response.type('application/json').set('Cache-Control', cache).end(JSON.stringify(body));
+}
+
+/** Compressed, since they count to what a page loads before the first message. */
+async function sendTexts(request: Request, response: Response, texts: object): Promise<void> {
+  if (request.acceptsEncodings('gzip') !== 'gzip') {
+    sendJson(response, TEXTS_CACHE, texts);
+    return;
+  }
+  const bytes = await zip(JSON.stringify(texts), { level: 9 });
+  allowAnyOrigin(response);
+  response.set({ 'Cache-Control': TEXTS_CACHE, Vary: 'Accept-Encoding' });
+  response.type('application/json').set('Content-Encoding', 'gzip').end(bytes);
 }
 
 function refuseJson(response: Response, error: string): void {
@@ -187,7 +199,7 @@ interface Known {
  * The number of files in memory. There is room for this build and some earlier ones, whose files open
  * pages may still request.
  */
-const MAX_KEPT = 40;
+const MAX_KEPT = 80;
 
 /**
  * The built widget, read and compressed once. A changed file is read again, so a rebuild needs no

@@ -216,6 +216,8 @@ class WidgetChat implements Chat {
   }
 
   async rate(value: number, comment: string): Promise<boolean> {
+    // Unsent messages belong to the conversation that is rated.
+    if (!(await this.#sender.drained())) return false;
     const words = comment.trim();
     const answer = await this.#link.request('rate', { value, ...(words && { comment: words }) });
     return answer?.ok === true;

@@ -1,26 +1,18 @@
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
-import { importOnce } from '../import-once.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions, Texts } from '../main-part.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
-import { watchHours } from './away.tsx';
-import { save } from './files.tsx';
+import { watchHours } from './away/watch-hours.ts';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
-import { Panel } from './panel.tsx';
-import { needsPreChat } from './pre-chat.tsx';
+import { needsPreChat, Panel } from './panel.tsx';
+import { createParts, type Parts } from './part/part.tsx';
 import { Preview } from './preview.tsx';
-import type { RichParsers } from './rich/rich.ts';
+import { saveBlob } from './save-blob.ts';
 import { type Ui, UiProvider } from './ui.ts';
-import type * as Viewer from './viewer/viewer.ts';
-
-/** The files that are loaded on use, relative to the main part's; the build fills it in. */
-declare const PART_FILES: Readonly<Record<'rich' | 'hours' | 'viewer', string>>;
-
-const urlOf = (file: string): string => new URL(file, import.meta.url).href;
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(options: MainOptions, chat: Chat, storage: Storage | undefined): Main {
@@ -29,11 +21,12 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   const notes = { sound: `${prefix}sound`, preview: `${prefix}preview` };
   const speaking = (texts: Texts, locale: string) => ({
     texts,
+    locale,
     formats: createFormats(locale),
     plurals: new Intl.PluralRules(locale),
   });
   const language = signal(speaking(options.texts, options.locale));
-  const loadViewer = importOnce<typeof Viewer>(urlOf(PART_FILES.viewer));
+  const parts = createParts(root);
   const ui: Ui = {
     chat,
     get texts() {
@@ -42,7 +35,10 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     get formats() {
       return language.value.formats;
     },
-    settings,
+    get locale() {
+      return language.value.locale;
+    },
+    ...{ settings, parts },
     isOpen: signal(false),
     takesFocus: signal(true),
     isFullScreen: signal(false),
@@ -52,14 +48,26 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     parsers: signal(undefined),
     errorText: signal(''),
     ending: signal(undefined),
-    awayUntil: watchHours(settings, urlOf(PART_FILES.hours), removed),
+    awayUntil: watchHours(settings, parts, removed),
     dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
     ...{ open, close },
     pictureOf: createPictures(gatewayUrl),
+    saveTranscript: async () => {
+      try {
+        await (await parts.ending()).saveTranscript(ui);
+      } catch {
+        ui.errorText.value = ui.texts.trouble;
+      }
+    },
+    playChime: () =>
+      void parts.chime().then(
+        (chime) => chime.playChime(),
+        () => undefined,
+      ),
     view: async (blob, name) => {
       const labels = { save: ui.texts.save, close: ui.texts.dismiss };
-      const { viewPicture } = await loadViewer();
-      await viewPicture({ frame, blob, name, labels, save: () => save(blob, name) });
+      const { viewPicture } = await parts.viewer();
+      await viewPicture({ frame, blob, name, labels, save: () => saveBlob(blob, name) });
     },
   };
   const place = document.createElement('div');
@@ -83,8 +91,8 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     </UiProvider>,
     aside,
   );
-  loadParsers(ui);
-  announce(ui, options);
+  loadParsers(ui, parts);
+  announce(ui, parts, options);
 
   removed.addEventListener('abort', () => {
     ui.isOpen.value = false;
@@ -155,12 +163,11 @@ function createPictures(gatewayUrl: string): Ui['pictureOf'] {
 }
 
 /** Loads the parsers with the first line: they are there before the reply to it is. */
-function loadParsers({ chat, parsers }: Ui): void {
-  const load = importOnce<{ readonly parsers: RichParsers }>(urlOf(PART_FILES.rich));
+function loadParsers({ chat, parsers }: Ui, { rich }: Parts): void {
   effect(() => {
     if (chat.lines.value.length === 0 || parsers.peek()) return;
     // Without them, replies are plain text; the next line tries again.
-    load().then(
+    rich().then(
       (part) => (parsers.value = part.parsers),
       () => undefined,
     );

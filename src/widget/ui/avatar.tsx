@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Author } from '../../channels/chat/events.ts';
-import { Thumbnail } from './files.tsx';
+import { Thumbnail } from './thumbnail.tsx';
 import { Icon } from './icon.tsx';
 import { type Ui, useUi } from './ui.ts';
 

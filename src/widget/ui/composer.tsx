@@ -4,8 +4,8 @@ import { MAX_TEXT } from '../../channels/chat/events.ts';
 import type { SendRefusal } from '../engine/chat.ts';
 import { isLonger } from '../engine/outbox.ts';
 import { Icon, IconButton } from './icon.tsx';
+import { Part } from './part/part.tsx';
 import { Popover } from './popover.tsx';
-import { Tray } from './tray.tsx';
 import type { Texts } from '../main-part.ts';
 import { useUi } from './ui.ts';
 
@@ -52,7 +52,7 @@ export function Composer() {
     >
       <div role="alert">{errorText.value && <p class="fault">{errorText.value}</p>}</div>
       <div class="box">
-        {files.length > 0 && <Tray files={files} />}
+        {files.length > 0 && <Part of="files" draw={({ Tray }) => <Tray />} />}
         <MessageField field={field} isNearLimit={isNearLimit} onSend={send} />
         <div class="tools">
           <AttachButton onAttached={() => field.current?.focus()} />
@@ -173,37 +173,22 @@ function refusalText(refusal: SendRefusal, texts: Texts): string {
   }
 }
 
-/** Common emoji in conversations with a shop. Screen readers read their names. */
-const EMOJI = [
-  ...new Intl.Segmenter().segment(
-    '😀😄😅😂🙂😉😊😍😎🤔😐😢😭😱🥳😴👍👎👌🙏👏🙌👋🤝✌️❤️💔🔥🎉🎁✅❌⚠️❓⏰📦🚚💳💡☕',
-  ),
-].map(({ segment }) => segment);
-const COLUMNS = 8;
-
 function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
+  const { texts } = useUi();
   return (
     <Popover
       kind="dialog"
       class="emoji"
       icon="emoji"
-      label={useUi().texts.emoji}
-      columns={COLUMNS}
-      content={(close) =>
-        EMOJI.map((emoji, i) => (
-          <button
-            key={emoji}
-            type="button"
-            tabIndex={i === 0 ? 0 : -1}
-            onClick={() => {
-              close();
-              onPick(emoji);
-            }}
-          >
-            {emoji}
-          </button>
-        ))
-      }
+      label={texts.emoji}
+      columns={8}
+      content={(close) => {
+        const pick = (emoji: string): void => {
+          close();
+          onPick(emoji);
+        };
+        return <Part of="emoji" draw={({ Emoji }) => <Emoji onPick={pick} />} />;
+      }}
     />
   );
 }

@@ -1,18 +1,14 @@
 /** Formats numbers and times in the visitor's language. */
 export interface Formats {
   time(at: number): string;
-  /** "3 Mar 2026, 14:05" */
-  moment(at: number): string;
   /** "Today", "Yesterday", "Monday, 3 March". */
   day(at: number, now: number): string;
-  bytes(count: number): string;
   number(value: number): string;
   /** "in 5 seconds", "in 2 hours" */
   wait(seconds: number): string;
 }
 
 const DAY_MS = 86_400_000;
-const UNITS = ['byte', 'kilobyte', 'megabyte'] as const;
 
 export function createFormats(locale: string): Formats {
   const clock = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
@@ -24,8 +20,6 @@ export function createFormats(locale: string): Formats {
 
   return {
     time: (at) => clock.format(at),
-    moment: (at) =>
-      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(at),
     day: (at, now) => {
       const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
       if (days === 0 || days === 1) return upper(relative.format(-days, 'day'));
@@ -36,16 +30,6 @@ export function createFormats(locale: string): Formats {
         month: 'long',
         ...(!isThisYear && { year: 'numeric' }),
       }).format(at);
-    },
-    bytes: (count) => {
-      const power = count < 1_000 ? 0 : count < 1_000_000 ? 1 : 2;
-      const value = count / 1_000 ** power;
-      return new Intl.NumberFormat(locale, {
-        style: 'unit',
-        unit: UNITS[power],
-        unitDisplay: 'short',
-        maximumFractionDigits: power === 2 && value < 10 ? 1 : 0,
-      }).format(value);
     },
     number: (value) => plain.format(value),
     wait: (seconds) => {

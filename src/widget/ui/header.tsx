@@ -1,9 +1,8 @@
-import { playChime } from './announce.ts';
 import { useDelayed } from './banner.tsx';
-import { hasConversation, saveTranscript } from './ending.tsx';
 import { fill } from './formats.ts';
 import { answering, Avatar } from './avatar.tsx';
 import { Icon, IconButton } from './icon.tsx';
+import { Part } from './part/part.tsx';
 import { Popover } from './popover.tsx';
 import { useUi } from './ui.ts';
 
@@ -48,17 +47,7 @@ export function Header() {
 }
 
 function Menu() {
-  const ui = useUi();
-  const { chat, texts, hasSound, ending } = ui;
-  const last = chat.lines.value.at(-1);
-  const end = (): void => {
-    if (last) ending.value = { after: last.id, isRated: false };
-  };
-  const toggleSound = (): void => {
-    hasSound.value = !hasSound.value;
-    if (hasSound.value) playChime();
-  };
-  const isLoud = hasSound.value;
+  const { texts } = useUi();
   return (
     <Popover
       kind="menu"
@@ -66,44 +55,7 @@ function Menu() {
       icon="more"
       label={texts.more}
       columns={1}
-      content={(close) => {
-        const choose = (action: () => void | Promise<void>) => () => {
-          close();
-          void action();
-        };
-        return (
-          <>
-            {hasConversation(ui) && (
-              <button type="button" role="menuitem" tabIndex={-1} onClick={choose(end)}>
-                <Icon name="tick" />
-                {texts.endConversation}
-              </button>
-            )}
-            {last && (
-              <button
-                type="button"
-                role="menuitem"
-                tabIndex={-1}
-                onClick={choose(() => saveTranscript(ui))}
-              >
-                <Icon name="file" />
-                {texts.transcript}
-              </button>
-            )}
-            <button
-              type="button"
-              role="menuitemcheckbox"
-              tabIndex={-1}
-              aria-checked={isLoud}
-              onClick={choose(toggleSound)}
-            >
-              <Icon name="sound" />
-              {texts.sound}
-              {isLoud && <Icon name="tick" />}
-            </button>
-          </>
-        );
-      }}
+      content={(close) => <Part of="menu" draw={({ MenuItems }) => <MenuItems close={close} />} />}
     />
   );
 }

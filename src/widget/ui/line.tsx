@@ -3,8 +3,8 @@ import { useMemo } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { Avatar } from './avatar.tsx';
 import { Countdown } from './banner.tsx';
-import { Files } from './files.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { Part } from './part/part.tsx';
 import { parsePlain, type RichElement, type RichNode, textOf } from './rich/plain.ts';
 import type { RichParsers } from './rich/rich.ts';
 import type { Texts } from '../main-part.ts';
@@ -58,7 +58,9 @@ export function LineRow(props: {
           {line.rev !== undefined && <small>{texts.edited}</small>}
         </div>
       )}
-      <Files files={line.files} />
+      {line.files.length > 0 && (
+        <Part of="files" draw={({ Files }) => <Files files={line.files} />} />
+      )}
       {line.state === 'failed' ? <LineFailure line={line} /> : last && <LineFooter line={line} />}
     </div>
   );

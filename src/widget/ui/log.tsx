@@ -1,18 +1,20 @@
 import { useRef } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { Awaited } from './awaited.tsx';
-import { LeaveEmail } from './away.tsx';
-import { Ending } from './ending.tsx';
 import { startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
+import { Part } from './part/part.tsx';
 import { useDrawn, useScroll } from './scroll.ts';
 import { useUi } from './ui.ts';
 
 /** The lines of the conversation, oldest first; before the first one, the greeting. */
 export function Log() {
-  const { chat, texts, settings, formats, ending } = useUi();
+  const ui = useUi();
+  const { chat, texts, settings, formats, awayUntil } = ui;
+  // A further line takes the question away.
+  const ending = ui.ending.value?.after === chat.lines.value.at(-1)?.id && ui.ending.value;
   const visitorId = chat.session.value?.visitorId;
   const all = chat.lines.value;
   const drawn = useDrawn(all);
@@ -77,8 +79,16 @@ export function Log() {
           })}
           <Awaited />
           {/* What is typed there is this visitor's, and about this line. */}
-          <LeaveEmail key={visitorId} />
-          <Ending key={`${visitorId} ${ending.value?.after}`} />
+          {awayUntil.value && (
+            <Part key={visitorId} of="away" draw={({ LeaveEmail }) => <LeaveEmail />} />
+          )}
+          {ending && (
+            <Part
+              key={`${visitorId} ${ending.after}`}
+              of="ending"
+              draw={({ Ending }) => <Ending />}
+            />
+          )}
         </div>
       </div>
       <p class="sr" role="status">

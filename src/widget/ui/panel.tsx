@@ -3,8 +3,9 @@ import { Banner, isShutOut } from './banner.tsx';
 import { Composer } from './composer.tsx';
 import { Header } from './header.tsx';
 import { Log } from './log.tsx';
-import { needsPreChat, PreChat } from './pre-chat.tsx';
-import { useUi } from './ui.ts';
+import { focusField } from './focus.ts';
+import { Part } from './part/part.tsx';
+import { type Ui, useUi } from './ui.ts';
 
 /** The chat's dialog: header, log and composer. */
 export function Panel() {
@@ -17,7 +18,7 @@ export function Panel() {
   const shutOut = isShutOut(chat.connection.value);
 
   useLayoutEffect(() => {
-    if (open && takesFocus.peek() && panel.current) focusFirst(panel.current);
+    if (open && takesFocus.peek() && panel.current) focusField(panel.current);
   }, [open, asks]);
 
   return (
@@ -38,22 +39,19 @@ export function Panel() {
     >
       <Header />
       <Banner />
-      {asks ? <PreChat /> : <Log />}
+      {asks ? <Part of="preChat" draw={({ PreChat }) => <PreChat />} /> : <Log />}
       {!asks && !shutOut && <Composer />}
-      {drop.isOver && (
-        <div class="drop">
-          <p>{texts.drop}</p>
-        </div>
-      )}
+      {drop.isOver && <Part of="files" draw={({ DropTarget }) => <DropTarget />} />}
     </div>
   );
 }
 
-/** On a touch screen a focused field would open the keyboard, which covers the log. */
-function focusFirst(panel: HTMLElement): void {
-  const isTouch = matchMedia('(pointer: coarse)').matches;
-  const field = panel.querySelector<HTMLElement>('.pre-chat input, .composer textarea');
-  (isTouch ? panel : (field ?? panel)).focus({ preventScroll: true });
+/** Whether the visitor is asked for name and address before the first message. */
+export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
+  const session = chat.session.value;
+  const isAsked = settings.preChat === 'optional' || settings.preChat === 'required';
+  const isKnown = session !== undefined && (session.verified || session.name !== undefined);
+  return isAsked && !isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
 }
 
 const carriesFiles = (event: DragEvent): boolean =>

@@ -10,12 +10,14 @@ export function Popover(props: {
   readonly label: string;
   /** The columns of its buttons, for the arrow keys. */
   readonly columns: number;
+  /** It takes the focus when it is drawn. */
   readonly content: (close: () => void) => ComponentChild;
 }) {
   const { kind, icon, label } = props;
   const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
   return (
-    <div class={props.class}>
+    // On the button too, which has the focus until the content is loaded.
+    <div class={props.class} onKeyDown={isOpen ? onKeyDown : undefined}>
       <IconButton
         icon={icon}
         label={label}
@@ -25,7 +27,7 @@ export function Popover(props: {
         onClick={toggle}
       />
       {isOpen && (
-        <div class="popover" role={kind} aria-label={label} ref={box} onKeyDown={onKeyDown}>
+        <div class="popover" role={kind} aria-label={label} ref={box}>
           {props.content(close)}
         </div>
       )}
@@ -34,7 +36,7 @@ export function Popover(props: {
 }
 
 /**
- * Opening moves the focus into the popover, and Escape returns it to the button; a press elsewhere
+ * Its content takes the focus once it is loaded, and Escape returns it to the button; a press elsewhere
  * closes the popover. The arrow keys move between its buttons.
  */
 function usePopover(columns: number) {
@@ -51,7 +53,6 @@ function usePopover(columns: number) {
 
   useLayoutEffect(() => {
     if (!isOpen) return undefined;
-    buttons()[0]?.focus();
     const root = box.current?.getRootNode();
     const press = (event: Event): void => {
       const path = event.composedPath();

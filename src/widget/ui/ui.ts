@@ -16,7 +16,13 @@ export interface Ui {
   /** Texts and formats change when the page changes its language; reading them subscribes to that. */
   readonly texts: Texts;
   readonly formats: Formats;
+  /** BCP 47 */
+  readonly locale: string;
   readonly settings: Settings;
+  /** What is loaded on use. Drawn by `Part`: their own types have a `Ui` in them. */
+  readonly parts: unknown;
+  readonly saveTranscript: () => Promise<void>;
+  readonly playChime: () => void;
   readonly isOpen: Signal<boolean>;
   /** Whether the panel takes the focus as it opens. */
   readonly takesFocus: Signal<boolean>;

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { QUIET } from './scripted-agent.ts';
 import { describeInBrowser } from './setting.ts';
 import { axeFindings } from '../../support/axe.ts';
 
@@ -38,6 +39,50 @@ describeInBrowser(
       await chat.host.getByText(/^Away until .*, /).waitFor();
       await expect(field.count()).resolves.toBe(0);
     });
+
+    test('asks in a narrow window, right to left, in all colours', async (setting) => {
+      for (const browser of [
+        { colorScheme: 'light' },
+        { colorScheme: 'dark' },
+        { forcedColors: 'active' },
+      ] as const) {
+        const { chat } = await setting.visit({
+          ...{ lang: 'ar', dir: 'rtl' },
+          browser: { ...browser, viewport: { width: 320, height: 640 } },
+        });
+        await chat.host.getByRole('button').first().click();
+        await chat.host.getByRole('textbox').fill(`${QUIET}at night`);
+        await chat.page.keyboard.press('Enter');
+        await chat.host.getByLabel(/بريدك/).waitFor();
+        expect(await axeFindings(chat.page)).toEqual([]);
+      }
+    });
   },
   { widget: { hours: { zone: 'UTC', open: [{ days: [day], from: '09:00', to: '18:00' }] } } },
+);
+
+const now = new Date();
+const clock = (minutes: number): string =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+/** Open now, and for at least ten minutes. */
+const opensAt = clock(now.getUTCHours() * 60);
+const closesAt = clock(Math.min(24 * 60, (now.getUTCHours() + 2) * 60));
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+describeInBrowser(
+  'a shop that has closed since',
+  (test) => {
+    test('asks only who has written since', async (setting) => {
+      const { chat } = await setting.visit();
+      await chat.open();
+      await chat.send(`${QUIET}A question by day`);
+      await chat.reaches('A question by day', 'delivered');
+      await chat.page.clock.setFixedTime(Date.now() + 3 * 3_600_000);
+      await chat.page.reload();
+      await chat.line('A question by day').waitFor();
+      await chat.host.getByText(/^Away until .*, /).waitFor();
+      await expect(chat.host.getByLabel(/^Nobody is here right now/).count()).resolves.toBe(0);
+    });
+  },
+  { widget: { hours: { zone: 'UTC', open: [{ days: DAYS, from: opensAt, to: closesAt }] } } },
 );

@@ -64,7 +64,11 @@ describeInBrowser('axe', (test) => {
       await expectNoFindings('rating', visit);
       await chat.button('Skip').click();
       await chat.button('Emoji').click();
+      await chat.button('grinning face').waitFor();
       await expectNoFindings('emoji', visit);
+      await chat.page.keyboard.type('no such thing');
+      await chat.host.getByText('Nothing found').waitFor();
+      await expectNoFindings('no emoji', visit);
       await chat.page.keyboard.press('Escape');
 
       await visit.goOffline();
@@ -107,6 +111,33 @@ describeInBrowser('axe', (test) => {
       await arabic.chat.host.getByRole('button').first().click();
       await arabic.chat.host.getByRole('textbox').waitFor();
       await expectNoFindings('right to left', arabic);
+
+      const narrow = await setting.visit({
+        ...{ lang: 'ar', dir: 'rtl' },
+        data: { scheme: colorScheme },
+        browser: { colorScheme, viewport: { width: 320, height: 640 }, forcedColors: 'active' },
+      });
+      const { host, page } = narrow.chat;
+      await host.getByRole('button').first().click();
+      await host.getByRole('textbox').fill(`${QUIET}from a narrow window`);
+      await page.keyboard.press('Enter');
+      await host.locator('[data-state="delivered"]').waitFor();
+      await host.locator('.emoji button').first().click();
+      await host.locator('.found button').nth(100).waitFor();
+      const fits = await host
+        .locator('.emoji .popover')
+        .evaluate((box) => [box.getBoundingClientRect().left, box.getBoundingClientRect().right]);
+      expect(fits[0]).toBeGreaterThanOrEqual(0);
+      expect(fits[1]).toBeLessThanOrEqual(320);
+      await expectNoFindings('emoji, narrow', narrow);
+      await page.keyboard.press('Escape');
+      await host.locator('.menu button').first().click();
+      await host.getByRole('menuitem').first().click();
+      await host.getByRole('radio').nth(3).check();
+      await expectNoFindings('rating, narrow', narrow);
+      await host.locator('.choices .primary').click();
+      await host.locator('.ask[role="status"]').waitFor();
+      await expectNoFindings('rated, narrow', narrow);
     });
   }
 });

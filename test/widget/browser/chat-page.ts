@@ -116,6 +116,27 @@ export class ChatPage {
       .waitFor();
   }
 
+  /** Waits until a file of the next message is whole at the gateway. */
+  async uploaded(name: string): Promise<void> {
+    await this.host
+      .locator('[data-state="uploaded"]')
+      .filter({ has: this.page.getByRole('button', { name: `Remove ${name}`, exact: true }) })
+      .waitFor();
+  }
+
+  /** Chooses from the panel's menu. */
+  async choose(item: string): Promise<void> {
+    await this.button('More').click();
+    await this.host.getByRole('menuitem', { name: item, exact: true }).click();
+  }
+
+  /** Saves the transcript. @returns the file's path */
+  async transcript(): Promise<string> {
+    const downloading = this.page.waitForEvent('download');
+    await this.choose('Save transcript');
+    return (await downloading).path();
+  }
+
   /** The visitor token that the widget keeps for the shop's site, as soon as it does. */
   storedToken(): Promise<string> {
     const stored = () =>

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { waitFor } from '../../support/wait-for.ts';
-import type { ChatPage } from './chat-page.ts';
 import { describeInBrowser } from './setting.ts';
-
-const choose = async (chat: ChatPage, item: string): Promise<void> => {
-  await chat.button('More').click();
-  await chat.host.getByRole('menuitem', { name: item, exact: true }).click();
-};
 
 describeInBrowser('the end of a conversation', (test) => {
   test('is rated once, and the next message opens another one', async (setting) => {
@@ -18,14 +12,20 @@ describeInBrowser('the end of a conversation', (test) => {
     await chat.page.keyboard.press('Escape');
     await chat.send('A matter to end');
     await chat.line('You said: A matter to end').waitFor();
-    await choose(chat, 'End conversation');
+    await chat.choose('End conversation');
     const question = chat.host.getByRole('group', { name: 'How was this chat?' });
     await expect(question.getByRole('button', { name: 'Send' }).isDisabled()).resolves.toBe(true);
+    // The question has the focus: the keys choose.
+    await chat.page.keyboard.press('Space');
+    await expect(question.getByRole('radio', { name: 'Bad' }).isChecked()).resolves.toBe(true);
     await question.getByRole('radio', { name: 'Good', exact: true }).check();
     await chat.page.keyboard.press('ArrowRight');
     await question.getByLabel('Tell us more (optional)').fill('Quick.');
     await question.getByRole('button', { name: 'Send' }).click();
     await chat.host.getByText('Thank you for your rating.').waitFor();
+    const saving = chat.page.waitForEvent('download');
+    await chat.button('Save transcript').click();
+    expect(readFileSync(await (await saving).path(), 'utf8')).toContain('A matter to end');
     await waitFor('the rating to arrive', () => setting.platform.events.length > 0);
     const [rating, ...others] = setting.platform.events;
     expect(others).toEqual([]);
@@ -45,16 +45,19 @@ describeInBrowser('the end of a conversation', (test) => {
     await chat.open();
     await chat.send('A matter to go on with');
     await chat.line('You said: A matter to go on with').waitFor();
-    await choose(chat, 'End conversation');
+    await chat.choose('End conversation');
     const question = chat.host.getByRole('group', { name: 'How was this chat?' });
     await question.waitFor();
     await chat.send('One more thing');
     await question.waitFor({ state: 'detached' });
     await chat.line('You said: One more thing').waitFor();
-    await choose(chat, 'End conversation');
+    await chat.choose('End conversation');
     await question.getByRole('button', { name: 'Skip' }).click();
     await chat.host.getByText('New conversation').waitFor();
     await question.waitFor({ state: 'detached' });
+    // What is typed next goes into the field.
+    await chat.page.keyboard.type('Hello again');
+    await expect(chat.input.inputValue()).resolves.toBe('Hello again');
   });
 
   test('leaves a transcript to save', async (setting) => {
@@ -64,7 +67,7 @@ describeInBrowser('the end of a conversation', (test) => {
     await chat.input.press('Enter');
     await chat.line('You said: Words to keep').waitFor();
     const downloading = chat.page.waitForEvent('download');
-    await choose(chat, 'Save transcript');
+    await chat.choose('Save transcript');
     const download = await downloading;
     expect(download.suggestedFilename()).toMatch(/^chat-\d{4}-\d\d-\d\d\.txt$/);
     const text = readFileSync(await download.path(), 'utf8');

@@ -37,7 +37,7 @@ describeInBrowser('files', (test) => {
     await chat.open();
     const files = [picture('receipt.png'), note('notes.txt')];
     await choose(chat, files);
-    for (const { name } of files) await uploaded(chat, name);
+    for (const { name } of files) await chat.uploaded(name);
     await chat.send(`${QUIET}chosen`);
     await chat.reaches('chosen', 'delivered');
     expectFiles(setting, `${QUIET}chosen`, files);
@@ -49,7 +49,7 @@ describeInBrowser('files', (test) => {
     await chat.open();
     const file = picture('dropped.png');
     await give(chat, 'drop', file);
-    await uploaded(chat, file.name);
+    await chat.uploaded(file.name);
     await chat.send(`${QUIET}dropped`);
     await chat.reaches(`${QUIET}dropped`, 'delivered');
     expectFiles(setting, `${QUIET}dropped`, [file]);
@@ -60,7 +60,7 @@ describeInBrowser('files', (test) => {
     await chat.open();
     const file = picture('pasted.png');
     await give(chat, 'paste', file);
-    await uploaded(chat, file.name);
+    await chat.uploaded(file.name);
     await chat.button('Send').click();
     await chat.log.locator('[data-from="visitor"][data-state="delivered"]').waitFor();
     const stored = setting.platform.messages.flatMap(({ id }) =>
@@ -73,7 +73,7 @@ describeInBrowser('files', (test) => {
     const { chat } = await setting.visit();
     await chat.open();
     await choose(chat, [note('kept.txt'), note('removed.txt')]);
-    await uploaded(chat, 'kept.txt');
+    await chat.uploaded('kept.txt');
     await chat.button('Remove removed.txt').click();
     await chat.button('Remove removed.txt').waitFor({ state: 'detached' });
     await chat.send(`${QUIET}one of two`);
@@ -86,13 +86,13 @@ describeInBrowser('files', (test) => {
     await chat.open();
     const files = [picture('kept.png'), note('kept.txt')];
     await choose(chat, [...files, note('removed.txt')]);
-    for (const { name } of files) await uploaded(chat, name);
-    await uploaded(chat, 'removed.txt');
+    for (const { name } of files) await chat.uploaded(name);
+    await chat.uploaded('removed.txt');
     await chat.button('Remove removed.txt').click();
     await chat.type('half a thought');
     await chat.page.reload();
     await chat.open();
-    for (const { name } of files) await uploaded(chat, name);
+    for (const { name } of files) await chat.uploaded(name);
     expect(await chat.button('Remove removed.txt').count()).toBe(0);
     expect(await chat.input.inputValue()).toBe('half a thought');
     await chat.send(`${QUIET}after the reload`);
@@ -143,7 +143,7 @@ describeInBrowser('files', (test) => {
     const { chat } = await setting.visit({ strict: true });
     await chat.open();
     await choose(chat, [picture('mine.png')]);
-    await uploaded(chat, 'mine.png');
+    await chat.uploaded('mine.png');
     await chat.send(`${QUIET}look`);
     await chat.reaches('look', 'delivered');
     await chat.page.reload();
@@ -180,12 +180,6 @@ async function give(chat: ChatPage, how: 'drop' | 'paste', file: GivenFile): Pro
       );
     }, transfer);
   }
-}
-
-/** Its bar is gone when it is whole at the gateway; the button to remove it stays. */
-async function uploaded(chat: ChatPage, name: string): Promise<void> {
-  await chat.button(`Remove ${name}`).waitFor();
-  await chat.host.getByRole('progressbar', { name }).waitFor({ state: 'detached' });
 }
 
 function expectFiles(setting: Setting, words: string, files: readonly GivenFile[]): void {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { QUIET } from './scripted-agent.ts';
 import { describeInBrowser } from './setting.ts';
@@ -46,6 +47,36 @@ describeInBrowser(
       await chat.until('the view to be down', () =>
         chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 5),
       );
+    });
+
+    test('is whole in the transcript, which says so when it is not', async (setting) => {
+      const visit = await setting.visit();
+      const { chat } = visit;
+      await chat.open();
+      const device = await setting.otherDevice(visit);
+      for (let n = 1; n <= LINES; n += 1) await device.send(words(n));
+      await chat.line(words(LINES)).waitFor();
+      await chat.page.reload();
+      await chat.line(words(LINES)).waitFor();
+      const numbersIn = (text: string): number[] =>
+        [...text.matchAll(/line (\d+) of many/g)].map(([, n]) => Number(n));
+      // The part that makes it has been loaded before.
+      await chat.choose('End conversation');
+      await chat.button('Skip').click();
+      await visit.goOffline();
+      await chat.page.getByRole('status').filter({ hasText: 'You are offline.' }).waitFor();
+      const less = readFileSync(await chat.transcript(), 'utf8');
+      expect(less).toMatch(/^\(Earlier messages are missing\)\n/);
+      expect(numbersIn(less).at(-1)).toBe(LINES);
+      expect(numbersIn(less).length).toBeLessThan(LINES);
+      await visit.goOnline();
+      await chat.page
+        .getByRole('status')
+        .filter({ hasText: 'You are offline.' })
+        .waitFor({ state: 'detached' });
+      const all = readFileSync(await chat.transcript(), 'utf8');
+      expect(numbersIn(all)).toEqual(Array.from({ length: LINES }, (_, n) => n + 1));
+      expect(all).not.toContain('Earlier messages');
     });
   },
   { limits: { messagesPer10s: 1_000 } },

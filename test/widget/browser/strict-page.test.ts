@@ -20,19 +20,13 @@ describeInBrowser('a page with a strict Content-Security-Policy', (test) => {
     await chat.log.getByRole('link', { name: /link/ }).waitFor();
 
     await chat.button('Emoji').click();
-    await chat.host
-      .getByRole('button', { name: /😀|grinning/i })
-      .or(chat.host.getByRole('menuitem').or(chat.host.getByRole('option')).first())
-      .first()
-      .click();
-    await chat.until('an emoji', async () =>
-      /\p{Extended_Pictographic}/u.test(await chat.input.inputValue()),
-    );
+    await chat.button('grinning face').click();
+    await expect(chat.input.inputValue()).resolves.toBe('😀');
 
     const choosing = chat.page.waitForEvent('filechooser');
     await chat.button('Attach files').click();
     await (await choosing).setFiles({ name: 'red.png', mimeType: 'image/png', buffer: RED_PIXEL });
-    await chat.host.getByRole('progressbar', { name: 'red.png' }).waitFor({ state: 'detached' });
+    await chat.uploaded('red.png');
     await chat.send(`${QUIET}with a picture`);
     await chat.reaches('with a picture', 'delivered');
     await chat.button('More').click();

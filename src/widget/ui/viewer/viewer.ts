@@ -1,5 +1,4 @@
-import { adoptStyleSheet } from '../../look/style-sheet.ts';
-import css from './viewer.css?inline';
+export { default as css } from './viewer.css?inline';
 
 export interface Viewed {
   /** In the shadow root; it carries language and direction. */
@@ -10,8 +9,6 @@ export interface Viewed {
   readonly save: () => void;
 }
 
-const styled = new WeakSet<Node>();
-
 /**
  * Shows a picture over the whole page until it is closed. It is drawn on a canvas, because an
  * `<img>` would require that the page's policy allows `blob:`.
@@ -19,9 +16,6 @@ const styled = new WeakSet<Node>();
  */
 export async function viewPicture({ frame, blob, name, labels, save }: Viewed): Promise<void> {
   const bitmap = await createImageBitmap(blob);
-  const root = frame.getRootNode() as ShadowRoot;
-  if (!styled.has(root)) adoptStyleSheet(root, css);
-  styled.add(root);
   const dialog = document.createElement('dialog');
   dialog.className = 'viewer';
   dialog.ariaLabel = name;

@@ -1,23 +1,28 @@
-import { useState } from 'preact/hooks';
-import { type Ui, useUi } from './ui.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import ask from '../ask.css?inline';
+import { focusField } from '../focus.ts';
+import { useUi } from '../ui.ts';
+import form from './pre-chat.css?inline';
+
+export { lend } from '../part/lent.ts';
+export const css = ask + form;
 
 const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
 const MAX_LENGTH = { name: 200, email: 254 };
 
-/** Whether the visitor is asked for name and address before the first message. */
-export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
-  const session = chat.session.value;
-  const isAsked = settings.preChat === 'optional' || settings.preChat === 'required';
-  const isKnown = session !== undefined && (session.verified || session.name !== undefined);
-  return isAsked && !isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
-}
-
+/** Asks for name and address before the first message. */
 export function PreChat() {
-  const { chat, texts, settings, isIntroduced } = useUi();
+  const { chat, texts, settings, isIntroduced, takesFocus } = useUi();
+  const box = useRef<HTMLFormElement>(null);
   const isRequired = settings.preChat === 'required';
   const [typed, setTyped] = useState({ name: '', email: '' });
   const [faults, setFaults] = useState<{ name?: string; email?: string; form?: string }>({});
   const [isBusy, setBusy] = useState(false);
+
+  useLayoutEffect(() => {
+    const panel = box.current?.closest<HTMLElement>('.panel');
+    if (panel && takesFocus.peek()) focusField(panel);
+  }, []);
 
   const submit = async (): Promise<void> => {
     const [name, email] = [typed.name.trim(), typed.email.trim()];
@@ -39,6 +44,7 @@ export function PreChat() {
 
   return (
     <form
+      ref={box}
       class="pre-chat"
       noValidate
       onSubmit={(event) => {

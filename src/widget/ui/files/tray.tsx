@@ -1,14 +1,16 @@
-import { MAX_FILE_BYTES, MAX_FILES } from '../../channels/chat/events.ts';
-import type { PendingFile } from '../engine/chat.ts';
-import { isPicture, NameAndNote, Thumbnail } from './files.tsx';
-import { fill } from './formats.ts';
-import { Icon, IconButton } from './icon.tsx';
-import { type Ui, useUi } from './ui.ts';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../../channels/chat/events.ts';
+import type { PendingFile } from '../../engine/chat.ts';
+import { Thumbnail } from '../thumbnail.tsx';
+import { isPicture, NameAndNote } from './files.tsx';
+import { fileSize } from './file-size.ts';
+import { fill } from '../formats.ts';
+import { Icon, IconButton } from '../icon.tsx';
+import { type Ui, useUi } from '../ui.ts';
 
 /** The next message's files. */
-export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (
+export const Tray = () => (
   <ul class="tray">
-    {files.map((file) => (
+    {useUi().chat.files.value.map((file) => (
       <Pending key={file.key} file={file} />
     ))}
   </ul>
@@ -18,7 +20,7 @@ const THUMBNAIL_PX = 36;
 
 function Pending({ file }: { readonly file: PendingFile }) {
   const ui = useUi();
-  const { chat, texts, formats } = ui;
+  const { chat, texts, locale } = ui;
   const { key, name, state, progress } = file;
   const isUnderWay = state === 'waiting' || state === 'uploading';
   return (
@@ -36,7 +38,7 @@ function Pending({ file }: { readonly file: PendingFile }) {
           state === 'failed' ? (
             <span role="alert">{errorTextOf(file, ui)}</span>
           ) : (
-            formats.bytes(file.size)
+            fileSize(file.size, locale)
           )
         }
       />
@@ -73,11 +75,11 @@ function Pending({ file }: { readonly file: PendingFile }) {
 const isWorthRetrying = ({ error }: PendingFile): boolean =>
   error === 'failed' || error === 'rate_limited';
 
-function errorTextOf({ error = 'failed' }: PendingFile, { chat, texts, formats }: Ui): string {
+function errorTextOf({ error = 'failed' }: PendingFile, { chat, texts, locale }: Ui): string {
   const limits = chat.session.peek()?.limits;
   switch (error) {
     case 'too_large':
-      return fill(texts.fileTooLarge, formats.bytes(limits?.fileBytes ?? MAX_FILE_BYTES));
+      return fill(texts.fileTooLarge, fileSize(limits?.fileBytes ?? MAX_FILE_BYTES, locale));
     case 'too_many':
       return fill(texts.tooManyFiles, limits?.files ?? MAX_FILES);
     case 'unsupported':

@@ -1,0 +1,66 @@
+import { useState } from 'preact/hooks';
+import ask from '../ask.css?inline';
+import { fill } from '../formats.ts';
+import { type Ui, useUi } from '../ui.ts';
+import { nextOpening } from './hours.ts';
+
+export { lend } from '../part/lent.ts';
+export { nextOpening };
+export const css = ask;
+
+/** While nobody is there, asks a visitor who has written since the shop closed for an address. */
+export function LeaveEmail() {
+  const ui = useUi();
+  const { chat, texts, errorText, awayUntil } = ui;
+  const [email, setEmail] = useState('');
+  const [kept, setKept] = useState({ email: '', after: '' });
+  const last = chat.lines.value.at(-1)?.id;
+  if (kept.email && kept.after === last) {
+    return (
+      <p class="break" role="status">
+        {fill(texts.emailKept, kept.email)}
+      </p>
+    );
+  }
+  if (!awayUntil.value || !needsAddress(ui)) return null;
+  return (
+    <form
+      class="ask"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const address = email.trim();
+        void chat.setProfile({ email: address }).then((error) => {
+          if (error === undefined) setKept({ email: address, after: last ?? '' });
+          else errorText.value = error === 'invalid' ? texts.badEmail : texts.trouble;
+        });
+      }}
+    >
+      <div class="field">
+        <label for="leave-email">{texts.leaveEmail}</label>
+        <input
+          id="leave-email"
+          type="email"
+          required
+          autocomplete="email"
+          maxLength={254}
+          value={email}
+          onInput={(event) => setEmail(event.currentTarget.value)}
+        />
+      </div>
+      <div class="choices">
+        <button type="submit" class="primary">
+          {texts.send}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Whether their last words in this conversation have met a closed shop, and it has no address. */
+function needsAddress({ chat, settings: { hours } }: Ui): boolean {
+  const session = chat.session.value;
+  if (!hours || !session || session.verified || session.email) return false;
+  const begin = Math.max(0, ...chat.breaks.value);
+  const own = chat.lines.value.findLast(({ from, seq = 0 }) => from === 'visitor' && seq > begin);
+  return own !== undefined && nextOpening(hours, own.at) !== undefined;
+}

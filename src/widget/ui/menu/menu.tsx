@@ -1,0 +1,68 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Icon } from '../icon.tsx';
+import { type Ui, useUi } from '../ui.ts';
+
+export { lend } from '../part/lent.ts';
+
+/** @param close closes the menu, which returns the focus to its button */
+export function MenuItems({ close }: { readonly close: () => void }) {
+  const ui = useUi();
+  const { chat, texts, hasSound, ending, saveTranscript, playChime } = ui;
+  const item = useRef<HTMLButtonElement>(null);
+  const last = chat.lines.value.at(-1);
+  const isLoud = hasSound.value;
+
+  useLayoutEffect(() => {
+    item.current?.parentElement?.querySelector('button')?.focus();
+  }, []);
+
+  const toggleSound = (): void => {
+    hasSound.value = !isLoud;
+    if (!isLoud) playChime();
+  };
+  const choose = (action: () => void | Promise<void>) => () => {
+    close();
+    void action();
+  };
+  return (
+    <>
+      {last && hasConversation(ui) && (
+        <button
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          onClick={choose(() => {
+            ending.value = { after: last.id, isRated: false };
+          })}
+        >
+          <Icon name="tick" />
+          {texts.endConversation}
+        </button>
+      )}
+      {last && (
+        <button type="button" role="menuitem" tabIndex={-1} onClick={choose(saveTranscript)}>
+          <Icon name="file" />
+          {texts.transcript}
+        </button>
+      )}
+      <button
+        ref={item}
+        type="button"
+        role="menuitemcheckbox"
+        tabIndex={-1}
+        aria-checked={isLoud}
+        onClick={choose(toggleSound)}
+      >
+        <Icon name="sound" />
+        {texts.sound}
+        {isLoud && <Icon name="tick" />}
+      </button>
+    </>
+  );
+}
+
+/** Whether the visitor has written in the conversation that would be ended. */
+function hasConversation({ chat }: Ui): boolean {
+  const after = Math.max(0, ...chat.breaks.value);
+  return chat.lines.value.some(({ from, seq = 0 }) => from === 'visitor' && seq > after);
+}

@@ -1,0 +1,96 @@
+import type { ComponentChild } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Fragment, jsx, jsxs } from 'preact/jsx-runtime';
+import { importOnce } from '../../import-once.ts';
+import { adoptStyleSheet } from '../../look/style-sheet.ts';
+import type * as Advice from '../advice/advice.ts';
+import type * as Away from '../away/away.tsx';
+import type * as Chime from '../chime/chime.ts';
+import type * as Emoji from '../emoji/emoji.tsx';
+import type * as Ending from '../ending/ending.tsx';
+import type * as Files from '../files/part.ts';
+import type * as Menu from '../menu/menu.tsx';
+import type * as PreChat from '../pre-chat/pre-chat.tsx';
+import type * as Rich from '../rich/rich.ts';
+import { Icon, IconButton } from '../icon.tsx';
+import { Thumbnail } from '../thumbnail.tsx';
+import { useUi } from '../ui.ts';
+import type * as Viewer from '../viewer/viewer.ts';
+import type { Lent } from './lent.ts';
+
+/** The files that are loaded on use. */
+interface Modules {
+  readonly advice: typeof Advice;
+  readonly away: typeof Away;
+  readonly chime: typeof Chime;
+  readonly emoji: typeof Emoji;
+  readonly ending: typeof Ending;
+  readonly files: typeof Files;
+  readonly menu: typeof Menu;
+  readonly preChat: typeof PreChat;
+  readonly rich: typeof Rich;
+  readonly viewer: typeof Viewer;
+}
+
+/** Loads each once; after a failure, the next call tries again. */
+export type Parts = { readonly [Name in keyof Modules]: () => Promise<Modules[Name]> };
+
+/** Their names beside the main part's; the build fills it in. */
+declare const PART_FILES: Readonly<Record<keyof Modules, string>>;
+
+const LENT: Lent = {
+  ...{ useState, useRef, useMemo, useEffect, useLayoutEffect },
+  ...{ jsx, jsxs, Fragment, Icon, IconButton, Thumbnail, useUi },
+};
+
+interface AnyPart {
+  readonly css?: string;
+  readonly lend?: (lent: Lent) => void;
+}
+
+/** @param root gets the style sheets of the loaded parts */
+export function createParts(root: ShadowRoot): Parts {
+  const loader = (file: string) => {
+    const load = importOnce<AnyPart>(new URL(file, import.meta.url).href);
+    let prepared: AnyPart | undefined;
+    return async () => {
+      const part = await load();
+      if (part !== prepared) {
+        prepared = part;
+        part.lend?.(LENT);
+        if (part.css) adoptStyleSheet(root, part.css);
+      }
+      return part;
+    };
+  };
+  const entries = Object.entries(PART_FILES).map(([name, file]) => [name, loader(file)]);
+  return Object.fromEntries(entries) as Parts;
+}
+
+/** Draws what is in a part, and how far it is until it is loaded. */
+export function Part<Name extends keyof Modules>(props: {
+  readonly of: Name;
+  readonly draw: (part: Modules[Name]) => ComponentChild;
+}) {
+  const { texts, parts } = useUi();
+  const [part, setPart] = useState<Modules[Name]>();
+  const [isLost, setLost] = useState(false);
+  const load = (): void => {
+    setLost(false);
+    (parts as Parts)[props.of]().then(
+      (loaded) => setPart(() => loaded),
+      () => setLost(true),
+    );
+  };
+  useEffect(load, []);
+  if (part) return <>{props.draw(part)}</>;
+  if (!isLost) return <p class="loading">{texts.loading}</p>;
+  return (
+    <p class="loading" role="alert">
+      {texts.trouble}{' '}
+      <button type="button" onClick={load}>
+        {texts.tryAgain}
+      </button>
+    </p>
+  );
+}

@@ -20,6 +20,19 @@ export interface ReplyAuthor {
   readonly userId?: string;
 }
 
+/** What became of a visitor's message. `seen`: a person at the platform has it before them. */
+export type MarkedState = 'failed' | 'delivered' | 'seen';
+
+/**
+ * The states that each may follow, so that a mark that comes late takes nothing back. A message that
+ * failed may be delivered after all, by a retry; until then, its visitor is told that it failed.
+ */
+export const STATES_BEFORE: Readonly<Record<MarkedState, readonly JournalLine['state'][]>> = {
+  failed: ['accepted'],
+  delivered: ['accepted', 'failed'],
+  seen: ['accepted', 'delivered'],
+};
+
 /** One line of a visitor's journal: both directions, numbered across conversations. */
 export interface JournalLine {
   /** From 1, without gaps, per visitor. */
@@ -33,7 +46,7 @@ export interface JournalLine {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** The state of a visitor's message; a reply is always `delivered`. */
-  readonly state: 'accepted' | 'delivered' | 'failed';
+  readonly state: 'accepted' | MarkedState;
   /** Of a reply whose author the platform names. */
   readonly author?: ReplyAuthor;
   /**
@@ -190,12 +203,16 @@ export interface ChatStore {
    * text that the platform wrote later (`updatedAt`): two readers may store in any order.
    */
   storeReply(reply: PlatformReply): Promise<StoredReply | undefined>;
-  /** Resolves with the visitor that has the line now; undefined when there is no such visitor. */
+  /**
+   * Gives a visitor's message this state, unless it has one that may not follow (`STATES_BEFORE`).
+   * Resolves with the visitor that has the line now; undefined when there is no such visitor, or
+   * the line has kept another state.
+   */
   markMessage(
     shopId: ShopId,
     visitorId: VisitorId,
     messageId: string,
-    state: 'delivered' | 'failed',
+    state: MarkedState,
   ): Promise<VisitorId | undefined>;
   /** Lines with `seq > after`, oldest first, up to `maxBytes` of text as JSON but at least one. */
   linesAfter(

@@ -1,4 +1,5 @@
 import type { ShopId, VisitorId } from '../domain/ids.ts';
+import type { MarkedState } from './chat-store.ts';
 
 /** Something of a visitor was stored. It is committed: whoever needs the rest reads the store. */
 export type Hint = { readonly shopId: ShopId; readonly visitorId: VisitorId } & (
@@ -15,7 +16,7 @@ export type Hint = { readonly shopId: ShopId; readonly visitorId: VisitorId } & 
   | {
       readonly what: 'tick';
       readonly messageId: string;
-      readonly state: 'delivered' | 'failed';
+      readonly state: MarkedState;
     }
   /** An identity was verified: this visitor is now another, or a guest no more. */
   | { readonly what: 'identified' }

@@ -1,7 +1,12 @@
 // Longer than usual: the whole promise of a backend in one suite, so that a second one runs all of it.
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ChatStore, JournalLine, VisitorIdentity } from '../../src/spool/chat-store.ts';
+import type {
+  ChatStore,
+  JournalLine,
+  MarkedState,
+  VisitorIdentity,
+} from '../../src/spool/chat-store.ts';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { asEntryId, asVisitorId, type VisitorId } from '../../src/domain/ids.ts';
@@ -67,6 +72,10 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           format: 'MARKDOWN',
           at: 5,
         });
+      const mark = (state: MarkedState, messageId = 'm1') =>
+        store.chat.markMessage(SHOP, VISITOR, messageId, state);
+      const stateOf = async (seq: number) =>
+        (await store.chat.linesAfter(SHOP, VISITOR, seq - 1, 1))[0]?.state;
       const upload = (id: string, visitorId = VISITOR, at = Date.now()) =>
         addUpload(store, { id, visitorId, at });
 
@@ -170,6 +179,38 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           expect(await store.chat.linesAfter(SHOP, VISITOR, 0, 1)).toMatchObject([
             { state: 'delivered' },
           ]);
+        });
+
+        test.each<[MarkedState[], JournalLine['state']]>([
+          [['delivered', 'seen'], 'seen'],
+          [['seen', 'delivered'], 'seen'],
+          [['seen', 'seen'], 'seen'],
+          [['seen', 'failed'], 'seen'],
+          [['delivered', 'failed'], 'delivered'],
+          [['failed', 'seen'], 'failed'],
+          // An operator has sent it again.
+          [['failed', 'seen', 'delivered'], 'delivered'],
+          [['failed', 'delivered', 'seen'], 'seen'],
+        ])('a tick takes no later one back: %j is %s', async (states, expected) => {
+          await say('m1');
+          for (const state of states) {
+            const owner = await mark(state);
+            // Nobody is told a state that the line does not have.
+            expect(owner).toBe((await stateOf(1)) === state ? VISITOR : undefined);
+          }
+          expect(await stateOf(1)).toBe(expected);
+        });
+
+        test.each<[MarkedState[], JournalLine['state']]>([
+          [['delivered', 'seen'], 'seen'],
+          [['seen', 'delivered', 'failed'], 'seen'],
+          [['failed', 'delivered', 'seen'], 'seen'],
+          [['delivered', 'delivered'], 'delivered'],
+        ])('nor does one of several at once: %j is %s', async (states, expected) => {
+          await say('m1');
+          // The first is under way while the others gather, where many share a commit.
+          await Promise.all([mark('failed', 'm2'), ...states.map((state) => mark(state))]);
+          expect(await stateOf(1)).toBe(expected);
         });
 
         test('a page ends at its limit of bytes, after at least one line', async () => {
@@ -606,6 +647,10 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           expect(await store.chat.markMessage(SHOP, GUEST, 'g1', 'delivered')).toBe(KNOWN);
           expect(await store.chat.linesAfter(SHOP, KNOWN, 1, 1)).toMatchObject([
             { id: 'g1', state: 'delivered' },
+          ]);
+          expect(await store.chat.markMessage(SHOP, GUEST, 'g1', 'seen')).toBe(KNOWN);
+          expect(await store.chat.linesAfter(SHOP, KNOWN, 1, 1)).toMatchObject([
+            { id: 'g1', state: 'seen' },
           ]);
         });
 

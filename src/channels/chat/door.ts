@@ -6,7 +6,7 @@ import { everyInStep } from '../../runtime/clock.ts';
 import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { StoredReply } from '../../spool/chat-store.ts';
+import type { MarkedState, StoredReply } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import {
   type Admission,
@@ -71,7 +71,7 @@ export interface SettledMessage {
   readonly visitorId: VisitorId;
   /** The client's message id. */
   readonly messageId: string;
-  readonly state: 'delivered' | 'failed';
+  readonly state: MarkedState;
 }
 
 const MAX_SOCKETS = 20_000;
@@ -202,11 +202,15 @@ export class ChatServer {
     });
   }
 
-  /** Stores the final state of a visitor's message and sends it to every open tab. */
+  /**
+   * Stores what became of a visitor's message and sends it to every open tab, unless it comes too
+   * late: a message that a person has seen was delivered.
+   */
   async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
     const { store, signals } = this.#parts;
     // The message belongs to another visitor if its author has been merged with them.
-    const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
+    const owner = await store.markMessage(shopId, visitorId, messageId, state);
+    if (owner === undefined) return;
     signals.publish({ shopId, visitorId: owner, what: 'tick', messageId, state });
   }
 

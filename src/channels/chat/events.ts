@@ -108,9 +108,14 @@ export interface UpdateEvent {
   readonly format: MessageEvent['format'];
 }
 
+/**
+ * What has become of the visitor's message. A state never goes back: `accepted`, `failed`,
+ * `delivered`, `seen`, of which an earlier one may arrive late. A later version may have further ones.
+ */
 export interface StatusEvent {
   readonly id: string;
-  readonly state: 'accepted' | 'delivered' | 'failed';
+  /** `seen`: a person has the conversation before them. */
+  readonly state: 'accepted' | 'delivered' | 'failed' | 'seen';
 }
 
 /** The page that a visitor writes on; the widget sends it only to shops that ask for it. */

@@ -1,12 +1,14 @@
 import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import { type LineRow, toLine } from '../chat-rows.ts';
-import type {
-  JournalLine,
-  NewChatEntry,
-  PlatformReply,
-  StoredReply,
-  VisitorMessage,
-  WatchedConversation,
+import {
+  type JournalLine,
+  type MarkedState,
+  type NewChatEntry,
+  type PlatformReply,
+  STATES_BEFORE,
+  type StoredReply,
+  type VisitorMessage,
+  type WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import { Batches } from './batches.ts';
@@ -42,7 +44,7 @@ interface Mark {
   readonly shop: ShopId;
   readonly visitor: VisitorId;
   readonly message_id: string;
-  readonly state: 'delivered' | 'failed';
+  readonly state: MarkedState;
 }
 
 /**
@@ -121,7 +123,7 @@ export class ChatJournal {
     shopId: ShopId,
     visitorId: VisitorId,
     messageId: string,
-    state: 'delivered' | 'failed',
+    state: MarkedState,
   ): Promise<VisitorId | undefined> {
     return this.#marks.add({ shop: shopId, visitor: visitorId, message_id: messageId, state });
   }
@@ -129,7 +131,11 @@ export class ChatJournal {
   async #mark(marks: readonly Mark[]): Promise<(VisitorId | undefined)[]> {
     const rows = await this.#database.query<{ number: number; owner: VisitorId }>(
       `SELECT * FROM ${MARK_MESSAGES.name}($1)`,
-      [jsonOf(marks.map((mark, number) => ({ number, ...mark })))],
+      [
+        jsonOf(
+          marks.map((mark, number) => ({ number, ...mark, after: STATES_BEFORE[mark.state] })),
+        ),
+      ],
     );
     const owners = new Map(rows.map(({ number, owner }) => [number, owner]));
     return marks.map((_, number) => owners.get(number));

@@ -173,10 +173,16 @@ export const STORE_REPLIES = sqlFunction(
    END $$`,
 );
 
+/** The newest line of a mark's message. */
+const NEWEST_LINE = `(
+           SELECT seq, state FROM journal WHERE journal.visitor = owner.no AND sender = 'visitor'
+             AND message_id = item.message_id ORDER BY seq DESC LIMIT 1)`;
+
 /**
- * Marks the newest line of each message, and returns the visitors that have the lines now. It locks no
- * visitor, so it does not wait for messages. A line that was moved while it waited is found in another
- * statement.
+ * Marks the newest line of each message whose state the mark may follow (`after`), and returns the visitors
+ * that have the lines now, without those whose lines have kept another state. It locks no visitor, so it does
+ * not wait for messages. A line that was moved while it waited is found in another statement, as is one with
+ * several marks in this batch, which follow each other in the order of their states.
  */
 export const MARK_MESSAGES = sqlFunction(
   'mark_messages',
@@ -185,25 +191,27 @@ export const MARK_MESSAGES = sqlFunction(
    #variable_conflict use_column
    DECLARE marked int;
    BEGIN
-     FOR attempt IN 1..2 LOOP
+     FOR attempt IN 1..4 LOOP
        WITH line AS (
-         SELECT DISTINCT ON (owner.no, newest.seq) owner.no, newest.seq, item.state
+         SELECT DISTINCT ON (owner.no, newest.seq) owner.no, newest.seq, item.state, item.after
          FROM json_to_recordset(items) AS item (
-           number int, shop uuid, visitor text, message_id text, state text)
+           number int, shop uuid, visitor text, message_id text, state text, after text[])
          CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner
-         CROSS JOIN LATERAL (
-           SELECT seq FROM journal WHERE journal.visitor = owner.no AND sender = 'visitor'
-             AND message_id = item.message_id ORDER BY seq DESC LIMIT 1) AS newest
-         ORDER BY owner.no, newest.seq, item.number DESC
+         CROSS JOIN LATERAL ${NEWEST_LINE} AS newest
+         WHERE newest.state = ANY (item.after)
+         ORDER BY owner.no, newest.seq, item.number
        )
        UPDATE journal SET state = line.state FROM line
-         WHERE journal.visitor = line.no AND journal.seq = line.seq;
+         WHERE journal.visitor = line.no AND journal.seq = line.seq AND journal.state = ANY (line.after);
        GET DIAGNOSTICS marked = ROW_COUNT;
-       EXIT WHEN marked = json_array_length(items);
+       EXIT WHEN marked = json_array_length(items) OR attempt > 1 AND marked = 0;
      END LOOP;
      RETURN QUERY SELECT item.number, owner.id
-       FROM json_to_recordset(items) AS item (number int, shop uuid, visitor text)
-       CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner;
+       FROM json_to_recordset(items) AS item (
+         number int, shop uuid, visitor text, message_id text, state text)
+       CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner
+       LEFT JOIN LATERAL ${NEWEST_LINE} AS newest ON true
+       WHERE newest.state IS NULL OR newest.state = item.state;
    END $$`,
 );
 

@@ -29,7 +29,7 @@ const hint = z.discriminatedUnion('what', [
   z.object({ ...visitor, what: z.literal('revised'), rev: z.number() }),
   z.object({
     ...{ ...visitor, what: z.literal('tick'), messageId: z.string() },
-    state: z.enum(['delivered', 'failed']),
+    state: z.enum(['failed', 'delivered', 'seen']),
   }),
   z.object({ ...visitor, what: z.literal('identified') }),
 ]);

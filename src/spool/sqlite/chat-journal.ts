@@ -7,17 +7,19 @@ import {
   type UploadRow,
   type VisitorRow,
 } from '../chat-rows.ts';
-import type {
-  ChatAttachment,
-  ChatFormat,
-  ChatStore,
-  JournalLine,
-  NewChatEntry,
-  PlatformReply,
-  StoredReply,
-  UploadRecord,
-  VisitorMessage,
-  WatchedConversation,
+import {
+  type ChatAttachment,
+  type ChatFormat,
+  type ChatStore,
+  type JournalLine,
+  type MarkedState,
+  type NewChatEntry,
+  type PlatformReply,
+  STATES_BEFORE,
+  type StoredReply,
+  type UploadRecord,
+  type VisitorMessage,
+  type WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import type { Db } from './database.ts';
@@ -154,12 +156,14 @@ export class ChatJournal {
     shopId: ShopId,
     visitorId: VisitorId,
     messageId: string,
-    state: 'delivered' | 'failed',
+    state: MarkedState,
   ): VisitorId | undefined {
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
     if (visitor === undefined) return undefined;
     const line = this.#sql.lineOfVisitor.get(visitor.no, messageId);
-    if (line !== undefined) this.#sql.mark.run(state, line.line);
+    if (line === undefined || line.state === state) return visitor.id;
+    if (!STATES_BEFORE[state].includes(line.state)) return undefined;
+    this.#sql.mark.run(state, line.line);
     return visitor.id;
   }
 
@@ -292,8 +296,11 @@ function prepare(db: Db) {
       `SELECT id FROM visitors WHERE shop = ? AND joined = ? AND reserved = 0 ORDER BY no DESC`,
     ),
     // Newest first, because the line was usually written a moment ago.
-    lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'seq' | 'at'> & { line: number }>(
-      `SELECT line, seq, at FROM journal
+    lineOfVisitor: db.prepare<
+      [number, string],
+      Pick<LineRow, 'seq' | 'at' | 'state'> & { line: number }
+    >(
+      `SELECT line, seq, at, state FROM journal
        WHERE visitor = ? AND sender = 'visitor' AND message_id = ? ORDER BY seq DESC LIMIT 1`,
     ),
     replyOf: db.prepare<[number, string], KnownReply>(

@@ -109,10 +109,10 @@ export interface Line {
   readonly rev?: number;
   /**
    * `queued`: waits for the connection or for earlier messages; `sending`: not acknowledged yet;
-   * `accepted`: stored by the gateway; `delivered`: at the platform; `failed`: see `error`. A reply
-   * is always `delivered`.
+   * `accepted`: stored by the gateway; `delivered`: at the platform; `seen`: by a person there;
+   * `failed`: see `error`. A reply is always `delivered`.
    */
-  readonly state: 'queued' | 'sending' | 'accepted' | 'delivered' | 'failed';
+  readonly state: 'queued' | 'sending' | 'accepted' | 'delivered' | 'seen' | 'failed';
   /** Why the gateway refused the message; absent when the platform did not accept it. */
   readonly error?: ErrorWord;
   /** When a refused message is sent again automatically; milliseconds since the epoch. */

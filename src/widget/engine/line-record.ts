@@ -10,7 +10,7 @@ import type { OutboxItem } from './outbox.ts';
 type State = StatusEvent['state'];
 
 /** A line's state only moves up: an outdated `accepted` may arrive after `delivered`. */
-const RANK: Readonly<Record<State, number>> = { accepted: 0, failed: 1, delivered: 2 };
+const RANK: Readonly<Record<State, number>> = { accepted: 0, failed: 1, delivered: 2, seen: 3 };
 /** A larger gap is not filled: the lines before it are dropped, and fetched again by paging. */
 const MAX_GAP = 200;
 
@@ -53,10 +53,14 @@ export class LineRecord {
     return { before, limit: before - this.top - 1 };
   }
 
-  /** The page of history with all of the visitor's lines whose final state is unknown. */
+  /**
+   * The page of history with all of the visitor's lines that may have another state by now: those
+   * that were not at the platform, and one without an answer, which may have been seen.
+   */
   get unsettled(): { readonly before: number; readonly limit: number } | undefined {
     const open = this.#lines.filter(
-      ({ from, state }) => from === 'visitor' && state === 'accepted',
+      ({ from, state, seq }) =>
+        from === 'visitor' && (state === 'accepted' || (state === 'delivered' && seq === this.top)),
     );
     const [first, last] = [open[0]?.seq, open.at(-1)?.seq];
     if (first === undefined || last === undefined) return undefined;

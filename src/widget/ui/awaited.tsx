@@ -15,7 +15,7 @@ export function Awaited() {
   const last = chat.lines.value.at(-1);
   const isWaiting =
     last?.from === 'visitor' &&
-    (last.state === 'accepted' || last.state === 'delivered') &&
+    ['accepted', 'delivered', 'seen'].includes(last.state) &&
     chat.connection.value.state === 'online';
   return isWaiting ? <Shown key={last.id} line={last} /> : null;
 }

@@ -15,6 +15,7 @@ const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
   sending: 'clock',
   accepted: 'tick',
   delivered: 'ticks',
+  seen: 'ticks',
   failed: 'alert',
 };
 
@@ -67,9 +68,13 @@ export function LineRow(props: {
 }
 
 function LineFooter({ line }: { readonly line: Line }) {
-  const { texts, formats } = useUi();
+  const { chat, texts, formats } = useUi();
   const { state, at, from, retryAt } = line;
   const waits = state === 'queued';
+  // A reply says more than that the line before it was seen.
+  const isTold = waits
+    ? retryAt === undefined
+    : state === 'seen' && chat.lines.value.at(-1) === line;
   return (
     <p class="meta">
       {waits && retryAt !== undefined ? (
@@ -79,7 +84,7 @@ function LineFooter({ line }: { readonly line: Line }) {
       )}
       {from === 'visitor' && (
         <>
-          <span class={waits && retryAt === undefined ? 'state' : 'sr'}>{texts[state]}</span>
+          <span class={isTold ? 'state' : 'sr'}>{texts[state]}</span>
           <Icon name={STATE_ICONS[state]} />
         </>
       )}

@@ -153,6 +153,21 @@ test('a tick reaches the tab at the gateway that did not deliver the message', a
   expect(tab.statuses).toEqual([{ id: messageId, state: 'delivered' }]);
 });
 
+test('so does what a person has seen, and a tick that comes late takes it back nowhere', async () => {
+  const [one, two] = await startTwo();
+  const tab = await two.chat.connect();
+  const messageId = randomUUID();
+  await tab.send('hello', { id: messageId });
+  const message = { shopId: SHOP, visitorId: visitorOf(tab), messageId };
+  await one.chat.server.messageSettled({ ...message, state: 'seen' });
+  await two.chat.server.messageSettled({ ...message, state: 'delivered' });
+  await waitFor('the state', () => tab.statuses.length > 0);
+  expect(tab.statuses).toEqual([{ id: messageId, state: 'seen' }]);
+  const later = await again(one, tab);
+  await waitFor('the state again', () => later.statuses.length > 0);
+  expect(later.statuses).toEqual(tab.statuses);
+});
+
 test('a client that comes back at another gateway misses nothing', async () => {
   const [one, two] = await startTwo();
   const tab = await one.chat.connect();

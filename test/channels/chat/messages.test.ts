@@ -138,6 +138,27 @@ describe('tabs of one visitor', () => {
     ]);
     expect(later.statuses).toEqual(expect.arrayContaining(client.statuses));
   });
+
+  test('hear that a message was seen, and not of its delivery afterwards', async () => {
+    const chat = await start();
+    const client = await chat.connect();
+    const id = randomUUID();
+    await client.send('text', { id });
+    const visitorId = asVisitorId(client.session.visitorId);
+    const marked = { shopId: SHOP, visitorId, messageId: id };
+    await chat.server.messageSettled({ ...marked, state: 'seen' });
+    await chat.server.messageSettled({ ...marked, state: 'delivered' });
+    await chat.server.messageSettled({ ...marked, state: 'failed' });
+    const auth = { key: 'demo', token: client.session.token };
+    const later = await chat.connect({ auth });
+    // A client that has the line already gets its state with the history.
+    const back = await chat.connect({ auth: { ...auth, lastSeq: 1 } });
+    await back.history({ limit: 1 });
+    for (const tab of [client, later, back]) {
+      await waitFor('the state', () => tab.statuses.length > 0);
+      expect(tab.statuses).toEqual([{ id, state: 'seen' }]);
+    }
+  });
 });
 
 describe('a client that returns', () => {

@@ -37,6 +37,23 @@ test('a line is queued, sent, accepted and delivered, and never shown twice', as
   expect(tab.shown.slice(1).every((texts) => texts.length === 1)).toBe(true);
 });
 
+test('what a person has seen while the tab had no connection is known when it has one again', async () => {
+  const gateway = await start();
+  const relay = await relayTo(gateway);
+  const tab = new Browser(relay.url).page();
+  say(tab, 'hello');
+  await shows(tab, ['hello']);
+  const messageId = tab.chat.lines.value[0]?.id ?? '';
+  const message = { shopId: SHOP, visitorId: visitorOf(tab), messageId };
+  await gateway.server.messageSettled({ ...message, state: 'delivered' });
+  await waitFor('the tick', () => tab.chat.lines.value[0]?.state === 'delivered');
+  relay.cut();
+  await waitFor('the end of the connection', () => tab.chat.connection.value.state === 'offline');
+  await gateway.server.messageSettled({ ...message, state: 'seen' });
+  relay.restore(gateway.url);
+  await waitFor('the state', () => tab.chat.lines.value[0]?.state === 'seen');
+});
+
 test('what is empty or too long is not sent', async () => {
   const gateway = await start();
   const { chat } = await new Browser(gateway.url).open();

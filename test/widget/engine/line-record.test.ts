@@ -116,6 +116,8 @@ describe('the state of a line', () => {
     // An operator has sent it again.
     [['failed', 'delivered'], 'delivered'],
     [['delivered', 'failed'], 'delivered'],
+    [['delivered', 'seen'], 'seen'],
+    [['seen', 'delivered'], 'seen'],
     [[], 'accepted'],
   ] as const)('is, after %j, %s: before the line comes and after it', (states, expected) => {
     const line = aLine(1, { from: 'visitor', id: 'own' });
@@ -126,6 +128,24 @@ describe('the state of a line', () => {
       for (const state of states.slice(early)) record.mark({ id: 'own', state });
       expect(record.lines[0]?.state).toBe(expected);
     }
+  });
+
+  test('is asked for again, unless it is final or a reply says more', () => {
+    const record = new LineRecord();
+    const own = (seq: number) => record.add(aLine(seq, { from: 'visitor', id: `own-${seq}` }));
+    own(1);
+    own(2);
+    expect(record.unsettled).toEqual({ before: 3, limit: 2 });
+    record.mark({ id: 'own-1', state: 'delivered' });
+    expect(record.unsettled).toEqual({ before: 3, limit: 1 });
+    record.mark({ id: 'own-2', state: 'delivered' });
+    expect(record.unsettled).toEqual({ before: 3, limit: 1 });
+    record.mark({ id: 'own-2', state: 'seen' });
+    expect(record.unsettled).toBeUndefined();
+    own(3);
+    record.mark({ id: 'own-3', state: 'delivered' });
+    record.add(aLine(4));
+    expect(record.unsettled).toBeUndefined();
   });
 
   test('of a reply is always delivered, whatever its id', () => {

@@ -26,6 +26,7 @@ export type { OtherChannel, ReplyFate };
  * - `assign`: `{version, to}`: a name of `assignable`, or null
  * - `complete`, `reopen`, `hand-back`: `{version}`
  * - `presence`: `{writing}`, every few seconds while the page is open; answered with 204
+ * - `seen`: `{message}`, once the customer's newest message is on the screen; answered with 204
  *
  * `POST /api/platform/desk/:shop/files?name=` stores a file, whose bytes are the body, and answers with
  * a `DeskFile`; `GET /api/platform/desk/:shop/files/:id` is its download.

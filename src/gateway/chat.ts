@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
-import { chatMeta, visitorOf } from '../channels/chat/stored.ts';
-import { ChatServer } from '../channels/chat/door.ts';
+import { chatMeta, originOf } from '../channels/chat/stored.ts';
+import { ChatServer, type SettledMessage } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
 import { ReplyTimes } from '../channels/chat/reply-times.ts';
@@ -13,6 +13,7 @@ import type { Current } from '../runtime/current.ts';
 import type { Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/store.ts';
 import { asVisitorId } from '../domain/ids.ts';
+import type { SeenNotice } from '../local-platform/desk/desk.ts';
 import type { ReplyNotice } from '../local-platform/outbound/reply-sender.ts';
 import type { LiveConfig } from './live-config.ts';
 import { clientIpOf, replaceableRoute } from './public-http.ts';
@@ -43,6 +44,8 @@ export interface RunningChat extends Pick<ChatServer, 'attach' | 'leave' | 'stop
   readonly onSettled: OnSettled;
   /** Brings a reply of the local platform to its visitor at once. */
   replied(reply: ReplyNotice): void;
+  /** Shows a visitor that a person at the local platform's desk has their message before them. */
+  seen(message: SeenNotice): void;
   stopReplies(): Promise<void>;
 }
 
@@ -102,14 +105,21 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
   const widget = live.derive('widget', ['shops'], (next) =>
     createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER, replyTimes, logger }),
   );
+  const shopIdOf = (shop: string) =>
+    live.value.shops.find((each) => each.shopId.toLowerCase() === shop)?.shopId;
   return {
     attach: (server) => chat.attach(server),
     routers: [chat.router, replaceableRoute(widget)],
     onSettled: (entry, state) => reportToVisitor(chat, entry, state, logger),
     replied: ({ channel, shop, answers = '' }) => {
-      const visitorId = channel === 'web_chat' ? visitorOf(answers) : undefined;
-      const shopId = live.value.shops.find((each) => each.shopId.toLowerCase() === shop)?.shopId;
-      if (visitorId !== undefined && shopId !== undefined) poller.replied(shopId, visitorId);
+      const origin = channel === 'web_chat' ? originOf(answers) : undefined;
+      const shopId = shopIdOf(shop);
+      if (origin !== undefined && shopId !== undefined) poller.replied(shopId, origin.visitorId);
+    },
+    seen: ({ shop, remoteId }) => {
+      const [origin, shopId] = [originOf(remoteId), shopIdOf(shop)];
+      if (origin === undefined || shopId === undefined) return;
+      mark(chat, { shopId, ...origin, state: 'seen' }, logger);
     },
     leave: (overMs) => chat.leave(overMs),
     stop: () => chat.stop(),
@@ -127,7 +137,13 @@ function reportToVisitor(
   if (settled !== 'delivered' && settled !== 'dead') return;
   const { visitorId, messageId } = chatMeta(entry);
   const state = settled === 'delivered' ? 'delivered' : 'failed';
+  const { shopId } = entry;
+  mark(chat, { shopId, visitorId: asVisitorId(visitorId), messageId, state }, logger);
+}
+
+/** Without waiting: a tick that fails holds up nobody. */
+function mark(chat: ChatServer, message: SettledMessage, logger: Logger): void {
   chat
-    .messageSettled({ shopId: entry.shopId, visitorId: asVisitorId(visitorId), messageId, state })
+    .messageSettled(message)
     .catch((error: unknown) => logger.warn('chat.tick_failed', errorFields(error)));
 }

@@ -31,12 +31,13 @@ interface LocalParts {
   readonly logger: Logger;
   readonly onTicketChanged?: LocalPlatformOptions['onTicketChanged'];
   readonly onReply?: LocalPlatformOptions['onReply'];
+  readonly onSeen?: LocalPlatformOptions['onSeen'];
 }
 
 /** Starts the embedded platform if a shop uses it. It listens on loopback only. */
 export async function startLocalPlatform(
   config: CompleteConfig,
-  { store, logger, onTicketChanged, onReply }: LocalParts,
+  { store, logger, onTicketChanged, onReply, onSeen }: LocalParts,
 ): Promise<RunningLocal | undefined> {
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
@@ -57,6 +58,7 @@ export async function startLocalPlatform(
     ...localAgent(config),
     ...deskTexts(config),
     ...(onTicketChanged && { onTicketChanged }),
+    ...(onSeen && { onSeen }),
     publicUrl,
     replies: { ...localReplies(config, senders), findTextRoute: textRoutes(store) },
     onReply: (reply) => {

@@ -22,6 +22,8 @@ export interface PlatformsParts {
   readonly onTicketChanged?: (ticket: ChangedTicket) => void;
   /** Called once a reply of the local platform has been sent. */
   readonly onReply?: LocalPlatformOptions['onReply'];
+  /** Called when a person at its desk has a chat visitor's message before them. */
+  readonly onSeen?: LocalPlatformOptions['onSeen'];
 }
 
 /** A shop and the client of its platform. */

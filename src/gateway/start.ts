@@ -87,6 +87,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     ...{ ...base, store },
     onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
     onReply: (reply) => opened.chat?.replied(reply),
+    onSeen: (message) => opened.chat?.seen(message),
   });
   const desk = deskAccess(live, platforms);
   const backlog = new Backlog();

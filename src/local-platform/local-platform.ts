@@ -27,7 +27,7 @@ import {
 import { PART_MAX_CHARS, SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
 import { type TextSender, ProviderSms } from './outbound/provider-sms.ts';
-import { Desk } from './desk/desk.ts';
+import { Desk, type SeenNotice } from './desk/desk.ts';
 import { Outbox } from './desk/outbox.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { type KnowledgeSource, KnowledgeFolder, NO_KNOWLEDGE } from './agent/knowledge-folder.ts';
@@ -54,6 +54,8 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly replies?: RepliesOptions;
   /** Called once a reply has been sent. */
   readonly onReply?: (reply: ReplyNotice) => void;
+  /** Called when a person at the desk has a chat visitor's message before them. */
+  readonly onSeen?: (message: SeenNotice) => void;
   /** Called after each change of a ticket: a message, its delivery, what a person did. */
   readonly onTicketChanged?: (ticket: ChangedTicket) => void;
   /** Milliseconds since the epoch. */
@@ -151,7 +153,7 @@ function assemble(
     onReplyStored(conversationId);
     desk.changed(conversationId);
   });
-  const { textsDir, onTicketChanged } = options;
+  const { textsDir, onTicketChanged, onSeen } = options;
   const desk = new Desk({
     ...{ store, media, now, agentListens },
     findTextRoute: options.replies?.findTextRoute,
@@ -161,6 +163,7 @@ function assemble(
     texts: textsDir === undefined ? undefined : new KnowledgeFolder(textsDir, logger),
     onReply: onReplyStored,
     onChanged: onTicketChanged,
+    onSeen,
     onHandedBack: (conversationId) => runner.notify(conversationId),
   });
   const outbox = new Outbox({

@@ -46,10 +46,16 @@ export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
 /** The prefix of the `remote_id` of every message from this channel. */
 export const REMOTE_ID_PREFIX = 'chat:';
 
-/** The visitor in a message's `remote_id`; undefined if it is not from this channel. */
-export function visitorOf(remoteId: string): VisitorId | undefined {
-  const [, id] = /^chat:([^:]+):/.exec(remoteId) ?? [];
-  return id === undefined ? undefined : asVisitorId(id);
+/**
+ * The visitor in a message's `remote_id`, and the client's message id; undefined if it is not from
+ * this channel.
+ */
+export function originOf(
+  remoteId: string,
+): { readonly visitorId: VisitorId; readonly messageId: string } | undefined {
+  const [, visitorId, messageId] = /^chat:([^:]+):(.+)$/.exec(remoteId) ?? [];
+  if (visitorId === undefined || messageId === undefined) return undefined;
+  return { visitorId: asVisitorId(visitorId), messageId };
 }
 
 /** A visitor's message as the door received it. */

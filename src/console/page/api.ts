@@ -148,6 +148,8 @@ export const api = {
     post<DeskTicketView>(`${deskTicket(shop, id)}/${change}`, body),
   present: (shop: string, id: string, writing: boolean) =>
     post(`${deskTicket(shop, id)}/presence`, { writing }),
+  seen: (shop: string, id: string, message: string) =>
+    post(`${deskTicket(shop, id)}/seen`, { message }),
   outbox: (signal?: AbortSignal) => ask<OutboxList>('/platform/desk/outbox', { signal }),
   changeReply: (shop: string, id: string, action: string, body: object) =>
     post(`/platform/desk/${at(shop)}/replies/${at(id)}/${action}`, body),

@@ -18,6 +18,7 @@ export interface DeskPort {
   queue(shopId: string, limit: number): WaitingTicket[];
   has(shopId: string, id: string): boolean;
   ticket(shopId: string, id: string, before?: string): DeskTicket;
+  seen(shopId: string, id: string, messageId: string): void;
   isOptedOut(shopId: string, id: string): Promise<boolean>;
   reply(seen: TicketAsSeen, message: NewDeskMessage): Promise<void>;
   note(seen: TicketAsSeen, message: NewDeskMessage): Promise<void>;

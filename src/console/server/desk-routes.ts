@@ -44,6 +44,9 @@ export const deskAssignSchema = z.strictObject({
 });
 export const deskChangeSchema = z.strictObject({ version });
 export const deskPresenceSchema = z.strictObject({ writing: z.boolean() });
+export const deskSeenSchema = z.strictObject({
+  message: id.describe("The customer's newest message on the screen."),
+});
 export const deskUploadSchema = z.strictObject({ name: z.string().min(1).max(255) });
 
 interface DeskRouteParts {
@@ -142,6 +145,14 @@ export function deskRoutes(parts: DeskRouteParts): Router {
     if (!port.has(shopId, ticketId)) throw new Refusal('not_found', 'Ticket not found');
     const present = presence.note(ticketId, callerOf(res).operator, writing);
     parts.stream.publish({ event: 'presence', data: { id: ticketId, present } });
+    res.status(204).end();
+  });
+
+  // Reading the ticket does not count, because programs read it too.
+  router.post('/platform/desk/:shop/tickets/:id/seen', json, async (req, res) => {
+    const { message } = checked(deskSeenSchema, req.body);
+    const { port, shopId } = placeOf(req, desk);
+    await orRefusal(() => port.seen(shopId, idOf(req), message));
     res.status(204).end();
   });
 

@@ -56,8 +56,17 @@ export interface DeskParts {
   readonly onChanged: ((ticket: ChangedTicket) => void) | undefined;
   /** Called once a reply is stored and can be sent. */
   readonly onReply: (conversationId: string) => void;
+  /** Called when a person has a chat visitor's message before them. */
+  readonly onSeen: ((message: SeenNotice) => void) | undefined;
   /** Called once the agent has a message to answer again. */
   readonly onHandedBack: (conversationId: string) => void;
+}
+
+/** A message of a chat visitor that a person has before them. */
+export interface SeenNotice {
+  readonly shop: string;
+  /** The sender's own name for it. */
+  readonly remoteId: string;
 }
 
 /** A change in progress, within a write. */
@@ -156,7 +165,7 @@ export class Desk {
   ticket(shopId: string, id: string, before?: string): DeskTicket {
     const { store } = this.#parts;
     const { ticket, conversation } = this.#found(shopId.toLowerCase(), id);
-    const seq = before === undefined ? FIRST : this.#seqOf(ticket, before);
+    const seq = before === undefined ? FIRST : this.#messageOf(ticket, before).seq;
     const { messages, hasEarlier } = store.desk.messagesBefore(conversation.id, seq, MESSAGES_MAX);
     const last = store.messages.lastOfCustomer(conversation.id);
     const replyTo = last && senderOf(store, conversation, last);
@@ -177,6 +186,19 @@ export class Desk {
       hasEarlier,
       steps: store.desk.lastSteps(ticket.id, STEPS_MAX).map((row) => shownStep(store, row)),
     };
+  }
+
+  /**
+   * A person has the conversation before them, up to this message of the customer. Only the visitor
+   * of a chat is told.
+   * @throws {DeskRefused} there is no such ticket, or no such message of its customer
+   */
+  seen(shopId: string, id: string, messageId: string): void {
+    const { ticket, conversation } = this.#found(shopId.toLowerCase(), id);
+    const { shop, role, remote_id: remoteId } = this.#messageOf(ticket, messageId);
+    if (role !== 'customer') throw new DeskRefused('not_found', 'Message not found');
+    if (conversation.type !== 'web_chat' || remoteId === null) return;
+    this.#parts.onSeen?.({ shop, remoteId });
   }
 
   /** Whether nothing may be sent to the number of a ticket until it texts START. @throws {DeskRefused} */
@@ -341,9 +363,9 @@ export class Desk {
     return { ticket, conversation };
   }
 
-  #seqOf({ shop, conversation_id: id }: TicketRow, messageId: string): number {
+  #messageOf({ shop, conversation_id: id }: TicketRow, messageId: string): MessageRow {
     const row = this.#parts.store.messages.byId(shop, messageId.toLowerCase());
-    if (row?.conversation_id === id) return row.seq;
+    if (row?.conversation_id === id) return row;
     throw new DeskRefused('not_found', 'Message not found');
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
@@ -178,6 +179,43 @@ describeConsole('People at the desk', (test) => {
     // Nobody but the team reads it, and the agent is silent.
     expect(visitor.texts.join('\n')).not.toContain('boots');
     expect(visitor.texts.filter((text) => text.includes('41'))).toEqual(['Do you have 41?']);
+  });
+
+  test('are seen by a visitor of the chat to have read, once they look at the page', async (visit) => {
+    const { page, gateway } = await visit({ gateway: PEOPLE });
+    const visitor = await ChatClient.connect({ url: gateway.httpUrl, auth: { key: CHAT_KEY } });
+    ends(() => visitor.close());
+    const hasSeen = (id: string) =>
+      visitor.statuses.some((status) => status.id === id && status.state === 'seen');
+    const said: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/seen')) said.push(request.postData() ?? '');
+    });
+    const [first, second] = [randomUUID(), randomUUID()];
+    await visitor.send('I want to talk to a human', { id: first });
+    // Nobody has opened it in the queue.
+    await page.getByRole('link', { name: /^Platform 1 waiting for a person/ }).click();
+    await page.locator('.queue .wide-cell a').waitFor();
+    expect(said).toEqual([]);
+    await page.locator('.queue .wide-cell a').click();
+    await waitFor('the first', () => hasSeen(first), 50);
+
+    const look = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', {value: ${isHidden}, configurable: true});
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await look(true);
+    await visitor.send('Are you there?', { id: second });
+    await turn(page, 'Are you there?').waitFor();
+    // What a page does once it has drawn, it has done by then.
+    await page.evaluate(`new Promise((done) => requestAnimationFrame(() =>
+      requestAnimationFrame(() => setTimeout(done))))`);
+    expect(said).toHaveLength(1);
+    await look(false);
+    await waitFor('the second', () => hasSeen(second), 50);
+    // Another change of the ticket is no other message.
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    await page.getByText('You took it').waitFor();
+    expect(said).toHaveLength(2);
   });
 
   test('answer a text through the account that received it', async (visit) => {

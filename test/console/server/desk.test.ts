@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import Database from 'better-sqlite3';
 import type {
   CannedTexts,
   DeskFile,
+  DeskMessage,
   DeskQueue,
   DeskSummary,
   DeskTicketView,
@@ -9,7 +13,8 @@ import type {
   Present,
   Problem,
 } from '../../../src/console/contract.ts';
-import { ACME, INBOX, shopNamed } from '../../support/gateway-config.ts';
+import { ACME, ACME_SHOP, CHAT_KEY, INBOX, shopNamed } from '../../support/gateway-config.ts';
+import { ChatClient } from '../../support/chat-client.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
 import { ends } from '../../support/ends.ts';
 import { type RunningGateway } from '../../support/running-gateway.ts';
@@ -20,6 +25,7 @@ import { auditOf, consoleScene } from './console-scene.ts';
 import { EventStream } from './event-stream.ts';
 
 const DORA = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
+const NOBODYS = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c99';
 const BEN = { name: 'ben', password: 'of-the-other-one', role: 'desk' };
 
 /** A gateway with the local platform, two people at its desk, and a question for a person. */
@@ -174,6 +180,10 @@ describe('the desk', () => {
     ['reply', { version: '0.0.New', text: 'x'.repeat(100_001) }, 400, 'text is not valid'],
     ['assign', { version: '0.0.New', to: 'nobody' }, 400, 'There is no such person'],
     ['presence', { writing: 'yes' }, 400, 'writing is not valid'],
+    ['seen', {}, 400, 'message is not valid'],
+    ['seen', { message: 'the last one' }, 400, 'message is not valid'],
+    ['seen', { message: NOBODYS, more: 1 }, 400, 'The request is not valid'],
+    ['seen', { message: NOBODYS }, 404, 'Message not found'],
   ])('refuses a wrong %s: %j', async (name, body, status, words) => {
     const { dora, path } = await deskScene();
     const answer = await dora.post(`${path}/${name}`, body);
@@ -231,16 +241,99 @@ describe('the desk', () => {
   });
 });
 
+describe('what a person has read', () => {
+  /** Two shops, and a visitor of the first one's chat who has asked for a person. */
+  async function chatScene() {
+    const shops = [ACME_SHOP, shopNamed('other', 1)];
+    const scene = await consoleScene({ admin: { operators: [DORA] }, shops });
+    const { dataDir, gateway, operator } = scene;
+    // Every write of a line's state.
+    const db = new Database(join(dataDir, 'spool.db'));
+    ends(() => db.close());
+    db.exec(`CREATE TABLE state_writes (state TEXT);
+      CREATE TRIGGER marked AFTER UPDATE ON journal
+      BEGIN INSERT INTO state_writes VALUES (new.state); END`);
+    const marks = () => db.prepare('SELECT state FROM state_writes').pluck().all();
+    const dora = consoleClient(gateway.adminUrl);
+    await dora.signIn(DORA.password, DORA.name);
+    const connect = async (token?: string) => {
+      const auth = { key: CHAT_KEY, ...(token !== undefined && { token }) };
+      const client = await ChatClient.connect({ url: gateway.httpUrl, auth });
+      ends(() => client.close());
+      return client;
+    };
+    const visitor = await connect();
+    const id = randomUUID();
+    await visitor.send('I want to talk to a human', { id });
+    const ticket = await waitFor(
+      'the ticket',
+      async () => (await queueOf(operator)).tickets[0],
+      50,
+    );
+    await waitFor('the tick', () => visitor.statuses.some(({ state }) => state === 'delivered'));
+    const pathIn = (shop: string) => `/api/platform/desk/${shop}/tickets/${ticket.id}`;
+    const path = pathIn('acme');
+    const { messages } = await read(operator, path);
+    const idOf = (who: DeskMessage['from']) => messages.find(({ from }) => from === who)?.id;
+    return { ...scene, dora, visitor, connect, id, path, pathIn, idOf, marks };
+  }
+
+  test('the visitor of a chat is told, once, on every tab and the next time too', async () => {
+    const { operator, dora, visitor, connect, id, path, idOf, marks } = await chatScene();
+    const message = idOf('customer');
+    for (const person of [dora, operator, dora]) {
+      expect((await person.post(`${path}/seen`, { message })).status).toBe(204);
+    }
+    await waitFor('the state', () => visitor.statuses.some(({ state }) => state === 'seen'));
+    const later = await connect(visitor.session.token);
+    await waitFor('the state again', () => later.statuses.length > 0);
+    expect(later.statuses).toEqual([{ id, state: 'seen' }]);
+    expect(marks()).toEqual(['delivered', 'seen']);
+    // It is no step of the ticket, and nobody's change is refused for it.
+    expect(await read(dora, path)).toMatchObject({ steps: [] });
+  });
+
+  test('is not what somebody fetches, may not say, or names in another shop', async () => {
+    const { operator, dora, stranger, visitor, connect, id, ...scene } = await chatScene();
+    const { path, pathIn, idOf, marks } = scene;
+    const message = idOf('customer');
+    const says = async (client: ConsoleClient, at: string, body: object, headers = {}) =>
+      (await client.ask(`${at}/seen`, { method: 'POST', body, headers })).status;
+    const wanted = { name: 'ci', scope: 'read', lifetimeMs: null };
+    const { secret } = (await operator.post('/api/tokens', wanted)).body as MadeApiToken;
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await stranger.ask(path, { headers })).status).toBe(200);
+    expect((await stranger.ask(`${path}/seen`, { headers })).status).toBe(404);
+    expect(await says(stranger, path, { message }, headers)).toBe(403);
+    expect(await says(stranger, path, { message })).toBe(401);
+    expect((await dora.get(path)).status).toBe(200);
+    expect(await says(dora, path, { message }, { 'x-sluice-console': undefined })).toBe(403);
+    expect(await says(dora, pathIn('other'), { message })).toBe(404);
+    expect(await says(dora, path, { message: idOf('agent') })).toBe(404);
+    const later = await connect(visitor.session.token);
+    await waitFor('the state', () => later.statuses.length > 0);
+    expect(later.statuses).toEqual([{ id, state: 'delivered' }]);
+    expect(marks()).toEqual(['delivered']);
+  });
+
+  test('of an email changes nothing', async () => {
+    const { dora, path } = await deskScene();
+    const { version, messages } = await read(dora, path);
+    const body = { message: messages[0]?.id };
+    expect((await dora.post(`${path}/seen`, body)).status).toBe(204);
+    expect(await read(dora, path)).toMatchObject({ version });
+  });
+});
+
 test('a shop with another platform is not answered here, and its tickets are still shown', async () => {
   const remote = { ...shopNamed('remote', 2), platformUrl: 'http://127.0.0.1:9' };
   const local = { ...shopNamed('acme', 1), ...ACME };
   const { operator } = await consoleScene({ shops: [local, remote] });
-  const id = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c99';
-  const refused = await operator.get(`/api/platform/desk/remote/tickets/${id}`);
+  const refused = await operator.get(`/api/platform/desk/remote/tickets/${NOBODYS}`);
   expect(refused.status).toBe(404);
   expect(problemOf(refused).message).toBe(
     'The shop has another platform: answer its tickets there',
   );
-  expect((await operator.get(`/api/platform/desk/nobody/tickets/${id}`)).status).toBe(404);
+  expect((await operator.get(`/api/platform/desk/nobody/tickets/${NOBODYS}`)).status).toBe(404);
   expect((await operator.get('/api/platform/desk/queue')).body).toEqual({ tickets: [] });
 });

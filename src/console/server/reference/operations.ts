@@ -16,6 +16,7 @@ import {
   deskMessageSchema,
   deskPresenceSchema,
   deskQueueSchema,
+  deskSeenSchema,
   deskTextsSchema,
   deskTicketSchema,
   deskUploadSchema,
@@ -242,6 +243,7 @@ const PLATFORM: readonly AdminOperation[] = PLATFORM_RESOURCES.flatMap(([noun, f
 
 const TICKET = '/api/platform/desk/{shop}/tickets/{id}';
 const VERSION = '12.340.WaitingUser';
+const MESSAGE = '0d9ee0a6-1c0e-4d07-9b0c-7f7d6ad6e1a5';
 const changed: Pick<AdminOperation, 'success' | 'errors'> = {
   ...json(desk.deskTicket, 'The ticket after the change.'),
   errors: [400, 404, 409],
@@ -284,6 +286,13 @@ const DESK: readonly AdminOperation[] = [
   people.post('noteDeskPresence', `${TICKET}/presence`, 'Say that a ticket is open', {
     description: 'Shown to others for 12 s, by the event `presence` of the stream.',
     body: { schema: deskPresenceSchema, example: { writing: true } },
+    ...nothing,
+    errors: [400, 404],
+  }),
+  people.post('noteDeskSeen', `${TICKET}/seen`, 'Say that a person has read a message', {
+    description:
+      'Shown to the visitor of a chat, as "Seen" below their message. In other channels it has no effect. Reading a ticket does not count.',
+    body: { schema: deskSeenSchema, example: { message: MESSAGE } },
     ...nothing,
     errors: [400, 404],
   }),

@@ -70,6 +70,7 @@ function Ticket({ ticket: newest, reload, onChanged }: LoadedProps) {
     },
   });
   const { others, typed } = usePresence(newest, me);
+  useSeen(newest);
   const field = useRef<HTMLTextAreaElement>(null);
   const write = (isNote: boolean) => {
     update({ isNote });
@@ -334,6 +335,24 @@ function usePresence({ shop, id, present }: DeskTicketView, me: string) {
       if (isNew) say();
     },
   };
+}
+
+/** Says once which message of a chat visitor is on the screen: their widget shows it as seen. */
+function useSeen({ shop, id, channel, messages }: DeskTicketView): void {
+  const said = useRef('');
+  useEffect(() => {
+    const newest = messages.findLast(({ from }) => from === 'customer')?.id;
+    if (channel !== 'web_chat' || newest === undefined) return;
+    const say = () => {
+      if (document.hidden || said.current === newest) return;
+      said.current = newest;
+      // The next change of the ticket is another chance.
+      api.seen(shop, id, newest).catch(() => (said.current = ''));
+    };
+    say();
+    document.addEventListener('visibilitychange', say);
+    return () => document.removeEventListener('visibilitychange', say);
+  }, [messages]);
 }
 
 /** The messages before those of the ticket, which are loaded on request. */

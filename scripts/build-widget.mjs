@@ -4,6 +4,7 @@
 // folder is replaced at the end, so that a running gateway never serves a half-finished build.
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   chmodSync,
   cpSync,
   mkdirSync,
@@ -153,6 +154,9 @@ async function buildInto(folder) {
     licences,
   });
   const main = readdirSync(folder).find((name) => name.endsWith('.js') && !before.has(name));
+  const unicode = readFileSync(join(WORDS, '../unicode-license.txt'), 'utf8');
+  const notice = `\n## Unicode CLDR, for the words that emoji are found by\n\n${unicode}`;
+  appendFileSync(join(folder, licences), notice);
   for (const file of readdirSync(TEXTS)) {
     const language = file.replace('.json', '');
     const first = [main, rich, join('texts', file)];

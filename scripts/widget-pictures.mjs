@@ -25,6 +25,7 @@ const tomorrow = () =>
 const DOCUMENTED = [
   ...['closed', 'greeting', 'unread', 'empty-agent', 'pre-chat', 'conversation', 'people', 'rich'],
   ...['pictures', 'viewer', 'uploading', 'queued', 'failed', 'away', 'ending', 'load-failed'],
+  ...['seen', 'emoji', 'menu', 'rated'],
 ];
 
 /** name → {scene, open, attributes, config, viewport, zoom, act} */
@@ -94,6 +95,18 @@ const PICTURES = {
       await page.locator('.log').evaluate((log) => log.scrollTo(0, log.scrollHeight));
     },
   },
+  seen: { scene: 'seen', config: AGENT },
+  rated: {
+    scene: 'conversation',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'More' }).click();
+      await page.getByRole('menuitem', { name: 'End conversation' }).click();
+      await page.getByRole('radio', { name: 'Very good', exact: true }).check();
+      await page.locator('.ask .primary').click();
+      await page.getByText('Thank you for your rating.').waitFor();
+      await page.locator('.log').evaluate((log) => log.scrollTo(0, log.scrollHeight));
+    },
+  },
   ending: {
     scene: 'conversation',
     act: async (page) => {
@@ -105,7 +118,11 @@ const PICTURES = {
   },
   emoji: {
     scene: 'conversation',
-    act: (page) => page.getByRole('button', { name: 'Emoji' }).click(),
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Emoji' }).click();
+      await page.getByRole('searchbox', { name: 'Find an emoji' }).fill('happy');
+      await page.getByRole('button', { name: 'grinning face', exact: true }).waitFor();
+    },
   },
   drop: { scene: 'conversation', act: dragOver },
   yellow: { scene: 'conversation', attributes: { color: '#ffd400' } },
@@ -120,6 +137,11 @@ const PICTURES = {
   phone: { scene: 'conversation', viewport: PHONE },
   'phone-rich': { scene: 'rich', viewport: PHONE },
   'phone-pre-chat': { viewport: PHONE, attributes: { 'pre-chat': 'required' } },
+  'phone-emoji': {
+    scene: 'conversation',
+    viewport: { width: 320, height: 568 },
+    act: (page) => page.getByRole('button', { name: 'Emoji' }).click(),
+  },
   'phone-small': { scene: 'uploading', viewport: { width: 320, height: 568 } },
   arabic: { scene: 'arabic', attributes: { lang: 'ar' } },
   'arabic-phone': { scene: 'arabic', viewport: PHONE, attributes: { lang: 'ar' } },

@@ -16,6 +16,8 @@ export function Awaited() {
   const isWaiting =
     last?.from === 'visitor' &&
     ['accepted', 'delivered', 'seen'].includes(last.state) &&
+    // The conversation goes on.
+    !chat.breaks.value.includes(last.seq ?? 0) &&
     chat.connection.value.state === 'online';
   return isWaiting ? <Shown key={last.id} line={last} /> : null;
 }

@@ -25,7 +25,8 @@ export function Thumbnail(props: {
     const draw = async (): Promise<void> => {
       const picture = await createImageBitmap(blob);
       if (canvas.current && !isGone) {
-        onShown?.(paint(canvas.current, picture, { width, height, fit }));
+        const shown = paint(canvas.current, picture, { width, height, fit });
+        onShown?.(shown);
       }
       picture.close();
     };

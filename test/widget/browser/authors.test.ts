@@ -28,12 +28,12 @@ describeInBrowser(
       await head.getByRole('heading', { name: 'Mia', exact: true }).waitFor();
       await head.getByText('AI assistant').waitFor();
       // Fetched from the gateway and drawn: the page allows no pictures of other origins.
-      await head.locator('.avatar canvas').waitFor();
+      await chat.drawn(head.locator('.avatar'));
       changeMessages(setting, 'You said: A person, please', { user_id: TOM });
       await chat.send('Hello');
       const first = chat.line('You said: Hello');
       await first.getByText('Mia · AI assistant').waitFor();
-      await first.locator('.avatar canvas').waitFor();
+      await chat.drawn(first.locator('.avatar'));
 
       await chat.send('A person, please');
       const second = chat.line('You said: A person');

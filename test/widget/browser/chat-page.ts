@@ -124,6 +124,19 @@ export class ChatPage {
       .waitFor();
   }
 
+  /** Waits until a picture is drawn there. */
+  async drawn(place: Locator): Promise<void> {
+    const canvas = place.locator('canvas').first();
+    await canvas.waitFor();
+    await this.until('a picture', () =>
+      canvas.evaluate((drawing) => {
+        const { width, height } = drawing as HTMLCanvasElement;
+        const brush = (drawing as HTMLCanvasElement).getContext('2d');
+        return (brush?.getImageData(width / 2, height / 2, 1, 1).data[3] ?? 0) > 0;
+      }),
+    );
+  }
+
   /** Chooses from the panel's menu. */
   async choose(item: string): Promise<void> {
     await this.button('More').click();

@@ -38,6 +38,7 @@ describeInBrowser('files', (test) => {
     const files = [picture('receipt.png'), note('notes.txt')];
     await choose(chat, files);
     for (const { name } of files) await chat.uploaded(name);
+    await chat.drawn(chat.host.locator('.tray'));
     await chat.send(`${QUIET}chosen`);
     await chat.reaches('chosen', 'delivered');
     expectFiles(setting, `${QUIET}chosen`, files);
@@ -148,7 +149,7 @@ describeInBrowser('files', (test) => {
     await chat.reaches('look', 'delivered');
     await chat.page.reload();
     await chat.open();
-    await chat.line('look').locator('img, canvas').first().waitFor();
+    await chat.drawn(chat.line('look'));
   });
 });
 

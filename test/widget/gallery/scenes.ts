@@ -109,6 +109,14 @@ export async function sceneOf(name: string): Promise<Scene> {
           visitor('Yes please 🙏', 2),
         ],
       };
+    case 'seen':
+      return {
+        lines: [
+          visitor('Can I speak to a person?', 4),
+          agent('Of course. A colleague will be with you in a moment.', 3),
+          visitor('Thank you. The switch of my lamp is broken.', 2, { state: 'seen' }),
+        ],
+      };
     case 'wide':
       return {
         lines: [

@@ -162,10 +162,15 @@ function createPictures(gatewayUrl: string): Ui['pictureOf'] {
   };
 }
 
-/** Loads the parsers with the first line: they are there before the reply to it is. */
-function loadParsers({ chat, parsers }: Ui, { rich }: Parts): void {
+/**
+ * Loads the parsers with the first line: they are there before the reply to it is. After the first
+ * reply, what draws files is loaded too: a page may be open for longer than the gateway has the file.
+ */
+function loadParsers({ chat, parsers }: Ui, { rich, files }: Parts): void {
   effect(() => {
-    if (chat.lines.value.length === 0 || parsers.peek()) return;
+    const lines = chat.lines.value;
+    if (lines.some(({ from }) => from === 'agent')) files().catch(() => undefined);
+    if (lines.length === 0 || parsers.peek()) return;
     // Without them, replies are plain text; the next line tries again.
     rich().then(
       (part) => (parsers.value = part.parsers),

@@ -32,8 +32,14 @@ interface Modules {
   readonly viewer: typeof Viewer;
 }
 
-/** Loads each once; after a failure, the next call tries again. */
-export type Parts = { readonly [Name in keyof Modules]: () => Promise<Modules[Name]> };
+/** Loads a part once; after a failure, the next call tries again. */
+interface Loader<Module> {
+  (): Promise<Module>;
+  /** Once it is there. */
+  loaded?: Module;
+}
+
+export type Parts = { readonly [Name in keyof Modules]: Loader<Modules[Name]> };
 
 /** Their names beside the main part's; the build fills it in. */
 declare const PART_FILES: Readonly<Record<keyof Modules, string>>;
@@ -50,18 +56,18 @@ interface AnyPart {
 
 /** @param root gets the style sheets of the loaded parts */
 export function createParts(root: ShadowRoot): Parts {
-  const loader = (file: string) => {
+  const loader = (file: string): Loader<AnyPart> => {
     const load = importOnce<AnyPart>(new URL(file, import.meta.url).href);
-    let prepared: AnyPart | undefined;
-    return async () => {
+    const prepared: Loader<AnyPart> = async () => {
       const part = await load();
-      if (part !== prepared) {
-        prepared = part;
+      if (!prepared.loaded) {
+        prepared.loaded = part;
         part.lend?.(LENT);
         if (part.css) adoptStyleSheet(root, part.css);
       }
       return part;
     };
+    return prepared;
   };
   const entries = Object.entries(PART_FILES).map(([name, file]) => [name, loader(file)]);
   return Object.fromEntries(entries) as Parts;
@@ -73,16 +79,20 @@ export function Part<Name extends keyof Modules>(props: {
   readonly draw: (part: Modules[Name]) => ComponentChild;
 }) {
   const { texts, parts } = useUi();
-  const [part, setPart] = useState<Modules[Name]>();
+  const loader = (parts as Parts)[props.of];
+  // Drawn at once when it is there, so that what is above and below does not move.
+  const [part, setPart] = useState(loader.loaded);
   const [isLost, setLost] = useState(false);
   const load = (): void => {
     setLost(false);
-    (parts as Parts)[props.of]().then(
+    loader().then(
       (loaded) => setPart(() => loaded),
       () => setLost(true),
     );
   };
-  useEffect(load, []);
+  useEffect(() => {
+    if (!part) load();
+  }, []);
   if (part) return <>{props.draw(part)}</>;
   if (!isLost) return <p class="loading">{texts.loading}</p>;
   return (

@@ -28,16 +28,16 @@ const PARTS = {
   away: 'ui/away/away.tsx',
   chime: 'ui/chime/chime.ts',
   emoji: 'ui/emoji/emoji.tsx',
-  ending: 'ui/ending/ending.tsx',
   files: 'ui/files/part.ts',
-  menu: 'ui/menu/menu.tsx',
+  menu: 'ui/menu/part.ts',
   preChat: 'ui/pre-chat/pre-chat.tsx',
+  preview: 'ui/preview/preview.tsx',
   rich: 'ui/rich/rich.ts',
   viewer: 'ui/viewer/viewer.ts',
 };
 /** The parts have from the main part what both need once. */
 const LENT = {
-  find: /^(?:preact\/(?:hooks|jsx-runtime)|\.\.\/(?:icon\.tsx|thumbnail\.tsx|ui\.ts))$/,
+  find: /^(?:preact\/(?:hooks|jsx-runtime)|\.\.\/(?:avatar\.tsx|icon\.tsx|thumbnail\.tsx|ui\.ts))$/,
   replacement: join(SOURCE, 'ui/part/lent.ts'),
 };
 const WORDS = join(SOURCE, 'ui/emoji/words');

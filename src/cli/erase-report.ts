@@ -152,12 +152,14 @@ function inWords(counts: ShopCounts): string {
 
 function platformCounts({ platform }: EraseFound): Record<string, number> | undefined {
   if (platform === undefined) return undefined;
-  const { contacts, messages, conversations, events, media, emails, texts } = platform;
+  const { contacts, messages, conversations, events, leftAddresses, media, emails, texts } =
+    platform;
   return {
     contacts: contacts.length,
     messages: messages.length,
     conversations: conversations.length,
     events: events.length,
+    'addresses left in the chat': leftAddresses.length,
     files: media.length,
     'emails in the outbox': emails.length,
     'texts in sms.log': texts.length,

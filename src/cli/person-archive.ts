@@ -38,6 +38,7 @@ platform/       The built-in support desk.
   conversations.json  Their conversations, with tickets.
   messages.json       Their messages, the answers, and notes of the staff about them.
   events.json         The contacts' timelines.
+  left-addresses.json Addresses that were left in the chat for replies by email.
   texts.json          Text messages that were sent to them.
   emails/             Emails that were sent to them.
   files/              Files of the messages; the folder is the file's id in messages.json.

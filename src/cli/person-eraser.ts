@@ -196,8 +196,11 @@ export const isNothingOf = ({
   contacts,
   messages,
   events,
+  leftAddresses,
   media,
   emails,
   texts,
 }: PlatformPlan): boolean =>
-  [contacts, messages, events, media, emails, texts].every((part) => part.length === 0);
+  [contacts, messages, events, leftAddresses, media, emails, texts].every(
+    (part) => part.length === 0,
+  );

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
-import { chatMeta, originOf } from '../channels/chat/stored.ts';
+import { chatMeta, originOf, remoteIdPrefix } from '../channels/chat/stored.ts';
 import { ChatServer, type SettledMessage } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
@@ -30,7 +30,7 @@ export interface ChatParts {
   readonly intake: Intake;
   readonly live: LiveConfig;
   readonly clients: Current<readonly ShopClient[]>;
-  readonly platforms: Pick<Platforms, 'fates' | 'replyFiles'>;
+  readonly platforms: Pick<Platforms, 'fates' | 'replyFiles' | 'leftAddresses'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -77,6 +77,10 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
             .catch((error: unknown) => logger.warn('chat.report_failed', errorFields(error)));
         },
         filesOf: (shopId, id) => parts.platforms.replyFiles()?.of(shopId, id) ?? [],
+        addressLeft: async (shopId, visitorId, left) =>
+          parts.platforms
+            .leftAddresses()
+            ?.ask({ shopId, remotePrefix: remoteIdPrefix(visitorId), ...left }),
       },
     },
   );

@@ -35,7 +35,7 @@ export async function openHttp(
   intake: Intake,
   chat: RunningChat | undefined,
   readiness: Readiness,
-  { fates, replyFiles }: Pick<Platforms, 'fates' | 'replyFiles'>,
+  { fates, replyFiles, leftAddresses }: Pick<Platforms, 'fates' | 'replyFiles' | 'leftAddresses'>,
 ): Promise<PublicDoor | undefined> {
   const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
@@ -62,11 +62,8 @@ export async function openHttp(
     replaceableRoute(sms),
     replaceableRoute(email),
     ...(chat?.routers ?? []),
-    (request, response, next) => {
-      const files = replyFiles();
-      if (files === undefined) next();
-      else files.handler(request, response, next);
-    },
+    startedRoute(() => replyFiles()?.handler),
+    startedRoute(() => leftAddresses()?.page),
     replaceableRoute(demo),
   ];
   const app = createPublicApp({ routers, readiness, logger });
@@ -77,6 +74,15 @@ export async function openHttp(
   if (chat !== undefined) stack.pushDoor('chat', () => chat.stop());
   return { address: { host, port: bound }, endKeepAlive: () => listener.endKeepAlive() };
 }
+
+/** A route of the embedded platform, which a reload may start. */
+const startedRoute =
+  (started: () => RequestHandler | undefined): RequestHandler =>
+  (request, response, next) => {
+    const handler = started();
+    if (handler === undefined) next();
+    else handler(request, response, next);
+  };
 
 /**
  * Lets clients find another gateway before the doors close. Load balancers have half of the time to notice that

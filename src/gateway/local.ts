@@ -14,14 +14,15 @@ import { apiOf } from '../channels/sms/providers/registry.ts';
 import { TextNotSent } from '../channels/sms/providers/text-not-sent.ts';
 import { SendFailed } from '../local-platform/outbound/outbound.ts';
 import type { TextSender } from '../local-platform/outbound/provider-sms.ts';
+import { clientIpOf } from './public-http.ts';
 import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
 
 export interface RunningLocal {
   readonly platform: LocalPlatform;
   /**
-   * Applies the current shops: their keys, whether the agent answers, and their senders, and the
-   * public URL.
+   * Applies the current shops: their keys, whether the agent answers, and their senders; the public
+   * URL and the trusted proxies.
    */
   serve(config: CompleteConfig): void;
 }
@@ -44,6 +45,7 @@ export async function startLocalPlatform(
   const senders = textSenders(config);
   let { publicUrl: current } = config.http;
   const publicUrl = () => current;
+  let clientIp = clientIpOf(config.http.trustProxy);
   // Imported here, because a gateway whose shops all have another platform does not need it.
   const { createLocalPlatform } = await import('../local-platform/local-platform.ts');
   const platform = createLocalPlatform({
@@ -60,6 +62,7 @@ export async function startLocalPlatform(
     ...(onTicketChanged && { onTicketChanged }),
     ...(onSeen && { onSeen }),
     publicUrl,
+    clientIp: (request) => clientIp(request),
     replies: { ...localReplies(config, senders), findTextRoute: textRoutes(store) },
     onReply: (reply) => {
       const { channel, conversationId, messageId, outboxPath } = reply;
@@ -76,6 +79,7 @@ export async function startLocalPlatform(
     serve: (next) => {
       platform.serve(localShops(next), withoutAgent(next));
       current = next.http.publicUrl;
+      clientIp = clientIpOf(next.http.trustProxy);
       senders.clear();
       for (const [shop, sender] of textSenders(next)) senders.set(shop, sender);
     },
@@ -85,7 +89,10 @@ export async function startLocalPlatform(
 function localShops(config: CompleteConfig) {
   return config.shops
     .filter((shop) => platformUrlOf(config, shop) === LOCAL)
-    .map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() }));
+    .map(({ shopId, name, apiKey, email }) => {
+      const address = email?.addresses.find((each) => !each.startsWith('*@'));
+      return { shopId, name, apiKey: apiKey.reveal(), ...(address && { emailAddress: address }) };
+    });
 }
 
 /** The texts of the sample shop, which are part of the program. Only that shop's customers get them. */

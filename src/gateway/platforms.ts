@@ -48,6 +48,8 @@ export interface Platforms {
   readonly outbox: () => LocalPlatform['outbox'] | undefined;
   /** The files of its replies. */
   readonly replyFiles: () => LocalPlatform['replyFiles'] | undefined;
+  /** The addresses that chat visitors have left, and their page. */
+  readonly leftAddresses: () => LocalPlatform['leftAddresses'] | undefined;
   /** Takes reports of what became of its replies. */
   readonly fates: () => LocalPlatform['fates'] | undefined;
 }
@@ -85,6 +87,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
       'shops',
       'platform',
       'http.publicUrl',
+      'http.trustProxy',
       'delivery.requestTimeout',
       'delivery.mediaTimeout',
     ],
@@ -110,6 +113,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
     desk: () => running.value?.platform.desk,
     outbox: () => running.value?.platform.outbox,
     replyFiles: () => running.value?.platform.replyFiles,
+    leftAddresses: () => running.value?.platform.leftAddresses,
     fates: () => running.value?.platform.fates,
   };
 }

@@ -8,6 +8,8 @@ export interface Shop {
   readonly shopId: string;
   readonly apiKey: string;
   readonly name: string;
+  /** An address that customers write to. Default: those that they have written to. */
+  readonly emailAddress?: string;
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -82,11 +82,14 @@ export class PlatformEraser {
   }
 }
 
-function outboxPerson(person: ErasedPerson, { messages }: PlatformTraces): OutboxPerson {
+function outboxPerson(
+  person: ErasedPerson,
+  { messages, leftAddresses }: PlatformTraces,
+): OutboxPerson {
   return {
     is: person.is,
     isNamedIn: person.isNamedIn,
-    replies: new Set(messages.map(({ id }) => id)),
+    replies: new Set([...messages.map(({ id }) => id), ...leftAddresses]),
   };
 }
 
@@ -97,7 +100,7 @@ const ADDRESSEES = /^(?:to|cc):([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
 interface OutboxPerson {
   readonly isNamedIn: (text: string) => boolean;
   readonly is: (addressOrNumber: string) => boolean;
-  /** Ids of replies to them. */
+  /** Ids of replies and confirmation mails to them. */
   readonly replies: ReadonlySet<string>;
 }
 

@@ -4,6 +4,7 @@ import type { PlatformPlan } from './erase.ts';
 import { type Db, statements } from './store/database.ts';
 import { fateTable } from './store/fate-table.ts';
 import type { EventRow } from './store/event-table.ts';
+import type { LeftAddressRow, ReplyMailRow } from './store/left-address-table.ts';
 import {
   type ContactRow,
   type ConversationRow,
@@ -35,6 +36,7 @@ export function* contentsOf(db: Db, dir: string, plan: PlatformPlan): Generator<
   yield { name: 'conversations', records: conversations(sql, plan, contacts) };
   yield { name: 'messages', records: messages(db, sql, plan, files) };
   yield { name: 'events', records: plan.events.flatMap((id) => sql.event(id) ?? []) };
+  yield { name: 'left-addresses', records: leftAddresses(sql, plan) };
   yield { name: 'texts', records: texts(join(dir, 'outbox', 'sms.log'), plan.texts) };
   // Collected while the messages were read.
   for (const [id, row] of files) {
@@ -100,6 +102,24 @@ function* messages(
   }
 }
 
+/** The addresses for replies by email, each with the replies that were or are to be mailed to it. */
+function* leftAddresses(sql: ReturnType<typeof queries>, plan: PlatformPlan): Generator<object> {
+  const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+  for (const id of plan.leftAddresses) {
+    const row = sql.leftAddress(id);
+    if (row === undefined) continue;
+    yield {
+      ...{ id, email: row.email, language: row.language },
+      ...{ asked_at: time(row.asked_at), confirmed_at: time(row.confirmed_at) },
+      ...{ replaced_at: time(row.replaced_at), stopped_at: time(row.stopped_at) },
+      mails: sql.replyMails(id).map((mail) => ({
+        ...{ message_id: mail.message_id, mail_id: mail.mail_id },
+        mailed_at: time(mail.mailed_at),
+      })),
+    };
+  }
+}
+
 async function* texts(path: string, lines: PlatformPlan['texts']): AsyncGenerator {
   if (lines.length === 0) return;
   const file = await open(path, 'r');
@@ -141,6 +161,10 @@ function queries(db: Db) {
     attachments: rows<[string], MediaRow>(
       `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
        WHERE a.message_id = ? ORDER BY a.position`,
+    ),
+    leftAddress: row<[string], LeftAddressRow>(`SELECT * FROM left_addresses WHERE id = ?`),
+    replyMails: rows<[string], ReplyMailRow>(
+      `SELECT * FROM reply_mails WHERE address_id = ? ORDER BY sent_at`,
     ),
     file: row<[string], MediaRow>(`SELECT * FROM media WHERE id = ?`),
     event: row<[string], EventRow>(

@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import type { RequestHandler } from 'express';
 import type { ChangedTicket } from '../domain/desk.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RelayOptions } from '../runtime/relay-transport.ts';
+import { clientAddress } from '../runtime/ip-addresses.ts';
 import { AgentRunner } from './agent/agent-runner.ts';
 import type { Agent } from './agent/agent.ts';
 import { type AppOptions, createApp, createPlatformListener } from './app.ts';
@@ -9,7 +12,7 @@ import type { RouteContext } from './routes/resource.ts';
 import { ServedShops, type Shop } from './authenticate.ts';
 import { LIMITS } from './open-points.ts';
 import { FolderLock } from './store/database.ts';
-import type { MessageRow } from './store/rows.ts';
+import type { Channel, MessageRow } from './store/rows.ts';
 import { Inspection, Store } from './store/store.ts';
 import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
@@ -27,6 +30,9 @@ import {
 import { PART_MAX_CHARS, SmsLog } from './outbound/sms.ts';
 import type { FindTextRoute } from './outbound/text-route.ts';
 import { type TextSender, ProviderSms } from './outbound/provider-sms.ts';
+import { createAddressPage } from './reply-mails/address-page.ts';
+import { LeftAddresses, MAIL_AFTER_MS } from './reply-mails/left-addresses.ts';
+import { ReplyMailer } from './reply-mails/reply-mailer.ts';
 import { Desk, type SeenNotice } from './desk/desk.ts';
 import { Outbox } from './desk/outbox.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
@@ -48,8 +54,13 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly agentGiveUpAfterMs?: number;
   /** The folder of the texts that people look up for their replies. Default: none. */
   readonly textsDir?: string;
-  /** The origin of the gateway's HTTP port, for the files of replies. Default: the platform's own. */
+  /**
+   * The origin of the gateway's HTTP port, for the files of replies and the links in mails. Default:
+   * the platform's own.
+   */
   readonly publicUrl?: () => string;
+  /** The address of a client of that port. Default: the connection's. */
+  readonly clientIp?: (request: IncomingMessage) => string;
   /** How replies are sent. By default they are written to files in the outbox. */
   readonly replies?: RepliesOptions;
   /** Called once a reply has been sent. */
@@ -71,6 +82,8 @@ export interface LocalPlatform {
   readonly desk: Desk;
   /** The files of replies, under the gateway's public URL. */
   readonly replyFiles: Pick<ReplyFiles, 'of' | 'handler'>;
+  /** The addresses that chat visitors have left, and the page on which they are confirmed. */
+  readonly leftAddresses: Pick<LeftAddresses, 'ask'> & { readonly page: RequestHandler };
   /** The replies that have not arrived. */
   readonly outbox: Outbox;
   /** Takes reports of what became of replies. */
@@ -125,10 +138,13 @@ function assemble(
 ): LocalPlatform {
   const { dir, logger } = options;
   const now = options.clock ?? Date.now;
-  const addShops = () => {
+  const addShops = (shops: readonly Shop[]) => {
     for (const shop of served.names.keys()) store.shops.add(shop);
+    for (const { shopId, emailAddress: own } of shops) {
+      if (own !== undefined) store.conversations.addAgentContact(shopId.toLowerCase(), own);
+    }
   };
-  addShops();
+  addShops(options.shops);
   let url = '';
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
@@ -136,7 +152,27 @@ function assemble(
   const agentListens = (shop: string) => agentOf(shop) !== undefined;
   const onReported = (reply: MessageRow) => desk.changed(reply.conversation_id);
   const fates = new ReplyFates({ store, now, onChanged: onReported });
+  const outbound = outboundByChannel(join(dir, 'outbox'), options.replies ?? {});
+  const schedule = options.replies?.schedule ?? RETRY_SCHEDULE;
+  const leftAddresses = new LeftAddresses({
+    ...{ store, logger, now, secret: store.shops.secret('left-addresses') },
+    isServed: (shop) => served.names.has(shop),
+    waitMs: options.replies?.mailAfterMs ?? MAIL_AFTER_MS,
+    onDue: () => replyMailer.wake(),
+  });
+  const replyMailer = new ReplyMailer({
+    ...{ store, logger, now, schedule, addresses: leftAddresses, shopNames: served.names },
+    outbound: outbound.email,
+    publicUrl: () => options.publicUrl?.() ?? url,
+    onMail: (conversationId) => {
+      onReplyStored(conversationId);
+      desk.changed(conversationId);
+    },
+  });
   const replySender = createReplySender(options, served, store, now, {
+    ...{ outbound, schedule },
+    recipientIn: (conversationId) => replyMailer.recipientIn(conversationId),
+    onSentInChat: (reply) => leftAddresses.noteSent(reply),
     pathOf: (id) => media.path(id),
     linksOf: (reply) => replyFiles.of(reply.shop, reply.id),
     fates,
@@ -195,6 +231,7 @@ function assemble(
     const port = await listener.listen(options.host, options.port);
     url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
     await replySender.start();
+    replyMailer.wake();
     runner.start();
     logger.info('platform.listening', { url });
   };
@@ -203,6 +240,7 @@ function assemble(
     stopped ??= listener
       .stop(STOP_GRACE_MS)
       .then(() => runner.stop())
+      .then(() => replyMailer.stop())
       .then(() => replySender.stop())
       .finally(closeStore);
     return stopped;
@@ -213,6 +251,13 @@ function assemble(
     },
     inspect: new Inspection(store, media),
     ...{ desk, outbox, fates, replyFiles },
+    leftAddresses: {
+      ask: (asked) => leftAddresses.ask(asked),
+      page: createAddressPage({
+        ...{ addresses: leftAddresses, shopNames: served.names },
+        clientIp: options.clientIp ?? (({ socket }) => clientAddress(socket.remoteAddress ?? '')),
+      }),
+    },
     async start() {
       try {
         await start();
@@ -223,7 +268,7 @@ function assemble(
     },
     serve: (shops, withoutAgent) => {
       served.replace(shops, withoutAgent);
-      addShops();
+      addShops(shops);
       desk.served(served.names.keys());
     },
     stop,
@@ -250,19 +295,20 @@ function createRunner(
 }
 
 function createReplySender(
-  { dir, logger, replies = {}, onReply }: LocalPlatformOptions,
+  { logger, replies = {}, onReply }: LocalPlatformOptions,
   served: ServedShops,
   store: Store,
   now: () => number,
-  own: Pick<ReplySenderOptions, 'pathOf' | 'linksOf' | 'fates' | 'onChanged'>,
+  own: Omit<
+    ReplySenderOptions,
+    'store' | 'shopNames' | 'logger' | 'now' | 'findTextRoute' | 'onReply'
+  >,
 ): ReplySender {
   return new ReplySender({
     store,
-    outbound: outboundByChannel(join(dir, 'outbox'), replies),
     shopNames: served.names,
     logger,
     now,
-    schedule: replies.schedule ?? RETRY_SCHEDULE,
     ...(replies.findTextRoute && { findTextRoute: replies.findTextRoute }),
     onReply: onReply ?? (() => undefined),
     ...own,
@@ -278,13 +324,15 @@ export interface RepliesOptions {
   /** The transport of a conversation's texts, and opt-outs. Default: reply by SMS. */
   readonly findTextRoute?: FindTextRoute;
   readonly schedule?: RetrySchedule;
+  /** How long a reply in the chat waits for the visitor before it is mailed. Default 2 minutes. */
+  readonly mailAfterMs?: number;
 }
 
 /** The sender of each channel, by the type of the conversation. */
 function outboundByChannel(
   outbox: string,
   { relay, texts }: RepliesOptions,
-): Readonly<Record<string, Outbound>> {
+): Readonly<Record<Channel, Outbound>> {
   const log = new SmsLog(outbox);
   return {
     email: relay ? new Relay(relay) : new EmailOutbox(outbox),

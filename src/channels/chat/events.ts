@@ -153,7 +153,11 @@ export interface SeenRequest {
 export interface ProfileRequest {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
+  /** With `email`: the visitor wants replies there once they have left, in this language (BCP 47). */
+  readonly notify?: { readonly language?: string | undefined } | undefined;
 }
+/** With `confirms`, an email asks whoever reads it to confirm the address of `notify`. */
+export type ProfileAck = { readonly ok: true; readonly confirms?: true } | Failure;
 
 /** Of the current conversation; one rating each. */
 export interface RateRequest {
@@ -177,7 +181,7 @@ export interface ClientToServerEvents {
   message: (message: MessageRequest, ack?: (answer: MessageAck) => void) => void;
   history: (request: HistoryRequest, ack?: (answer: HistoryAck) => void) => void;
   seen: (request: SeenRequest, ack?: (answer: PlainAck) => void) => void;
-  profile: (request: ProfileRequest, ack?: (answer: PlainAck) => void) => void;
+  profile: (request: ProfileRequest, ack?: (answer: ProfileAck) => void) => void;
   /** `busy` as long as the platform has no message of the conversation. */
   rate: (request: RateRequest, ack?: (answer: PlainAck) => void) => void;
   new_conversation: (ack?: (answer: PlainAck) => void) => void;

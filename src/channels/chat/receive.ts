@@ -63,6 +63,13 @@ export const profileRequestSchema: Schema<ProfileRequest> = z.object({
   email: z.optional(
     z.string().check(z.trim(), z.maxLength(254), z.regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/)),
   ),
+  notify: z.optional(
+    z.object({
+      language: z.optional(
+        z.string().check(z.maxLength(35), z.regex(/^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i)),
+      ),
+    }),
+  ),
 });
 
 export const rateRequestSchema: Schema<RateRequest> = z.object({

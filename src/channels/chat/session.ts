@@ -3,7 +3,7 @@ import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ShopId } from '../../domain/ids.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { ChatStore, JournalLine, VisitorRecord } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { Signals } from '../../spool/signals.ts';
@@ -21,6 +21,7 @@ import {
   type MessageAck,
   type MessageEvent,
   type PlainAck,
+  type ProfileAck,
   type ServerToClientEvents,
   type StatusEvent,
 } from './events.ts';
@@ -73,6 +74,15 @@ export interface ReplyPlatform {
   report(shopId: ShopId, ids: readonly string[], state: 'delivered' | 'read'): void;
   /** The files of a reply. */
   filesOf(shopId: ShopId, id: string): readonly AttachmentInfo[];
+  /**
+   * A visitor asks for replies at this address once they have left. Resolves once it is durable.
+   * @returns `confirms`: an email asks whoever reads it; undefined: this platform sends none
+   */
+  addressLeft(
+    shopId: ShopId,
+    visitorId: VisitorId,
+    left: { readonly email: string; readonly language: string },
+  ): Promise<'confirms' | 'invalid' | undefined>;
 }
 
 type Ack<Answer> = (answer: Answer | Failure) => void;
@@ -362,19 +372,26 @@ export class ChatSession implements Tab {
     if (ids.length > 0) replies.report(shopId, ids, 'read');
   }
 
-  async #profile(payload: unknown): Promise<PlainAck> {
+  async #profile(payload: unknown): Promise<ProfileAck> {
     const request = profileRequestSchema.safeParse(payload).data;
     if (request === undefined) return this.#refuse('invalid');
     return this.#writes.take(async () => {
-      const { visitors } = this.#parts;
+      const { visitors, replies } = this.#parts;
       const { shop, visitorId } = this.#visitor;
       const record =
         this.#visitor.record ?? (await visitors.stored(shop, visitorId, this.#network));
-      const { name, email } = request;
+      const { name, email, notify } = request;
       // The address of a verified visitor can come from the shop's own server only.
       if (email !== undefined && record.subject !== undefined) return this.#refuse('unauthorized');
+      const asked =
+        email && notify
+          ? await replies?.addressLeft(shop.shopId, visitorId, {
+              ...{ email, language: notify.language ?? 'en' },
+            })
+          : undefined;
+      if (asked === 'invalid') return this.#refuse('invalid');
       await visitors.label(record, { ...(name && { name }), ...(email && { email }) });
-      return { ok: true };
+      return { ok: true, ...(asked === 'confirms' && { confirms: true }) };
     });
   }
 

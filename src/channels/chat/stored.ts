@@ -58,6 +58,9 @@ export function originOf(
   return { visitorId: asVisitorId(visitorId), messageId };
 }
 
+/** What the `remote_id` of each message of a visitor begins with. */
+export const remoteIdPrefix = (id: VisitorId): string => `${REMOTE_ID_PREFIX}${id}:`;
+
 /** A visitor's message as the door received it. */
 export interface WrittenMessage {
   readonly id: string;

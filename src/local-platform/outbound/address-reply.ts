@@ -105,8 +105,11 @@ export function remoteIdOf(
   question: MessageRow | undefined,
 ): string | null {
   if (conversation.type !== 'email') return null;
-  return `<${id}@${domainOf(question?.agent_contact ?? conversation.agent_contact)}>`;
+  return messageIdOf(id, question?.agent_contact ?? conversation.agent_contact);
 }
+
+/** The Message-ID of an email. @param from the shop's address */
+export const messageIdOf = (id: string, from: string | null): string => `<${id}@${domainOf(from)}>`;
 
 /** The domain of the shop's address in ASCII. */
 function domainOf(address: string | null): string {
@@ -120,7 +123,7 @@ function domainOf(address: string | null): string {
  */
 export function emailRefusal(
   store: Store,
-  { shop, from, to }: OutgoingReply,
+  { shop, from, to }: Pick<OutgoingReply, 'shop' | 'from' | 'to'>,
 ): SendFailed | undefined {
   if (from === undefined || to === undefined) return unreachable('an address');
   if (!isOneAddress(from) || !isOneAddress(to)) {

@@ -12,6 +12,7 @@ import {
 import {
   type Attempt,
   diskFailure,
+  type EmailFooter,
   type Outbound,
   type OutgoingFile,
   type OutgoingReply,
@@ -20,6 +21,7 @@ import {
   unreachable,
 } from './outbound.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import { html } from '../../runtime/markup.ts';
 import { oneLine } from './address-reply.ts';
 import { withoutMarkup } from '../plain-text.ts';
 
@@ -150,9 +152,9 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
     messageId: email.messageId,
     ...(email.inReplyTo && { inReplyTo: email.inReplyTo }),
     ...(email.references.length > 0 && { references: [...email.references] }),
-    ...(reply.isByPerson !== true && { headers: AUTOMATIC }),
-    text: isMarkdown ? withoutMarkup(reply.content) : reply.content,
-    ...(isMarkdown && { html: htmlOf(reply.content) }),
+    headers: { ...(reply.isByPerson !== true && AUTOMATIC), ...reply.headers },
+    text: withFooter(isMarkdown ? withoutMarkup(reply.content) : reply.content, reply.footer),
+    ...(isMarkdown && { html: htmlOf(reply.content, reply.footer) }),
     ...(attachments.length > 0 && { attachments }),
     // The text may quote a customer: nothing in it may be read from a file or URL.
     disableFileAccess: true,
@@ -160,6 +162,10 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
   });
   return await mail.compile().build();
 }
+
+/** After the signature separator, so that mail programs leave it out of an answer (RFC 3676 §4.3). */
+const withFooter = (text: string, footer: EmailFooter | undefined): string =>
+  footer === undefined ? text : `${text}\n\n-- \n${footer.words}\n${footer.url}\n`;
 
 /** Read here, since the mail library may not read files. */
 async function attachment({ name, type, path }: OutgoingFile) {
@@ -181,7 +187,12 @@ markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 markdown.validateLink = (url) => /^(?:https?|mailto|tel):/i.test(url.trim());
 
 /** Renders an answer's Markdown (CommonMark) as the HTML part of an email. */
-export function htmlOf(text: string): string {
-  const body = markdown.render(text.slice(0, MAX_CHARS));
+export function htmlOf(text: string, footer?: EmailFooter): string {
+  const below =
+    footer &&
+    html`<p>
+      <small>${footer.words} <a href="${footer.url}">${footer.url}</a></small>
+    </p>`;
+  const body = `${markdown.render(text.slice(0, MAX_CHARS))}${below?.source ?? ''}`;
   return `<!DOCTYPE html>\n<html><body>\n${body}</body></html>\n`;
 }

@@ -25,6 +25,15 @@ export interface OutgoingReply {
   readonly needsTemplate?: boolean;
   /** Email only: the values of the reply's headers. */
   readonly email: EmailThread | undefined;
+  /** Email only: further headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Email only: below the reply. */
+  readonly footer?: EmailFooter | undefined;
+}
+
+export interface EmailFooter {
+  readonly words: string;
+  readonly url: string;
 }
 
 export interface OutgoingFile {

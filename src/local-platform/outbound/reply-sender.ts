@@ -52,6 +52,13 @@ export interface ReplySenderOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly schedule: RetrySchedule;
+  /**
+   * To whom a conversation's emails go, and what they have beside the reply, if the customer has
+   * asked for them elsewhere. @throws {SendFailed}
+   */
+  readonly recipientIn: (conversationId: string) => Partial<OutgoingReply> | undefined;
+  /** Called within the write that records that a reply in a chat was sent. */
+  readonly onSentInChat: (reply: MessageRow) => void;
   /** Called once a reply is DELIVERED. */
   readonly onReply: (reply: ReplyNotice) => void;
   /** Called once a reply is DELIVERED, FAILED or deferred. */
@@ -194,7 +201,11 @@ export class ReplySender {
   /** @throws {SendFailed} the reply must not be sent, or not yet */
   async #prepare(conversation: ConversationRow, reply: MessageRow): Promise<OutgoingReply> {
     const { store, shopNames, pathOf, linksOf, findTextRoute, now } = this.#options;
-    const out = addressReply(store, conversation, reply, shopNames.get(reply.shop) ?? '');
+    const out = {
+      ...addressReply(store, conversation, reply, shopNames.get(reply.shop) ?? ''),
+      // What answers an email goes to its sender.
+      ...(reply.in_reply_to === null && this.#options.recipientIn(conversation.id)),
+    };
     if (conversation.type === 'sms') {
       const links = linksOf(reply);
       const text = links.length === 0 ? out : { ...out, links };
@@ -293,12 +304,14 @@ export class ReplySender {
 
   /** Removes the reply from the queue and records its fate, in one write; undefined keeps it. */
   async #settle(row: OutgoingRow, report: ReplyReport | undefined): Promise<void> {
-    const { store, fates, onChanged } = this.#options;
+    const { store, fates, onChanged, onSentInChat } = this.#options;
+    const isChat = store.conversations.get(row.conversation_id)?.type === 'web_chat';
     const reply = await store.write(() => {
       store.outgoing.remove(row.message_id);
       const settled = store.messages.byId(row.shop, row.message_id);
       if (settled === undefined || report === undefined) return settled;
       fates.settle(settled, report);
+      if (report.state === 'sent' && isChat) onSentInChat(settled);
       return store.messages.byId(row.shop, row.message_id);
     });
     if (reply !== undefined) onChanged(reply);

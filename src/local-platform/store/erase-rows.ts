@@ -1,5 +1,6 @@
 import type { Db } from './database.ts';
 import type { EventRow } from './event-table.ts';
+import type { LeftAddressRow, ReplyMailRow } from './left-address-table.ts';
 import type { ContactRow, MessageRow } from './rows.ts';
 import { excerptOf } from '../plain-text.ts';
 
@@ -30,6 +31,8 @@ export interface PlatformTraces {
   readonly messages: readonly Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>[];
   readonly conversations: readonly string[];
   readonly events: readonly string[];
+  /** The ids of addresses that were left in the chat: theirs, or by them. */
+  readonly leftAddresses: readonly string[];
   readonly mentions: readonly MessageMention[];
 }
 
@@ -67,6 +70,9 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
     if (contact !== undefined) contacts.set(contact.id, contact);
     messages.set(row.id, row);
   }
+  const leftAddresses = findLeftAddresses(db, person);
+  const mails = mailsOfReplies(db);
+  const authors = new Set<string>();
   const mentions: MessageMention[] = [];
   for (const row of pages<Row>(db, 'messages', COLUMNS)) {
     if (!isOfShop(row, person)) continue;
@@ -78,10 +84,19 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
           row.in_reply_to === null
           ? isToContact
           : messages.has(row.in_reply_to);
-    if (isTheirs) messages.set(row.id, row);
+    if (row.role === 'customer' && row.contact_id !== null) authors.add(row.contact_id);
+    const mail = mails.get(row.id);
+    // A reply in the chat that was also mailed. The mail has been stored after it.
+    const isMailTheirs =
+      mail !== undefined && (leftAddresses.has(mail.address_id) || messages.has(mail.message_id));
+    if (isTheirs || isMailTheirs) messages.set(row.id, row);
     if (messages.has(row.id)) continue;
     const where = mentioned(row, person);
     if (where.length > 0) mentions.push({ id: row.id, shop: row.shop, where });
+  }
+  for (const contact of contactsOfThreads(db, leftAddresses)) {
+    // Whoever has written or has a timeline is a customer of their own.
+    if (!authors.has(contact.id)) contacts.set(contact.id, contact);
   }
   const all = [...messages.values()];
   return {
@@ -89,9 +104,46 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
     messages: all,
     conversations: [...new Set(all.map(({ conversation_id: id }) => id))],
     events: events(db, person, contacts),
+    leftAddresses: [...leftAddresses],
     // Leaves out rows that were recognized as theirs after all.
     mentions: mentions.filter(({ id }) => !messages.has(id)),
   };
+}
+
+/** The addresses that are theirs, whoever left them, and those that they have left. */
+function findLeftAddresses(db: Db, person: ErasedPerson): ReadonlySet<string> {
+  const found = new Set<string>();
+  type Left = Pick<LeftAddressRow, 'id' | 'shop' | 'email' | 'remote_prefix'>;
+  const sql = 'SELECT id, shop, email, remote_prefix FROM left_addresses';
+  for (const row of db.prepare<[], Left>(sql).all()) {
+    if (!isOfShop(row, person)) continue;
+    if (person.is(row.email) || isByVisitor(row.remote_prefix, person)) found.add(row.id);
+  }
+  return found;
+}
+
+/** Contacts that mails to these addresses may have created, and that have no timeline. */
+function contactsOfThreads(
+  db: Db,
+  leftAddresses: ReadonlySet<string>,
+): Pick<ContactRow, 'id' | 'shop'>[] {
+  const contact = db.prepare<[string], Pick<ContactRow, 'id' | 'shop'>>(
+    `SELECT c.id, c.shop FROM left_addresses a JOIN conversations v ON v.id = a.thread_id
+     JOIN contacts c ON c.id = v.contact_id
+     WHERE a.id = ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.contact_id = c.id)`,
+  );
+  return [...leftAddresses].flatMap((id) => contact.get(id) ?? []);
+}
+
+/** By the id of the mail. */
+function mailsOfReplies(db: Db): ReadonlyMap<string, ReplyMailRow> {
+  const sql = 'SELECT * FROM reply_mails WHERE mail_id IS NOT NULL';
+  return new Map(
+    db
+      .prepare<[], ReplyMailRow>(sql)
+      .all()
+      .map((row) => [row.mail_id ?? '', row]),
+  );
 }
 
 const COLUMNS =
@@ -101,8 +153,12 @@ const isOfShop = ({ shop }: { shop: string }, { shopId }: ErasedPerson): boolean
   shopId === undefined || shop === shopId.toLowerCase();
 
 function isKnown({ id, remote_id: remoteId }: Row, person: ErasedPerson): boolean {
-  if (person.messageIds.has(id)) return true;
-  const [, visitor] = /^chat:([^:]+):/.exec(remoteId ?? '') ?? [];
+  return person.messageIds.has(id) || isByVisitor(remoteId ?? '', person);
+}
+
+/** @param remoteId of a message in web chat, or its beginning with the visitor */
+function isByVisitor(remoteId: string, person: ErasedPerson): boolean {
+  const [, visitor] = /^chat:([^:]+):/.exec(remoteId) ?? [];
   return visitor !== undefined && (person.visitorIds.has(visitor) || person.is(visitor));
 }
 
@@ -199,6 +255,7 @@ export class PlatformErasure {
         this.#updateConversation(conversation, contacts);
       });
     }
+    for (const id of traces.leftAddresses) this.#transact(() => this.#deleteLeftAddress(id));
     for (const id of traces.events) this.#transact(() => this.#sql.deleteEvent.run(id));
     this.#transact(() => {
       for (const id of mediaIds) this.#sql.deleteMedia.run(id);
@@ -214,7 +271,17 @@ export class PlatformErasure {
     this.#sql.deleteOutgoing.run(id);
     this.#sql.deleteFate.run(id);
     this.#sql.deleteParts.run(id);
+    this.#sql.deleteReplyMail.run(id);
     this.#sql.deleteMessage.run(id);
+  }
+
+  /** A stopped address stays stopped: of it there is a keyed hash only. */
+  #deleteLeftAddress(id: string): void {
+    this.#sql.deleteReplyMailsTo.run(id);
+    const thread = this.#sql.threadOf.get(id)?.thread_id ?? '';
+    const email = this.#sql.threadOf.get(id)?.email ?? '';
+    this.#sql.deleteParticipant.run(thread, email.toLowerCase());
+    this.#sql.deleteLeftAddress.run(id);
   }
 
   /** Updates what others have left in a conversation, or deletes it when no message is left. */
@@ -263,6 +330,12 @@ function prepare(db: Db) {
     deleteOutgoing: db.prepare(`DELETE FROM departures WHERE message_id = ?`),
     deleteFate: db.prepare(`DELETE FROM fates WHERE message_id = ?`),
     deleteParts: db.prepare(`DELETE FROM sent_parts WHERE message_id = ?`),
+    deleteReplyMail: db.prepare(`DELETE FROM reply_mails WHERE message_id = ?`),
+    deleteReplyMailsTo: db.prepare(`DELETE FROM reply_mails WHERE address_id = ?`),
+    threadOf: db.prepare<[string], Pick<LeftAddressRow, 'thread_id' | 'email'>>(
+      `SELECT thread_id, email FROM left_addresses WHERE id = ?`,
+    ),
+    deleteLeftAddress: db.prepare(`DELETE FROM left_addresses WHERE id = ?`),
     deleteMessage: db.prepare(`DELETE FROM messages WHERE id = ?`),
     deleteMedia: db.prepare(`DELETE FROM media WHERE id = ?`),
     deleteEvent: db.prepare(`DELETE FROM events WHERE id = ?`),

@@ -302,4 +302,31 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Which messages have a file.
   `CREATE INDEX attachments_media ON attachments(media_id);`,
+  // Addresses that chat visitors have left for replies, and what is mailed to them.
+  `
+  CREATE TABLE left_addresses (
+    id TEXT PRIMARY KEY, shop TEXT NOT NULL, remote_prefix TEXT NOT NULL,
+    email TEXT NOT NULL, address_key TEXT NOT NULL, language TEXT NOT NULL,
+    asked_at INTEGER NOT NULL, confirmed_at INTEGER, replaced_at INTEGER, stopped_at INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0, next_at INTEGER, thread_id TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX left_addresses_current ON left_addresses(shop, remote_prefix)
+    WHERE replaced_at IS NULL;
+  CREATE INDEX left_addresses_visitor ON left_addresses(shop, remote_prefix, asked_at);
+  CREATE INDEX left_addresses_key ON left_addresses(shop, address_key, asked_at);
+  CREATE INDEX left_addresses_shop ON left_addresses(shop, asked_at);
+  CREATE INDEX left_addresses_due ON left_addresses(next_at) WHERE next_at IS NOT NULL;
+  CREATE INDEX left_addresses_unconfirmed ON left_addresses(asked_at) WHERE confirmed_at IS NULL;
+  CREATE INDEX left_addresses_thread ON left_addresses(thread_id) WHERE thread_id IS NOT NULL;
+  CREATE TABLE reply_mails (
+    message_id TEXT PRIMARY KEY, address_id TEXT NOT NULL, sent_at INTEGER NOT NULL,
+    due_at INTEGER, mailed_at INTEGER, mail_id TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX reply_mails_due ON reply_mails(due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX reply_mails_address ON reply_mails(address_id, mailed_at);
+  CREATE TABLE stopped_addresses (
+    shop TEXT NOT NULL, address_key TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (shop, address_key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

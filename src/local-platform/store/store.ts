@@ -7,6 +7,7 @@ import { Cursors } from './cursors.ts';
 import { type Db, GroupCommit, openDatabase, statements } from './database.ts';
 import { deskTable } from './desk-table.ts';
 import { fateTable } from './fate-table.ts';
+import { leftAddressTable } from './left-address-table.ts';
 import { outgoingTable } from './outgoing-table.ts';
 import { type EventRow, eventTable } from './event-table.ts';
 import { type MediaFolder, mediaTable } from './media.ts';
@@ -26,6 +27,7 @@ export class Store {
   readonly outgoing;
   readonly desk;
   readonly fates;
+  readonly leftAddresses;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -46,6 +48,7 @@ export class Store {
     this.outgoing = outgoingTable(db);
     this.desk = deskTable(db);
     this.fates = fateTable(db);
+    this.leftAddresses = leftAddressTable(db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */

@@ -4,6 +4,7 @@ import type {
   Author,
   ErrorWord,
   PageInfo,
+  ProfileRequest,
   SessionEvent,
 } from '../../channels/chat/events.ts';
 import type { Timing } from './timing.ts';
@@ -68,8 +69,16 @@ export interface Chat {
   newConversation(): Promise<boolean>;
   /** Rates the current conversation, from 1 to 5. False: not now. */
   rate(value: number, comment: string): Promise<boolean>;
-  /** Waits a while for a connection. @returns `busy` when there was no connection or no answer */
-  setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined>;
+  /**
+   * Waits a while for a connection.
+   * @param notify asks for replies at the email once the visitor has left
+   * @returns `busy` when there was no connection or no answer; `confirms` when an email has been sent
+   *   to confirm the address of `notify`
+   */
+  setProfile(
+    profile: { name?: string; email?: string },
+    notify?: ProfileRequest['notify'],
+  ): Promise<ErrorWord | 'confirms' | undefined>;
   /**
    * Connects as the customer whom the shop's own server names in the JWT. When the gateway rejects
    * the JWT, `connection` is `refused` with `bad_identity` for a moment, and the visitor is

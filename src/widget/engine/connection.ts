@@ -11,6 +11,7 @@ import {
   type MessageEvent,
   type MessageRequest,
   type PlainAck,
+  type ProfileAck,
   type ProfileRequest,
   type RateRequest,
   type SeenRequest,
@@ -29,7 +30,7 @@ interface Requests {
   message: { payload: MessageRequest; answer: MessageAck };
   history: { payload: HistoryRequest; answer: HistoryAck };
   seen: { payload: SeenRequest; answer: PlainAck };
-  profile: { payload: ProfileRequest; answer: PlainAck };
+  profile: { payload: ProfileRequest; answer: ProfileAck };
   rate: { payload: RateRequest; answer: PlainAck };
   new_conversation: { payload: undefined; answer: PlainAck };
 }

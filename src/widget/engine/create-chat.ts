@@ -7,6 +7,7 @@ import {
   MAX_FILES,
   MAX_TEXT,
   type MessageEvent,
+  type ProfileRequest,
   type SessionEvent,
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
@@ -223,12 +224,15 @@ class WidgetChat implements Chat {
     return answer?.ok === true;
   }
 
-  async setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined> {
+  async setProfile(
+    profile: { name?: string; email?: string },
+    notify?: ProfileRequest['notify'],
+  ): Promise<ErrorWord | 'confirms' | undefined> {
     await untilOnline(this.connection, this.#timing.ackTimeoutMs);
-    const answer = await this.#link.request('profile', profile);
+    const answer = await this.#link.request('profile', { ...profile, notify });
     if (answer?.ok !== true) return answer?.error ?? 'busy';
     this.#visitor.update(profile);
-    return undefined;
+    return answer.confirms && 'confirms';
   }
 
   identify(jwt: string): void {

@@ -9,10 +9,9 @@ import { watchHours } from './away/watch-hours.ts';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { needsPreChat, Panel } from './panel.tsx';
-import { createParts, type Parts } from './part/part.tsx';
-import { Preview } from './preview.tsx';
+import { createParts, Part, type Parts } from './part/part.tsx';
 import { saveBlob } from './save-blob.ts';
-import { type Ui, UiProvider } from './ui.ts';
+import { type Ui, UiProvider, useUi } from './ui.ts';
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(options: MainOptions, chat: Chat, storage: Storage | undefined): Main {
@@ -54,7 +53,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     pictureOf: createPictures(gatewayUrl),
     saveTranscript: async () => {
       try {
-        await (await parts.ending()).saveTranscript(ui);
+        await (await parts.menu()).saveTranscript(ui);
       } catch {
         ui.errorText.value = ui.texts.trouble;
       }
@@ -87,7 +86,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   addEventListener('storage', onStored, { signal: removed });
   render(
     <UiProvider value={ui}>
-      <Preview />
+      <Aside />
     </UiProvider>,
     aside,
   );
@@ -144,6 +143,17 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
       chat.logout();
     },
   };
+}
+
+/** Beside the launcher of a closed chat. */
+function Aside() {
+  const { chat, isOpen } = useUi();
+  const isWanted = chat.unread.value > 0 && !isOpen.value;
+  return (
+    <div aria-live="polite">
+      {isWanted && <Part of="preview" isQuiet draw={({ Preview }) => <Preview />} />}
+    </div>
+  );
 }
 
 /** Each picture is fetched once; a request needs less of the page's policy than an `<img>`. */

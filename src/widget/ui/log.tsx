@@ -85,7 +85,7 @@ export function Log() {
           {ending && (
             <Part
               key={`${visitorId} ${ending.after}`}
-              of="ending"
+              of="menu"
               draw={({ Ending }) => <Ending />}
             />
           )}

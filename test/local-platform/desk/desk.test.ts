@@ -145,7 +145,8 @@ describe('the queue', () => {
     const db = new Database(join(dir, 'platform.sqlite'));
     db.exec(`DROP INDEX tickets_waiting; ALTER TABLE tickets DROP COLUMN waits_since;
       DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
-      DROP TABLE unsent_files; DROP INDEX attachments_media; ALTER TABLE departures DROP COLUMN queued_at;
+      DROP TABLE unsent_files; DROP TABLE left_addresses; DROP TABLE reply_mails;
+      DROP TABLE stopped_addresses; DROP INDEX attachments_media; ALTER TABLE departures DROP COLUMN queued_at;
       ALTER TABLE shops DROP COLUMN only_people`);
     db.pragma('user_version = 6');
     db.close();

@@ -5,7 +5,6 @@ import {
   threadOf,
 } from '../../../src/local-platform/outbound/address-reply.ts';
 import type { ConversationRow, MessageRow } from '../../../src/local-platform/store/rows.ts';
-import type { OutgoingReply } from '../../../src/local-platform/outbound/outbound.ts';
 import { Store } from '../../../src/local-platform/store/store.ts';
 import { ends } from '../../support/ends.ts';
 import { newFolder, OTHER, SHOP } from '../harness.ts';
@@ -118,8 +117,7 @@ function refusalOf(from: string | undefined, to: string | undefined): string | u
     store.conversations.addAgentContact(SHOP.shopId, address);
   }
   store.conversations.addAgentContact(OTHER.shopId, 'other@acme.example');
-  // Nothing else of a reply is read.
-  const refusal = emailRefusal(store, { shop: SHOP.shopId, from, to } as OutgoingReply);
+  const refusal = emailRefusal(store, { shop: SHOP.shopId, from, to });
   expect(refusal?.kind ?? 'permanent').toBe('permanent');
   return refusal && (refusal.code ?? refusal.message);
 }

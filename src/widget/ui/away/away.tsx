@@ -11,14 +11,15 @@ export const css = ask;
 /** While nobody is there, asks a visitor who has written since the shop closed for an address. */
 export function LeaveEmail() {
   const ui = useUi();
-  const { chat, texts, errorText, awayUntil } = ui;
+  const { chat, texts, locale, errorText, awayUntil } = ui;
   const [email, setEmail] = useState('');
-  const [kept, setKept] = useState({ email: '', after: '' });
-  const last = chat.lines.value.at(-1)?.id;
-  if (kept.email && kept.after === last) {
+  const [said, setSaid] = useState({ text: '', after: '' });
+  // What is said about it goes with the visitor's next words.
+  const last = chat.lines.value.findLast(({ from }) => from === 'visitor')?.id;
+  if (said.text && said.after === last) {
     return (
-      <p class="break" role="status">
-        {fill(texts.emailKept, kept.email)}
+      <p class="ask" role="status">
+        {said.text}
       </p>
     );
   }
@@ -29,9 +30,11 @@ export function LeaveEmail() {
       onSubmit={(event) => {
         event.preventDefault();
         const address = email.trim();
-        void chat.setProfile({ email: address }).then((error) => {
-          if (error === undefined) setKept({ email: address, after: last ?? '' });
-          else errorText.value = error === 'invalid' ? texts.badEmail : texts.trouble;
+        void chat.setProfile({ email: address }, { language: locale }).then((answer) => {
+          if (answer === undefined || answer === 'confirms') {
+            const text = answer ? texts.emailSent : texts.emailKept;
+            setSaid({ text: fill(text, address), after: last ?? '' });
+          } else errorText.value = answer === 'invalid' ? texts.badEmail : texts.trouble;
         });
       }}
     >

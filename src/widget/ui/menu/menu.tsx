@@ -2,8 +2,6 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
 import { type Ui, useUi } from '../ui.ts';
 
-export { lend } from '../part/lent.ts';
-
 /** @param close closes the menu, which returns the focus to its button */
 export function MenuItems({ close }: { readonly close: () => void }) {
   const ui = useUi();

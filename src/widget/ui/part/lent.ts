@@ -1,5 +1,6 @@
 import type * as Hooks from 'preact/hooks';
 import type * as Runtime from 'preact/jsx-runtime';
+import type * as Avatars from '../avatar.tsx';
 import type * as Icons from '../icon.tsx';
 import type * as Thumbnails from '../thumbnail.tsx';
 import type * as TheUi from '../ui.ts';
@@ -10,6 +11,7 @@ export type Lent = Pick<
   'useState' | 'useRef' | 'useMemo' | 'useEffect' | 'useLayoutEffect'
 > &
   Pick<typeof Runtime, 'jsx' | 'jsxs' | 'Fragment'> &
+  Pick<typeof Avatars, 'Avatar'> &
   Pick<typeof Icons, 'Icon' | 'IconButton'> &
   Pick<typeof Thumbnails, 'Thumbnail'> &
   Pick<typeof TheUi, 'useUi'>;
@@ -27,6 +29,7 @@ export let useLayoutEffect: Lent['useLayoutEffect'];
 export let jsx: Lent['jsx'];
 export let jsxs: Lent['jsxs'];
 export let Fragment: Lent['Fragment'];
+export let Avatar: Lent['Avatar'];
 export let Icon: Lent['Icon'];
 export let IconButton: Lent['IconButton'];
 export let Thumbnail: Lent['Thumbnail'];
@@ -35,5 +38,5 @@ export let useUi: Lent['useUi'];
 /** Called before anything is drawn. */
 export function lend(lent: Lent): void {
   ({ useState, useRef, useMemo, useEffect, useLayoutEffect } = lent);
-  ({ jsx, jsxs, Fragment, Icon, IconButton, Thumbnail, useUi } = lent);
+  ({ jsx, jsxs, Fragment, Avatar, Icon, IconButton, Thumbnail, useUi } = lent);
 }

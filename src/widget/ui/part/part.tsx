@@ -7,11 +7,12 @@ import type * as Advice from '../advice/advice.ts';
 import type * as Away from '../away/away.tsx';
 import type * as Chime from '../chime/chime.ts';
 import type * as Emoji from '../emoji/emoji.tsx';
-import type * as Ending from '../ending/ending.tsx';
 import type * as Files from '../files/part.ts';
-import type * as Menu from '../menu/menu.tsx';
+import type * as Menu from '../menu/part.ts';
 import type * as PreChat from '../pre-chat/pre-chat.tsx';
+import type * as Preview from '../preview/preview.tsx';
 import type * as Rich from '../rich/rich.ts';
+import { Avatar } from '../avatar.tsx';
 import { Icon, IconButton } from '../icon.tsx';
 import { Thumbnail } from '../thumbnail.tsx';
 import { useUi } from '../ui.ts';
@@ -24,10 +25,10 @@ interface Modules {
   readonly away: typeof Away;
   readonly chime: typeof Chime;
   readonly emoji: typeof Emoji;
-  readonly ending: typeof Ending;
   readonly files: typeof Files;
   readonly menu: typeof Menu;
   readonly preChat: typeof PreChat;
+  readonly preview: typeof Preview;
   readonly rich: typeof Rich;
   readonly viewer: typeof Viewer;
 }
@@ -46,7 +47,7 @@ declare const PART_FILES: Readonly<Record<keyof Modules, string>>;
 
 const LENT: Lent = {
   ...{ useState, useRef, useMemo, useEffect, useLayoutEffect },
-  ...{ jsx, jsxs, Fragment, Icon, IconButton, Thumbnail, useUi },
+  ...{ jsx, jsxs, Fragment, Avatar, Icon, IconButton, Thumbnail, useUi },
 };
 
 interface AnyPart {
@@ -77,6 +78,8 @@ export function createParts(root: ShadowRoot): Parts {
 export function Part<Name extends keyof Modules>(props: {
   readonly of: Name;
   readonly draw: (part: Modules[Name]) => ComponentChild;
+  /** Nothing is shown until it is there. */
+  readonly isQuiet?: boolean;
 }) {
   const { texts, parts } = useUi();
   const loader = (parts as Parts)[props.of];
@@ -94,6 +97,7 @@ export function Part<Name extends keyof Modules>(props: {
     if (!part) load();
   }, []);
   if (part) return <>{props.draw(part)}</>;
+  if (props.isQuiet) return null;
   if (!isLost) return <p class="loading">{texts.loading}</p>;
   return (
     <p class="loading" role="alert">

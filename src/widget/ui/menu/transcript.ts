@@ -1,5 +1,5 @@
 import type { Line } from '../../engine/chat.ts';
-import { textOf } from '../rich/plain.ts';
+import { wordsOf } from '../rich/words.ts';
 import { saveBlob } from '../save-blob.ts';
 import type { Ui } from '../ui.ts';
 
@@ -19,21 +19,14 @@ export async function saveTranscript(ui: Ui): Promise<void> {
   }
   const written = chat.lines.peek().map((line) => {
     const files = line.files.map((file) => `[${file.name}]`);
-    const words = [wordsOf(line, ui), ...files].filter(Boolean).join('\n');
+    const words = [line.format === 'HTML' ? wordsOf(line, ui) : line.text, ...files]
+      .filter(Boolean)
+      .join('\n');
     return `${moment.format(line.at)}  ${nameOf(line, ui)}\n${words}\n`;
   });
   if (chat.older.peek() !== 'none') written.unshift(`(${texts.notAll})\n`);
   const blob = new Blob([written.join('\n')], { type: 'text/plain;charset=utf-8' });
   saveBlob(blob, `chat-${new Date().toISOString().slice(0, 10)}.txt`);
-}
-
-function wordsOf({ text, format }: Line, { parsers }: Ui): string {
-  if (format !== 'HTML') return text;
-  try {
-    return (parsers.peek()?.HTML(text) ?? [text]).map(textOf).join('').trim();
-  } catch {
-    return text;
-  }
 }
 
 const nameOf = ({ from, author }: Line, { texts, settings }: Ui): string =>

@@ -1,13 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MAX_COMMENT } from '../../../channels/chat/events.ts';
-import ask from '../ask.css?inline';
 import { focusField } from '../focus.ts';
 import { useUi } from '../ui.ts';
-import faces from './ending.css?inline';
-
-export { saveTranscript } from './transcript.ts';
-export { lend } from '../part/lent.ts';
-export const css = ask + faces;
 
 const FACES = ['😞', '🙁', '😐', '🙂', '😀'];
 const NAMES = ['rating1', 'rating2', 'rating3', 'rating4', 'rating5'] as const;

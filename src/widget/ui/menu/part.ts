@@ -1,0 +1,8 @@
+import ask from '../ask.css?inline';
+import ending from './ending.css?inline';
+
+export { lend } from '../part/lent.ts';
+export { Ending } from './ending.tsx';
+export { MenuItems } from './menu.tsx';
+export { saveTranscript } from './transcript.ts';
+export const css = ask + ending;

@@ -17,10 +17,17 @@ const RTL = new Set(['ar']);
 
 const STYLE = `
 :root { color-scheme: light dark; }
-body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto 0; padding: 0 1.5rem; }
-form { margin: 1.5rem 0 0; }
-button { font: inherit; padding: 0.6rem 1.2rem; min-height: 2.75rem; border-radius: 0.5rem; cursor: pointer; }
+body { margin: 0; padding: 12vh 1.5rem 2rem; font: 1.05rem/1.5 system-ui, sans-serif; color: CanvasText; background: Canvas; }
+main { max-width: 30rem; margin: 0 auto; }
+h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.3; overflow-wrap: anywhere; }
+p { margin: 0; }
+form { margin: 1.25rem 0 0; }
+button { min-height: 2.75rem; padding: 0.6rem 1.25rem; border: 1px solid; border-radius: 0.6rem; font: inherit; color: inherit; background: none; cursor: pointer; }
+button[value='confirm'] { border-color: transparent; font-weight: 600; color: Canvas; background: CanvasText; }
+button:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
 `;
+/** Whole, so that no space comes between the tags and what the policy has the hash of. */
+const STYLE_TAG = new Markup(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 const HEADERS = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
@@ -130,9 +137,7 @@ function page(language: string, title: string, content: readonly Markup[]): Mark
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <style>
-          ${new Markup(STYLE)}
-        </style>
+        ${STYLE_TAG}
       </head>
       <body>
         <main>

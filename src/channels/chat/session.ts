@@ -2,15 +2,11 @@ import type { Socket } from 'socket.io';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { ShopId, VisitorId } from '../../domain/ids.ts';
-import type { ChatStore, JournalLine, VisitorRecord } from '../../spool/chat-store.ts';
+import type { JournalLine } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { Signals } from '../../spool/signals.ts';
-import type { Conversations } from '../../spool/spool.ts';
 import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
 import {
-  type AttachmentInfo,
   type ErrorWord,
   type Failure,
   type HistoryAck,
@@ -35,12 +31,12 @@ import {
   messageRequestSchema,
   profileRequestSchema,
   rateRequestSchema,
-  ratingArrival,
   seenRequestSchema,
 } from './receive.ts';
 import type { VisitorTokens } from './recognition.ts';
+import { noteSeen, rate, type Refused, type RequestParts, setProfile } from './visitor-requests.ts';
 import type { ChatShop } from './shop.ts';
-import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visitors.ts';
+import { type Tab, TooManyVisitors, type Visitor } from './visitors.ts';
 
 /** Payloads are `unknown` until a schema has validated them. */
 // As socket.io's own type of unknown events, `DefaultEventsMap`, which it does not export.
@@ -51,38 +47,16 @@ export interface SocketData {
 }
 export type ChatSocket = Socket<Anything, ServerToClientEvents, Record<string, never>, SocketData>;
 
-export interface SessionParts {
-  readonly store: ChatStore;
+export interface SessionParts extends RequestParts {
   readonly signals: Signals;
   readonly intake: Pick<Intake, 'accept' | 'acceptChat'>;
-  readonly conversations: Pick<Conversations, 'conversation'>;
-  readonly visitors: Visitors;
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
-  readonly replies?: ReplyPlatform;
   /** Called for every refusal. */
   readonly onRefused: (connection: ChatSocket['conn']) => void;
-  readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-}
-
-/** What a platform knows and is told of its replies besides their list. Ids are its own. */
-export interface ReplyPlatform {
-  /** A tab of a visitor has received them, or the visitor has seen them. */
-  report(shopId: ShopId, ids: readonly string[], state: 'delivered' | 'read'): void;
-  /** The files of a reply. */
-  filesOf(shopId: ShopId, id: string): readonly AttachmentInfo[];
-  /**
-   * A visitor asks for replies at this address once they have left. Resolves once it is durable.
-   * @returns `confirms`: an email asks whoever reads it; undefined: this platform sends none
-   */
-  addressLeft(
-    shopId: ShopId,
-    visitorId: VisitorId,
-    left: { readonly email: string; readonly language: string },
-  ): Promise<'confirms' | 'invalid' | undefined>;
 }
 
 type Ack<Answer> = (answer: Answer | Failure) => void;
@@ -90,7 +64,6 @@ type Ack<Answer> = (answer: Answer | Failure) => void;
 /** Without a limit, a store that hangs would exhaust the memory. */
 const MAX_IN_FLIGHT = 10_000;
 const RETRY_BUSY: Limited = { retryAfter: 1 };
-const RETRY_RATING: Limited = { retryAfter: 5 };
 /** The lines of one replay step. */
 const STEP_LINES = 100;
 /** The newest changes to lines that a returning client may have missed. */
@@ -348,66 +321,23 @@ export class ChatSession implements Tab {
   async #seen(payload: unknown): Promise<PlainAck> {
     const request = seenRequestSchema.safeParse(payload).data;
     if (request === undefined) return this.#refuse('invalid');
-    const { record } = this.#visitor;
     // A line that was never sent cannot have been seen.
-    const seenSeq = Math.min(request.seq, this.#feed.sent);
-    if (record !== undefined && seenSeq > record.seenSeq) {
-      await this.#parts.store.updateVisitor(record.shopId, record.id, { seenSeq });
-      await this.#reportSeen(record, seenSeq);
-      this.#parts.visitors.remember({ ...(this.#visitor.record ?? record), seenSeq });
-    }
+    await noteSeen(this.#visitor, Math.min(request.seq, this.#feed.sent), this.#parts);
     return { ok: true };
-  }
-
-  /** Only the newest ones: nobody reads more at once. */
-  async #reportSeen(
-    { shopId, id, seenSeq: before }: VisitorRecord,
-    seenSeq: number,
-  ): Promise<void> {
-    const { store, replies } = this.#parts;
-    if (replies === undefined) return;
-    const limit = Math.min(seenSeq - before, MAX_HISTORY);
-    const lines = await store.linesBefore(shopId, id, seenSeq + 1, limit, STEP_BYTES);
-    const ids = lines.filter(({ from }) => from === 'agent').map((line) => line.id);
-    if (ids.length > 0) replies.report(shopId, ids, 'read');
   }
 
   async #profile(payload: unknown): Promise<ProfileAck> {
     const request = profileRequestSchema.safeParse(payload).data;
     if (request === undefined) return this.#refuse('invalid');
-    return this.#writes.take(async () => {
-      const { visitors, replies } = this.#parts;
-      const { shop, visitorId } = this.#visitor;
-      const record =
-        this.#visitor.record ?? (await visitors.stored(shop, visitorId, this.#network));
-      const { name, email, notify } = request;
-      // The address of a verified visitor can come from the shop's own server only.
-      if (email !== undefined && record.subject !== undefined) return this.#refuse('unauthorized');
-      const asked =
-        email && notify
-          ? await replies?.addressLeft(shop.shopId, visitorId, {
-              ...{ email, language: notify.language ?? 'en' },
-            })
-          : undefined;
-      if (asked === 'invalid') return this.#refuse('invalid');
-      await visitors.label(record, { ...(name && { name }), ...(email && { email }) });
-      return { ok: true, ...(asked === 'confirms' && { confirms: true }) };
-    });
+    return this.#writes.take(async () =>
+      this.#orRefusal(await setProfile(this.#visitor, this.#network, request, this.#parts)),
+    );
   }
 
-  /** A duplicate is accepted and changes nothing. */
   async #rate(payload: unknown): Promise<PlainAck> {
     const request = rateRequestSchema.safeParse(payload).data;
-    const { store, conversations, intake, clock } = this.#parts;
-    const { shopId, visitorId } = this.#visitor;
-    // Read anew: another tab may have started a conversation.
-    const record = await store.visitor(shopId, visitorId);
-    if (request === undefined || record === undefined) return this.#refuse('invalid');
-    const { lane } = record;
-    const known = await conversations.conversation({ shopId, channel: 'web_chat', lane });
-    if (known === undefined) return this.#refuse('busy', RETRY_RATING);
-    await intake.accept([ratingArrival(record, request, known.id, clock())]);
-    return { ok: true };
+    if (request === undefined) return this.#refuse('invalid');
+    return this.#orRefusal(await rate(this.#visitor, request, this.#parts));
   }
 
   #newConversation(): Promise<PlainAck> {
@@ -416,6 +346,10 @@ export class ChatSession implements Tab {
       await this.#parts.store.startConversation(shopId, visitorId);
       return { ok: true };
     });
+  }
+
+  #orRefusal<Answer extends object>(outcome: Answer | Refused): Answer | Failure {
+    return 'refused' in outcome ? this.#refuse(outcome.refused, outcome.limited) : outcome;
   }
 
   #refuse(error: ErrorWord, limited?: Limited): Failure {

@@ -36,6 +36,10 @@ describe('emoji are found', () => {
     ['ja', 'トラック', '🚚'],
     ['ja', 'ハート', '❤️'],
     ['ar', 'قلب', '❤️'],
+    ['en', 'thanks', '🙏'],
+    ['de', 'danke', '🙏'],
+    ['fr', 'merci', '🙏'],
+    ['pl', 'lzy', '😂'],
   ])('in %s by "%s"', (language, query, emoji) => {
     const found = findEmoji(known(language), query).map((each) => each.emoji);
     expect(found).toContain(emoji);

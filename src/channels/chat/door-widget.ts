@@ -43,6 +43,7 @@ export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
   const files = new WidgetFiles(folder);
   const texts = new WidgetTexts({ folder: join(folder, 'texts'), logger });
   const byKey = new Map(shops.map((shop) => [shop.key, shop]));
+  const sendTexts = textsSender();
   const pictures = new Map(shops.flatMap((shop) => [...(shop.pictures ?? [])]));
 
   const serve =
@@ -110,16 +111,27 @@ function sendJson(response: Response, cache: string, body: object): void {
   response.type('application/json').set('Cache-Control', cache).end(JSON.stringify(body));
 }
 
-/** Compressed, since they count to what a page loads before the first message. */
-async function sendTexts(request: Request, response: Response, texts: object): Promise<void> {
-  if (request.acceptsEncodings('gzip') !== 'gzip') {
-    sendJson(response, TEXTS_CACHE, texts);
-    return;
-  }
-  const bytes = await zip(JSON.stringify(texts), { level: 9 });
-  allowAnyOrigin(response);
-  response.set({ 'Cache-Control': TEXTS_CACHE, Vary: 'Accept-Encoding' });
-  response.type('application/json').set('Content-Encoding', 'gzip').end(bytes);
+/**
+ * Sends texts compressed, since they count to what a page loads before the first message. Each is
+ * compressed once: the route is public.
+ */
+function textsSender() {
+  const zipped = new Map<string, Promise<Buffer>>();
+  return async (request: Request, response: Response, texts: object): Promise<void> => {
+    response.vary('Accept-Encoding');
+    if (request.acceptsEncodings('gzip') !== 'gzip') {
+      sendJson(response, TEXTS_CACHE, texts);
+      return;
+    }
+    const json = JSON.stringify(texts);
+    const found = zipped.get(json) ?? zip(json, { level: 9 });
+    if (zipped.size >= MAX_KEPT) zipped.clear();
+    zipped.set(json, found);
+    const bytes = await found;
+    allowAnyOrigin(response);
+    response.set({ 'Cache-Control': TEXTS_CACHE, 'Content-Encoding': 'gzip' });
+    response.type('application/json').end(bytes);
+  };
 }
 
 function refuseJson(response: Response, error: string): void {

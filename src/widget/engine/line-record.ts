@@ -97,7 +97,9 @@ export class LineRecord {
   }
 
   /** @returns whether a line has changed */
-  mark({ id, state }: StatusEvent): boolean {
+  mark({ id, ...status }: StatusEvent): boolean {
+    // A later version of the gateway may have further states.
+    const state = status.state in RANK ? status.state : 'delivered';
     const known = this.#states.get(id);
     if (known !== undefined && RANK[known] >= RANK[state]) return false;
     this.#states.set(id, state);

@@ -1,11 +1,11 @@
-import { effect, signal } from '@preact/signals-core';
+import { effect, type ReadonlySignal, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions, Texts } from '../main-part.ts';
+import type { Settings } from '../settings.ts';
 import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
-import { watchHours } from './away/watch-hours.ts';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { needsPreChat, Panel } from './panel.tsx';
@@ -145,6 +145,33 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   };
 }
 
+const CHECK_EVERY_MS = 60_000;
+
+/**
+ * When the shop opens next; undefined while it is open, and without opening hours. What reads the
+ * opening hours is loaded only for shops that have some.
+ */
+function watchHours(
+  { hours }: Settings,
+  { away }: Parts,
+  removed: AbortSignal,
+): ReadonlySignal<number | undefined> {
+  const awayUntil = signal<number | undefined>(undefined);
+  const check = async (): Promise<void> => {
+    if (!hours) return;
+    const { nextOpening } = await away();
+    awayUntil.value = nextOpening(hours, Date.now());
+  };
+  // Without the file, the shop counts as open; the next check tries again.
+  const tick = (): void => void check().catch(() => undefined);
+  if (hours) {
+    tick();
+    const timer = setInterval(tick, CHECK_EVERY_MS);
+    removed.addEventListener('abort', () => clearInterval(timer));
+  }
+  return awayUntil;
+}
+
 /** Beside the launcher of a closed chat. */
 function Aside() {
   const { chat, isOpen } = useUi();
@@ -174,18 +201,20 @@ function createPictures(gatewayUrl: string): Ui['pictureOf'] {
 
 /**
  * Loads the parsers with the first line: they are there before the reply to it is. After the first
- * reply, what draws files is loaded too: a page may be open for longer than the gateway has the file.
+ * reply, what is likely to be used is loaded too: a page may be open for longer than the gateway has
+ * these files.
  */
-function loadParsers({ chat, parsers }: Ui, { rich, files }: Parts): void {
+function loadParsers({ chat, parsers }: Ui, { rich, files, menu, preview }: Parts): void {
   effect(() => {
     const lines = chat.lines.value;
-    if (lines.some(({ from }) => from === 'agent')) files().catch(() => undefined);
-    if (lines.length === 0 || parsers.peek()) return;
+    if (lines.length === 0) return;
+    const isAnswered = lines.some(({ from }) => from === 'agent');
     // Without them, replies are plain text; the next line tries again.
-    rich().then(
-      (part) => (parsers.value = part.parsers),
-      () => undefined,
-    );
+    for (const load of isAnswered ? [rich, files, menu, preview] : [rich])
+      load().catch(() => undefined);
+  });
+  effect(() => {
+    parsers.value = rich.state.value.part?.parsers;
   });
 }
 

@@ -3,7 +3,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_TEXT } from '../../channels/chat/events.ts';
 import type { SendRefusal } from '../engine/chat.ts';
 import { isLonger } from '../engine/outbox.ts';
+import { EMOJI_COLUMNS } from './emoji/columns.ts';
 import { Icon, IconButton } from './icon.tsx';
+import { isComposing } from './keys.ts';
 import { Part } from './part/part.tsx';
 import { Popover } from './popover.tsx';
 import type { Texts } from '../main-part.ts';
@@ -101,7 +103,7 @@ function MessageField(props: {
       {...(isNearLimit && { 'aria-describedby': 'count' })}
       onInput={(event) => chat.setDraft(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (!isPlainEnter(event)) return;
+        if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
         event.preventDefault();
         onSend();
       }}
@@ -138,14 +140,6 @@ function AttachButton({ onAttached }: { readonly onAttached: () => void }) {
   );
 }
 
-/**
- * Whether the key sends: an Enter that ends a composition does not (Safari marks it only by its
- * code).
- */
-const isPlainEnter = (event: KeyboardEvent): boolean =>
-  // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it in Safari
-  event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
-
 /** Makes the field as high as its text; the style sheet limits it. */
 function useAutoHeight(
   field: { readonly current: HTMLTextAreaElement | null },
@@ -181,7 +175,7 @@ function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
       class="emoji"
       icon="emoji"
       label={texts.emoji}
-      columns={8}
+      columns={EMOJI_COLUMNS}
       content={(close) => {
         const pick = (emoji: string): void => {
           close();

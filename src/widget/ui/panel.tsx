@@ -41,7 +41,7 @@ export function Panel() {
       <Banner />
       {asks ? <Part of="preChat" draw={({ PreChat }) => <PreChat />} /> : <Log />}
       {!asks && !shutOut && <Composer />}
-      {drop.isOver && <Part of="files" draw={({ DropTarget }) => <DropTarget />} />}
+      {drop.isOver && <Part of="files" isQuiet draw={({ DropTarget }) => <DropTarget />} />}
     </div>
   );
 }

@@ -22,6 +22,13 @@ describeInBrowser(
       expect(await axeFindings(chat.page)).toEqual([]);
       await field.press('Enter');
       await chat.host.getByText('Thank you. We can reach you at ada@shop.example.').waitFor();
+      // The focus is not lost with the field; a mistyped address can be corrected.
+      await chat.page.keyboard.type('What is typed next');
+      await expect(chat.input.inputValue()).resolves.toBe('What is typed next');
+      await chat.button('Use another address').click();
+      await field.fill('ada@shop.example');
+      await field.press('Enter');
+      await chat.host.getByText('Thank you. We can reach you at ada@shop.example.').waitFor();
       await chat.page.evaluate(() => {
         (window as unknown as { Sluice: { logout(): void } }).Sluice.logout();
       });

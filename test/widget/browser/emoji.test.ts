@@ -26,6 +26,25 @@ describeInBrowser('emoji', (test) => {
     await expect(chat.input.inputValue()).resolves.toBe('before🚚! after');
   });
 
+  test('are not chosen by the Enter that ends a composition, nor left by its Escape', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.button('Emoji').click();
+    await chat.button('grinning face').waitFor();
+    await field(chat).fill('heart');
+    for (const key of ['Enter', 'Escape']) {
+      await field(chat).evaluate((input, pressed) => {
+        // As Safari reports it.
+        const event = { key: pressed, keyCode: 229, bubbles: true, composed: true };
+        input.dispatchEvent(new KeyboardEvent('keydown', event));
+      }, key);
+    }
+    await expect(field(chat).inputValue()).resolves.toBe('heart');
+    await expect(chat.input.inputValue()).resolves.toBe('');
+    await chat.page.keyboard.press('Escape');
+    await field(chat).waitFor({ state: 'detached' });
+  });
+
   test('are all there for the keys', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

@@ -143,7 +143,7 @@ describe('the state of a line', () => {
     record.mark({ id: 'own-2', state: 'seen' });
     expect(record.unsettled).toBeUndefined();
     own(3);
-    record.mark({ id: 'own-3', state: 'delivered' });
+    record.mark({ id: 'own-3', state: 'of a later version' as 'seen' });
     record.add(aLine(4));
     expect(record.unsettled).toBeUndefined();
   });

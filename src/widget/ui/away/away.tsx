@@ -1,6 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import ask from '../ask.css?inline';
+import { focusField } from '../focus.ts';
 import { fill } from '../formats.ts';
+import { lastOwnLine } from '../own-words.ts';
 import { type Ui, useUi } from '../ui.ts';
 import { nextOpening } from './hours.ts';
 
@@ -13,29 +15,48 @@ export function LeaveEmail() {
   const ui = useUi();
   const { chat, texts, locale, errorText, awayUntil } = ui;
   const [email, setEmail] = useState('');
+  const [isBusy, setBusy] = useState(false);
   const [said, setSaid] = useState({ text: '', after: '' });
-  // What is said about it goes with the visitor's next words.
-  const last = chat.lines.value.findLast(({ from }) => from === 'visitor')?.id;
-  if (said.text && said.after === last) {
+  const [isOther, setOther] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  // What is said about the address goes with the visitor's next words.
+  const last = chat.lines.value.findLast(({ from }) => from === 'visitor')?.id ?? '';
+
+  const send = async (): Promise<void> => {
+    const address = email.trim();
+    const panel = form.current?.closest<HTMLElement>('.panel');
+    setBusy(true);
+    const answer = await chat.setProfile({ email: address }, { language: locale });
+    setBusy(false);
+    const isKept = answer === undefined || answer === 'confirms';
+    errorText.value = isKept ? '' : answer === 'invalid' ? texts.badEmail : texts.trouble;
+    if (!isKept) return;
+    setSaid({ text: fill(answer ? texts.emailSent : texts.emailKept, address), after: last });
+    setOther(false);
+    // The field that had the focus is gone.
+    if (panel) focusField(panel);
+  };
+
+  if (said.text && said.after === last && !isOther) {
     return (
-      <p class="ask" role="status">
-        {said.text}
-      </p>
+      <div class="ask">
+        <p role="status">{said.text}</p>
+        <div class="choices">
+          <button type="button" onClick={() => setOther(true)}>
+            {texts.otherEmail}
+          </button>
+        </div>
+      </div>
     );
   }
-  if (!awayUntil.value || !needsAddress(ui)) return null;
+  if (!awayUntil.value || !(isOther || needsAddress(ui))) return null;
   return (
     <form
+      ref={form}
       class="ask"
       onSubmit={(event) => {
         event.preventDefault();
-        const address = email.trim();
-        void chat.setProfile({ email: address }, { language: locale }).then((answer) => {
-          if (answer === undefined || answer === 'confirms') {
-            const text = answer ? texts.emailSent : texts.emailKept;
-            setSaid({ text: fill(text, address), after: last ?? '' });
-          } else errorText.value = answer === 'invalid' ? texts.badEmail : texts.trouble;
-        });
+        if (!isBusy) void send();
       }}
     >
       <div class="field">
@@ -51,7 +72,7 @@ export function LeaveEmail() {
         />
       </div>
       <div class="choices">
-        <button type="submit" class="primary">
+        <button type="submit" class="primary" disabled={isBusy}>
           {texts.send}
         </button>
       </div>
@@ -60,10 +81,10 @@ export function LeaveEmail() {
 }
 
 /** Whether their last words in this conversation have met a closed shop, and it has no address. */
-function needsAddress({ chat, settings: { hours } }: Ui): boolean {
-  const session = chat.session.value;
+function needsAddress(ui: Ui): boolean {
+  const { hours } = ui.settings;
+  const session = ui.chat.session.value;
   if (!hours || !session || session.verified || session.email) return false;
-  const begin = Math.max(0, ...chat.breaks.value);
-  const own = chat.lines.value.findLast(({ from, seq = 0 }) => from === 'visitor' && seq > begin);
+  const own = lastOwnLine(ui);
   return own !== undefined && nextOpening(hours, own.at) !== undefined;
 }

@@ -1,6 +1,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { importOnce } from '../../import-once.ts';
 import { useUi } from '../ui.ts';
+import { isTouch } from '../focus.ts';
+import { isComposing } from '../keys.ts';
+import { EMOJI_COLUMNS } from './columns.ts';
 import { findEmoji, type Known, readWords } from './find.ts';
 
 export { lend } from '../part/lent.ts';
@@ -26,10 +29,8 @@ const COMMON = [
   ),
 ].map(({ segment }) => segment);
 
-/** The popover's arrow keys count on it. */
-const COLUMNS = 8;
-/** So many are drawn, and so many more each time the visitor scrolls to the last one. */
-const STEP = 20 * COLUMNS;
+/** Drawn at first, and added each time the visitor comes near the last one. */
+const STEP = 20 * EMOJI_COLUMNS;
 
 /** All emoji, and a field to find one by its words. */
 export function Emoji({ onPick }: { readonly onPick: (emoji: string) => void }) {
@@ -41,9 +42,8 @@ export function Emoji({ onPick }: { readonly onPick: (emoji: string) => void }) 
   const grid = useRef<HTMLDivElement>(null);
 
   useLayoutEffect(() => {
-    const isTouch = matchMedia('(pointer: coarse)').matches;
     // There, the focus in a field would open the keyboard.
-    (isTouch ? grid.current?.querySelector('button') : field.current)?.focus();
+    (isTouch() ? grid.current?.querySelector('button') : field.current)?.focus();
   }, []);
   useEffect(() => {
     // Without the words there are the common ones.
@@ -75,10 +75,10 @@ export function Emoji({ onPick }: { readonly onPick: (emoji: string) => void }) 
           if (grid.current) grid.current.scrollTop = 0;
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') return;
+          if (event.key === 'Escape' && !isComposing(event)) return;
           // The other keys are the field's.
           event.stopPropagation();
-          if (event.isComposing) return;
+          if (isComposing(event)) return;
           if (event.key === 'ArrowDown') buttons()[0]?.focus();
           if (event.key === 'Enter' && query.trim() !== '' && found[0]) onPick(found[0].emoji);
           // Enter would send the message.
@@ -94,7 +94,7 @@ export function Emoji({ onPick }: { readonly onPick: (emoji: string) => void }) 
         }}
         onKeyDown={(event) => {
           const at = buttons().indexOf(event.target as HTMLElement);
-          if (event.key !== 'ArrowUp' || at >= COLUMNS) return;
+          if (event.key !== 'ArrowUp' || at >= EMOJI_COLUMNS) return;
           event.stopPropagation();
           event.preventDefault();
           field.current?.focus();

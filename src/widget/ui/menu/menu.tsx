@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
-import { type Ui, useUi } from '../ui.ts';
+import { lastOwnLine } from '../own-words.ts';
+import { useUi } from '../ui.ts';
 
 /** @param close closes the menu, which returns the focus to its button */
 export function MenuItems({ close }: { readonly close: () => void }) {
@@ -24,7 +25,7 @@ export function MenuItems({ close }: { readonly close: () => void }) {
   };
   return (
     <>
-      {last && hasConversation(ui) && (
+      {last && lastOwnLine(ui) && (
         <button
           type="button"
           role="menuitem"
@@ -57,10 +58,4 @@ export function MenuItems({ close }: { readonly close: () => void }) {
       </button>
     </>
   );
-}
-
-/** Whether the visitor has written in the conversation that would be ended. */
-function hasConversation({ chat }: Ui): boolean {
-  const after = Math.max(0, ...chat.breaks.value);
-  return chat.lines.value.some(({ from, seq = 0 }) => from === 'visitor' && seq > after);
 }

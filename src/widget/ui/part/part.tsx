@@ -1,3 +1,4 @@
+import { type Signal, signal } from '@preact/signals-core';
 import type { ComponentChild } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Fragment, jsx, jsxs } from 'preact/jsx-runtime';
@@ -36,8 +37,8 @@ interface Modules {
 /** Loads a part once; after a failure, the next call tries again. */
 interface Loader<Module> {
   (): Promise<Module>;
-  /** Once it is there. */
-  loaded?: Module;
+  /** For all places that draw it. */
+  readonly state: Signal<{ readonly part?: Module; readonly isLost?: boolean }>;
 }
 
 export type Parts = { readonly [Name in keyof Modules]: Loader<Modules[Name]> };
@@ -59,16 +60,24 @@ interface AnyPart {
 export function createParts(root: ShadowRoot): Parts {
   const loader = (file: string): Loader<AnyPart> => {
     const load = importOnce<AnyPart>(new URL(file, import.meta.url).href);
-    const prepared: Loader<AnyPart> = async () => {
-      const part = await load();
-      if (!prepared.loaded) {
-        prepared.loaded = part;
-        part.lend?.(LENT);
-        if (part.css) adoptStyleSheet(root, part.css);
-      }
-      return part;
-    };
-    return prepared;
+    const state: Loader<AnyPart>['state'] = signal({});
+    return Object.assign(
+      async () => {
+        try {
+          const part = await load();
+          if (!state.peek().part) {
+            part.lend?.(LENT);
+            if (part.css) adoptStyleSheet(root, part.css);
+            state.value = { part };
+          }
+          return part;
+        } catch (error) {
+          state.value = { isLost: true };
+          throw error;
+        }
+      },
+      { state },
+    );
   };
   const entries = Object.entries(PART_FILES).map(([name, file]) => [name, loader(file)]);
   return Object.fromEntries(entries) as Parts;
@@ -84,15 +93,8 @@ export function Part<Name extends keyof Modules>(props: {
   const { texts, parts } = useUi();
   const loader = (parts as Parts)[props.of];
   // Drawn at once when it is there, so that what is above and below does not move.
-  const [part, setPart] = useState(loader.loaded);
-  const [isLost, setLost] = useState(false);
-  const load = (): void => {
-    setLost(false);
-    loader().then(
-      (loaded) => setPart(() => loaded),
-      () => setLost(true),
-    );
-  };
+  const { part, isLost } = loader.state.value;
+  const load = (): void => void loader().catch(() => undefined);
   useEffect(() => {
     if (!part) load();
   }, []);

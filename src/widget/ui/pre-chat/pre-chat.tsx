@@ -12,7 +12,7 @@ const MAX_LENGTH = { name: 200, email: 254 };
 
 /** Asks for name and address before the first message. */
 export function PreChat() {
-  const { chat, texts, settings, isIntroduced, takesFocus } = useUi();
+  const { chat, texts, locale, settings, isIntroduced, takesFocus } = useUi();
   const box = useRef<HTMLFormElement>(null);
   const isRequired = settings.preChat === 'required';
   const [typed, setTyped] = useState({ name: '', email: '' });
@@ -35,10 +35,12 @@ export function PreChat() {
     setFaults(found);
     if (found.name ?? found.email) return;
     setBusy(true);
-    const error = name || email ? await chat.setProfile(profile) : undefined;
+    // Where nobody is there at times, replies may come when the visitor has left.
+    const notify = email && settings.hours ? { language: locale } : undefined;
+    const answer = name || email ? await chat.setProfile(profile, notify) : undefined;
     setBusy(false);
-    if (error === undefined) isIntroduced.value = true;
-    else if (error === 'invalid' && email) setFaults({ email: texts.badEmail });
+    if (answer === undefined || answer === 'confirms') isIntroduced.value = true;
+    else if (answer === 'invalid' && email) setFaults({ email: texts.badEmail });
     else setFaults({ form: texts.trouble });
   };
 

@@ -40,6 +40,7 @@ describe('emoji are found', () => {
     ['de', 'danke', '🙏'],
     ['fr', 'merci', '🙏'],
     ['pl', 'lzy', '😂'],
+    ['ja', 'はーと', '❤️'],
   ])('in %s by "%s"', (language, query, emoji) => {
     const found = findEmoji(known(language), query).map((each) => each.emoji);
     expect(found).toContain(emoji);

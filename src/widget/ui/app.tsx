@@ -146,6 +146,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
 }
 
 const CHECK_EVERY_MS = 60_000;
+const CHECK_AGAIN_MS = 5_000;
 
 /**
  * When the shop opens next; undefined while it is open, and without opening hours. What reads the
@@ -157,18 +158,21 @@ function watchHours(
   removed: AbortSignal,
 ): ReadonlySignal<number | undefined> {
   const awayUntil = signal<number | undefined>(undefined);
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const check = async (): Promise<void> => {
-    if (!hours) return;
-    const { nextOpening } = await away();
-    awayUntil.value = nextOpening(hours, Date.now());
+    if (!hours || removed.aborted) return;
+    let waitMs = CHECK_EVERY_MS;
+    try {
+      const { nextOpening } = await away();
+      awayUntil.value = nextOpening(hours, Date.now());
+    } catch {
+      // Without the file, the shop counts as open.
+      waitMs = CHECK_AGAIN_MS;
+    }
+    timer = setTimeout(() => void check(), waitMs);
   };
-  // Without the file, the shop counts as open; the next check tries again.
-  const tick = (): void => void check().catch(() => undefined);
-  if (hours) {
-    tick();
-    const timer = setInterval(tick, CHECK_EVERY_MS);
-    removed.addEventListener('abort', () => clearInterval(timer));
-  }
+  void check();
+  removed.addEventListener('abort', () => clearTimeout(timer));
   return awayUntil;
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type IconName, IconButton } from './icon.tsx';
+import { useUi } from './ui.ts';
 
 /** A button, and the popover that it opens. */
 export function Popover(props: {
@@ -40,7 +41,10 @@ export function Popover(props: {
  * closes the popover. The arrow keys move between its buttons.
  */
 function usePopover(columns: number) {
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen: isPanelOpen } = useUi();
+  const [isWanted, setOpen] = useState(false);
+  // It closes with the panel.
+  const isOpen = isWanted && isPanelOpen.value;
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const buttons = (): HTMLElement[] => [
@@ -52,7 +56,10 @@ function usePopover(columns: number) {
   };
 
   useLayoutEffect(() => {
-    if (!isOpen) return undefined;
+    if (!isOpen) {
+      setOpen(false);
+      return undefined;
+    }
     const root = box.current?.getRootNode();
     const press = (event: Event): void => {
       const path = event.composedPath();

@@ -72,7 +72,7 @@ export function LeaveEmail() {
         />
       </div>
       <div class="choices">
-        <button type="submit" class="primary" disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           {texts.send}
         </button>
       </div>

@@ -42,4 +42,8 @@ const folded = (text: string): string =>
     .toLowerCase()
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[łøđıæœß]/g, (letter) => PLAIN[letter] ?? letter);
+    .replaceAll(/[łøđıæœß]/g, (letter) => PLAIN[letter] ?? letter)
+    // The words are written in either of the two Japanese alphabets: as katakana.
+    .replaceAll(/[\u3041-\u3096]/g, (kana) =>
+      String.fromCodePoint((kana.codePointAt(0) ?? 0) + 0x60),
+    );

@@ -34,6 +34,7 @@ export function Ending() {
     );
   }
   const end = async (isRated: boolean): Promise<void> => {
+    if (isBusy) return;
     const panel = form.current?.closest<HTMLElement>('.panel');
     setBusy(true);
     const isEnded =
@@ -54,7 +55,8 @@ export function Ending() {
         void end(true);
       }}
     >
-      <fieldset disabled={isBusy}>
+      {/* Not disabled while it is sent: the focus would be lost. */}
+      <fieldset aria-busy={isBusy}>
         <legend class="asked">{texts.rate}</legend>
         <div class="faces">
           {NAMES.map((name, index) => (

@@ -14,6 +14,11 @@ export function warningsOf(config: Config): string[] {
       'http.publicUrl is this machine: the SMS provider cannot reach it, and the signatures of Twilio will not match',
     );
   }
+  if (local && mailsChatVisitors(config)) {
+    warnings.push(
+      'http.publicUrl is this machine: the links in emails to chat visitors, and those to the files of replies, work on it only',
+    );
+  }
   if (!isLoopback(config.admin.host) && config.admin.password === undefined) {
     warnings.push('admin.host is not the loopback interface; set admin.password yourself');
   }
@@ -38,6 +43,17 @@ export function warningsOf(config: Config): string[] {
     ...agentWithoutTexts(config),
   ];
 }
+
+/** Whether the local platform sends emails to chat visitors of a shop through a relay. */
+export const mailsChatVisitors = ({
+  shops,
+  platform,
+  localPlatform,
+}: Pick<Config, 'shops' | 'platform' | 'localPlatform'>): boolean =>
+  localPlatform.replies.relay !== undefined &&
+  shops.some(
+    ({ chat, platformUrl = platform.url }) => chat !== undefined && platformUrl === 'local',
+  );
 
 function relayInTheClear(
   at: string,

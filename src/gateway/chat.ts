@@ -81,6 +81,10 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
           parts.platforms
             .leftAddresses()
             ?.ask({ shopId, remotePrefix: remoteIdPrefix(visitorId), ...left }),
+        forgetAddress: async (shopId, visitorId) =>
+          parts.platforms
+            .leftAddresses()
+            ?.forget({ shopId, remotePrefix: remoteIdPrefix(visitorId) }),
       },
     },
   );

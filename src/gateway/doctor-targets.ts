@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
+import { mailsChatVisitors } from '../config/warnings.ts';
 import type { DoctorTargets } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
@@ -38,6 +39,7 @@ export function doctorTargets(
   const { url: webhookUrl } = alerts.webhook;
   return {
     publicUrl: http.publicUrl,
+    mailsChatVisitors: !demo && mailsChatVisitors({ ...config, shops }),
     twilioShops: demo ? [] : twilioShops({ shops }),
     telnyxShops: demo ? [] : telnyxShops({ shops }),
     whatsappShops: demo ? [] : whatsappShops({ shops }),

@@ -8,7 +8,7 @@ export interface Shop {
   readonly shopId: string;
   readonly apiKey: string;
   readonly name: string;
-  /** An address that customers write to. Default: those that they have written to. */
+  /** The configured address of the shop, from which it writes to people who have not written to it. */
   readonly emailAddress?: string;
 }
 
@@ -97,6 +97,7 @@ export function limitRate(requestsPerSecond: number) {
 /** The shops that the platform currently serves. Ids are in lower case. */
 export class ServedShops {
   readonly #names = new Map<string, string>();
+  #emails: ReadonlyMap<string, string | undefined> = new Map();
   #ofKey: ShopOfKey = shopOfKey([]);
   #withoutAgent: ReadonlySet<string> = new Set();
 
@@ -107,12 +108,25 @@ export class ServedShops {
   replace(shops: readonly Shop[], withoutAgent: readonly string[] = []): void {
     this.#ofKey = shopOfKey(shops);
     this.#withoutAgent = new Set(withoutAgent.map((id) => id.toLowerCase()));
+    this.#emails = new Map(
+      shops.map(({ shopId, emailAddress }) => [shopId.toLowerCase(), emailAddress]),
+    );
     // Updated in place, because other objects refer to the map. Names of removed shops are kept,
     // because their replies need them.
     for (const { shopId, name } of shops) this.#names.set(shopId.toLowerCase(), name);
   }
 
-  /** By id. */
+  /** Whether it is served now. */
+  has(shop: string): boolean {
+    return this.#emails.has(shop);
+  }
+
+  /** The configured address of a shop that is served now. */
+  emailOf(shop: string): string | undefined {
+    return this.#emails.get(shop);
+  }
+
+  /** By id; also of shops that are no longer served. */
   get names(): ReadonlyMap<string, string> {
     return this.#names;
   }

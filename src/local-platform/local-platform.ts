@@ -83,7 +83,7 @@ export interface LocalPlatform {
   /** The files of replies, under the gateway's public URL. */
   readonly replyFiles: Pick<ReplyFiles, 'of' | 'handler'>;
   /** The addresses that chat visitors have left, and the page on which they are confirmed. */
-  readonly leftAddresses: Pick<LeftAddresses, 'ask'> & { readonly page: RequestHandler };
+  readonly leftAddresses: Pick<LeftAddresses, 'ask' | 'forget'> & { readonly page: RequestHandler };
   /** The replies that have not arrived. */
   readonly outbox: Outbox;
   /** Takes reports of what became of replies. */
@@ -138,13 +138,10 @@ function assemble(
 ): LocalPlatform {
   const { dir, logger } = options;
   const now = options.clock ?? Date.now;
-  const addShops = (shops: readonly Shop[]) => {
+  const addShops = () => {
     for (const shop of served.names.keys()) store.shops.add(shop);
-    for (const { shopId, emailAddress: own } of shops) {
-      if (own !== undefined) store.conversations.addAgentContact(shopId.toLowerCase(), own);
-    }
   };
-  addShops(options.shops);
+  addShops();
   let url = '';
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
@@ -156,7 +153,8 @@ function assemble(
   const schedule = options.replies?.schedule ?? RETRY_SCHEDULE;
   const leftAddresses = new LeftAddresses({
     ...{ store, logger, now, secret: store.shops.secret('left-addresses') },
-    isServed: (shop) => served.names.has(shop),
+    isServed: (shop) => served.has(shop),
+    emailOf: (shop) => served.emailOf(shop),
     waitMs: options.replies?.mailAfterMs ?? MAIL_AFTER_MS,
     onDue: () => replyMailer.wake(),
   });
@@ -253,6 +251,7 @@ function assemble(
     ...{ desk, outbox, fates, replyFiles },
     leftAddresses: {
       ask: (asked) => leftAddresses.ask(asked),
+      forget: (visitor) => leftAddresses.forget(visitor),
       page: createAddressPage({
         ...{ addresses: leftAddresses, shopNames: served.names },
         clientIp: options.clientIp ?? (({ socket }) => clientAddress(socket.remoteAddress ?? '')),
@@ -268,7 +267,7 @@ function assemble(
     },
     serve: (shops, withoutAgent) => {
       served.replace(shops, withoutAgent);
-      addShops(shops);
+      addShops();
       desk.served(served.names.keys());
     },
     stop,

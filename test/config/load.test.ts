@@ -482,6 +482,30 @@ test('what is allowed and probably not meant is a warning', () => {
   expect(warnings.join('\n')).not.toContain('hunter2');
 });
 
+test.each([
+  ['', 'http://127.0.0.1:8080', 'smtp://127.0.0.1', 1],
+  ['', 'https://gw.acme.example', 'smtp://127.0.0.1', 0],
+  ['', 'http://127.0.0.1:8080', undefined, 0],
+  ['platformUrl: https://api.example', 'http://127.0.0.1:8080', 'smtp://127.0.0.1', 0],
+])(
+  'links in emails to chat visitors: %s %s %s has %d warnings',
+  (more, publicUrl, relay, count) => {
+    const replies = relay === undefined ? '{}' : `{relay: "${relay}"}`;
+    const { warnings } = valid(`
+http: {publicUrl: "${publicUrl}"}
+localPlatform: {replies: ${replies}}
+shops:
+  - name: acme
+    shopId: 4F9D2C1E-8A57-4B06-9D3E-2F1C7A6B5D40
+    apiKey: hunter2-api-key
+    agent: off
+    chat: {key: acme, origins: ["https://acme.example"]}
+    ${more}
+`);
+    expect(warnings.filter((text) => text.includes('the links in emails'))).toHaveLength(count);
+  },
+);
+
 describe('the relay', () => {
   const relayed = (relay: string, more = '') =>
     `localPlatform: {replies: {relay: "${relay}"${more}}}`;

@@ -82,7 +82,7 @@ export async function send(gateway: RunningGateway, from: string, raw: string): 
 }
 
 /** Starts, and can be stopped and started again: ends with the test. */
-export async function aGateway(more: Pick<ConfigChoices, 'twilioUrl' | 'spoolUrl'> = {}) {
+export async function aGateway(more: Pick<ConfigChoices, 'twilioUrl' | 'spoolUrl' | 'chat'> = {}) {
   const dir = tempDir();
   ends(() => dir.remove());
   const choices = { dataDir: dir.path, ...more };

@@ -128,7 +128,10 @@ export class ChatServer {
     const limits = (shop: ChatShop): ChatLimits => this.#limits.of(shop);
     const tokens = new VisitorTokens(options.signingKeys, clock);
     const visitors = new Visitors({ store, clock, limits });
-    const recognition = new Recognition({ store, visitors, signals, clock, logger });
+    const recognition = new Recognition({
+      ...{ store, visitors, signals, clock, logger },
+      ...(parts.replies && { replies: parts.replies }),
+    });
     this.visitors = visitors;
     this.#recognition = recognition;
     this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });

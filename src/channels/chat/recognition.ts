@@ -8,6 +8,7 @@ import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Signals } from '../../spool/signals.ts';
 import { cleanName } from './receive.ts';
 import type { ChatShop } from './shop.ts';
+import type { ReplyPlatform } from './visitor-requests.ts';
 import type { Visitors } from './visitors.ts';
 
 /**
@@ -172,6 +173,7 @@ export interface RecognitionParts {
   readonly store: ChatStore;
   readonly visitors: Visitors;
   readonly signals: Signals;
+  readonly replies?: Pick<ReplyPlatform, 'forgetAddress'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -223,13 +225,20 @@ export class Recognition {
     identity: Identity,
     bearer: TokenBearer | undefined,
   ): Promise<Recognised> {
-    const { store, visitors, signals, clock, logger } = this.#parts;
+    const { store, visitors, signals, replies, clock, logger } = this.#parts;
     const guestId = bearer?.verified === false ? bearer.visitorId : undefined;
+    // Whoever left an address before may be another person, who must not get the customer's replies.
+    // Before, so that it is durable, and after, since a tab of the guest may have been asking.
+    const forget = async (): Promise<void> => {
+      if (guestId !== undefined) await replies?.forgetAddress(shop.shopId, guestId);
+    };
+    await forget();
     const { visitor, superseded, joinedLines } = await store.identifyVisitor({
       ...{ ...identity, shopId: shop.shopId, newId: newVisitorId(), at: clock() },
       ...(guestId !== undefined && { guestId }),
     });
     visitors.remember(visitor);
+    await forget();
     if (superseded !== undefined) {
       this.supersede(shop.shopId, superseded);
       logger.info('chat.identified', { visitor: visitor.id, guest: superseded, joinedLines });

@@ -41,8 +41,10 @@ export interface ReplyPlatform {
   addressLeft(
     shopId: ShopId,
     visitorId: VisitorId,
-    left: { readonly email: string; readonly language: string },
+    left: { readonly email: string; readonly language: string; readonly network: string },
   ): Promise<'confirms' | 'invalid' | undefined>;
+  /** Replies to this visitor go to no address that was left before. Resolves once it is durable. */
+  forgetAddress(shopId: ShopId, visitorId: VisitorId): Promise<void>;
 }
 
 /** Why a request is refused. */
@@ -69,7 +71,7 @@ export async function setProfile(
   const language = notify?.language ?? 'en';
   const asked =
     email && notify
-      ? await replies?.addressLeft(shop.shopId, visitorId, { email, language })
+      ? await replies?.addressLeft(shop.shopId, visitorId, { email, language, network })
       : undefined;
   if (asked === 'invalid') return { refused: 'invalid' };
   await visitors.label(record, { ...(name && { name }), ...(email && { email }) });

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Busboy } from '@fastify/busboy';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { z } from 'zod';
@@ -13,6 +15,7 @@ import { filled, languageIn, textsIn } from './texts.ts';
 /** Mail scanners of a company open the links of all its people. */
 const REQUESTS_A_MINUTE = 60;
 const BODY_MAX_BYTES = 1024;
+const FIELDS_MAX = 4;
 const RTL = new Set(['ar']);
 
 const STYLE = `
@@ -70,10 +73,17 @@ export function createAddressPage({ addresses, shopNames, clientIp }: PageParts)
   };
   router.use(ADDRESS_PAGE, limitRate(clientIp));
   router.get(path, (request, response) => show(response, tokenOf(request)));
-  const form = express.urlencoded({ extended: false, limit: BODY_MAX_BYTES, parameterLimit: 4 });
-  router.post(path, formOrRefusal(form), async (request, response) => {
+  const body = express.raw({
+    type: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+    limit: BODY_MAX_BYTES,
+  });
+  router.post(path, orRefusal(body), async (request, response) => {
     const token = tokenOf(request);
-    const action = actionSchema.safeParse(request.body).data;
+    const action = actionSchema.safeParse(await fieldsIn(request)).data;
+    if (action === undefined) {
+      refuse(response);
+      return;
+    }
     const row = addresses.ofToken(token);
     if (row !== undefined && action === 'confirm') await addresses.confirm(row);
     if (row !== undefined && action === 'stop') await addresses.stop(row);
@@ -82,14 +92,36 @@ export function createAddressPage({ addresses, shopNames, clientIp }: PageParts)
   return router;
 }
 
-/** A body that is no form changes nothing. */
-function formOrRefusal(form: express.RequestHandler): express.RequestHandler {
+/** A body that cannot be read changes nothing. */
+function orRefusal(body: express.RequestHandler): express.RequestHandler {
   return (request, response, next) => {
-    void form(request, response, (error?: unknown) => {
+    void body(request, response, (error?: unknown) => {
       if (error === undefined) next();
-      else response.status(400).set(HEADERS).type('text/plain').end('The form is not valid\n');
+      else refuse(response);
     });
   };
+}
+
+function refuse(response: Response): void {
+  response.status(400).set(HEADERS).type('text/plain').end('The form is not valid\n');
+}
+
+/** The fields of the form; none if it is not one. Mail programs may send multipart (RFC 8058 §3.2). */
+async function fieldsIn({ headers, body }: Request): Promise<Readonly<Record<string, string>>> {
+  const { 'content-type': type = '' } = headers;
+  const fields = new Map<string, string>();
+  if (!Buffer.isBuffer(body)) return {};
+  if (!/^multipart\//i.test(type)) return Object.fromEntries(new URLSearchParams(body.toString()));
+  try {
+    const form = new Busboy({ headers: { 'content-type': type }, limits: { parts: FIELDS_MAX } });
+    form.on('field', (name, value) => fields.set(name, value));
+    // Without a listener, a file that ends early would crash the process.
+    form.on('file', (_field, content) => content.on('error', () => undefined).resume());
+    await pipeline([body], form);
+  } catch {
+    return {};
+  }
+  return Object.fromEntries(fields);
 }
 
 function limitRate(clientIp: PageParts['clientIp']) {

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { matchKey } from '../../domain/email-addresses.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { areEqualSecrets } from '../../runtime/equal-secrets.ts';
 import { emailRefusal } from '../outbound/address-reply.ts';
-import { isEqual } from '../store/media.ts';
 import type { LeftAddressRow } from '../store/left-address-table.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -13,6 +13,8 @@ export interface AskedReplies {
   /** With it begin the remote ids of the visitor's messages, and of no one else's. */
   readonly remotePrefix: string;
   readonly email: string;
+  /** Of the visitor's connection: the key of limits per address. */
+  readonly network: string;
   /** BCP 47 */
   readonly language: string;
 }
@@ -29,6 +31,8 @@ export const CONFIRMATIONS = {
   perVisitorADay: 3,
   /** A stranger who is a new visitor each time reaches a mailbox no more often than this. */
   perAddressADay: 3,
+  /** Of one shop: so that nobody uses up the shop's. */
+  perNetworkAnHour: 5,
   /** So that a shop's address does not become known as a sender of unwanted mail. */
   perShopAnHour: 30,
 } as const;
@@ -44,6 +48,8 @@ export interface LeftAddressesParts {
   /** Signs the links, and is the key of the stored hashes. */
   readonly secret: Buffer;
   readonly isServed: (shop: string) => boolean;
+  /** The configured address of a shop. */
+  readonly emailOf: (shop: string) => string | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -63,7 +69,7 @@ export interface LeftAddressesParts {
  * | replaced | the visitor has left another address since |
  * | stopped | is never written to again, whichever visitor of the shop asks |
  *
- * The visitor learns nothing about an address but whether it is one.
+ * The visitor learns nothing about an address but whether it is written as one.
  */
 export class LeftAddresses {
   readonly #parts: LeftAddressesParts;
@@ -78,33 +84,52 @@ export class LeftAddresses {
 
   /**
    * Resolves once it is durable.
-   * @returns `confirms`: the address gets a mail, if no limit and no earlier answer is against it;
-   *   `invalid`: it is not a person's; undefined: the shop cannot write emails
+   * @returns `confirms`: the address gets a mail, if no limit and no earlier answer is against it, and
+   *   it is a person's; `invalid`: it is no address; undefined: the shop cannot write emails
    */
   async ask(asked: AskedReplies): Promise<'confirms' | 'invalid' | undefined> {
     const { store, isServed, logger, onDue } = this.#parts;
     const shop = asked.shopId.toLowerCase();
     if (!isServed(shop)) return undefined;
-    const from = store.conversations.emailOfShop(shop);
+    const from = this.shopAddress(shop);
     if (from === undefined) {
       if (!this.#withoutEmail.has(shop)) logger.warn('reply.no_shop_address', { shop });
       this.#withoutEmail.add(shop);
       return undefined;
     }
-    const key = this.#keyOf(shop, asked.email);
-    if (key === undefined || !this.#isPersons(shop, from, asked.email)) return 'invalid';
-    const isNew = await store.write(() => this.#record(shop, key, asked));
-    if (isNew) onDue();
+    const bare = withoutTag(asked.email);
+    const refusals = [asked.email, bare].map((to) => emailRefusal(store, { shop, from, to }));
+    if (bare === undefined || refusals.some((refusal) => refusal?.code === 'not_one_address')) {
+      return 'invalid';
+    }
+    // Neither a program's nor, with whatever `+tag`, the shop's own.
+    if (refusals.every((refusal) => refusal === undefined) && bare !== matchKey(from)) {
+      await store.write(() => this.#record(shop, bare, asked));
+      onDue();
+    }
     return 'confirms';
   }
 
-  /** The address of a link; undefined if the link is not ours or has expired. */
+  /**
+   * The address from which a shop writes to its visitors: the configured one, else one that several
+   * customers know.
+   */
+  shopAddress(shop: string): string | undefined {
+    const { store, emailOf } = this.#parts;
+    return emailOf(shop) ?? store.conversations.knownEmailOfShop(shop);
+  }
+
+  /** Nothing is sent for a shop that is not served. */
+  isServed({ shop }: LeftAddressRow): boolean {
+    return this.#parts.isServed(shop);
+  }
+
+  /** The address of a link; undefined if the link is not ours or has expired, or the shop is not served. */
   ofToken(token: string): LeftAddressRow | undefined {
     const [id = '', key = ''] = token.split('.');
     const row = this.#parts.store.leftAddresses.byId(id);
-    return row !== undefined && isEqual(this.#keyOfLink(id), key) && !this.#isExpired(row)
-      ? row
-      : undefined;
+    if (row === undefined || !areEqualSecrets(this.#keyOfLink(id), key)) return undefined;
+    return this.isServed(row) && !this.#isExpired(row) ? row : undefined;
   }
 
   /** The secret part of the address's link: whoever has it reads the mails to this address. */
@@ -122,6 +147,23 @@ export class LeftAddresses {
       store.leftAddresses.release(waitMs, id);
     });
     onDue();
+  }
+
+  /**
+   * The visitor is known by another way from now on, as by a login: what they get is not for
+   * whoever left an address before. Resolves once it is durable.
+   */
+  async forget({ shopId, remotePrefix }: Pick<AskedReplies, 'shopId' | 'remotePrefix'>) {
+    const { store, now } = this.#parts;
+    const table = store.leftAddresses;
+    const find = () => table.ofRemoteId(shopId.toLowerCase(), remotePrefix);
+    if (find() === undefined) return;
+    await store.write(() => {
+      const row = find();
+      if (row === undefined) return;
+      table.replace(now(), row.id);
+      table.removeUnmailedOf(row.id);
+    });
   }
 
   /** No visitor of the shop makes us write to this address again. */
@@ -171,31 +213,36 @@ export class LeftAddresses {
     });
   }
 
-  /** @returns whether a confirmation mail is to be sent */
-  #record(shop: string, key: string, { remotePrefix, email, language }: AskedReplies): boolean {
+  #record(shop: string, bare: string, asked: AskedReplies): void {
     const { store, now } = this.#parts;
+    const { remotePrefix, email, language } = asked;
+    const key = this.#keyOf('address', shop, withoutDots(bare));
+    const network = this.#keyOf('network', shop, asked.network);
     const table = store.leftAddresses;
     const at = now();
-    if (table.isStopped(shop, key)) return false;
+    if (table.isStopped(shop, key)) return;
     const earlier = table.lastOf(shop, remotePrefix, key);
     const current = table.ofRemoteId(shop, remotePrefix);
-    if (earlier && (earlier.confirmed_at !== null || earlier.asked_at > at - DAY_MS)) {
+    // With other dots it may be the correction of a mistyped address.
+    const isSame = earlier !== undefined && matchKey(earlier.email) === bare;
+    if (isSame && (earlier.confirmed_at !== null || earlier.asked_at > at - DAY_MS)) {
       if (earlier.replaced_at !== null) this.#makeCurrent(earlier, current, at);
-      return false;
+      return;
     }
-    if (this.#isOverLimit(shop, remotePrefix, key, at)) return false;
+    if (this.#isOverLimit(shop, { prefix: remotePrefix, key, network }, at)) return;
     const id = randomUUID();
     if (current !== undefined) table.replace(at, current.id);
     table.add({
       ...{ id, shop, remote_prefix: remotePrefix, email, language },
-      ...{ address_key: key, asked_at: at },
+      ...{ address_key: key, network_key: network, asked_at: at },
     });
     // Most often the visitor has corrected the address.
     if (current !== undefined) table.moveMails(id, current.id);
-    return true;
   }
 
-  /** The visitor has left an earlier address again. Its mail has been sent, and its link works. */
+  /**
+   * The visitor has left an earlier address again. Its link works, and its mail is sent unless it was.
+   */
   #makeCurrent(
     { id, confirmed_at: confirmedAt }: LeftAddressRow,
     current: LeftAddressRow | undefined,
@@ -208,11 +255,16 @@ export class LeftAddresses {
     if (confirmedAt !== null) table.release(this.#parts.waitMs, id);
   }
 
-  #isOverLimit(shop: string, prefix: string, key: string, at: number): boolean {
+  #isOverLimit(
+    shop: string,
+    { prefix, key, network }: { prefix: string; key: string; network: string },
+    at: number,
+  ): boolean {
     const table = this.#parts.store.leftAddresses;
-    const { perVisitorADay, perAddressADay, perShopAnHour } = CONFIRMATIONS;
+    const { perVisitorADay, perAddressADay, perNetworkAnHour, perShopAnHour } = CONFIRMATIONS;
     if (table.askedOfAddress(shop, key, at - DAY_MS) >= perAddressADay) return true;
     if (table.askedOfVisitor(shop, prefix, at - DAY_MS) >= perVisitorADay) return true;
+    if (table.askedOfNetwork(shop, network, at - HOUR_MS) >= perNetworkAnHour) return true;
     if (table.askedOfShop(shop, at - HOUR_MS) < perShopAnHour) return false;
     if (at - (this.#limitedAt.get(shop) ?? -Infinity) >= HOUR_MS) {
       this.#parts.logger.warn('reply.confirmations_limited', { shop });
@@ -225,18 +277,9 @@ export class LeftAddresses {
     return confirmedAt === null && askedAt <= this.#parts.now() - CONFIRM_WITHIN_MS;
   }
 
-  /** Whether it is one address, neither a program's nor, with whatever `+tag`, the shop's own. */
-  #isPersons(shop: string, from: string, email: string): boolean {
-    const { store } = this.#parts;
-    return [email, matchKey(email)].every(
-      (to) => to !== undefined && emailRefusal(store, { shop, from, to }) === undefined,
-    );
-  }
-
-  /** Undefined for what is no address. */
-  #keyOf(shop: string, email: string): string | undefined {
-    const key = matchKey(email);
-    return key === undefined ? undefined : this.#hash(`address:${shop}:${key}`).toString('hex');
+  /** A hash of something that is not to be stored in the clear. */
+  #keyOf(what: 'address' | 'network', shop: string, value: string): string {
+    return this.#hash(`${what}:${shop}:${value}`).toString('hex');
   }
 
   #keyOfLink(id: string): string {
@@ -252,3 +295,23 @@ export class LeftAddresses {
 /** Whether it is the visitor's address and may be written to once it is confirmed. */
 export const isInUse = ({ replaced_at: replacedAt, stopped_at: stoppedAt }: LeftAddressRow) =>
   replacedAt === null && stoppedAt === null;
+
+const TAG = /^[a-z0-9.-]{0,32}$/i;
+
+/**
+ * The address in the form in which addresses are compared. Undefined if it is none, if its `+tag`,
+ * which is shown in the mail, could be a stranger's words, or if it is quoted, which spells every
+ * address in another way.
+ */
+function withoutTag(email: string): string | undefined {
+  const local = email.slice(0, email.lastIndexOf('@'));
+  if (local.startsWith('"')) return undefined;
+  const plus = local.indexOf('+', 1);
+  return plus === -1 || TAG.test(local.slice(plus + 1)) ? matchKey(email) : undefined;
+}
+
+/** Some providers ignore dots before the `@`. Where they count, a limit is stricter by it. */
+function withoutDots(address: string): string {
+  const at = address.lastIndexOf('@');
+  return address.slice(0, at).replaceAll('.', '') + address.slice(at);
+}

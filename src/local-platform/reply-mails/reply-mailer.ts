@@ -22,6 +22,8 @@ const AT_ONCE = 50;
 /** How long a current attempt may continue after `stop`. */
 const STOP_GRACE_MS = 3000;
 const ERROR_DELAY_MS = 5000;
+/** Until mails of a shop that is not served are looked at again: a reload may bring it back. */
+export const UNSERVED_DELAY_MS = 60_000;
 /** The longest sleep: the clock may be set, and addresses expire. */
 const SLEEP_MAX_MS = 60_000;
 
@@ -148,7 +150,7 @@ export class ReplyMailer {
 
   /** Must run within a write. @returns undefined when the reply is not mailed, or not yet */
   #queue(messageId: string, at: number): MessageRow | undefined {
-    const { store, logger } = this.#options;
+    const { store, addresses, logger } = this.#options;
     const table = store.leftAddresses;
     const row = table.mail(messageId);
     // Things may have changed since the row was read: a hold, a stop, an erasure.
@@ -160,13 +162,18 @@ export class ReplyMailer {
       table.removeMail(messageId);
       return undefined;
     }
+    if (!addresses.isServed(address)) {
+      table.holdMails(at + UNSERVED_DELAY_MS, address.id);
+      return undefined;
+    }
     const heldUntil = this.#heldUntil(address, at);
     if (heldUntil > at) {
       table.holdMails(heldUntil, address.id);
       return undefined;
     }
     const subject = filled(textsIn(address.language).subject, this.#shopName(address));
-    const mail = storeMail(store, address, reply, subject, at);
+    const from = addresses.shopAddress(address.shop);
+    const mail = storeMail(store, address, reply, { subject, from, nowMs: at });
     if (mail === undefined) {
       logger.warn('reply.no_shop_address', { shop: address.shop });
       table.removeMail(messageId);
@@ -187,8 +194,12 @@ export class ReplyMailer {
   }
 
   async #askToConfirm(row: LeftAddressRow): Promise<void> {
-    const { store, outbound, schedule, logger, now } = this.#options;
+    const { store, addresses, outbound, schedule, logger, now } = this.#options;
     const { id, asked_at: queuedAtMs } = row;
+    if (!addresses.isServed(row)) {
+      await store.write(() => store.leftAddresses.postpone(now() + UNSERVED_DELAY_MS, id));
+      return;
+    }
     const attempts = row.attempts + 1;
     const nextAt = nextAttemptAt(schedule, { queuedAtMs, attempts }, now());
     // Before the attempt, so that no crash makes it one of many in a row.
@@ -217,7 +228,7 @@ export class ReplyMailer {
   /** Says what has happened and has nothing that the visitor wrote. @throws {SendFailed} */
   #confirmation(row: LeftAddressRow): OutgoingReply {
     const { id, shop, email, language, asked_at: askedAt } = row;
-    const from = this.#options.store.conversations.emailOfShop(shop);
+    const from = this.#options.addresses.shopAddress(shop);
     const texts = textsIn(language);
     const shopName = this.#shopName(row);
     const url = this.#linkOf(row);

@@ -10,6 +10,14 @@ import {
 } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
+interface MailOptions {
+  /** Of a new thread; nothing that the visitor wrote. */
+  readonly subject: string;
+  /** The shop's address in a new thread. */
+  readonly from: string | undefined;
+  readonly nowMs: number;
+}
+
 interface Thread {
   readonly conversation: ConversationRow;
   readonly ticket: TicketRow;
@@ -18,18 +26,16 @@ interface Thread {
 /**
  * Stores a reply in the chat as an email to the address that the visitor has confirmed, PENDING, in
  * the thread that has all of them. Must run within a write.
- * @param subject of the thread; nothing that the visitor wrote
  * @returns undefined when the shop has no address to write from
  */
 export function storeMail(
   store: Store,
   address: LeftAddressRow,
   reply: MessageRow,
-  subject: string,
-  nowMs: number,
+  { subject, from, nowMs }: MailOptions,
 ): MessageRow | undefined {
   const now = new Date(nowMs).toISOString();
-  const thread = threadOf(store, address) ?? newThread(store, address, subject, now);
+  const thread = threadOf(store, address) ?? newThread(store, address, { subject, from }, now);
   if (thread === undefined) return undefined;
   const { conversation, ticket } = thread;
   const id = randomUUID();
@@ -88,15 +94,14 @@ function threadOf(store: Store, { thread_id: id }: LeftAddressRow): Thread | und
 function newThread(
   store: Store,
   { id, shop, email }: LeftAddressRow,
-  subject: string,
+  { subject, from }: Pick<MailOptions, 'subject' | 'from'>,
   now: string,
 ): Thread | undefined {
-  const ours = store.conversations.emailOfShop(shop);
-  if (ours === undefined) return undefined;
+  if (from === undefined) return undefined;
   const { id: contactId } = store.contacts.resolve(shop, 'email', { email }, now);
   const agentId = store.shops.agentId(shop);
   const conversation = store.conversations.create({
-    ...{ shop, type: 'email', title: subject, agentContact: ours, agentId, contactId },
+    ...{ shop, type: 'email', title: subject, agentContact: from, agentId, contactId },
     ...{ userId: null, topicId: null, intentId: null, now },
   });
   // So that the answer by email joins the thread.

@@ -17,6 +17,9 @@ interface NewConversation {
 }
 
 const PLACES_COMPARED = 100;
+const TICKETS_COMPARED = 1000;
+/** One stranger can write from more than one address. */
+const CONTACTS_NEEDED = 3;
 
 export function conversationTable(db: Db) {
   const { row, rows, has, run, one } = statements(db);
@@ -57,6 +60,20 @@ export function conversationTable(db: Db) {
   const anyEmailOfShop = row<[shop: string], { address: string }>(
     `SELECT address FROM agent_contacts WHERE shop = ? AND address LIKE '%@%' LIMIT 1`,
   );
+  // A ticket without a message is of a thread that the shop began.
+  const knownEmailOfShop = row<
+    [{ shop: string; tickets: number; contacts: number }],
+    { address: string }
+  >(
+    `SELECT address FROM (
+       SELECT c.type, c.agent_contact AS address, c.contact_id, t.message_id
+       FROM tickets t INDEXED BY tickets_arrival
+       CROSS JOIN conversations c ON c.id = t.conversation_id
+       WHERE t.shop = @shop ORDER BY t.seq DESC LIMIT @tickets)
+     WHERE type = 'email' AND address IS NOT NULL AND message_id IS NOT NULL
+     GROUP BY address HAVING count(DISTINCT contact_id) >= @contacts
+     ORDER BY count(DISTINCT contact_id) DESC, address LIMIT 1`,
+  );
   return {
     create: (conversation: NewConversation) => insert({ ...conversation, id: randomUUID() }),
     byId: row<[shop: string, id: string], ConversationRow>(
@@ -91,6 +108,12 @@ export function conversationTable(db: Db) {
       );
       return mostFrequent(addresses) ?? anyEmailOfShop(shop)?.address;
     },
+    /**
+     * The email address of the shop to which most contacts have written lately. Only one to which
+     * several have: with a domain of which the shop takes all mail, a stranger can make up addresses.
+     */
+    knownEmailOfShop: (shop: string): string | undefined =>
+      knownEmailOfShop({ shop, tickets: TICKETS_COMPARED, contacts: CONTACTS_NEEDED })?.address,
     /** Whether this address or number, in any notation, belongs to the shop. */
     isAgentContact: (shop: string, address: string): boolean =>
       isAgentContact(shop, normalAddress(address)),

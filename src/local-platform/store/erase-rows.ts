@@ -122,17 +122,24 @@ function findLeftAddresses(db: Db, person: ErasedPerson): ReadonlySet<string> {
   return found;
 }
 
-/** Contacts that mails to these addresses may have created, and that have no timeline. */
+/**
+ * Contacts that mails to these addresses may have created, that have no timeline, and that no other
+ * visitor's thread has.
+ */
 function contactsOfThreads(
   db: Db,
   leftAddresses: ReadonlySet<string>,
 ): Pick<ContactRow, 'id' | 'shop'>[] {
-  const contact = db.prepare<[string], Pick<ContactRow, 'id' | 'shop'>>(
+  const contact = db.prepare<[id: string, ids: string], Pick<ContactRow, 'id' | 'shop'>>(
     `SELECT c.id, c.shop FROM left_addresses a JOIN conversations v ON v.id = a.thread_id
      JOIN contacts c ON c.id = v.contact_id
-     WHERE a.id = ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.contact_id = c.id)`,
+     WHERE a.id = ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.contact_id = c.id)
+       AND NOT EXISTS (
+         SELECT 1 FROM left_addresses b JOIN conversations w ON w.id = b.thread_id
+         WHERE w.contact_id = c.id AND b.id NOT IN (SELECT value FROM json_each(?)))`,
   );
-  return [...leftAddresses].flatMap((id) => contact.get(id) ?? []);
+  const ids = JSON.stringify([...leftAddresses]);
+  return [...leftAddresses].flatMap((id) => contact.get(id, ids) ?? []);
 }
 
 /** By the id of the mail. */

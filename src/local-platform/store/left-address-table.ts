@@ -8,8 +8,10 @@ export interface LeftAddressRow {
   /** With it begin the remote ids of the visitor's messages, and of no one else's. */
   remote_prefix: string;
   email: string;
-  /** A keyed hash of the address, the same for all of its spellings and `+tag`s. */
+  /** A keyed hash of the address, the same with other case, dots or `+tag` before the `@`. */
   address_key: string;
+  /** A keyed hash of the visitor's network. */
+  network_key: string;
   /** BCP 47; of the visitor's page. */
   language: string;
   asked_at: number;
@@ -20,7 +22,10 @@ export interface LeftAddressRow {
   stopped_at: number | null;
   /** To send the confirmation mail. */
   attempts: number;
-  /** When the confirmation mail is to be tried; null: it was sent, or is no longer sent. */
+  /**
+   * When the confirmation mail is to be tried, unless the address is replaced; null: it was sent, or
+   * is no longer sent.
+   */
   next_at: number | null;
   /** The conversation that has the mails of replies. */
   thread_id: string | null;
@@ -28,7 +33,14 @@ export interface LeftAddressRow {
 
 export type NewLeftAddress = Pick<
   LeftAddressRow,
-  'id' | 'shop' | 'remote_prefix' | 'email' | 'address_key' | 'language' | 'asked_at'
+  | 'id'
+  | 'shop'
+  | 'remote_prefix'
+  | 'email'
+  | 'address_key'
+  | 'network_key'
+  | 'language'
+  | 'asked_at'
 >;
 
 /** A reply in the chat that a visitor who has left is to get by email. */
@@ -60,8 +72,9 @@ function addresses(db: Db) {
   return {
     add: run<[NewLeftAddress]>(
       `INSERT INTO left_addresses
-         (id, shop, remote_prefix, email, address_key, language, asked_at, next_at)
-       VALUES (@id, @shop, @remote_prefix, @email, @address_key, @language, @asked_at, @asked_at)`,
+         (id, shop, remote_prefix, email, address_key, network_key, language, asked_at, next_at)
+       VALUES (@id, @shop, @remote_prefix, @email, @address_key, @network_key, @language,
+         @asked_at, @asked_at)`,
     ),
     byId: row<[id: string], LeftAddressRow>(`SELECT * FROM left_addresses WHERE id = ?`),
     /** The current address of the visitor whose message has this remote id. */
@@ -84,7 +97,7 @@ function addresses(db: Db) {
     ),
     restore: run<[id: string]>(`UPDATE left_addresses SET replaced_at = NULL WHERE id = ?`),
     replace: run<[nowMs: number, id: string]>(
-      `UPDATE left_addresses SET replaced_at = ?, next_at = NULL WHERE id = ?`,
+      `UPDATE left_addresses SET replaced_at = ? WHERE id = ?`,
     ),
     confirm: run<[nowMs: number, id: string]>(
       `UPDATE left_addresses SET confirmed_at = ?, next_at = NULL WHERE id = ?`,
@@ -103,12 +116,16 @@ function addresses(db: Db) {
     ),
     /** Confirmation mails to be sent, the one that is due first first. */
     toConfirm: rows<[nowMs: number, limit: number], LeftAddressRow>(
-      `SELECT * FROM left_addresses WHERE next_at <= ? ORDER BY next_at LIMIT ?`,
+      `SELECT * FROM left_addresses WHERE next_at <= ? AND replaced_at IS NULL
+       ORDER BY next_at LIMIT ?`,
     ),
     /** Records an attempt to send the confirmation mail, and when the next one is; null: never. */
     tried: run<[nextAt: number | null, id: string]>(
       `UPDATE left_addresses SET attempts = attempts + 1, next_at = ?
-       WHERE id = ? AND next_at IS NOT NULL`,
+       WHERE id = ? AND next_at IS NOT NULL AND replaced_at IS NULL`,
+    ),
+    postpone: run<[nextAt: number, id: string]>(
+      `UPDATE left_addresses SET next_at = ? WHERE id = ? AND next_at IS NOT NULL`,
     ),
     /** The confirmation mail is not tried any more. */
     settle: run<[id: string]>(`UPDATE left_addresses SET next_at = NULL WHERE id = ?`),
@@ -132,12 +149,17 @@ function asked(db: Db) {
     `SELECT count(*) AS n FROM left_addresses
      WHERE shop = ? AND remote_prefix = ? AND asked_at > ?`,
   );
+  const ofNetwork = one<[shop: string, key: string, since: number], { n: number }>(
+    `SELECT count(*) AS n FROM left_addresses
+     WHERE shop = ? AND network_key = ? AND asked_at > ?`,
+  );
   const ofShop = one<[shop: string, since: number], { n: number }>(
     `SELECT count(*) AS n FROM left_addresses WHERE shop = ? AND asked_at > ?`,
   );
   return {
     askedOfAddress: (...values: Parameters<typeof ofAddress>) => ofAddress(...values).n,
     askedOfVisitor: (...values: Parameters<typeof ofVisitor>) => ofVisitor(...values).n,
+    askedOfNetwork: (...values: Parameters<typeof ofNetwork>) => ofNetwork(...values).n,
     askedOfShop: (...values: Parameters<typeof ofShop>) => ofShop(...values).n,
   };
 }
@@ -154,7 +176,8 @@ function replyMails(db: Db) {
   );
   const nextAt = row<[], { at: number | null }>(
     `SELECT min(at) AS at FROM (
-       SELECT min(next_at) AS at FROM left_addresses WHERE next_at IS NOT NULL UNION ALL
+       SELECT min(next_at) AS at FROM left_addresses
+       WHERE next_at IS NOT NULL AND replaced_at IS NULL UNION ALL
        SELECT min(due_at) FROM reply_mails WHERE due_at IS NOT NULL)`,
   );
   return {
@@ -187,6 +210,10 @@ function replyMails(db: Db) {
     ),
     removeMail: run<[messageId: string]>(`DELETE FROM reply_mails WHERE message_id = ?`),
     removeMailsOf: run<[addressId: string]>(`DELETE FROM reply_mails WHERE address_id = ?`),
+    /** Those that were not mailed. */
+    removeUnmailedOf: run<[addressId: string]>(
+      `DELETE FROM reply_mails WHERE address_id = ? AND mailed_at IS NULL`,
+    ),
     /** Those to an address, by whatever visitor, that were not mailed. */
     removeUnmailedTo: run<[shop: string, key: string]>(
       `DELETE FROM reply_mails WHERE mailed_at IS NULL AND address_id IN

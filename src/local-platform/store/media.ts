@@ -1,4 +1,4 @@
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { createWriteStream, rmSync } from 'node:fs';
 import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { type Db, statements } from './database.ts';
 import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import { areEqualSecrets } from '../../runtime/equal-secrets.ts';
 import { signatureAt } from '../../runtime/file-kind.ts';
 import { LIMITS } from '../open-points.ts';
 
@@ -96,7 +97,7 @@ export class MediaFolder {
 
   isSigned(id: string, expires: string, signature: string, nowMs: number): boolean {
     const at = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
-    return isEqual(this.#sign(id, at), signature) && nowMs < at;
+    return areEqualSecrets(this.#sign(id, at), signature) && nowMs < at;
   }
 
   /** The secret part of the public link to a reply's file. */
@@ -105,16 +106,10 @@ export class MediaFolder {
   }
 
   isReplyKey(id: string, key: string): boolean {
-    return isEqual(this.replyKey(id), key);
+    return areEqualSecrets(this.replyKey(id), key);
   }
 
   #sign(id: string, what: number | 'reply'): string {
     return createHmac('sha256', this.#signingKey).update(`${id}:${what}`).digest('base64url');
   }
-}
-
-/** Whether two secrets are equal, without telling by the time it takes where they differ. */
-export function isEqual(expected: string, given: string): boolean {
-  const [one, other] = [Buffer.from(expected), Buffer.from(given)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -306,7 +306,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE left_addresses (
     id TEXT PRIMARY KEY, shop TEXT NOT NULL, remote_prefix TEXT NOT NULL,
-    email TEXT NOT NULL, address_key TEXT NOT NULL, language TEXT NOT NULL,
+    email TEXT NOT NULL, address_key TEXT NOT NULL, network_key TEXT NOT NULL,
+    language TEXT NOT NULL,
     asked_at INTEGER NOT NULL, confirmed_at INTEGER, replaced_at INTEGER, stopped_at INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0, next_at INTEGER, thread_id TEXT
   ) STRICT, WITHOUT ROWID;
@@ -314,8 +315,10 @@ export const MIGRATIONS: readonly string[] = [
     WHERE replaced_at IS NULL;
   CREATE INDEX left_addresses_visitor ON left_addresses(shop, remote_prefix, asked_at);
   CREATE INDEX left_addresses_key ON left_addresses(shop, address_key, asked_at);
+  CREATE INDEX left_addresses_network ON left_addresses(shop, network_key, asked_at);
   CREATE INDEX left_addresses_shop ON left_addresses(shop, asked_at);
-  CREATE INDEX left_addresses_due ON left_addresses(next_at) WHERE next_at IS NOT NULL;
+  CREATE INDEX left_addresses_due ON left_addresses(next_at)
+    WHERE next_at IS NOT NULL AND replaced_at IS NULL;
   CREATE INDEX left_addresses_unconfirmed ON left_addresses(asked_at) WHERE confirmed_at IS NULL;
   CREATE INDEX left_addresses_thread ON left_addresses(thread_id) WHERE thread_id IS NOT NULL;
   CREATE TABLE reply_mails (

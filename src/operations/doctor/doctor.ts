@@ -17,6 +17,7 @@ import { checkPlatform, type PlatformShop } from './platform.ts';
 import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
 import {
   calledUrl,
+  checkLinks,
   checkPublicUrl,
   checkReach,
   TELNYX,
@@ -30,6 +31,8 @@ import { checkWhatsAppShop, type WhatsAppShop } from './whatsapp.ts';
 
 export interface DoctorTargets {
   readonly publicUrl: string;
+  /** Whether emails go to chat visitors: their links start with the public URL. */
+  readonly mailsChatVisitors: boolean;
   readonly twilioShops: readonly TwilioShop[];
   readonly telnyxShops: readonly TelnyxShop[];
   readonly whatsappShops: readonly WhatsAppShop[];
@@ -82,10 +85,11 @@ type Check = (
 
 /** The function of each name in CHECKS. */
 const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
-  // Only SMS needs a URL that is reachable from the internet.
+  // Only SMS and links in emails need a URL that is reachable from the internet.
   'public-url': (targets) => {
     const providers = providersOf(targets);
-    return providers.length === 0 ? [] : [checkPublicUrl(targets.publicUrl, providers)];
+    if (providers.length > 0) return [checkPublicUrl(targets.publicUrl, providers)];
+    return targets.mailsChatVisitors ? [checkLinks(targets.publicUrl)] : [];
   },
 
   twilio: async ({ publicUrl, ...targets }, { fix, timeoutMs }) => {

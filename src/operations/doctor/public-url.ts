@@ -42,6 +42,21 @@ export function checkPublicUrl(
   return ok([publicUrl, ...toSet].join('; '));
 }
 
+/** Whether customers can open links that start with this URL. */
+export function checkLinks(publicUrl: string): CheckResult {
+  const { ok, warning, failed } = resultsFor(
+    'public-url',
+    'http.publicUrl',
+    'a URL that customers can open: the links in emails to chat visitors start with it',
+  );
+  if (!URL.canParse(publicUrl)) return failed('not a URL', 'set it to https://<your host>');
+  if (isReachable(publicUrl)) return ok(publicUrl);
+  return warning(
+    `${publicUrl} is local or private: customers cannot open it`,
+    'set http.publicUrl to the public URL of this gateway',
+  );
+}
+
 /** Names without public DNS records (RFC 6761, RFC 6762, RFC 9476, and names without a dot). */
 const PRIVATE_NAME = /^[^.]+$|\.(localhost|local|internal|lan|home\.arpa|alt)$/;
 

@@ -19,6 +19,7 @@ const ANN = 'ann@example.com';
 
 /** Addresses in a store, at a time that the test moves. */
 function addresses({ hasEmail = true } = {}) {
+  const shop = { address: hasEmail ? 'support@acme.example' : undefined };
   const dir = tempDir();
   ends(() => dir.remove());
   const clock = { at: Date.parse('2026-04-01T08:00:00Z') };
@@ -28,14 +29,21 @@ function addresses({ hasEmail = true } = {}) {
   const open = () => {
     const store = new Store(dir.path);
     ends(() => store.close());
-    if (hasEmail) store.conversations.addAgentContact(SHOP, 'support@acme.example');
     const left = new LeftAddresses({
       ...{ store, logger, now: () => clock.at, waitMs: 120_000, onDue: () => undefined },
       secret: store.shops.secret('left-addresses'),
-      isServed: (shop) => shop === SHOP,
+      isServed: (id) => id === SHOP,
+      emailOf: (id) => (id === SHOP ? shop.address : undefined),
     });
-    const ask = (email: string, visitor: string = randomUUID(), language = 'en') =>
-      left.ask({ shopId: SHOP.toUpperCase(), remotePrefix: `chat:${visitor}:`, email, language });
+    const ask = (
+      email: string,
+      visitor: string = randomUUID(),
+      network = `network of ${visitor}`,
+    ) =>
+      left.ask({
+        ...{ shopId: SHOP.toUpperCase(), remotePrefix: `chat:${visitor}:`, email, network },
+        language: 'en',
+      });
     return { store, left, ask };
   };
   const rows = () => {
@@ -55,7 +63,7 @@ const linkTo = (left: LeftAddresses, row: LeftAddressRow | undefined) =>
 describe('confirmation mails', () => {
   test("a stranger who gives a person's address a hundred times, as many visitors, causes three a day", async () => {
     const { ask, rows, clock } = addresses();
-    const spellings = [ANN, 'ANN@Example.com', 'ann+shoes@example.com'];
+    const spellings = [ANN, 'A.N.N@Example.com', 'a.nn+shoes@example.com'];
     for (let nth = 0; nth < 100; nth++) {
       const answer = await ask(spellings[nth % 3] ?? '');
       // The hundredth says no more than the first.
@@ -76,7 +84,9 @@ describe('confirmation mails', () => {
     const { ask: askAgain } = open();
     await askAgain(ANN, 'v');
     expect(rows()).toHaveLength(1);
-    for (const nth of Array(10).keys()) await askAgain(`bob${nth}@example.com`, 'v');
+    for (const nth of Array(10).keys()) {
+      await askAgain(`bob${nth}@example.com`, 'v', `network ${nth}`);
+    }
     expect(rows()).toHaveLength(CONFIRMATIONS.perVisitorADay);
     clock.at += DAY_MS;
     await askAgain(ANN, 'v');
@@ -95,16 +105,42 @@ describe('confirmation mails', () => {
   });
 
   test.each([
-    'no-reply@example.com',
-    'mailer-daemon@example.com',
-    'support@acme.example',
-    'Support+x@Acme.Example',
-    'ann@example.com, bob@example.com',
-    'nonsense',
-  ])('are not for %s', async (email) => {
-    const { ask, rows } = addresses();
-    expect(await ask(email)).toBe('invalid');
+    ['no-reply@example.com', 'confirms'],
+    ['mailer-daemon@example.com', 'confirms'],
+    ['support@acme.example', 'confirms'],
+    ['Support+x@Acme.Example', 'confirms'],
+    ['sales@acme.example', 'confirms'],
+    ['ann@example.com, bob@example.com', 'invalid'],
+    ['nonsense', 'invalid'],
+    ['"You have won"@example.com', 'invalid'],
+    ["ann+you've_won@example.com", 'invalid'],
+    ['ann+one+two@example.com', 'invalid'],
+    [`ann+${'x'.repeat(33)}@example.com`, 'invalid'],
+  ])('are not for %s, which the visitor is told only if it is no address', async (email, told) => {
+    const { ask, rows, store } = addresses();
+    store.conversations.addAgentContact(SHOP, 'sales@acme.example');
+    expect(await ask(email)).toBe(told);
     expect(rows()).toEqual([]);
+  });
+
+  test('go to the address as it was written, with a tag that has no words', async () => {
+    const { ask, rows } = addresses();
+    expect(await ask('Ann.Lee+Shop-1@Example.com')).toBe('confirms');
+    expect(rows()).toMatchObject([{ email: 'Ann.Lee+Shop-1@Example.com' }]);
+  });
+
+  test('for one network are five an hour, which is stored as a hash', async () => {
+    const { ask, rows, clock } = addresses();
+    const { perNetworkAnHour } = CONFIRMATIONS;
+    const network = '192.0.2.7';
+    for (const nth of Array(20).keys()) await ask(`p${nth}@example.com`, randomUUID(), network);
+    expect(rows()).toHaveLength(perNetworkAnHour);
+    expect(JSON.stringify(rows())).not.toContain(network);
+    await ask('other@example.com');
+    expect(rows()).toHaveLength(perNetworkAnHour + 1);
+    clock.at += HOUR_MS;
+    await ask('late@example.com', randomUUID(), network);
+    expect(rows()).toHaveLength(perNetworkAnHour + 2);
   });
 
   test('of a shop without an address of its own are not promised, which is logged once', async () => {
@@ -117,7 +153,7 @@ describe('confirmation mails', () => {
   test('of a shop of another platform are not promised', async () => {
     const { left } = addresses();
     const shopId = randomUUID();
-    const asked = { shopId, remotePrefix: 'chat:v:', email: ANN, language: 'en' };
+    const asked = { shopId, remotePrefix: 'chat:v:', email: ANN, language: 'en', network: '::1' };
     expect(await left.ask(asked)).toBeUndefined();
   });
 });
@@ -164,6 +200,17 @@ describe('an address', () => {
     expect(rows()).toMatchObject([{ replaced_at: null }, { replaced_at: clock.at }]);
     if (first !== undefined) await left.confirm(first);
     expect(rows()[0]).toMatchObject({ confirmed_at: clock.at });
+  });
+
+  test('that differs by a dot from the one before gets a mail too', async () => {
+    const { ask, rows, clock } = addresses();
+    await ask('annlee@example.com', 'v');
+    clock.at += 1000;
+    await ask('ann.lee@example.com', 'v');
+    expect(rows()).toMatchObject([
+      { email: 'annlee@example.com', replaced_at: clock.at },
+      { email: 'ann.lee@example.com', replaced_at: null },
+    ]);
   });
 
   test('that has been stopped is never written to again, whichever visitor asks', async () => {

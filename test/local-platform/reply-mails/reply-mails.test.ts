@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,15 +14,29 @@ import { PlatformEraser } from '../../../src/local-platform/erase.ts';
 import { contentsOf } from '../../../src/local-platform/export.ts';
 import type { LocalPlatformOptions } from '../../../src/local-platform/local-platform.ts';
 import { TEXTS } from '../../../src/local-platform/reply-mails/texts.ts';
-import { MAILS_AN_HOUR } from '../../../src/local-platform/reply-mails/reply-mailer.ts';
+import {
+  MAILS_AN_HOUR,
+  UNSERVED_DELAY_MS,
+} from '../../../src/local-platform/reply-mails/reply-mailer.ts';
 import type { Contact, Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { anEmail, call, create, messagesOf, newFolder, SHOP, startPlatform } from '../harness.ts';
+import {
+  anEmail,
+  call,
+  create,
+  messagesOf,
+  newFolder,
+  OTHER,
+  SHOP,
+  startPlatform,
+} from '../harness.ts';
 
 const WAIT_MS = 120_000;
 const ANN = 'ann.lee@example.com';
+const WITH_ADDRESS = { ...SHOP, emailAddress: 'support@acme.example' };
+const OTHER_WITH_ADDRESS = { ...OTHER, emailAddress: 'hello@other.example' };
 const OWN_WORDS = 'own-words-of-the-visitor';
 
 const echo: Agent = {
@@ -35,7 +49,10 @@ async function aScene(more: Partial<LocalPlatformOptions> = {}) {
   const clock = { at: Date.parse('2026-04-01T08:00:00Z') };
   let publicUrl = '';
   const start = () =>
-    startPlatform({ dir, clock: () => clock.at, publicUrl: () => publicUrl, ...more });
+    startPlatform({
+      ...{ dir, clock: () => clock.at, publicUrl: () => publicUrl, shops: [WITH_ADDRESS] },
+      ...more,
+    });
   const running = { platform: await start() };
   const app = express();
   app.use((request, response, next) =>
@@ -46,8 +63,6 @@ async function aScene(more: Partial<LocalPlatformOptions> = {}) {
   ends(() => new Promise<void>((resolve) => void server.close(() => resolve())));
   // A listening TCP server has an AddressInfo.
   publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // The shop has an address once somebody has written to it.
-  await create(running.platform, anEmail({ contact: { email: 'first@example.com' } }));
   const visitor = randomUUID().replaceAll('-', '');
   const mails = async (): Promise<ParsedMail[]> => {
     const outbox = join(dir, 'outbox');
@@ -64,6 +79,7 @@ async function aScene(more: Partial<LocalPlatformOptions> = {}) {
     ask: (email = ANN, language = 'en') =>
       running.platform.leftAddresses.ask({
         ...{ shopId: SHOP.shopId, remotePrefix: `chat:${visitor}:`, email, language },
+        network: randomUUID(),
       }),
     write: async (content = OWN_WORDS, by = visitor, conversation?: string | null) =>
       (
@@ -117,6 +133,7 @@ async function pass(scene: Scene, ms: number): Promise<void> {
   scene.clock.at += ms;
   await scene.running.platform.leftAddresses.ask({
     ...{ shopId: SHOP.shopId, remotePrefix: `chat:${randomUUID()}:`, language: 'en' },
+    network: randomUUID(),
     email: `${randomUUID()}@example.com`,
   });
 }
@@ -215,6 +232,40 @@ describe('the confirmation mail', () => {
     expect(relay.taken).toHaveLength(1);
   });
 
+  test('to an address that was replaced and left again is sent, once', async () => {
+    const relay = await startMailRelay();
+    ends(() => relay.close());
+    relay.answerNext('connect', 421, 421);
+    const scene = await aScene({
+      replies: {
+        relay: { host: '127.0.0.1', port: relay.port, implicitTls: false, tls: 'off' },
+        schedule: { delaysMs: [1000], giveUpAfterMs: 60_000 },
+      },
+    });
+    const tried = (email: string) =>
+      waitFor(`the attempt to ${email}`, () =>
+        inStore(scene.dir, (db) =>
+          db.prepare('SELECT 1 FROM left_addresses WHERE attempts = 1 AND email = ?').get(email),
+        ),
+      );
+    await scene.ask();
+    await tried(ANN);
+    await scene.ask('bob@example.com');
+    await tried('bob@example.com');
+    scene.clock.at += 1001;
+    await scene.ask();
+    await waitFor('the mail', () => relay.taken.length === 1);
+    expect(relay.taken[0]).toMatchObject({ to: [ANN] });
+    for (const email of ['bob@example.com', ANN]) {
+      scene.clock.at += 10_000;
+      await scene.ask(email);
+      await scene.restart();
+    }
+    await waitFor('the mail to Bob', () => relay.taken.length > 1);
+    await scene.running.platform.stop();
+    expect(relay.taken.map(({ to }) => to)).toEqual([[ANN], ['bob@example.com']]);
+  });
+
   test('that the relay refuses is not tried again', async () => {
     const relay = await startMailRelay();
     ends(() => relay.close());
@@ -235,6 +286,54 @@ describe('the confirmation mail', () => {
     await scene.restart();
     await scene.running.platform.stop();
     expect(relay.connections).toBe(1);
+  });
+});
+
+describe("the shop's address in these mails", () => {
+  const asked = async (scene: Scene, email: string) => {
+    const answer = await scene.ask(email);
+    if (answer === undefined) return undefined;
+    const mail = await waitFor('the mail', async () =>
+      (await scene.mails()).find(({ to }) => JSON.stringify(to).includes(email)),
+    );
+    return mail.from?.value[0]?.address;
+  };
+  const writesTo = (scene: Scene, agentContact: string, from: string) =>
+    create(
+      scene.running.platform,
+      anEmail({ contact: { email: from }, conversation: { agent_contact: agentContact } }),
+    );
+
+  test('is the configured one, whatever customers write to, and no visitor can leave it', async () => {
+    const scene = await aScene();
+    for (let nth = 0; nth < 5; nth++) {
+      await writesTo(scene, 'other@acme.example', `c${nth}@example.com`);
+    }
+    expect(await asked(scene, ANN)).toBe('support@acme.example');
+    await scene.ask('support+x@acme.example');
+    await pass(scene, 0);
+    await scene.running.platform.stop();
+    expect(JSON.stringify(await scene.mails())).not.toContain('support+x');
+  });
+
+  test('is not one that was taken out of the configuration', async () => {
+    const scene = await aScene();
+    scene.running.platform.serve([SHOP]);
+    expect(await asked(scene, ANN)).toBeUndefined();
+    scene.running.platform.serve([{ ...SHOP, emailAddress: 'new@acme.example' }]);
+    expect(await asked(scene, ANN)).toBe('new@acme.example');
+  });
+
+  test('without a configured one, cannot be chosen by a stranger', async () => {
+    const scene = await aScene({ shops: [SHOP] });
+    for (let nth = 0; nth < 5; nth++) {
+      await writesTo(scene, 'you-have-won@acme.example', 'stranger@example.com');
+    }
+    expect(await asked(scene, ANN)).toBeUndefined();
+    for (let nth = 0; nth < 3; nth++) {
+      await writesTo(scene, 'support@acme.example', `c${nth}@example.com`);
+    }
+    expect(await asked(scene, ANN)).toBe('support@acme.example');
   });
 });
 
@@ -286,10 +385,23 @@ describe('the page of the link', () => {
       return all.length > 0 && all;
     });
     const link = linkIn(mail);
-    expect((await press(link, 'erase')).status).toBe(200);
+    expect((await press(link, 'erase')).status).toBe(400);
     expect((await press(link, 'x'.repeat(5000))).status).toBe(400);
     const json = { 'content-type': 'application/json' };
-    await fetch(link, { method: 'POST', headers: json, body: '{"action":"confirm"}' });
+    const post = (headers: Record<string, string>, body: string) =>
+      fetch(link, { method: 'POST', headers, body });
+    const boundary = { 'content-type': 'multipart/form-data; boundary=x' };
+    const part = '--x\r\nContent-Disposition: form-data; name="action"\r\n\r\nconfirm\r\n';
+    for (const refused of [
+      await post(json, '{"action":"confirm"}'),
+      await post({ 'content-type': 'multipart/form-data' }, `${part}--x--\r\n`),
+      await post(boundary, part),
+      await post(boundary, part.repeat(30)),
+      await post(boundary, part.replace('confirm', 'erase')),
+      await post(boundary, part.replace('name="action"', 'name="action"; filename="a"')),
+    ]) {
+      expect(refused.status).toBe(400);
+    }
     expect(await (await fetch(link)).text()).toContain('Confirm');
   });
 
@@ -416,6 +528,43 @@ describe('a reply in the chat', () => {
   });
 });
 
+test('of a shop that is not served nothing is mailed, until it is again', async () => {
+  const scene = await aScene({ shops: [WITH_ADDRESS, OTHER_WITH_ADDRESS] });
+  const { platform } = scene.running;
+  const question = await scene.write();
+  const link = await confirmed(scene);
+  await reply(scene, question, 'While you were away');
+  const askFor = (shop: typeof SHOP, email: string) =>
+    platform.leftAddresses.ask({
+      ...{ shopId: shop.shopId, remotePrefix: `chat:${randomUUID()}:`, network: '::1' },
+      ...{ language: 'en', email },
+    });
+  const mailsTo = async (email: string) =>
+    (await scene.mails()).filter(({ to }) => JSON.stringify(to).includes(email));
+  await askFor(SHOP, 'bob@example.com');
+  await waitFor('the mail to Bob', async () => (await mailsTo('bob@example.com'))[0]);
+
+  platform.serve([OTHER_WITH_ADDRESS]);
+  expect((await fetch(link)).status).toBe(404);
+  expect((await press(link, 'stop')).status).toBe(404);
+  for (const name of readdirSync(join(scene.dir, 'outbox'))) {
+    rmSync(join(scene.dir, 'outbox', name));
+  }
+  // As if the mail to Bob had failed. What is asked for in the served shop is due after it.
+  const again = `UPDATE left_addresses SET next_at = 1 WHERE email = 'bob@example.com'`;
+  inStore(scene.dir, (db) => db.exec(again));
+  scene.clock.at += WAIT_MS;
+  await askFor(OTHER, 'carol@example.com');
+  await waitFor('the mail to Carol', async () => (await mailsTo('carol@example.com'))[0]);
+  expect(await scene.mails()).toHaveLength(1);
+
+  platform.serve([WITH_ADDRESS, OTHER_WITH_ADDRESS]);
+  await pass(scene, UNSERVED_DELAY_MS);
+  await mailed(scene, 1);
+  await waitFor('the mail to Bob', async () => (await mailsTo('bob@example.com'))[0]);
+  expect((await fetch(link)).status).toBe(200);
+});
+
 describe('the thread of the mails', () => {
   test("is one, takes the answer by email, and is not the visitor's contact's", async () => {
     const scene = await aScene();
@@ -472,11 +621,15 @@ describe('the thread of the mails', () => {
   });
 });
 
+const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' };
+
 describe('"stop"', () => {
   test.each([
-    ['the button', { action: 'stop' }],
-    ["a mail program's request (RFC 8058)", { 'List-Unsubscribe': 'One-Click' }],
-  ])('by %s ends the mails, and those that are on their way', async (_how, body) => {
+    ['the button', { action: 'stop' }, new URLSearchParams()],
+    ["a mail program's request (RFC 8058)", ONE_CLICK, new URLSearchParams()],
+    ["a mail program's multipart request", ONE_CLICK, new FormData()],
+  ])('by %s ends the mails, and those that are on their way', async (_how, fields, body) => {
+    for (const [name, value] of Object.entries(fields)) body.append(name, value);
     const relay = await startMailRelay();
     ends(() => relay.close());
     const scene = await aScene({
@@ -498,7 +651,7 @@ describe('"stop"', () => {
       ),
     );
     await reply(scene, question, 'Two');
-    const stopped = await fetch(link, { method: 'POST', body: new URLSearchParams(body) });
+    const stopped = await fetch(link, { method: 'POST', body });
     expect(await stopped.text()).toContain('no more of these emails');
     await pass(scene, WAIT_MS);
     await scene.restart();
@@ -582,5 +735,42 @@ describe('a person who is erased', () => {
       db.prepare('SELECT 1 FROM contacts WHERE email = ?').all(ANN),
     );
     expect(contacts).toHaveLength(1);
+  });
+
+  test('leaves the contact and the thread of another visitor with the same address', async () => {
+    const scene = await aScene();
+    const question = await scene.write();
+    await confirmed(scene);
+    await reply(scene, question, 'Private words');
+    await pass(scene, WAIT_MS);
+    await mailed(scene, 1);
+    const other = randomUUID().replaceAll('-', '');
+    const theirs = await scene.write('Hello', other);
+    await scene.running.platform.leftAddresses.ask({
+      ...{ shopId: SHOP.shopId, remotePrefix: `chat:${other}:`, email: ANN },
+      ...{ language: 'en', network: '::1' },
+    });
+    const toConfirm = await waitFor('the second mail to confirm', async () => {
+      const mails = (await scene.mails()).filter(
+        ({ to, subject = '' }) => JSON.stringify(to).includes(ANN) && subject.includes('confirm'),
+      );
+      return mails.length > 1 && mails;
+    });
+    for (const mail of toConfirm) await press(linkIn(mail), 'confirm');
+    await reply(scene, theirs, 'Words for the other');
+    await pass(scene, WAIT_MS);
+    await mailed(scene, 2);
+    const found = await exported(scene.dir, 'nobody@example.com', [scene.visitor]);
+    await found.erase();
+    found.close();
+    const threads = inStore(scene.dir, (db) =>
+      db
+        .prepare(
+          `SELECT c.email FROM left_addresses a JOIN conversations v ON v.id = a.thread_id
+           JOIN contacts c ON c.id = v.contact_id`,
+        )
+        .all(),
+    );
+    expect(threads).toEqual([{ email: ANN }]);
   });
 });

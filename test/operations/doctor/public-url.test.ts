@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  checkLinks,
   checkPublicUrl,
   differences,
   isReachable,
@@ -96,6 +97,14 @@ describe('http.publicUrl', () => {
     expect(checkPublicUrl('http://localhost:8080', [TELNYX]).found).toContain(
       'Telnyx cannot reach it',
     );
+  });
+
+  test.each([
+    ['https://gw.acme.example', 'ok', /gw\.acme\.example/],
+    ['http://127.0.0.1:8080', 'warning', /customers cannot open it/],
+    ['nonsense', 'failed', /not a URL/],
+  ] as const)('for links in emails only, %s: %s', (url, status, found) => {
+    expect(checkLinks(url)).toMatchObject({ status, found: expect.stringMatching(found) });
   });
 
   test('an address that is public is reachable', () => {

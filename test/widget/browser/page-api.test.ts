@@ -60,6 +60,7 @@ describeInBrowser('the calls of a page', (test) => {
     await chat
       .line('Before it was removed')
       .and(chat.log.locator('[data-state="delivered"]'))
+      .first()
       .waitFor();
     await call(chat.page, 'destroy');
     await chat.host.waitFor({ state: 'detached' });
@@ -76,6 +77,7 @@ describeInBrowser('the calls of a page', (test) => {
     await chat
       .line('After it was added again')
       .and(chat.log.locator('[data-state="delivered"]'))
+      .first()
       .waitFor();
   });
 });

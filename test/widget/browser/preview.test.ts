@@ -100,7 +100,7 @@ describeInBrowser(
       await chat.page.getByRole('menuitemcheckbox', { name: 'Sound' }).click();
       // A sample of two notes, and its state in every tab.
       for (const tab of tabs) await sound(tab).waitFor();
-      expect(await notes()).toBe(2);
+      await chat.until('the sample', async () => (await notes()) === 2);
       await chat.send('Aloud');
       for (const tab of tabs) await tab.line('You said: Aloud').waitFor();
       await chat.until('the chime', async () => (await notes()) === 4);

@@ -4,7 +4,7 @@ import type { Chat } from '../engine/chat.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions, Texts } from '../main-part.ts';
 import type { Settings } from '../settings.ts';
-import { readNote, storagePrefix, writeNote } from '../storage.ts';
+import { readNote, storagePrefix, tabStorage, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
 import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
@@ -17,12 +17,11 @@ import { type Ui, UiProvider, useUi } from './ui.ts';
 export function createApp(options: MainOptions, chat: Chat, storage: Storage | undefined): Main {
   const { root, frame, gatewayUrl, key, settings, removed, open, close } = options;
   const prefix = storagePrefix(gatewayUrl, key);
-  const notes = { sound: `${prefix}sound`, preview: `${prefix}preview` };
+  const notes = { sound: `${prefix}sound`, preview: `${prefix}preview`, place: `${prefix}place` };
   const speaking = (texts: Texts, locale: string) => ({
     texts,
     locale,
     formats: createFormats(locale),
-    plurals: new Intl.PluralRules(locale),
   });
   const language = signal(speaking(options.texts, options.locale));
   const parts = createParts(root);
@@ -44,6 +43,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     hasSound: signal(readNote(storage, notes.sound) === 'on'),
     isIntroduced: signal(false),
     isAtEnd: signal(true),
+    keptPlace: signal(readNote(tabStorage(), notes.place) ?? ''),
     parsers: signal(undefined),
     errorText: signal(''),
     ending: signal(undefined),
@@ -77,6 +77,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   frame.prepend(place, aside);
   coverScreen(place, ui, removed);
   effect(() => writeNote(storage, notes.sound, ui.hasSound.value ? 'on' : 'off'));
+  effect(() => writeNote(tabStorage(), notes.place, ui.keptPlace.value));
   effect(() => writeNote(storage, notes.preview, String(ui.dismissedSeq.value)));
   // All tabs have the same sound, and a preview is dismissed in all.
   const onStored = ({ key: note, newValue }: StorageEvent): void => {
@@ -116,6 +117,8 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
       }
       if (open && !isDrawn) {
         isDrawn = true;
+        // On the page before, the panel was closed.
+        if (takesFocus) ui.keptPlace.value = '';
         render(
           <UiProvider value={ui}>
             <Panel />
@@ -130,8 +133,8 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     labelOf: (isOpen, unread) => {
       if (isOpen) return ui.texts.closeChat;
       if (unread === 0) return ui.texts.openChat;
-      const { texts, plurals } = language.value;
-      const form = plurals.select(unread);
+      const { texts, locale } = language.value;
+      const form = new Intl.PluralRules(locale).select(unread);
       const count = texts.unread[form] ?? texts.unread.other;
       return `${texts.openChat}, ${fill(count, ui.formats.number(unread))}`;
     },
@@ -234,7 +237,8 @@ function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui, signal: A
   const visual = window.visualViewport;
   const page = document.documentElement;
   const fit = (): void => {
-    if (!visual || visual.scale > 1.01) return;
+    // Asking for the visible part lays the page out, which a large screen need not wait for.
+    if (!small.matches || !visual || visual.scale > 1.01) return;
     place.style.setProperty('--top', `${visual.offsetTop}px`);
     place.style.setProperty('--height', `${visual.height}px`);
   };

@@ -3,7 +3,6 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_TEXT } from '../../channels/chat/events.ts';
 import type { SendRefusal } from '../engine/chat.ts';
 import { isLonger } from '../engine/outbox.ts';
-import { EMOJI_COLUMNS } from './emoji/columns.ts';
 import { Icon, IconButton } from './icon.tsx';
 import { isComposing } from './keys.ts';
 import { Part } from './part/part.tsx';
@@ -175,7 +174,6 @@ function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
       class="emoji"
       icon="emoji"
       label={texts.emoji}
-      columns={EMOJI_COLUMNS}
       content={(close) => {
         const pick = (emoji: string): void => {
           close();

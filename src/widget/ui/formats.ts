@@ -10,19 +10,20 @@ export interface Formats {
 
 const DAY_MS = 86_400_000;
 
+/** Each format is made when it is first used: the first of a page takes a slow phone up to 30 ms. */
 export function createFormats(locale: string): Formats {
-  const clock = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-  const wait = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
-  const plain = new Intl.NumberFormat(locale);
+  const clock = once(() => new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }));
+  const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
+  const wait = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'always' }));
+  const plain = once(() => new Intl.NumberFormat(locale));
 
   const upper = (text: string): string => text.charAt(0).toLocaleUpperCase(locale) + text.slice(1);
 
   return {
-    time: (at) => clock.format(at),
+    time: (at) => clock().format(at),
     day: (at, now) => {
       const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
-      if (days === 0 || days === 1) return upper(relative.format(-days, 'day'));
+      if (days === 0 || days === 1) return upper(relative().format(-days, 'day'));
       const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
       return new Intl.DateTimeFormat(locale, {
         weekday: 'long',
@@ -31,14 +32,19 @@ export function createFormats(locale: string): Formats {
         ...(!isThisYear && { year: 'numeric' }),
       }).format(at);
     },
-    number: (value) => plain.format(value),
+    number: (value) => plain().format(value),
     wait: (seconds) => {
-      if (seconds >= 3_600) return wait.format(Math.round(seconds / 3_600), 'hour');
+      if (seconds >= 3_600) return wait().format(Math.round(seconds / 3_600), 'hour');
       return seconds >= 60
-        ? wait.format(Math.round(seconds / 60), 'minute')
-        : wait.format(seconds, 'second');
+        ? wait().format(Math.round(seconds / 60), 'minute')
+        : wait().format(seconds, 'second');
     },
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** Midnight of the visitor's own day. */

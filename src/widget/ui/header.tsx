@@ -54,7 +54,6 @@ function Menu() {
       class="menu"
       icon="more"
       label={texts.more}
-      columns={1}
       content={(close) => <Part of="menu" draw={({ MenuItems }) => <MenuItems close={close} />} />}
     />
   );

@@ -33,63 +33,75 @@ export function useDrawn(all: readonly Line[]) {
 
 /**
  * Keeps the scroll position. At the end, the log stays at its end when lines are added or grow;
- * elsewhere the visible lines stay in place, also when older lines are added before them.
+ * elsewhere the first line that begins in the visible part stays in place: when lines above it grow
+ * or are added, and on the next page if the panel is open.
  */
 export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
-  const { chat, isOpen, isAtEnd } = useUi();
+  const { chat, isOpen, isAtEnd, keptPlace } = useUi();
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const place = useRef({
-    isAtEnd: true,
-    fromEnd: 0,
-    height: 0,
-    rev: revOf(lines),
-    first: lines[0]?.id,
-    last: lines.at(-1)?.id,
-  });
+  const { current: known } = useRef({ lines, height: 0, top: 0 });
   const [hasNewLines, setNewLines] = useState(false);
 
-  const toEnd = (): void => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-    note();
-  };
   const note = (): void => {
     if (!box.current) return;
     const { scrollHeight, scrollTop, clientHeight } = box.current;
-    place.current.fromEnd = scrollHeight - scrollTop;
-    place.current.height = scrollHeight - clientHeight;
-    place.current.isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX;
-    isAtEnd.value = place.current.isAtEnd;
-    if (place.current.isAtEnd) setNewLines(false);
+    known.height = scrollHeight - clientHeight;
+    known.top = scrollTop;
+    isAtEnd.value = known.height - scrollTop < END_PX;
+  };
+  const notePlace = (): void => {
+    note();
+    if (isAtEnd.peek()) setNewLines(false);
+    keptPlace.value = isAtEnd.peek() || !box.current ? '' : placeOf(box.current, known.lines);
+  };
+  const toEnd = (): void => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+    notePlace();
   };
   const fetchOlder = (): void => {
     if (!box.current || !isOpen.peek()) return;
     if (box.current.scrollTop >= AHEAD_PX || showMore()) return;
     if (chat.older.peek() === 'some') void chat.loadOlder();
   };
+  /** @returns false: no place is kept, or its line is not there */
+  const toKept = (log: HTMLElement): boolean => {
+    const [seq = 0, px = 0, last = 0] = keptPlace.peek().split(' ').map(Number);
+    // Only a new line of the visitor's has no number.
+    const line = known.lines.find((each) => (each.seq ?? Infinity) >= seq);
+    // On the next page it may be further up than what has been loaded.
+    const isAbove = line === known.lines[0] && line?.seq !== seq && chat.older.peek() !== 'none';
+    const element = line ? elementOf(log, line) : null;
+    if (seq === 0 || (!isAbove && !element)) return false;
+    const { scrollHeight, scrollTop, clientHeight } = log;
+    // By the visitor since the last event, and not by the browser because there is less to scroll.
+    const moved = scrollTop - Math.min(known.top, scrollHeight - clientHeight);
+    if (element && !isAbove) log.scrollTop = element.offsetTop + px + moved;
+    if (moved === 0) note();
+    else notePlace();
+    if (lastReply(known.lines) > last) setNewLines(true);
+    fetchOlder();
+    return true;
+  };
+  /** What is drawn has changed. */
+  const stay = (): void => {
+    if (box.current && toKept(box.current)) return;
+    if (isAtEnd.peek()) toEnd();
+    else notePlace();
+  };
 
   useLayoutEffect(() => {
-    const { current } = place;
+    const before = known.lines;
     const last = lines.at(-1);
-    const isOwnNew = last?.id !== current.last && last?.from === 'visitor';
-    const isPrepended = lines[0]?.id !== current.first && last?.id === current.last;
-    const edited = lines.find(({ rev = 0 }) => rev > current.rev);
-    if (current.isAtEnd || isOwnNew) toEnd();
-    else if (isPrepended && box.current)
-      box.current.scrollTop = box.current.scrollHeight - current.fromEnd;
-    else if (edited && box.current) keepBelow(box.current, edited.id, current.fromEnd);
-    else if (last?.id !== current.last) setNewLines(true);
-    current.first = lines[0]?.id;
-    current.last = last?.id;
-    current.rev = revOf(lines);
-    note();
+    const isOwnNew = last?.from === 'visitor' && last.id !== before.at(-1)?.id;
+    known.lines = lines;
+    if (before.length > 0 && (isOwnNew || lines.length === 0)) toEnd();
+    else stay();
     fetchOlder();
   }, [lines]);
 
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => {
-      if (place.current.isAtEnd) toEnd();
-    });
+    const observer = new ResizeObserver(stay);
     for (const { current } of [box, content]) if (current) observer.observe(current);
     return () => observer.disconnect();
   }, []);
@@ -100,21 +112,32 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     hasNewLines,
     toEnd,
     onScroll: () => {
-      const { scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
+      const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
       // When the height has changed, the visitor has not scrolled: the content has grown.
-      if (place.current.isAtEnd && place.current.height !== scrollHeight - clientHeight) toEnd();
-      else note();
+      if (isAtEnd.peek() && known.height !== scrollHeight - clientHeight) stay();
+      // Nor when it is where it was put.
+      else if (scrollTop !== known.top) notePlace();
       fetchOlder();
     },
   };
 }
 
-const revOf = (lines: readonly Line[]): number =>
-  lines.reduce((highest, { rev = 0 }) => Math.max(highest, rev), 0);
-
-/** When a line that begins above the visible part has changed, what is below it stays in place. */
-function keepBelow(box: HTMLElement, id: string, fromEnd: number): void {
-  const line = box.querySelector(`[data-line="${CSS.escape(id)}"]`);
-  if (!line || line.getBoundingClientRect().top >= box.getBoundingClientRect().top) return;
-  box.scrollTop = box.scrollHeight - fromEnd;
+/** The number of the line that stays, the pixels of it above the visible part, and the last reply's number. */
+function placeOf(log: HTMLElement, lines: readonly Line[]): string {
+  const { scrollTop, clientHeight } = log;
+  const drawn = [...log.querySelectorAll<HTMLElement>('[data-line]')];
+  const isBelow = ({ offsetTop }: HTMLElement): boolean => offsetTop >= scrollTop;
+  const first =
+    drawn.find((each) => isBelow(each) && each.offsetTop < scrollTop + clientHeight) ??
+    // It is higher than the visible part.
+    drawn.findLast((each) => !isBelow(each));
+  const line = lines.find(({ id }) => id === first?.dataset['line']);
+  if (!first || !line) return '';
+  return [line.seq ?? Infinity, scrollTop - first.offsetTop, lastReply(lines)].join(' ');
 }
+
+const lastReply = (lines: readonly Line[]): number =>
+  lines.findLast(({ from }) => from === 'agent')?.seq ?? 0;
+
+const elementOf = (log: HTMLElement, { id }: Line): HTMLElement | null =>
+  log.querySelector(`[data-line="${CSS.escape(id)}"]`);

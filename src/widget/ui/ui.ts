@@ -33,6 +33,8 @@ export interface Ui {
   readonly isIntroduced: Signal<boolean>;
   /** The log is scrolled to its end. */
   readonly isAtEnd: Signal<boolean>;
+  /** Where the visitor read in the log as they left the page, for the next page of the tab. */
+  readonly keptPlace: Signal<string>;
   /** For replies in Markdown or HTML; loaded once there is a line. */
   readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */

@@ -3,7 +3,7 @@ import { importOnce } from '../../import-once.ts';
 import { useUi } from '../ui.ts';
 import { isTouch } from '../focus.ts';
 import { isComposing } from '../keys.ts';
-import { EMOJI_COLUMNS } from './columns.ts';
+import { moveFocus } from '../move-focus.ts';
 import { findEmoji, type Known, readWords } from './find.ts';
 
 export { lend } from '../part/lent.ts';
@@ -29,8 +29,11 @@ const COMMON = [
   ),
 ].map(({ segment }) => segment);
 
+/** The same as in emoji.css. */
+const COLUMNS = 8;
+
 /** Drawn at first, and added each time the visitor comes near the last one. */
-const STEP = 20 * EMOJI_COLUMNS;
+const STEP = 20 * COLUMNS;
 
 /** All emoji, and a field to find one by its words. */
 export function Emoji({ onPick }: { readonly onPick: (emoji: string) => void }) {
@@ -94,10 +97,10 @@ export function Emoji({ onPick }: { readonly onPick: (emoji: string) => void }) 
         }}
         onKeyDown={(event) => {
           const at = buttons().indexOf(event.target as HTMLElement);
-          if (event.key !== 'ArrowUp' || at >= EMOJI_COLUMNS) return;
-          event.stopPropagation();
-          event.preventDefault();
-          field.current?.focus();
+          if (event.key === 'ArrowUp' && at < COLUMNS) {
+            event.preventDefault();
+            field.current?.focus();
+          } else moveFocus(event, COLUMNS);
         }}
       >
         {found.slice(0, drawn).map(({ emoji, name }, i) => (

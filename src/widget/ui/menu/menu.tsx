@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
+import { moveFocus } from '../move-focus.ts';
 import { lastOwnLine } from '../own-words.ts';
 import { useUi } from '../ui.ts';
 
@@ -7,12 +8,12 @@ import { useUi } from '../ui.ts';
 export function MenuItems({ close }: { readonly close: () => void }) {
   const ui = useUi();
   const { chat, texts, hasSound, ending, saveTranscript, playChime } = ui;
-  const item = useRef<HTMLButtonElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const last = chat.lines.value.at(-1);
   const isLoud = hasSound.value;
 
   useLayoutEffect(() => {
-    item.current?.parentElement?.querySelector('button')?.focus();
+    box.current?.querySelector('button')?.focus();
   }, []);
 
   const toggleSound = (): void => {
@@ -24,7 +25,7 @@ export function MenuItems({ close }: { readonly close: () => void }) {
     void action();
   };
   return (
-    <>
+    <div ref={box} role="none" onKeyDown={(event) => moveFocus(event, 1)}>
       {last && lastOwnLine(ui) && (
         <button
           type="button"
@@ -45,7 +46,6 @@ export function MenuItems({ close }: { readonly close: () => void }) {
         </button>
       )}
       <button
-        ref={item}
         type="button"
         role="menuitemcheckbox"
         tabIndex={-1}
@@ -56,6 +56,6 @@ export function MenuItems({ close }: { readonly close: () => void }) {
         {texts.sound}
         {isLoud && <Icon name="tick" />}
       </button>
-    </>
+    </div>
   );
 }

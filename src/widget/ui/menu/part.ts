@@ -1,8 +1,9 @@
 import ask from '../ask.css?inline';
 import ending from './ending.css?inline';
+import menu from './menu.css?inline';
 
 export { lend } from '../part/lent.ts';
 export { Ending } from './ending.tsx';
 export { MenuItems } from './menu.tsx';
 export { saveTranscript } from './transcript.ts';
-export const css = ask + ending;
+export const css = ask + ending + menu;

@@ -151,15 +151,19 @@ function assemble(
   const fates = new ReplyFates({ store, now, onChanged: onReported });
   const outbound = outboundByChannel(join(dir, 'outbox'), options.replies ?? {});
   const schedule = options.replies?.schedule ?? RETRY_SCHEDULE;
+  // The configured one, else one that several customers know.
+  const addressOfShop = (shop: string) =>
+    served.emailOf(shop) ?? store.conversations.knownEmailOfShop(shop);
   const leftAddresses = new LeftAddresses({
     ...{ store, logger, now, secret: store.shops.secret('left-addresses') },
     isServed: (shop) => served.has(shop),
-    emailOf: (shop) => served.emailOf(shop),
+    addressOfShop,
     waitMs: options.replies?.mailAfterMs ?? MAIL_AFTER_MS,
     onDue: () => replyMailer.wake(),
   });
   const replyMailer = new ReplyMailer({
     ...{ store, logger, now, schedule, addresses: leftAddresses, shopNames: served.names },
+    addressOfShop,
     outbound: outbound.email,
     publicUrl: () => options.publicUrl?.() ?? url,
     onMail: (conversationId) => {
@@ -189,7 +193,7 @@ function assemble(
   });
   const { textsDir, onTicketChanged, onSeen } = options;
   const desk = new Desk({
-    ...{ store, media, now, agentListens },
+    ...{ store, media, now, agentListens, addressOfShop },
     findTextRoute: options.replies?.findTextRoute,
     canLink: () => replyFiles.areReachable,
     textMaxChars: (shop, text) =>
@@ -201,7 +205,7 @@ function assemble(
     onHandedBack: (conversationId) => runner.notify(conversationId),
   });
   const outbox = new Outbox({
-    ...{ store, now, onReply: onReplyStored },
+    ...{ store, now, addressOfShop, onReply: onReplyStored },
     findTextRoute: options.replies?.findTextRoute,
     onChanged: (conversationId) => desk.changed(conversationId),
   });

@@ -24,10 +24,9 @@ import {
   type MessageRow,
   type TicketRow,
 } from '../store/rows.ts';
-import type { Store } from '../store/store.ts';
 import { DeskFiles, type UploadedFile } from './files.ts';
 import { type Authoring, OPTED_OUT, storeMessage } from './new-message.ts';
-import { otherChannelsOf } from './other-channels.ts';
+import { type OtherChannelParts, otherChannelsOf } from './other-channels.ts';
 import { changesSince, versionOf } from './ticket-version.ts';
 import { shownMessage, shownStep, shownTicket } from './shown.ts';
 
@@ -38,8 +37,7 @@ const TEXTS_MAX = 20;
 const TICKETS_MAX = 20;
 const FIRST = Number.MAX_SAFE_INTEGER;
 
-export interface DeskParts {
-  readonly store: Store;
+export interface DeskParts extends OtherChannelParts {
   readonly media: MediaFolder;
   readonly now: () => number;
   /** Whether an agent answers in the shop. */
@@ -180,7 +178,7 @@ export class Desk {
       ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
       agent: this.#agentIn(ticket, conversation),
       messages: messages.map((row) => shownMessage(store, row)),
-      otherChannels: otherChannelsOf(store, {
+      otherChannels: otherChannelsOf(this.#parts, {
         ...{ ticket, conversation, contactId: last?.contact_id ?? ticket.contact_id },
       }),
       hasEarlier,

@@ -9,6 +9,12 @@ interface Place {
   readonly conversation: ConversationRow;
 }
 
+export interface OtherChannelParts {
+  readonly store: Store;
+  /** The address from which a shop writes to those who have not written to one. */
+  readonly addressOfShop: (shop: string) => string | undefined;
+}
+
 /** Where a customer wrote. */
 export interface CustomersPlace extends Place {
   /** Of the customer who is to be reached: others may have written in the same conversation. */
@@ -18,19 +24,19 @@ export interface CustomersPlace extends Place {
 /**
  * By what else a customer can be reached:
  * - by email, if the contact has an address, from the address that they wrote to or, if they never
- *   wrote one, from one of the shop's;
+ *   wrote one, from the shop's;
  * - by SMS only if they have written one: the number may be another person's, and only the lane of
  *   their texts says by which sender they are answered and whether they have opted out.
  */
 export function otherChannelsOf(
-  store: Store,
+  parts: OtherChannelParts,
   { ticket: { shop }, conversation, contactId }: CustomersPlace,
 ): OtherChannel[] {
   if (contactId === null) return [];
   const isOther = (channel: OtherChannel) => conversation.type !== channel;
   return [
-    ...(isOther('email') && emailsOf(store, shop, contactId) ? ['email' as const] : []),
-    ...(isOther('sms') && store.conversations.lastOf(contactId, shop, 'sms')
+    ...(isOther('email') && emailsOf(parts, shop, contactId) ? ['email' as const] : []),
+    ...(isOther('sms') && parts.store.conversations.lastOf(contactId, shop, 'sms')
       ? ['sms' as const]
       : []),
   ];
@@ -43,16 +49,17 @@ export function otherChannelsOf(
  */
 export function wayBy(
   channel: OtherChannel,
-  store: Store,
+  parts: OtherChannelParts,
   place: CustomersPlace,
   now: string,
 ): Place {
   const { contactId } = place;
   const { shop } = place.ticket;
-  if (contactId === null || !otherChannelsOf(store, place).includes(channel)) {
+  if (contactId === null || !otherChannelsOf(parts, place).includes(channel)) {
     throw new DeskRefused('invalid', `The customer cannot be reached by ${channel}`);
   }
-  if (channel === 'email') return newThread(store, place, contactId, now);
+  if (channel === 'email') return newThread(parts, place, contactId, now);
+  const { store } = parts;
   const conversation = store.conversations.lastOf(contactId, shop, 'sms');
   const ticket = conversation && store.tickets.byConversation(conversation.id);
   if (conversation === undefined || ticket === undefined)
@@ -60,9 +67,15 @@ export function wayBy(
   return { conversation, ticket };
 }
 
-function newThread(store: Store, { ticket }: Place, contactId: string, now: string): Place {
+function newThread(
+  parts: OtherChannelParts,
+  { ticket }: Place,
+  contactId: string,
+  now: string,
+): Place {
+  const { store } = parts;
   const { shop } = ticket;
-  const found = emailsOf(store, shop, contactId);
+  const found = emailsOf(parts, shop, contactId);
   if (found === undefined) throw new DeskRefused('invalid', 'An address is missing');
   const agentId = store.shops.agentId(shop);
   const conversation = store.conversations.create({
@@ -81,13 +94,12 @@ function newThread(store: Store, { ticket }: Place, contactId: string, now: stri
 
 /** The addresses of an email to a contact. */
 function emailsOf(
-  store: Store,
+  { store, addressOfShop }: OtherChannelParts,
   shop: string,
   contactId: string,
 ): { readonly ours: string; readonly theirs: string } | undefined {
   const theirs = store.contacts.byId(shop, contactId)?.email ?? undefined;
   const ours =
-    store.conversations.lastOf(contactId, shop, 'email')?.agent_contact ??
-    store.conversations.emailOfShop(shop);
+    store.conversations.lastOf(contactId, shop, 'email')?.agent_contact ?? addressOfShop(shop);
   return theirs === undefined || ours === undefined ? undefined : { ours, theirs };
 }

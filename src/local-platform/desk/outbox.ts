@@ -5,13 +5,16 @@ import { remoteIdOf } from '../outbound/address-reply.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf, withoutMarkup } from '../plain-text.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
-import type { Store } from '../store/store.ts';
-import { type CustomersPlace, otherChannelsOf, wayBy } from './other-channels.ts';
+import {
+  type CustomersPlace,
+  type OtherChannelParts,
+  otherChannelsOf,
+  wayBy,
+} from './other-channels.ts';
 import { OPTED_OUT } from './new-message.ts';
 import { customerOf } from './shown.ts';
 
-interface OutboxParts {
-  readonly store: Store;
+interface OutboxParts extends OtherChannelParts {
   readonly now: () => number;
   readonly findTextRoute: FindTextRoute | undefined;
   /** Called once a reply is to be sent. */
@@ -169,7 +172,7 @@ export class Outbox {
     now: string,
   ): MessageRow {
     const { store } = this.#parts;
-    const way = wayBy(channel, store, place, now);
+    const way = wayBy(channel, this.#parts, place, now);
     const files = store.messages.attachments(reply.id).map((file) => file.id);
     if (files.length > 0 && channel !== 'email') {
       throw new DeskRefused('invalid', 'It has files: attach them to a reply of your own');
@@ -220,7 +223,7 @@ export class Outbox {
       customer: customerOf(store, ticket),
       excerpt: excerptOf(reply.text),
       fate: store.fates.of(reply),
-      otherChannels: otherChannelsOf(store, found),
+      otherChannels: otherChannelsOf(this.#parts, found),
     };
   }
 }

@@ -48,8 +48,8 @@ export interface LeftAddressesParts {
   /** Signs the links, and is the key of the stored hashes. */
   readonly secret: Buffer;
   readonly isServed: (shop: string) => boolean;
-  /** The configured address of a shop. */
-  readonly emailOf: (shop: string) => string | undefined;
+  /** The address from which a shop writes to its visitors. */
+  readonly addressOfShop: (shop: string) => string | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -88,10 +88,10 @@ export class LeftAddresses {
    *   it is a person's; `invalid`: it is no address; undefined: the shop cannot write emails
    */
   async ask(asked: AskedReplies): Promise<'confirms' | 'invalid' | undefined> {
-    const { store, isServed, logger, onDue } = this.#parts;
+    const { store, isServed, addressOfShop, logger, onDue } = this.#parts;
     const shop = asked.shopId.toLowerCase();
     if (!isServed(shop)) return undefined;
-    const from = this.shopAddress(shop);
+    const from = addressOfShop(shop);
     if (from === undefined) {
       if (!this.#withoutEmail.has(shop)) logger.warn('reply.no_shop_address', { shop });
       this.#withoutEmail.add(shop);
@@ -108,15 +108,6 @@ export class LeftAddresses {
       onDue();
     }
     return 'confirms';
-  }
-
-  /**
-   * The address from which a shop writes to its visitors: the configured one, else one that several
-   * customers know.
-   */
-  shopAddress(shop: string): string | undefined {
-    const { store, emailOf } = this.#parts;
-    return emailOf(shop) ?? store.conversations.knownEmailOfShop(shop);
   }
 
   /** Nothing is sent for a shop that is not served. */

@@ -30,6 +30,8 @@ const SLEEP_MAX_MS = 60_000;
 export interface ReplyMailerOptions {
   readonly store: Store;
   readonly addresses: LeftAddresses;
+  /** The address from which a shop writes to its visitors. */
+  readonly addressOfShop: (shop: string) => string | undefined;
   /** The gateway's HTTP port as customers reach it. */
   readonly publicUrl: () => string;
   /** Sends the confirmation mails. */
@@ -150,7 +152,7 @@ export class ReplyMailer {
 
   /** Must run within a write. @returns undefined when the reply is not mailed, or not yet */
   #queue(messageId: string, at: number): MessageRow | undefined {
-    const { store, addresses, logger } = this.#options;
+    const { store, addresses, addressOfShop, logger } = this.#options;
     const table = store.leftAddresses;
     const row = table.mail(messageId);
     // Things may have changed since the row was read: a hold, a stop, an erasure.
@@ -172,7 +174,7 @@ export class ReplyMailer {
       return undefined;
     }
     const subject = filled(textsIn(address.language).subject, this.#shopName(address));
-    const from = addresses.shopAddress(address.shop);
+    const from = addressOfShop(address.shop);
     const mail = storeMail(store, address, reply, { subject, from, nowMs: at });
     if (mail === undefined) {
       logger.warn('reply.no_shop_address', { shop: address.shop });
@@ -228,7 +230,7 @@ export class ReplyMailer {
   /** Says what has happened and has nothing that the visitor wrote. @throws {SendFailed} */
   #confirmation(row: LeftAddressRow): OutgoingReply {
     const { id, shop, email, language, asked_at: askedAt } = row;
-    const from = this.#options.addresses.shopAddress(shop);
+    const from = this.#options.addressOfShop(shop);
     const texts = textsIn(language);
     const shopName = this.#shopName(row);
     const url = this.#linkOf(row);

@@ -16,13 +16,12 @@ interface NewConversation {
   readonly now: string;
 }
 
-const PLACES_COMPARED = 100;
 const TICKETS_COMPARED = 1000;
 /** One stranger can write from more than one address. */
 const CONTACTS_NEEDED = 3;
 
 export function conversationTable(db: Db) {
-  const { row, rows, has, run, one } = statements(db);
+  const { row, has, run, one } = statements(db);
   const insert = one<[NewConversation & { id: string }], ConversationRow>(
     `INSERT INTO conversations (id, shop, type, direction, status, title, agent_contact,
        agent_id, contact_id, user_id, topic_id, intent_id, created_at, updated_at)
@@ -48,17 +47,6 @@ export function conversationTable(db: Db) {
   );
   const isAgentContact = has<[shop: string, address: string]>(
     `SELECT 1 FROM agent_contacts WHERE shop = ? AND address = ?`,
-  );
-  const latestPlaces = rows<
-    [shop: string, limit: number],
-    { type: Channel; address: string | null }
-  >(
-    `SELECT c.type, c.agent_contact AS address FROM tickets t INDEXED BY tickets_arrival
-     CROSS JOIN conversations c ON c.id = t.conversation_id
-     WHERE t.shop = ? ORDER BY t.seq DESC LIMIT ?`,
-  );
-  const anyEmailOfShop = row<[shop: string], { address: string }>(
-    `SELECT address FROM agent_contacts WHERE shop = ? AND address LIKE '%@%' LIMIT 1`,
   );
   // A ticket without a message is of a thread that the shop began.
   const knownEmailOfShop = row<
@@ -98,17 +86,6 @@ export function conversationTable(db: Db) {
        WHERE t.contact_id = ? AND t.shop = ? AND c.type = ? ORDER BY t.seq DESC LIMIT 1`,
     ),
     /**
-     * The email address of the shop to which most customers have written lately. Not just any: with
-     * a domain of which the shop takes all mail, a stranger can make up addresses.
-     */
-    emailOfShop(shop: string): string | undefined {
-      const latest = latestPlaces(shop, PLACES_COMPARED);
-      const addresses = latest.flatMap(({ type, address }) =>
-        type === 'email' && address !== null ? [normalAddress(address)] : [],
-      );
-      return mostFrequent(addresses) ?? anyEmailOfShop(shop)?.address;
-    },
-    /**
      * The email address of the shop to which most contacts have written lately. Only one to which
      * several have: with a domain of which the shop takes all mail, a stranger can make up addresses.
      */
@@ -133,12 +110,4 @@ export function conversationTable(db: Db) {
       [{ id: string; resolution: 'escalated' | 'human' | 'hard' | null; now: string }]
     >(`UPDATE conversations SET resolution = @resolution, updated_at = @now WHERE id = @id`),
   };
-}
-
-/** Of those that are equally frequent, the first. */
-function mostFrequent(texts: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  const most = Math.max(...counts.values());
-  return [...counts].find(([, count]) => count === most)?.[0];
 }

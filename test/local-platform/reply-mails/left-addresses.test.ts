@@ -33,7 +33,7 @@ function addresses({ hasEmail = true } = {}) {
       ...{ store, logger, now: () => clock.at, waitMs: 120_000, onDue: () => undefined },
       secret: store.shops.secret('left-addresses'),
       isServed: (id) => id === SHOP,
-      emailOf: (id) => (id === SHOP ? shop.address : undefined),
+      addressOfShop: (id) => (id === SHOP ? shop.address : undefined),
     });
     const ask = (
       email: string,

@@ -89,10 +89,10 @@ export async function startLocalPlatform(
 function localShops(config: CompleteConfig) {
   return config.shops
     .filter((shop) => platformUrlOf(config, shop) === LOCAL)
-    .map(({ shopId, name, apiKey, email }) => {
-      const address = email?.addresses.find((each) => !each.startsWith('*@'));
-      return { shopId, name, apiKey: apiKey.reveal(), ...(address && { emailAddress: address }) };
-    });
+    .map(({ shopId, name, apiKey, email }) => ({
+      ...{ shopId, name, apiKey: apiKey.reveal() },
+      emailAddresses: email?.addresses ?? [],
+    }));
 }
 
 /** The texts of the sample shop, which are part of the program. Only that shop's customers get them. */

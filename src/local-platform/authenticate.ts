@@ -2,14 +2,18 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { z } from 'zod';
+import { type AddressMatcher, createAddressMatcher } from '../domain/email-addresses.ts';
 import { ApiError, invalidRequest } from './api-error.ts';
 
 export interface Shop {
   readonly shopId: string;
   readonly apiKey: string;
   readonly name: string;
-  /** The configured address of the shop, from which it writes to people who have not written to it. */
-  readonly emailAddress?: string;
+  /**
+   * All mail to these comes to the shop: addresses and `*@domain`. From the first address it writes to
+   * people who have not written to it.
+   */
+  readonly emailAddresses?: readonly string[];
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -97,7 +101,7 @@ export function limitRate(requestsPerSecond: number) {
 /** The shops that the platform currently serves. Ids are in lower case. */
 export class ServedShops {
   readonly #names = new Map<string, string>();
-  #emails: ReadonlyMap<string, string | undefined> = new Map();
+  #emails: ReadonlyMap<string, { address: string | undefined; own: AddressMatcher }> = new Map();
   #ofKey: ShopOfKey = shopOfKey([]);
   #withoutAgent: ReadonlySet<string> = new Set();
 
@@ -109,7 +113,13 @@ export class ServedShops {
     this.#ofKey = shopOfKey(shops);
     this.#withoutAgent = new Set(withoutAgent.map((id) => id.toLowerCase()));
     this.#emails = new Map(
-      shops.map(({ shopId, emailAddress }) => [shopId.toLowerCase(), emailAddress]),
+      shops.map(({ shopId, emailAddresses = [] }) => [
+        shopId.toLowerCase(),
+        {
+          address: emailAddresses.find((each) => !each.startsWith('*@')),
+          own: createAddressMatcher(emailAddresses),
+        },
+      ]),
     );
     // Updated in place, because other objects refer to the map. Names of removed shops are kept,
     // because their replies need them.
@@ -123,7 +133,12 @@ export class ServedShops {
 
   /** The configured address of a shop that is served now. */
   emailOf(shop: string): string | undefined {
-    return this.#emails.get(shop);
+    return this.#emails.get(shop)?.address;
+  }
+
+  /** Whether a shop that is served now gets all mail to this address. */
+  isOwnEmail(shop: string, email: string): boolean {
+    return this.#emails.get(shop)?.own.has(email) ?? false;
   }
 
   /** By id; also of shops that are no longer served. */

@@ -158,6 +158,7 @@ function assemble(
     ...{ store, logger, now, secret: store.shops.secret('left-addresses') },
     isServed: (shop) => served.has(shop),
     addressOfShop,
+    isOwnEmail: (shop, email) => served.isOwnEmail(shop, email),
     waitMs: options.replies?.mailAfterMs ?? MAIL_AFTER_MS,
     onDue: () => replyMailer.wake(),
   });

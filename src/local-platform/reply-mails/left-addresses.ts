@@ -50,6 +50,8 @@ export interface LeftAddressesParts {
   readonly isServed: (shop: string) => boolean;
   /** The address from which a shop writes to its visitors. */
   readonly addressOfShop: (shop: string) => string | undefined;
+  /** Whether the shop gets all mail to this address. */
+  readonly isOwnEmail: (shop: string, email: string) => boolean;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -88,7 +90,7 @@ export class LeftAddresses {
    *   it is a person's; `invalid`: it is no address; undefined: the shop cannot write emails
    */
   async ask(asked: AskedReplies): Promise<'confirms' | 'invalid' | undefined> {
-    const { store, isServed, addressOfShop, logger, onDue } = this.#parts;
+    const { store, isServed, addressOfShop, isOwnEmail, logger, onDue } = this.#parts;
     const shop = asked.shopId.toLowerCase();
     if (!isServed(shop)) return undefined;
     const from = addressOfShop(shop);
@@ -103,10 +105,12 @@ export class LeftAddresses {
       return 'invalid';
     }
     // Neither a program's nor, with whatever `+tag`, the shop's own.
-    if (refusals.every((refusal) => refusal === undefined) && bare !== matchKey(from)) {
-      await store.write(() => this.#record(shop, bare, asked));
-      onDue();
-    }
+    const isPersons =
+      refusals.every((refusal) => refusal === undefined) &&
+      bare !== matchKey(from) &&
+      !isOwnEmail(shop, bare);
+    await store.write(() => this.#record(shop, bare, asked, isPersons));
+    onDue();
     return 'confirms';
   }
 
@@ -204,23 +208,29 @@ export class LeftAddresses {
     });
   }
 
-  #record(shop: string, bare: string, asked: AskedReplies): void {
+  #record(shop: string, bare: string, asked: AskedReplies, isPersons: boolean): void {
     const { store, now } = this.#parts;
     const { remotePrefix, email, language } = asked;
     const key = this.#keyOf('address', shop, withoutDots(bare));
     const network = this.#keyOf('network', shop, asked.network);
     const table = store.leftAddresses;
     const at = now();
-    if (table.isStopped(shop, key)) return;
     const earlier = table.lastOf(shop, remotePrefix, key);
     const current = table.ofRemoteId(shop, remotePrefix);
     // With other dots it may be the correction of a mistyped address.
     const isSame = earlier !== undefined && matchKey(earlier.email) === bare;
+    if (!isPersons || table.isStopped(shop, key)) {
+      this.#takeBack(current, bare, at);
+      return;
+    }
     if (isSame && (earlier.confirmed_at !== null || earlier.asked_at > at - DAY_MS)) {
       if (earlier.replaced_at !== null) this.#makeCurrent(earlier, current, at);
       return;
     }
-    if (this.#isOverLimit(shop, { prefix: remotePrefix, key, network }, at)) return;
+    if (this.#isOverLimit(shop, { prefix: remotePrefix, key, network }, at)) {
+      this.#takeBack(current, bare, at);
+      return;
+    }
     const id = randomUUID();
     if (current !== undefined) table.replace(at, current.id);
     table.add({
@@ -229,6 +239,14 @@ export class LeftAddresses {
     });
     // Most often the visitor has corrected the address.
     if (current !== undefined) table.moveMails(id, current.id);
+  }
+
+  /** The visitor has left another address, which gets nothing: no more does this one. */
+  #takeBack(current: LeftAddressRow | undefined, bare: string, at: number): void {
+    if (current === undefined || matchKey(current.email) === bare) return;
+    const table = this.#parts.store.leftAddresses;
+    table.replace(at, current.id);
+    table.removeUnmailedOf(current.id);
   }
 
   /**

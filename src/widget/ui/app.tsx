@@ -10,7 +10,7 @@ import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { needsPreChat, Panel } from './panel.tsx';
 import { createParts, Part, type Parts } from './part/part.tsx';
-import { saveBlob } from './save-blob.ts';
+import { noteOf, readPlace } from './place.ts';
 import { type Ui, UiProvider, useUi } from './ui.ts';
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
@@ -23,6 +23,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     locale,
     formats: createFormats(locale),
   });
+  const note = readNote(tabStorage(), notes.place);
   const language = signal(speaking(options.texts, options.locale));
   const parts = createParts(root);
   const ui: Ui = {
@@ -42,31 +43,24 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     isFullScreen: signal(false),
     hasSound: signal(readNote(storage, notes.sound) === 'on'),
     isIntroduced: signal(false),
-    isAtEnd: signal(true),
-    keptPlace: signal(readNote(tabStorage(), notes.place) ?? ''),
+    isAtEnd: signal(!readPlace(note)),
+    place: signal(readPlace(note)),
     parsers: signal(undefined),
     errorText: signal(''),
     ending: signal(undefined),
+    said: signal(undefined),
     awayUntil: watchHours(settings, parts, removed),
     dismissedSeq: signal(Number(readNote(storage, notes.preview)) || 0),
     ...{ open, close },
     pictureOf: createPictures(gatewayUrl),
-    saveTranscript: async () => {
-      try {
-        await (await parts.menu()).saveTranscript(ui);
-      } catch {
-        ui.errorText.value = ui.texts.trouble;
-      }
-    },
     playChime: () =>
       void parts.chime().then(
         (chime) => chime.playChime(),
         () => undefined,
       ),
     view: async (blob, name) => {
-      const labels = { save: ui.texts.save, close: ui.texts.dismiss };
       const { viewPicture } = await parts.viewer();
-      await viewPicture({ frame, blob, name, labels, save: () => saveBlob(blob, name) });
+      await viewPicture({ frame, blob, name, texts: ui.texts });
     },
   };
   const place = document.createElement('div');
@@ -77,7 +71,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   frame.prepend(place, aside);
   coverScreen(place, ui, removed);
   effect(() => writeNote(storage, notes.sound, ui.hasSound.value ? 'on' : 'off'));
-  effect(() => writeNote(tabStorage(), notes.place, ui.keptPlace.value));
+  effect(() => writeNote(tabStorage(), notes.place, noteOf(ui.place.value)));
   effect(() => writeNote(storage, notes.preview, String(ui.dismissedSeq.value)));
   // All tabs have the same sound, and a preview is dismissed in all.
   const onStored = ({ key: note, newValue }: StorageEvent): void => {
@@ -118,7 +112,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
       if (open && !isDrawn) {
         isDrawn = true;
         // On the page before, the panel was closed.
-        if (takesFocus) ui.keptPlace.value = '';
+        if (takesFocus) ui.place.value = undefined;
         render(
           <UiProvider value={ui}>
             <Panel />
@@ -143,6 +137,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     logout: () => {
       ui.isIntroduced.value = false;
       ui.dismissedSeq.value = 0;
+      ui.place.value = undefined;
       chat.logout();
     },
   };

@@ -39,6 +39,7 @@ export function LineRow(props: {
     <div
       class="line"
       data-line={line.id}
+      data-seq={line.seq}
       data-from={line.from}
       data-state={line.state}
       data-first={first}

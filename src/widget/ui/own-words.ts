@@ -6,3 +6,9 @@ export function lastOwnLine({ chat }: Ui): Line | undefined {
   const begin = Math.max(0, ...chat.breaks.value);
   return chat.lines.value.findLast(({ from, seq = 0 }) => from === 'visitor' && seq > begin);
 }
+
+/** Names the visitor and their last line, in whichever conversation. */
+export function lastWords({ chat }: Ui): string {
+  const last = chat.lines.value.findLast(({ from }) => from === 'visitor');
+  return `${chat.session.value?.visitorId} ${last?.id}`;
+}

@@ -4,6 +4,7 @@ import { Composer } from './composer.tsx';
 import { Header } from './header.tsx';
 import { Log } from './log.tsx';
 import { focusField } from './focus.ts';
+import { isComposing } from './keys.ts';
 import { Part } from './part/part.tsx';
 import { type Ui, useUi } from './ui.ts';
 
@@ -32,7 +33,7 @@ export function Panel() {
       inert={!open}
       data-open={open}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.isComposing) ui.close();
+        if (event.key === 'Escape' && !isComposing(event)) ui.close();
         if (event.key === 'Tab' && isFullScreen.value) keepFocusWithin(event.currentTarget, event);
       }}
       {...(asks || shutOut ? {} : drop.handlers)}

@@ -74,7 +74,8 @@ function usePopover() {
     button,
     toggle: () => setOpen(!isOpen),
     onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Tab') setOpen(false);
+      // From the button, it goes on to the content.
+      if (event.key === 'Tab' && box.current?.contains(event.target as Node)) setOpen(false);
       if (event.key !== 'Escape') return;
       event.stopPropagation();
       close();

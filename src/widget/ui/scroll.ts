@@ -1,5 +1,6 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
+import { lineInView, numberedIn, type Place } from './place.ts';
 import { useUi } from './ui.ts';
 
 /** A log that is nearer to its end counts as scrolled to the end. */
@@ -33,70 +34,87 @@ export function useDrawn(all: readonly Line[]) {
 
 /**
  * Keeps the scroll position. At the end, the log stays at its end when lines are added or grow;
- * elsewhere the first line that begins in the visible part stays in place: when lines above it grow
- * or are added, and on the next page if the panel is open.
+ * elsewhere a line in view stays where it is when those above it grow or are added, and on the next
+ * page if the panel is open.
  */
 export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
-  const { chat, isOpen, isAtEnd, keptPlace } = useUi();
+  const { chat, isOpen, isAtEnd, place } = useUi();
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const { current: known } = useRef({ lines, height: 0, top: 0 });
   const [hasNewLines, setNewLines] = useState(false);
 
-  const note = (): void => {
-    if (!box.current) return;
-    const { scrollHeight, scrollTop, clientHeight } = box.current;
-    known.height = scrollHeight - clientHeight;
-    known.top = scrollTop;
-    isAtEnd.value = known.height - scrollTop < END_PX;
-  };
-  const notePlace = (): void => {
-    note();
+  /** The place of the page before is further up than what is drawn. */
+  const isSought = (): boolean =>
+    (known.lines[0]?.seq ?? Infinity) > (place.peek()?.seq ?? Infinity) &&
+    chat.older.peek() !== 'none';
+  const measure = (log: HTMLElement): void => {
+    known.height = log.scrollHeight - log.clientHeight;
+    known.top = log.scrollTop;
+    isAtEnd.value = !isSought() && known.height - known.top < END_PX;
     if (isAtEnd.peek()) setNewLines(false);
-    keptPlace.value = isAtEnd.peek() || !box.current ? '' : placeOf(box.current, known.lines);
+  };
+  /** The visitor has scrolled. */
+  const note = (log: HTMLElement): void => {
+    const last = place.peek()?.last ?? lastNumber(known.lines);
+    place.value = undefined;
+    measure(log);
+    const { visitorId } = chat.session.peek() ?? {};
+    const line = lineInView(log);
+    if (isAtEnd.peek() || !line || visitorId === undefined) return;
+    place.value = { visitorId, ...line, last };
   };
   const toEnd = (): void => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-    notePlace();
+    if (!box.current) return;
+    place.value = undefined;
+    box.current.scrollTop = box.current.scrollHeight;
+    note(box.current);
   };
-  const fetchOlder = (): void => {
-    if (!box.current || !isOpen.peek()) return;
-    if (box.current.scrollTop >= AHEAD_PX || showMore()) return;
-    if (chat.older.peek() === 'some') void chat.loadOlder();
-  };
-  /** @returns false: no place is kept, or its line is not there */
-  const toKept = (log: HTMLElement): boolean => {
-    const [seq = 0, px = 0, last = 0] = keptPlace.peek().split(' ').map(Number);
-    // Only a new line of the visitor's has no number.
-    const line = known.lines.find((each) => (each.seq ?? Infinity) >= seq);
-    // On the next page it may be further up than what has been loaded.
-    const isAbove = line === known.lines[0] && line?.seq !== seq && chat.older.peek() !== 'none';
-    const element = line ? elementOf(log, line) : null;
-    if (seq === 0 || (!isAbove && !element)) return false;
+  const toPlace = (log: HTMLElement, { seq, px }: Place): void => {
+    const line = numberedIn(log).find((each) => each.seq >= seq);
+    if (!line) {
+      toEnd();
+      return;
+    }
     const { scrollHeight, scrollTop, clientHeight } = log;
     // By the visitor since the last event, and not by the browser because there is less to scroll.
     const moved = scrollTop - Math.min(known.top, scrollHeight - clientHeight);
-    if (element && !isAbove) log.scrollTop = element.offsetTop + px + moved;
-    if (moved === 0) note();
-    else notePlace();
-    if (lastReply(known.lines) > last) setNewLines(true);
-    fetchOlder();
-    return true;
+    log.scrollTop += px - line.px + moved;
+    if (moved === 0) measure(log);
+    else note(log);
   };
-  /** What is drawn has changed. */
+  /** What is drawn has changed, or its size. */
   const stay = (): void => {
-    if (box.current && toKept(box.current)) return;
-    if (isAtEnd.peek()) toEnd();
-    else notePlace();
+    const log = box.current;
+    // The page hides it.
+    if (!log || log.clientHeight === 0) return;
+    const kept = place.peek();
+    const { visitorId } = chat.session.peek() ?? {};
+    if (kept && visitorId && visitorId !== kept.visitorId) toEnd();
+    else if (kept && !isSought()) toPlace(log, kept);
+    else if (!kept && isAtEnd.peek()) toEnd();
+    else measure(log);
+  };
+  const fetchOlder = (): void => {
+    if (!isOpen.peek() || known.top >= AHEAD_PX || showMore() || chat.older.peek() !== 'some')
+      return;
+    const before = chat.lines.peek();
+    void chat.loadOlder().then(() => {
+      // Nothing else would go on.
+      if (isSought() && chat.lines.peek() === before) toEnd();
+    });
   };
 
   useLayoutEffect(() => {
     const before = known.lines;
     const last = lines.at(-1);
-    const isOwnNew = last?.from === 'visitor' && last.id !== before.at(-1)?.id;
+    const isLastNew = before.length > 0 && last?.id !== before.at(-1)?.id;
     known.lines = lines;
-    if (before.length > 0 && (isOwnNew || lines.length === 0)) toEnd();
+    if (isLastNew && (isAtEnd.peek() || last?.from !== 'agent')) toEnd();
     else stay();
+    const lastBefore = place.peek()?.last ?? lastNumber(before);
+    const reply = lines.findLast(({ from }) => from === 'agent')?.seq ?? 0;
+    if (!isAtEnd.peek() && !isSought() && reply > lastBefore) setNewLines(true);
     fetchOlder();
   }, [lines]);
 
@@ -112,32 +130,15 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     hasNewLines,
     toEnd,
     onScroll: () => {
-      const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
+      const log = box.current;
+      if (!log) return;
       // When the height has changed, the visitor has not scrolled: the content has grown.
-      if (isAtEnd.peek() && known.height !== scrollHeight - clientHeight) stay();
+      if (isAtEnd.peek() && known.height !== log.scrollHeight - log.clientHeight) stay();
       // Nor when it is where it was put.
-      else if (scrollTop !== known.top) notePlace();
+      else if (known.top !== log.scrollTop) note(log);
       fetchOlder();
     },
   };
 }
 
-/** The number of the line that stays, the pixels of it above the visible part, and the last reply's number. */
-function placeOf(log: HTMLElement, lines: readonly Line[]): string {
-  const { scrollTop, clientHeight } = log;
-  const drawn = [...log.querySelectorAll<HTMLElement>('[data-line]')];
-  const isBelow = ({ offsetTop }: HTMLElement): boolean => offsetTop >= scrollTop;
-  const first =
-    drawn.find((each) => isBelow(each) && each.offsetTop < scrollTop + clientHeight) ??
-    // It is higher than the visible part.
-    drawn.findLast((each) => !isBelow(each));
-  const line = lines.find(({ id }) => id === first?.dataset['line']);
-  if (!first || !line) return '';
-  return [line.seq ?? Infinity, scrollTop - first.offsetTop, lastReply(lines)].join(' ');
-}
-
-const lastReply = (lines: readonly Line[]): number =>
-  lines.findLast(({ from }) => from === 'agent')?.seq ?? 0;
-
-const elementOf = (log: HTMLElement, { id }: Line): HTMLElement | null =>
-  log.querySelector(`[data-line="${CSS.escape(id)}"]`);
+const lastNumber = (lines: readonly Line[]): number => lines.findLast(({ seq }) => seq)?.seq ?? 0;

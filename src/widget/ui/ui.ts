@@ -8,6 +8,7 @@ import type { Chat } from '../engine/chat.ts';
 import type { Texts } from '../main-part.ts';
 import type { Settings } from '../settings.ts';
 import type { Formats } from './formats.ts';
+import type { Place } from './place.ts';
 import type { RichParsers } from './rich/rich.ts';
 
 /** What every component of the panel can use. */
@@ -21,7 +22,6 @@ export interface Ui {
   readonly settings: Settings;
   /** What is loaded on use. Drawn by `Part`: their own types have a `Ui` in them. */
   readonly parts: unknown;
-  readonly saveTranscript: () => Promise<void>;
   readonly playChime: () => void;
   readonly isOpen: Signal<boolean>;
   /** Whether the panel takes the focus as it opens. */
@@ -33,12 +33,14 @@ export interface Ui {
   readonly isIntroduced: Signal<boolean>;
   /** The log is scrolled to its end. */
   readonly isAtEnd: Signal<boolean>;
-  /** Where the visitor read in the log as they left the page, for the next page of the tab. */
-  readonly keptPlace: Signal<string>;
+  /** Where the visitor reads, above the end of the log; the tab's next page begins with it. */
+  readonly place: Signal<Place | undefined>;
   /** For replies in Markdown or HTML; loaded once there is a line. */
   readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
+  /** About the address that the visitor has left, until their next words (`lastWords`). */
+  readonly said: Signal<{ readonly text: string; readonly after: string } | undefined>;
   /** When the shop opens next, in ms; undefined while it is open. */
   readonly awayUntil: ReadonlySignal<number | undefined>;
   /** The visitor ends the conversation after this line: they are asked how it was, or have said it. */

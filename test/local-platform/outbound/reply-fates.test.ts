@@ -320,7 +320,7 @@ describe('a reply in the chat', () => {
 });
 
 describe('a failure', () => {
-  const WITH_ADDRESS = { shops: [{ ...SHOP, emailAddress: 'support@acme.example' }, OTHER] };
+  const WITH_ADDRESS = { shops: [{ ...SHOP, emailAddresses: ['support@acme.example'] }, OTHER] };
   const failedChat = async (platform: LocalPlatform) => {
     const { body } = await create(platform, aChat());
     await stateIs(platform, body, 'sent');

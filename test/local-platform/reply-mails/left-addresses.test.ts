@@ -34,6 +34,7 @@ function addresses({ hasEmail = true } = {}) {
       secret: store.shops.secret('left-addresses'),
       isServed: (id) => id === SHOP,
       addressOfShop: (id) => (id === SHOP ? shop.address : undefined),
+      isOwnEmail: (id, email) => id === SHOP && email.endsWith('@shop.acme.example'),
     });
     const ask = (
       email: string,
@@ -110,6 +111,7 @@ describe('confirmation mails', () => {
     ['support@acme.example', 'confirms'],
     ['Support+x@Acme.Example', 'confirms'],
     ['sales@acme.example', 'confirms'],
+    ['anything@shop.acme.example', 'confirms'],
     ['ann@example.com, bob@example.com', 'invalid'],
     ['nonsense', 'invalid'],
     ['"You have won"@example.com', 'invalid'],
@@ -200,6 +202,29 @@ describe('an address', () => {
     expect(rows()).toMatchObject([{ replaced_at: null }, { replaced_at: clock.at }]);
     if (first !== undefined) await left.confirm(first);
     expect(rows()[0]).toMatchObject({ confirmed_at: clock.at });
+  });
+
+  test.each([
+    ['is a program', 'no-reply@example.com'],
+    ['is the shop', 'support@acme.example'],
+    ['was stopped', 'stopped@example.com'],
+    ['has had its three a day', 'busy@example.com'],
+  ])('is taken back by the visitor also when the new one %s', async (_why, email) => {
+    const { ask, rows, clock, left } = addresses();
+    for (let nth = 0; nth < CONFIRMATIONS.perAddressADay; nth++) await ask('busy@example.com');
+    await ask('stopped@example.com');
+    for (const row of rows().filter((each) => each.email.startsWith('stopped'))) {
+      await left.stop(row);
+    }
+    await ask(ANN, 'v');
+    for (const row of rows().filter((each) => each.email === ANN)) await left.confirm(row);
+    clock.at += 1000;
+    expect(await ask(email, 'v')).toBe('confirms');
+    const [current] = rows().filter((each) => each.email === ANN);
+    expect(current).toMatchObject({ confirmed_at: clock.at - 1000, replaced_at: clock.at });
+    // The same again is not another one.
+    await ask(ANN, 'v');
+    expect(rows().find((each) => each.email === ANN)).toMatchObject({ replaced_at: null });
   });
 
   test('that differs by a dot from the one before gets a mail too', async () => {

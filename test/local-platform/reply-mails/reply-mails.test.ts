@@ -35,8 +35,8 @@ import {
 
 const WAIT_MS = 120_000;
 const ANN = 'ann.lee@example.com';
-const WITH_ADDRESS = { ...SHOP, emailAddress: 'support@acme.example' };
-const OTHER_WITH_ADDRESS = { ...OTHER, emailAddress: 'hello@other.example' };
+const WITH_ADDRESS = { ...SHOP, emailAddresses: ['support@acme.example'] };
+const OTHER_WITH_ADDRESS = { ...OTHER, emailAddresses: ['hello@other.example'] };
 const OWN_WORDS = 'own-words-of-the-visitor';
 
 const echo: Agent = {
@@ -320,7 +320,7 @@ describe("the shop's address in these mails", () => {
     const scene = await aScene();
     scene.running.platform.serve([SHOP]);
     expect(await asked(scene, ANN)).toBeUndefined();
-    scene.running.platform.serve([{ ...SHOP, emailAddress: 'new@acme.example' }]);
+    scene.running.platform.serve([{ ...SHOP, emailAddresses: ['new@acme.example'] }]);
     expect(await asked(scene, ANN)).toBe('new@acme.example');
   });
 

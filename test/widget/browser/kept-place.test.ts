@@ -52,9 +52,9 @@ describeInBrowser(
   'where a visitor reads',
   (test) => {
     test('stays across a reload, also far above the end', async (setting) => {
-      const { chat } = await longConversation(setting, 200);
+      const { chat } = await longConversation(setting, 160);
       await chat.type('a draft');
-      for (const n of [185, 30, 4]) {
+      for (const n of [145, 4]) {
         const before = await scrollTo(chat, n);
         await chat.page.reload();
         await chat.line(words(n)).first().waitFor();
@@ -83,6 +83,14 @@ describeInBrowser(
       await chat.page.goBack();
       await chat.button('New messages').waitFor();
       expect(Math.abs((await topOf(chat, 20)) - before)).toBeLessThan(2);
+      // It is below, and counts as not seen.
+      await chat.launcher.click();
+      await chat.page.getByRole('button', { name: /^Open chat, 1 unread/ }).waitFor();
+      await chat.launcher.click();
+      // Nor is it forgotten when the visitor scrolls and goes on.
+      await scrollTo(chat, 15);
+      await chat.page.reload();
+      await chat.button('New messages').waitFor();
       await chat.send(words(41));
       await chat.until('the end', () => isAtEnd(chat));
     });
@@ -93,6 +101,39 @@ describeInBrowser(
       await chat.page.reload();
       await chat.line(words(40)).waitFor();
       await chat.until('the end', () => isAtEnd(chat));
+    });
+
+    test("is the end when it is another visitor's, or nothing that the widget has written", async (setting) => {
+      const { chat } = await longConversation(setting, 100);
+      for (const note of ['somebody 2 0 0', 'somebody', 'a NaN 1 1']) {
+        await chat.page.evaluate((text) => {
+          const open = Object.keys(sessionStorage).find((name) => name.endsWith(':open')) ?? '';
+          sessionStorage.setItem(open.replace(/open$/, 'place'), text);
+          addEventListener('pagehide', () =>
+            sessionStorage.setItem(open.replace(/open$/, 'place'), text),
+          );
+        }, note);
+        await chat.page.reload();
+        await chat.line(words(100)).waitFor();
+        await chat.until('the end', () => isAtEnd(chat));
+        expect(await chat.log.locator('[data-line]').count()).toBeLessThan(60);
+      }
+    });
+
+    test('is the end again when there is less to scroll, and goes on with the conversation', async (setting) => {
+      const visit = await longConversation(setting, 40);
+      const { chat } = visit;
+      await chat.type('one\ntwo\nthree\nfour\nfive');
+      await chat.log.hover();
+      await chat.page.mouse.wheel(0, -60);
+      await chat.until('the view to be up', async () => !(await isAtEnd(chat)));
+      await chat.type('');
+      await chat.until('the end', () => isAtEnd(chat));
+      const device = await setting.otherDevice(visit);
+      await device.send('And now?');
+      await chat.line('You said: And now?').waitFor();
+      await chat.until('the end', () => isAtEnd(chat));
+      expect(await chat.button('New messages').count()).toBe(0);
     });
 
     test('stays while the reply above it gets its form and its text changes', async (setting) => {

@@ -45,10 +45,7 @@ describeInBrowser('the calls of a page', (test) => {
     await chat.open();
     await chat.type('half a thought');
     await call(chat.page, 'send', 'Words of a button');
-    await chat
-      .line('Words of a button')
-      .and(chat.log.locator('[data-state="delivered"]'))
-      .waitFor();
+    await chat.reaches('Words of a button', 'delivered');
     await expect(chat.input.inputValue()).resolves.toBe('half a thought');
     expect(setting.arrived('Words of a button')).toHaveLength(1);
   });
@@ -57,11 +54,7 @@ describeInBrowser('the calls of a page', (test) => {
     const { chat } = await setting.visit();
     await chat.open();
     await chat.send('Before it was removed');
-    await chat
-      .line('Before it was removed')
-      .and(chat.log.locator('[data-state="delivered"]'))
-      .first()
-      .waitFor();
+    await chat.reaches('Before it was removed', 'delivered');
     await call(chat.page, 'destroy');
     await chat.host.waitFor({ state: 'detached' });
     await expect(chat.page.evaluate('typeof window.Sluice')).resolves.toBe('undefined');
@@ -74,11 +67,7 @@ describeInBrowser('the calls of a page', (test) => {
     });
     await chat.line('Before it was removed').first().waitFor();
     await chat.send('After it was added again');
-    await chat
-      .line('After it was added again')
-      .and(chat.log.locator('[data-state="delivered"]'))
-      .first()
-      .waitFor();
+    await chat.reaches('After it was added again', 'delivered');
   });
 });
 

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import ask from '../ask.css?inline';
-import { focusField } from '../focus.ts';
+import { leaving } from '../focus.ts';
 import { fill } from '../formats.ts';
-import { lastOwnLine } from '../own-words.ts';
+import { lastOwnLine, lastWords } from '../own-words.ts';
 import { type Ui, useUi } from '../ui.ts';
 import { nextOpening } from './hours.ts';
 
@@ -13,34 +13,31 @@ export const css = ask;
 /** While nobody is there, asks a visitor who has written since the shop closed for an address. */
 export function LeaveEmail() {
   const ui = useUi();
-  const { chat, texts, locale, errorText, awayUntil } = ui;
+  const { chat, texts, locale, errorText, awayUntil, said } = ui;
   const [email, setEmail] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [said, setSaid] = useState({ text: '', after: '' });
   const [isOther, setOther] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  // What is said about the address goes with the visitor's next words.
-  const last = chat.lines.value.findLast(({ from }) => from === 'visitor')?.id ?? '';
+  const last = lastWords(ui);
 
   const send = async (): Promise<void> => {
     const address = email.trim();
-    const panel = form.current?.closest<HTMLElement>('.panel');
+    const leave = leaving(form.current);
     setBusy(true);
     const answer = await chat.setProfile({ email: address }, { language: locale });
     setBusy(false);
     const isKept = answer === undefined || answer === 'confirms';
     errorText.value = isKept ? '' : answer === 'invalid' ? texts.badEmail : texts.trouble;
     if (!isKept) return;
-    setSaid({ text: fill(answer ? texts.emailSent : texts.emailKept, address), after: last });
+    said.value = { text: fill(answer ? texts.emailSent : texts.emailKept, address), after: last };
     setOther(false);
-    // The field that had the focus is gone.
-    if (panel) focusField(panel);
+    leave();
   };
 
-  if (said.text && said.after === last && !isOther) {
+  if (said.value?.after === last && !isOther) {
     return (
       <div class="ask">
-        <p role="status">{said.text}</p>
+        <p role="status">{said.value.text}</p>
         <div class="choices">
           <button type="button" onClick={() => setOther(true)}>
             {texts.otherEmail}

@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MAX_COMMENT } from '../../../channels/chat/events.ts';
-import { focusField } from '../focus.ts';
+import { leaving } from '../focus.ts';
 import { useUi } from '../ui.ts';
+import { saveTranscript } from './transcript.ts';
 
 const FACES = ['😞', '🙁', '😐', '🙂', '😀'];
 const NAMES = ['rating1', 'rating2', 'rating3', 'rating4', 'rating5'] as const;
@@ -26,7 +27,7 @@ export function Ending() {
       <div class="ask" role="status">
         <p class="asked">{texts.thanks}</p>
         <div class="choices">
-          <button type="button" onClick={() => void ui.saveTranscript()}>
+          <button type="button" onClick={() => void saveTranscript(ui)}>
             {texts.transcript}
           </button>
         </div>
@@ -35,7 +36,7 @@ export function Ending() {
   }
   const end = async (isRated: boolean): Promise<void> => {
     if (isBusy) return;
-    const panel = form.current?.closest<HTMLElement>('.panel');
+    const leave = leaving(form.current);
     setBusy(true);
     const isEnded =
       (!isRated || (await chat.rate(value, comment))) && (await chat.newConversation());
@@ -43,8 +44,7 @@ export function Ending() {
     errorText.value = isEnded ? '' : texts.trouble;
     if (!isEnded) return;
     ending.value = asked && isRated ? { ...asked, isRated } : undefined;
-    // The button that had the focus is gone.
-    if (panel) focusField(panel);
+    leave();
   };
   return (
     <form

@@ -3,11 +3,12 @@ import { Icon } from '../icon.tsx';
 import { moveFocus } from '../move-focus.ts';
 import { lastOwnLine } from '../own-words.ts';
 import { useUi } from '../ui.ts';
+import { saveTranscript } from './transcript.ts';
 
 /** @param close closes the menu, which returns the focus to its button */
 export function MenuItems({ close }: { readonly close: () => void }) {
   const ui = useUi();
-  const { chat, texts, hasSound, ending, saveTranscript, playChime } = ui;
+  const { chat, texts, hasSound, ending, playChime } = ui;
   const box = useRef<HTMLDivElement>(null);
   const last = chat.lines.value.at(-1);
   const isLoud = hasSound.value;
@@ -40,7 +41,12 @@ export function MenuItems({ close }: { readonly close: () => void }) {
         </button>
       )}
       {last && (
-        <button type="button" role="menuitem" tabIndex={-1} onClick={choose(saveTranscript)}>
+        <button
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          onClick={choose(() => saveTranscript(ui))}
+        >
           <Icon name="file" />
           {texts.transcript}
         </button>

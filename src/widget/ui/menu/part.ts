@@ -5,5 +5,4 @@ import menu from './menu.css?inline';
 export { lend } from '../part/lent.ts';
 export { Ending } from './ending.tsx';
 export { MenuItems } from './menu.tsx';
-export { saveTranscript } from './transcript.ts';
 export const css = ask + ending + menu;

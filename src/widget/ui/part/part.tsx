@@ -63,6 +63,7 @@ export function createParts(root: ShadowRoot): Parts {
     const state: Loader<AnyPart>['state'] = signal({});
     return Object.assign(
       async () => {
+        if (!state.peek().part) state.value = {};
         try {
           const part = await load();
           if (!state.peek().part) {

@@ -1,6 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import ask from '../ask.css?inline';
 import { focusField } from '../focus.ts';
+import { fill } from '../formats.ts';
+import { lastWords } from '../own-words.ts';
 import { useUi } from '../ui.ts';
 import form from './pre-chat.css?inline';
 
@@ -12,7 +14,8 @@ const MAX_LENGTH = { name: 200, email: 254 };
 
 /** Asks for name and address before the first message. */
 export function PreChat() {
-  const { chat, texts, locale, settings, isIntroduced, takesFocus } = useUi();
+  const ui = useUi();
+  const { chat, texts, locale, settings, awayUntil, isIntroduced, takesFocus, said } = ui;
   const box = useRef<HTMLFormElement>(null);
   const isRequired = settings.preChat === 'required';
   const [typed, setTyped] = useState({ name: '', email: '' });
@@ -35,10 +38,12 @@ export function PreChat() {
     setFaults(found);
     if (found.name ?? found.email) return;
     setBusy(true);
-    // Where nobody is there at times, replies may come when the visitor has left.
-    const notify = email && settings.hours ? { language: locale } : undefined;
+    // Nobody is there: replies may come when the visitor has left.
+    const notify = email && awayUntil.value ? { language: locale } : undefined;
     const answer = name || email ? await chat.setProfile(profile, notify) : undefined;
     setBusy(false);
+    if (answer === 'confirms')
+      said.value = { text: fill(texts.emailSent, email), after: lastWords(ui) };
     if (answer === undefined || answer === 'confirms') isIntroduced.value = true;
     else if (answer === 'invalid' && email) setFaults({ email: texts.badEmail });
     else setFaults({ form: texts.trouble });

@@ -1,3 +1,6 @@
+import type { Texts } from '../../main-part.ts';
+import { saveBlob } from '../save-blob.ts';
+
 export { default as css } from './viewer.css?inline';
 
 export interface Viewed {
@@ -5,8 +8,7 @@ export interface Viewed {
   readonly frame: HTMLElement;
   readonly blob: Blob;
   readonly name: string;
-  readonly labels: { readonly save: string; readonly close: string };
-  readonly save: () => void;
+  readonly texts: Texts;
 }
 
 /**
@@ -14,7 +16,7 @@ export interface Viewed {
  * `<img>` would require that the page's policy allows `blob:`.
  * @throws {DOMException} the browser cannot decode it
  */
-export async function viewPicture({ frame, blob, name, labels, save }: Viewed): Promise<void> {
+export async function viewPicture({ frame, blob, name, texts }: Viewed): Promise<void> {
   const bitmap = await createImageBitmap(blob);
   const dialog = document.createElement('dialog');
   dialog.className = 'viewer';
@@ -26,8 +28,8 @@ export async function viewPicture({ frame, blob, name, labels, save }: Viewed): 
   bitmap.close();
   const bar = document.createElement('div');
   bar.append(
-    createButton(labels.save, save),
-    createButton(labels.close, () => dialog.close()),
+    createButton(texts.save, () => saveBlob(blob, name)),
+    createButton(texts.dismiss, () => dialog.close()),
   );
   dialog.append(canvas, bar);
   // A press beside the picture; Escape is the browser's.

@@ -108,7 +108,7 @@ export class LeftAddresses {
     const isPersons =
       refusals.every((refusal) => refusal === undefined) &&
       bare !== matchKey(from) &&
-      !isOwnEmail(shop, bare);
+      ![asked.email, bare].some((email) => isOwnEmail(shop, email));
     await store.write(() => this.#record(shop, bare, asked, isPersons));
     onDue();
     return 'confirms';
@@ -215,15 +215,16 @@ export class LeftAddresses {
     const network = this.#keyOf('network', shop, asked.network);
     const table = store.leftAddresses;
     const at = now();
-    const earlier = table.lastOf(shop, remotePrefix, key);
-    const current = table.ofRemoteId(shop, remotePrefix);
     // With other dots it may be the correction of a mistyped address.
-    const isSame = earlier !== undefined && matchKey(earlier.email) === bare;
+    const earlier = table
+      .ofVisitor(shop, remotePrefix, key)
+      .find(({ email }) => matchKey(email) === bare);
+    const current = table.ofRemoteId(shop, remotePrefix);
     if (!isPersons || table.isStopped(shop, key)) {
       this.#takeBack(current, bare, at);
       return;
     }
-    if (isSame && (earlier.confirmed_at !== null || earlier.asked_at > at - DAY_MS)) {
+    if (earlier && (earlier.confirmed_at !== null || earlier.asked_at > at - DAY_MS)) {
       if (earlier.replaced_at !== null) this.#makeCurrent(earlier, current, at);
       return;
     }

@@ -90,10 +90,10 @@ function addresses(db: Db) {
     setThread: run<[conversationId: string, id: string]>(
       `UPDATE left_addresses SET thread_id = ? WHERE id = ?`,
     ),
-    /** The visitor's last row with this address, whether it was replaced or not. */
-    lastOf: row<[shop: string, prefix: string, key: string], LeftAddressRow>(
+    /** The visitor's rows with this address, whether replaced or not, the last one first. */
+    ofVisitor: rows<[shop: string, prefix: string, key: string], LeftAddressRow>(
       `SELECT * FROM left_addresses INDEXED BY left_addresses_visitor
-       WHERE shop = ? AND remote_prefix = ? AND address_key = ? ORDER BY asked_at DESC LIMIT 1`,
+       WHERE shop = ? AND remote_prefix = ? AND address_key = ? ORDER BY asked_at DESC`,
     ),
     restore: run<[id: string]>(`UPDATE left_addresses SET replaced_at = NULL WHERE id = ?`),
     replace: run<[nowMs: number, id: string]>(

@@ -93,6 +93,10 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     for (const drawn of [place, aside]) render(null, drawn);
     chat.stop();
   });
+  const forgetPlace = (): void => {
+    ui.place.value = undefined;
+    ui.isAtEnd.value = true;
+  };
   const prefill = (text: string): void => {
     if (chat.draft.peek().trim() === '') chat.setDraft(text);
   };
@@ -112,7 +116,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
       if (open && !isDrawn) {
         isDrawn = true;
         // On the page before, the panel was closed.
-        if (takesFocus) ui.place.value = undefined;
+        if (takesFocus) forgetPlace();
         render(
           <UiProvider value={ui}>
             <Panel />
@@ -137,7 +141,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     logout: () => {
       ui.isIntroduced.value = false;
       ui.dismissedSeq.value = 0;
-      ui.place.value = undefined;
+      forgetPlace();
       chat.logout();
     },
   };

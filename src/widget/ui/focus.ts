@@ -8,7 +8,7 @@ export function focusField(panel: HTMLElement): void {
 
 /**
  * @returns to be called once the form has been sent, and is gone perhaps: the focus goes on, unless
- *   the visitor has taken it elsewhere meanwhile
+ *   something else has it
  */
 export function leaving(form: HTMLElement | null): () => void {
   const panel = form?.closest<HTMLElement>('.panel');

@@ -1,3 +1,5 @@
+import { parsed } from '../storage.ts';
+
 /** Where a visitor reads in the log, above its end. */
 export interface Place {
   readonly visitorId: string;
@@ -9,15 +11,15 @@ export interface Place {
   readonly last: number;
 }
 
-/** The reverse of `noteOf`; undefined for anything else. */
-export function readPlace(note = ''): Place | undefined {
-  const [visitorId = '', ...numbers] = note.split(' ');
-  const [seq = NaN, px = NaN, last = NaN] = numbers.map(Number);
-  return Number.isFinite(seq + px + last) ? { visitorId, seq, px, last } : undefined;
+/** @param note JSON; what is not one of `noteOf` is ignored, because the whole page can write it */
+export function readPlace(note?: string): Place | undefined {
+  const place = (parsed(note) ?? {}) as Partial<Place>;
+  const { visitorId = '', seq = NaN, px = NaN, last = NaN } = place;
+  // Not of NaN.
+  return seq + px + last < Infinity ? { visitorId, seq, px, last } : undefined;
 }
 
-export const noteOf = (place: Place | undefined): string =>
-  place ? [place.visitorId, place.seq, place.px, place.last].join(' ') : '';
+export const noteOf = (place: Place | undefined): string => (place ? JSON.stringify(place) : '');
 
 /** The numbered lines that are drawn, and how many pixels above the visible part each begins. */
 export const numberedIn = (log: HTMLElement) =>

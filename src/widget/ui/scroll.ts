@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
-import { lineInView, numberedIn, type Place } from './place.ts';
+import { lineInView, numberedIn } from './place.ts';
 import { useUi } from './ui.ts';
 
 /** A log that is nearer to its end counts as scrolled to the end. */
@@ -26,7 +26,7 @@ export function useDrawn(all: readonly Line[]) {
   const showMore = (): boolean => {
     if (first.current === 0) return false;
     first.current = Math.max(0, first.current - DRAWN);
-    redraw(first.current);
+    redraw((count) => count + 1);
     return true;
   };
   return { lines, showMore };
@@ -52,48 +52,49 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     known.height = log.scrollHeight - log.clientHeight;
     known.top = log.scrollTop;
     isAtEnd.value = !isSought() && known.height - known.top < END_PX;
-    if (isAtEnd.peek()) setNewLines(false);
+    if (!isAtEnd.peek()) return;
+    place.value = undefined;
+    setNewLines(false);
   };
   /** The visitor has scrolled. */
   const note = (log: HTMLElement): void => {
     const last = place.peek()?.last ?? lastNumber(known.lines);
     place.value = undefined;
     measure(log);
-    const { visitorId } = chat.session.peek() ?? {};
+    const visitorId = chat.session.peek()?.visitorId;
     const line = lineInView(log);
-    if (isAtEnd.peek() || !line || visitorId === undefined) return;
-    place.value = { visitorId, ...line, last };
+    if (!isAtEnd.peek() && line && visitorId) place.value = { visitorId, ...line, last };
   };
   const toEnd = (): void => {
     if (!box.current) return;
     place.value = undefined;
     box.current.scrollTop = box.current.scrollHeight;
-    note(box.current);
-  };
-  const toPlace = (log: HTMLElement, { seq, px }: Place): void => {
-    const line = numberedIn(log).find((each) => each.seq >= seq);
-    if (!line) {
-      toEnd();
-      return;
-    }
-    const { scrollHeight, scrollTop, clientHeight } = log;
-    // By the visitor since the last event, and not by the browser because there is less to scroll.
-    const moved = scrollTop - Math.min(known.top, scrollHeight - clientHeight);
-    log.scrollTop += px - line.px + moved;
-    if (moved === 0) measure(log);
-    else note(log);
+    measure(box.current);
   };
   /** What is drawn has changed, or its size. */
   const stay = (): void => {
     const log = box.current;
-    // The page hides it.
-    if (!log || log.clientHeight === 0) return;
+    if (!log?.clientHeight) {
+      // The page hides it, and it may be scrolled otherwise when it is shown again.
+      known.top = NaN;
+      return;
+    }
     const kept = place.peek();
-    const { visitorId } = chat.session.peek() ?? {};
-    if (kept && visitorId && visitorId !== kept.visitorId) toEnd();
-    else if (kept && !isSought()) toPlace(log, kept);
-    else if (!kept && isAtEnd.peek()) toEnd();
-    else measure(log);
+    const line = kept && numberedIn(log).find((each) => each.seq >= kept.seq);
+    const visitorId = chat.session.peek()?.visitorId ?? kept?.visitorId;
+    const most = log.scrollHeight - log.clientHeight;
+    // By the visitor since the last event, and not by the browser because there is less to scroll.
+    const moved = log.scrollTop - Math.min(known.top, most) || 0;
+    if (kept && visitorId !== kept.visitorId) toEnd();
+    else if (isSought()) measure(log);
+    else if (isAtEnd.peek() ? moved > -1 : kept && !line) toEnd();
+    else {
+      const by = kept && line ? kept.px - line.px + moved : 0;
+      // To set what it is already would stop a scroll that is in motion in Safari.
+      if (Math.abs(by) > 0.5) log.scrollTop += by;
+      if (moved === 0) measure(log);
+      else note(log);
+    }
   };
   const fetchOlder = (): void => {
     if (!isOpen.peek() || known.top >= AHEAD_PX || showMore() || chat.older.peek() !== 'some')
@@ -108,15 +109,16 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
   useLayoutEffect(() => {
     const before = known.lines;
     const last = lines.at(-1);
-    const isLastNew = before.length > 0 && last?.id !== before.at(-1)?.id;
+    const isOwnNew =
+      last?.from === 'visitor' && last.seq === undefined && last.id !== before.at(-1)?.id;
     known.lines = lines;
-    if (isLastNew && (isAtEnd.peek() || last?.from !== 'agent')) toEnd();
+    if (isOwnNew || (before.length > 0 && lines.length === 0)) toEnd();
     else stay();
     const lastBefore = place.peek()?.last ?? lastNumber(before);
     const reply = lines.findLast(({ from }) => from === 'agent')?.seq ?? 0;
     if (!isAtEnd.peek() && !isSought() && reply > lastBefore) setNewLines(true);
     fetchOlder();
-  }, [lines]);
+  }, [lines, isOpen.value]);
 
   useLayoutEffect(() => {
     const observer = new ResizeObserver(stay);
@@ -132,7 +134,7 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     onScroll: () => {
       const log = box.current;
       if (!log) return;
-      // When the height has changed, the visitor has not scrolled: the content has grown.
+      // When the height has changed too, the content has grown.
       if (isAtEnd.peek() && known.height !== log.scrollHeight - log.clientHeight) stay();
       // Nor when it is where it was put.
       else if (known.top !== log.scrollTop) note(log);

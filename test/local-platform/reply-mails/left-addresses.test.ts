@@ -7,6 +7,7 @@ import {
   LeftAddresses,
 } from '../../../src/local-platform/reply-mails/left-addresses.ts';
 import type { LeftAddressRow } from '../../../src/local-platform/store/left-address-table.ts';
+import { ServedShops } from '../../../src/local-platform/authenticate.ts';
 import { Store } from '../../../src/local-platform/store/store.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { ends } from '../../support/ends.ts';
@@ -236,6 +237,31 @@ describe('an address', () => {
       { email: 'annlee@example.com', replaced_at: clock.at },
       { email: 'ann.lee@example.com', replaced_at: null },
     ]);
+  });
+
+  test('that was confirmed is found again after two mistyped ones', async () => {
+    const { ask, rows, clock, left } = addresses();
+    const names = ['ann.lee', 'annlee', 'anlee', 'ann.lee'];
+    for (const [nth, name] of names.entries()) {
+      await ask(`${name}@example.com`, 'v');
+      if (nth === 0) for (const row of rows()) await left.confirm(row);
+      clock.at += 1000;
+    }
+    const current = rows().filter(({ replaced_at: at }) => at === null);
+    expect(current).toMatchObject([
+      { email: 'ann.lee@example.com', confirmed_at: expect.any(Number) },
+    ]);
+  });
+
+  test("is the shop's own as it is configured, with its tag and its whole domain", () => {
+    const emailAddresses = ['info+chat@acme.example', '*@help.acme.example'];
+    const shops = new ServedShops([{ shopId: SHOP, apiKey: 'k', name: 'Acme', emailAddresses }]);
+    const isOwn = (email: string) => shops.isOwnEmail(SHOP, email);
+    expect(shops.emailOf(SHOP)).toBe('info+chat@acme.example');
+    expect(isOwn('Info+chat@Acme.example')).toBe(true);
+    expect(isOwn('anything@help.acme.example')).toBe(true);
+    expect(isOwn(ANN)).toBe(false);
+    expect(shops.isOwnEmail(randomUUID(), 'info+chat@acme.example')).toBe(false);
   });
 
   test('that has been stopped is never written to again, whichever visitor asks', async () => {

@@ -52,7 +52,8 @@ describeInBrowser(
   'where a visitor reads',
   (test) => {
     test('stays across a reload, also far above the end', async (setting) => {
-      const { chat } = await longConversation(setting, 160);
+      const visit = await longConversation(setting, 160);
+      const { chat } = visit;
       await chat.type('a draft');
       for (const n of [145, 4]) {
         const before = await scrollTo(chat, n);
@@ -66,9 +67,16 @@ describeInBrowser(
       }
       // Not for good: what the visitor scrolls to afterwards is where they are.
       await scrollTo(chat, 60);
-      await chat.button('Close chat').click();
-      await chat.page.reload();
-      await chat.open();
+      await chat.launcher.click();
+      const device = await setting.otherDevice(visit);
+      await chat.page.goto('about:blank');
+      await device.send('Still there?');
+      await chat.until('a reply', () => device.texts.includes('You said: Still there?'));
+      await chat.page.goBack();
+      // The lines are there before it is opened.
+      await chat.page.getByRole('button', { name: /^Open chat, 1 unread/ }).waitFor();
+      await chat.launcher.click();
+      await chat.line(words(160)).waitFor();
       await chat.until('the end', () => isAtEnd(chat));
     });
 
@@ -105,7 +113,11 @@ describeInBrowser(
 
     test("is the end when it is another visitor's, or nothing that the widget has written", async (setting) => {
       const { chat } = await longConversation(setting, 100);
-      for (const note of ['somebody 2 0 0', 'somebody', 'a NaN 1 1']) {
+      for (const note of [
+        '{"visitorId":"somebody","seq":2,"px":0,"last":0}',
+        '{"seq":"x","px":null,"last":{}}',
+        'null',
+      ]) {
         await chat.page.evaluate((text) => {
           const open = Object.keys(sessionStorage).find((name) => name.endsWith(':open')) ?? '';
           sessionStorage.setItem(open.replace(/open$/, 'place'), text);
@@ -129,6 +141,7 @@ describeInBrowser(
       await chat.until('the view to be up', async () => !(await isAtEnd(chat)));
       await chat.type('');
       await chat.until('the end', () => isAtEnd(chat));
+      // What another device writes is no message of this page.
       const device = await setting.otherDevice(visit);
       await device.send('And now?');
       await chat.line('You said: And now?').waitFor();

@@ -62,4 +62,42 @@ describeInBrowser('the questions before the chat, with the local platform', () =
     },
     LONG_MS,
   );
+
+  test(
+    'of a shop that was open then lead to one once the visitor writes while it is away',
+    async () => {
+      const site = await startHostSite();
+      ends(() => site.stop());
+      const open = [{ days: [dayIn(3)], from: '00:00', to: '24:00' }];
+      const widget = { preChat: 'required', hours: { zone: 'UTC', open } };
+      const { dataDir, running } = await aGateway({ chat: { origins: [site.origin], widget } });
+      const { context, faults } = await newVisitor(browser);
+      const page = await context.newPage();
+      const chat = new ChatPage(page);
+      // The page is of the day on which it is open, and then of today.
+      await page.clock.setFixedTime(Date.now() + 3 * 24 * 3_600_000);
+      await page.goto(site.pageUrl({ gatewayUrl: running.gateway.httpUrl, key: CHAT_KEY }));
+      await chat.launcher.click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
+      await page.getByRole('textbox', { name: 'Email' }).fill(ANN);
+      await chat.button('Start chat').click();
+      await chat.input.waitFor();
+      await page.clock.setFixedTime(Date.now());
+      await page.reload();
+      await chat.host.getByText(/^Away until .*, /).waitFor();
+      const mails = () => outbox(dataDir).filter((name) => name.endsWith('.eml')).length;
+      expect(mails()).toBe(0);
+      await chat.send('Is anybody there?');
+      await chat.host.getByText(`Look for an email at ${ANN}`).waitFor();
+      await chat.until('the mail', () => mails() === 1);
+      await chat.button('Use another address').click();
+      await page.keyboard.type('bob@customer.example');
+      await page.keyboard.press('Enter');
+      await chat.host.getByText('Look for an email at bob@customer.example').waitFor();
+      await chat.until('the other mail', () => mails() === 2);
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+    LONG_MS,
+  );
 });

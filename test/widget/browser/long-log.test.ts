@@ -47,6 +47,11 @@ describeInBrowser(
       await chat.until('the view to be down', () =>
         chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 5),
       );
+      // Once more, as far as the first line.
+      await chat.until('the first line', async () => {
+        await chat.log.evaluate((log) => log.scrollTo(0, 0));
+        return (await chat.line('line 1 of many').count()) > 0;
+      });
     });
 
     test('is whole in the transcript, which says so when it is not', async (setting) => {

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import ask from '../ask.css?inline';
 import { leaving } from '../focus.ts';
 import { fill } from '../formats.ts';
@@ -19,17 +19,38 @@ export function LeaveEmail() {
   const [isOther, setOther] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const last = lastWords(ui);
+  const own = lastOwnLine(ui);
+  const session = chat.session.value;
+  const first = useRef(session?.lastSeq);
+  first.current ??= session?.lastSeq;
+
+  useLayoutEffect(() => {
+    if (isOther) form.current?.querySelector('input')?.focus();
+  }, [isOther]);
+  // Who has left an address while somebody was there is asked to confirm it once nobody is.
+  useEffect(() => {
+    const isNew = (own?.seq ?? 0) > (first.current ?? Infinity) && meetsClosed(ui);
+    if (session?.email && !session.verified && isNew && !said.peek()) void ask(session.email);
+  }, [own?.id]);
+
+  /** Tells the visitor about an email that they get. */
+  const ask = async (address: string) => {
+    const answer = await chat.setProfile({ email: address }, { language: locale });
+    if (answer === 'confirms')
+      said.value = { text: fill(texts.emailSent, address), after: lastWords(ui) };
+    return answer;
+  };
 
   const send = async (): Promise<void> => {
     const address = email.trim();
     const leave = leaving(form.current);
     setBusy(true);
-    const answer = await chat.setProfile({ email: address }, { language: locale });
+    const answer = await ask(address);
     setBusy(false);
     const isKept = answer === undefined || answer === 'confirms';
     errorText.value = isKept ? '' : answer === 'invalid' ? texts.badEmail : texts.trouble;
     if (!isKept) return;
-    said.value = { text: fill(answer ? texts.emailSent : texts.emailKept, address), after: last };
+    if (!answer) said.value = { text: fill(texts.emailKept, address), after: lastWords(ui) };
     setOther(false);
     leave();
   };
@@ -79,9 +100,12 @@ export function LeaveEmail() {
 
 /** Whether their last words in this conversation have met a closed shop, and it has no address. */
 function needsAddress(ui: Ui): boolean {
-  const { hours } = ui.settings;
   const session = ui.chat.session.value;
-  if (!hours || !session || session.verified || session.email) return false;
+  return session !== undefined && !session.verified && !session.email && meetsClosed(ui);
+}
+
+function meetsClosed(ui: Ui): boolean {
+  const { hours } = ui.settings;
   const own = lastOwnLine(ui);
-  return own !== undefined && nextOpening(hours, own.at) !== undefined;
+  return hours !== undefined && own !== undefined && nextOpening(hours, own.at) !== undefined;
 }

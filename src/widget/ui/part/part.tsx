@@ -38,7 +38,12 @@ interface Modules {
 interface Loader<Module> {
   (): Promise<Module>;
   /** For all places that draw it. */
-  readonly state: Signal<{ readonly part?: Module; readonly isLost?: boolean }>;
+  readonly state: Signal<{
+    readonly part?: Module;
+    /** The last attempt has failed. */
+    readonly isLost?: boolean;
+    readonly isBusy?: boolean;
+  }>;
 }
 
 export type Parts = { readonly [Name in keyof Modules]: Loader<Modules[Name]> };
@@ -63,7 +68,7 @@ export function createParts(root: ShadowRoot): Parts {
     const state: Loader<AnyPart>['state'] = signal({});
     return Object.assign(
       async () => {
-        if (!state.peek().part) state.value = {};
+        if (!state.peek().part) state.value = { ...state.peek(), isBusy: true };
         try {
           const part = await load();
           if (!state.peek().part) {
@@ -94,7 +99,7 @@ export function Part<Name extends keyof Modules>(props: {
   const { texts, parts } = useUi();
   const loader = (parts as Parts)[props.of];
   // Drawn at once when it is there, so that what is above and below does not move.
-  const { part, isLost } = loader.state.value;
+  const { part, isLost, isBusy } = loader.state.value;
   const load = (): void => void loader().catch(() => undefined);
   useEffect(() => {
     if (!part) load();
@@ -104,7 +109,7 @@ export function Part<Name extends keyof Modules>(props: {
   if (!isLost) return <p class="loading">{texts.loading}</p>;
   return (
     <p class="loading" role="alert">
-      {texts.trouble}{' '}
+      {isBusy ? texts.loading : texts.trouble} {/* It stays meanwhile, with the focus. */}
       <button type="button" onClick={load}>
         {texts.tryAgain}
       </button>

@@ -186,6 +186,7 @@ const SHOP_CSS = `* { margin: 0; font-family: Georgia, serif; letter-spacing: .1
 html { font-size: 62.5% } body { background: #efeae2; color: #333; padding: 40px; font-size: 2rem }
 h1 { font-size: 4rem } button { background: #b33; color: #fff; padding: 1rem }
 div { border: 1px solid red } p { color: #555 }
+:root { color-scheme: light dark }
 @media (prefers-color-scheme: dark) { body { background: #16140f; color: #ddd } p { color: #bbb } }`;
 
 /** What the gateway answers to the page that a picture is taken of. */

@@ -155,10 +155,8 @@ function assemble(
   const addressOfShop = (shop: string) =>
     served.emailOf(shop) ?? store.conversations.knownEmailOfShop(shop);
   const leftAddresses = new LeftAddresses({
-    ...{ store, logger, now, secret: store.shops.secret('left-addresses') },
-    isServed: (shop) => served.has(shop),
+    ...{ store, logger, now, served, secret: store.shops.secret('left-addresses') },
     addressOfShop,
-    isOwnEmail: (shop, email) => served.isOwnEmail(shop, email),
     waitMs: options.replies?.mailAfterMs ?? MAIL_AFTER_MS,
     onDue: () => replyMailer.wake(),
   });

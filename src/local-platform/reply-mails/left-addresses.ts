@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { matchKey } from '../../domain/email-addresses.ts';
+import type { ServedShops } from '../authenticate.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { areEqualSecrets } from '../../runtime/equal-secrets.ts';
 import { emailRefusal } from '../outbound/address-reply.ts';
@@ -47,11 +48,9 @@ export interface LeftAddressesParts {
   readonly store: Store;
   /** Signs the links, and is the key of the stored hashes. */
   readonly secret: Buffer;
-  readonly isServed: (shop: string) => boolean;
+  readonly served: Pick<ServedShops, 'has' | 'isOwnEmail'>;
   /** The address from which a shop writes to its visitors. */
   readonly addressOfShop: (shop: string) => string | undefined;
-  /** Whether the shop gets all mail to this address. */
-  readonly isOwnEmail: (shop: string, email: string) => boolean;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -90,9 +89,9 @@ export class LeftAddresses {
    *   it is a person's; `invalid`: it is no address; undefined: the shop cannot write emails
    */
   async ask(asked: AskedReplies): Promise<'confirms' | 'invalid' | undefined> {
-    const { store, isServed, addressOfShop, isOwnEmail, logger, onDue } = this.#parts;
+    const { store, served, addressOfShop, logger, onDue } = this.#parts;
     const shop = asked.shopId.toLowerCase();
-    if (!isServed(shop)) return undefined;
+    if (!served.has(shop)) return undefined;
     const from = addressOfShop(shop);
     if (from === undefined) {
       if (!this.#withoutEmail.has(shop)) logger.warn('reply.no_shop_address', { shop });
@@ -108,7 +107,7 @@ export class LeftAddresses {
     const isPersons =
       refusals.every((refusal) => refusal === undefined) &&
       bare !== matchKey(from) &&
-      ![asked.email, bare].some((email) => isOwnEmail(shop, email));
+      ![asked.email, bare].some((email) => served.isOwnEmail(shop, email));
     await store.write(() => this.#record(shop, bare, asked, isPersons));
     onDue();
     return 'confirms';
@@ -116,7 +115,7 @@ export class LeftAddresses {
 
   /** Nothing is sent for a shop that is not served. */
   isServed({ shop }: LeftAddressRow): boolean {
-    return this.#parts.isServed(shop);
+    return this.#parts.served.has(shop);
   }
 
   /** The address of a link; undefined if the link is not ours or has expired, or the shop is not served. */
@@ -242,7 +241,7 @@ export class LeftAddresses {
     if (current !== undefined) table.moveMails(id, current.id);
   }
 
-  /** The visitor has left another address, which gets nothing: no more does this one. */
+  /** Withdraws the visitor's address: they have left another one, which gets no mail. */
   #takeBack(current: LeftAddressRow | undefined, bare: string, at: number): void {
     if (current === undefined || matchKey(current.email) === bare) return;
     const table = this.#parts.store.leftAddresses;

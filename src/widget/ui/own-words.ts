@@ -7,7 +7,7 @@ export function lastOwnLine({ chat }: Ui): Line | undefined {
   return chat.lines.value.findLast(({ from, seq = 0 }) => from === 'visitor' && seq > begin);
 }
 
-/** Names the visitor and their last line, in whichever conversation. */
+/** Identifies the visitor's latest message; changes when they write, and with another visitor. */
 export function lastWords({ chat }: Ui): string {
   const last = chat.lines.value.findLast(({ from }) => from === 'visitor');
   return `${chat.session.value?.visitorId} ${last?.id}`;

@@ -11,11 +11,11 @@ export interface Place {
   readonly last: number;
 }
 
-/** @param note JSON; what is not one of `noteOf` is ignored, because the whole page can write it */
+/** Undefined unless `note` has the form of `noteOf`: any script of the page can write it. */
 export function readPlace(note?: string): Place | undefined {
   const place = (parsed(note) ?? {}) as Partial<Place>;
   const { visitorId = '', seq = NaN, px = NaN, last = NaN } = place;
-  // Not of NaN.
+  // False when one of them is NaN.
   return seq + px + last < Infinity ? { visitorId, seq, px, last } : undefined;
 }
 

@@ -74,7 +74,7 @@ function usePopover() {
     button,
     toggle: () => setOpen(!isOpen),
     onKeyDown: (event: KeyboardEvent) => {
-      // From the button, it goes on to the content.
+      // From the button, Tab moves into the popover.
       if (event.key === 'Tab' && box.current?.contains(event.target as Node)) setOpen(false);
       if (event.key !== 'Escape') return;
       event.stopPropagation();

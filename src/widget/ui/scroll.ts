@@ -44,7 +44,7 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
   const { current: known } = useRef({ lines, height: 0, top: 0 });
   const [hasNewLines, setNewLines] = useState(false);
 
-  /** The place of the page before is further up than what is drawn. */
+  /** The kept line is further up than the lines that are drawn: older ones are being fetched. */
   const isSought = (): boolean =>
     (known.lines[0]?.seq ?? Infinity) > (place.peek()?.seq ?? Infinity) &&
     chat.older.peek() !== 'none';
@@ -56,7 +56,7 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     place.value = undefined;
     setNewLines(false);
   };
-  /** The visitor has scrolled. */
+  /** Keeps the place to which the visitor has scrolled. */
   const note = (log: HTMLElement): void => {
     const last = place.peek()?.last ?? lastNumber(known.lines);
     place.value = undefined;
@@ -71,11 +71,11 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     box.current.scrollTop = box.current.scrollHeight;
     measure(box.current);
   };
-  /** What is drawn has changed, or its size. */
+  /** Called when what is drawn, or its size, has changed. */
   const stay = (): void => {
     const log = box.current;
     if (!log?.clientHeight) {
-      // The page hides it, and it may be scrolled otherwise when it is shown again.
+      // The page hides the log. Browsers differ in how it is scrolled when it is shown again.
       known.top = NaN;
       return;
     }
@@ -83,14 +83,15 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     const line = kept && numberedIn(log).find((each) => each.seq >= kept.seq);
     const visitorId = chat.session.peek()?.visitorId ?? kept?.visitorId;
     const most = log.scrollHeight - log.clientHeight;
-    // By the visitor since the last event, and not by the browser because there is less to scroll.
+    // By how much the visitor has scrolled since the last event. If there is less to scroll than
+    // before, the browser has scrolled too, which does not count.
     const moved = log.scrollTop - Math.min(known.top, most) || 0;
     if (kept && visitorId !== kept.visitorId) toEnd();
     else if (isSought()) measure(log);
     else if (isAtEnd.peek() ? moved > -1 : kept && !line) toEnd();
     else {
       const by = kept && line ? kept.px - line.px + moved : 0;
-      // To set what it is already would stop a scroll that is in motion in Safari.
+      // In Safari, setting `scrollTop`, even to its present value, stops a scroll in motion.
       if (Math.abs(by) > 0.5) log.scrollTop += by;
       if (moved === 0) measure(log);
       else note(log);
@@ -101,7 +102,7 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
       return;
     const before = chat.lines.peek();
     void chat.loadOlder().then(() => {
-      // Nothing else would go on.
+      // The older lines could not be fetched, and nothing else would continue the search.
       if (isSought() && chat.lines.peek() === before) toEnd();
     });
   };
@@ -134,9 +135,9 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
     onScroll: () => {
       const log = box.current;
       if (!log) return;
-      // When the height has changed too, the content has grown.
+      // If the height has changed as well, the content may have grown: the end is followed.
       if (isAtEnd.peek() && known.height !== log.scrollHeight - log.clientHeight) stay();
-      // Nor when it is where it was put.
+      // An event whose position is known is the echo of our own scrolling.
       else if (known.top !== log.scrollTop) note(log);
       fetchOlder();
     },

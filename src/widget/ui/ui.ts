@@ -33,13 +33,13 @@ export interface Ui {
   readonly isIntroduced: Signal<boolean>;
   /** The log is scrolled to its end. */
   readonly isAtEnd: Signal<boolean>;
-  /** Where the visitor reads, above the end of the log; the tab's next page begins with it. */
+  /** Where the visitor reads above the end of the log. The tab's next page starts there. */
   readonly place: Signal<Place | undefined>;
   /** For replies in Markdown or HTML; loaded once there is a line. */
   readonly parsers: Signal<RichParsers | undefined>;
   /** The last error, which the composer shows; empty when there is none. */
   readonly errorText: Signal<string>;
-  /** About the address that the visitor has left, until their next words (`lastWords`). */
+  /** What the visitor is told about the address they have left, until `lastWords` changes. */
   readonly said: Signal<{ readonly text: string; readonly after: string } | undefined>;
   /** When the shop opens next, in ms; undefined while it is open. */
   readonly awayUntil: ReadonlySignal<number | undefined>;

@@ -33,9 +33,10 @@ function addresses({ hasEmail = true } = {}) {
     const left = new LeftAddresses({
       ...{ store, logger, now: () => clock.at, waitMs: 120_000, onDue: () => undefined },
       secret: store.shops.secret('left-addresses'),
-      isServed: (id) => id === SHOP,
       addressOfShop: (id) => (id === SHOP ? shop.address : undefined),
-      isOwnEmail: (id, email) => id === SHOP && email.endsWith('@shop.acme.example'),
+      served: new ServedShops([
+        { shopId: SHOP, apiKey: 'k', name: 'Acme', emailAddresses: ['*@shop.acme.example'] },
+      ]),
     });
     const ask = (
       email: string,

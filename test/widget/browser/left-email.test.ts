@@ -18,6 +18,14 @@ const LONG_MS = 90_000;
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const dayIn = (days: number) => DAYS[(new Date().getUTCDay() + days) % 7];
 
+async function introduce(chat: ChatPage): Promise<void> {
+  await chat.launcher.click();
+  await chat.page.getByRole('textbox', { name: 'Name' }).fill('Ann');
+  await chat.page.getByRole('textbox', { name: 'Email' }).fill(ANN);
+  await chat.button('Start chat').click();
+  await chat.input.waitFor();
+}
+
 describeInBrowser('the questions before the chat, with the local platform', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -40,11 +48,7 @@ describeInBrowser('the questions before the chat, with the local platform', () =
       const page = await context.newPage();
       const chat = new ChatPage(page);
       await page.goto(site.pageUrl({ gatewayUrl: running.gateway.httpUrl, key: CHAT_KEY }));
-      await chat.launcher.click();
-      await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
-      await page.getByRole('textbox', { name: 'Email' }).fill(ANN);
-      await chat.button('Start chat').click();
-      await chat.input.waitFor();
+      await introduce(chat);
       const said = chat.host.getByText(`Look for an email at ${ANN}`);
       if (isAsked) {
         await said.waitFor();
@@ -77,11 +81,7 @@ describeInBrowser('the questions before the chat, with the local platform', () =
       // The page is of the day on which it is open, and then of today.
       await page.clock.setFixedTime(Date.now() + 3 * 24 * 3_600_000);
       await page.goto(site.pageUrl({ gatewayUrl: running.gateway.httpUrl, key: CHAT_KEY }));
-      await chat.launcher.click();
-      await page.getByRole('textbox', { name: 'Name' }).fill('Ann');
-      await page.getByRole('textbox', { name: 'Email' }).fill(ANN);
-      await chat.button('Start chat').click();
-      await chat.input.waitFor();
+      await introduce(chat);
       await page.clock.setFixedTime(Date.now());
       await page.reload();
       await chat.host.getByText(/^Away until .*, /).waitFor();

@@ -27,7 +27,7 @@ export function LeaveEmail() {
   useLayoutEffect(() => {
     if (isOther) form.current?.querySelector('input')?.focus();
   }, [isOther]);
-  // Who has left an address while somebody was there is asked to confirm it once nobody is.
+  // A visitor who gave an address during opening hours is asked to confirm it now.
   useEffect(() => {
     const isNew = (own?.seq ?? 0) > (first.current ?? Infinity) && meetsClosed(ui);
     if (session?.email && !session.verified && isNew && !said.peek()) void ask(session.email);

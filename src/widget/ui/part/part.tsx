@@ -109,7 +109,8 @@ export function Part<Name extends keyof Modules>(props: {
   if (!isLost) return <p class="loading">{texts.loading}</p>;
   return (
     <p class="loading" role="alert">
-      {isBusy ? texts.loading : texts.trouble} {/* It stays meanwhile, with the focus. */}
+      {isBusy ? texts.loading : texts.trouble}{' '}
+      {/* Stays while it loads, so that it keeps the focus. */}
       <button type="button" onClick={load}>
         {texts.tryAgain}
       </button>

@@ -34,9 +34,12 @@ async function hand(
 
 async function emptied(relay: PostfixRelay): Promise<void> {
   try {
-    await waitFor("Postfix's queue to be empty", () => relay.queued() === 0, 100);
+    await waitFor("Postfix's queue to be empty", () => relay.queued().length === 0, 100);
   } catch (error) {
-    throw new Error(relay.log().split('\n').slice(-30).join('\n'), { cause: error });
+    const ids = relay.queued();
+    const lines = relay.log().split('\n');
+    const about = lines.filter((line) => ids.some((id) => line.includes(id)));
+    throw new Error(`${ids.join(' ')}\n${about.slice(-30).join('\n')}`, { cause: error });
   }
 }
 

@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What mail needs to come in by SMTP, wait, stay, and go out by SMTP or LMTP. */
+/**
+ * What mail needs to come in by SMTP, wait, stay, and go out by SMTP or LMTP.
+ *
+ * `qmgr` wakes up each second instead of every 300: a message whose next try comes while the agent
+ * of the last one still holds it ("skipped, still being delivered") goes back to `incoming`, which
+ * is only looked at when mail arrives or `qmgr` wakes up.
+ */
 const SERVICES = `
 pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
-qmgr unix n - n 300 1 qmgr
+qmgr unix n - n 1 1 qmgr
 tlsmgr unix - - n 1000? 1 tlsmgr
 rewrite unix - - n - - trivial-rewrite
 bounce unix - - n - 0 bounce

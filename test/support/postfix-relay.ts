@@ -20,8 +20,8 @@ export function whyNoPostfix(): string | undefined {
 export interface PostfixRelay {
   /** A mail client that Postfix has greeted. */
   greeted(): Promise<SmtpClient>;
-  /** Messages that have not been handed on yet. */
-  queued(): number;
+  /** The queue ids of the messages that have not been handed on yet. */
+  queued(): readonly string[];
   /** What it wrote about its deliveries. */
   log(): string;
   stop(): Promise<void>;
@@ -48,9 +48,8 @@ export async function startPostfixRelay(transport: string): Promise<PostfixRelay
       return client;
     },
     queued: () =>
-      ['maildrop', 'incoming', 'active', 'deferred', 'hold', 'corrupt'].reduce(
-        (count, name) => count + filesBelow(join(queue, name)),
-        0,
+      ['maildrop', 'incoming', 'active', 'deferred', 'hold', 'corrupt'].flatMap((name) =>
+        filesBelow(join(queue, name)),
       ),
     log: () => readFileSync(join(folder, 'postfix.log'), 'utf8'),
     stop,
@@ -88,12 +87,12 @@ async function canConnect(port: number): Promise<boolean> {
 }
 
 /** A file may move to another queue while this looks. */
-function filesBelow(folder: string): number {
+function filesBelow(folder: string): string[] {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) =>
-      each.isFile(),
-    ).length;
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((each) => each.isFile())
+      .map(({ name }) => name);
   } catch {
-    return 0;
+    return [];
   }
 }

@@ -1,6 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -132,8 +140,9 @@ export class PlainUser {
   }
 
   /**
-   * Installs a packed gateway. The database's driver is downloaded from a server of this test's, as from its releases, if
-   * it has been compiled for this Node before; otherwise it is compiled, and kept for the next run.
+   * Installs a packed gateway. The database's driver is downloaded from a server of this test's, as
+   * from its releases, if it has been compiled for this Node before; otherwise it is compiled, and
+   * kept for the next run.
    */
   async install(tarball: string, cwd: string): Promise<Ran> {
     const { output } = await this.run('node', ['-p', 'process.versions.modules'], cwd);
@@ -142,9 +151,21 @@ export class PlainUser {
     const hasPrebuilt = existsSync(join(prebuilt, DRIVER));
     const host = await serveDriver(hasPrebuilt ? prebuilt : undefined, abi);
     this.#env['npm_config_better_sqlite3_binary_host'] = host;
+    this.#compileQuickly();
     const installed = await this.run('npm', ['install', tarball], cwd);
     if (installed.code === 0 && !hasPrebuilt) keepDriver(join(cwd, DRIVER), join(prebuilt, DRIVER));
     return installed;
+  }
+
+  /** Most of the time of a compilation is spent on optimizing, which the last option decides. */
+  #compileQuickly(): void {
+    const folder = join(this.#dir, 'compilers');
+    mkdirSync(folder);
+    for (const [name, compiler] of Object.entries({ CC: 'cc', CXX: 'c++' })) {
+      const path = join(folder, compiler);
+      writeFileSync(path, `#!/bin/sh\nexec ${compiler} "$@" -O0\n`, { mode: 0o755 });
+      this.#env[name] = path;
+    }
   }
 
   #ids() {

@@ -1,3 +1,4 @@
+import type { PageInfo } from '../channels/chat/events.ts';
 import type { WidgetEvents } from './package/widget.ts';
 import type { Settings } from './settings.ts';
 import type english from './texts/en.json';
@@ -21,6 +22,8 @@ export interface MainOptions {
   readonly gatewayUrl: string;
   readonly key: string;
   readonly settings: Settings;
+  /** For shops that want to know where a visitor writes. */
+  readonly pageInfo: (() => PageInfo) | undefined;
   readonly texts: Texts;
   /** BCP 47, for numbers and dates. */
   readonly locale: string;

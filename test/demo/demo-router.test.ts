@@ -103,13 +103,12 @@ describe('POST /demo/identity', () => {
     const { jwt } = (await answer.json()) as { jwt: string };
     const expected = { secrets: [SECRET], audience: 'demo', now: Date.now() };
     expect(await verifyIdentity(jwt, expected)).toEqual({
-      subject: 'demo-ada',
-      name: 'Ada Nilsson',
-      email: 'ada@customer.example',
+      identity: { subject: 'demo-ada', name: 'Ada Nilsson', email: 'ada@customer.example' },
+      hasExpired: false,
     });
     expect(await verifyIdentity(jwt, { ...expected, audience: 'other' })).toBeUndefined();
     const later = { ...expected, now: Date.now() + 15 * 60_000 };
-    expect(await verifyIdentity(jwt, later)).toBeUndefined();
+    expect(await verifyIdentity(jwt, later)).toMatchObject({ hasExpired: true });
   });
 
   test('is not there without a secret, nor are its buttons', async () => {

@@ -8,7 +8,6 @@ import { MAX_UNREAD_BYTES } from './engine.ts';
 import type { HandshakeCode } from './events.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 import {
-  type Identity,
   type Recognition,
   type TokenBearer,
   verifyIdentity,
@@ -92,7 +91,7 @@ export class Handshake {
     const recognised =
       auth.identity === undefined || auth.identity === null
         ? await recognition.byToken(shop, bearer)
-        : await recognition.byIdentity(shop, await this.#identityOf(shop, auth.identity), bearer);
+        : await this.#byIdentity(shop, auth.identity, bearer);
     if (recognised === 'superseded') {
       throw new HandshakeRefused('busy', { retryAfter: RETRY_SUPERSEDED_SECONDS });
     }
@@ -109,8 +108,9 @@ export class Handshake {
     return bearer?.widgetKey === shop.key ? bearer : undefined;
   }
 
-  async #identityOf(shop: ChatShop, jwt: unknown): Promise<Identity> {
-    const identity =
+  async #byIdentity(shop: ChatShop, jwt: unknown, bearer: TokenBearer | undefined) {
+    const { recognition } = this.#parts;
+    const verified =
       typeof jwt === 'string'
         ? await verifyIdentity(jwt, {
             secrets: shop.identitySecrets,
@@ -118,8 +118,13 @@ export class Handshake {
             now: this.#parts.clock(),
           })
         : undefined;
-    if (identity === undefined) throw new HandshakeRefused('bad_identity');
-    return identity;
+    const recognised =
+      verified &&
+      (verified.hasExpired
+        ? await recognition.byExpired(shop, verified.identity, bearer)
+        : await recognition.byIdentity(shop, verified.identity, bearer));
+    if (recognised === undefined) throw new HandshakeRefused('bad_identity');
+    return recognised;
   }
 }
 

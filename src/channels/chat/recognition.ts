@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { jwtVerify } from 'jose';
+import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { asVisitorId, type ShopId, type VisitorId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -112,6 +112,12 @@ export interface Identity {
   readonly name?: string;
 }
 
+export interface VerifiedIdentity {
+  readonly identity: Identity;
+  /** It was valid once: it says who a client is only beside a token of the same visitor. */
+  readonly hasExpired: boolean;
+}
+
 const MAX_JWT_LENGTH = 8 * 1024;
 const MAX_LIFETIME_SECONDS = 3600;
 const CLOCK_TOLERANCE_SECONDS = 60;
@@ -127,23 +133,25 @@ const claimsSchema = z.object({
 /**
  * Verifies an identity JWT. The algorithm is fixed (RFC 8725 §3.1): a token with another one,
  * especially `none`, is rejected before any secret is used.
- * @returns undefined if no secret signed it, it is for another widget, or it is not valid now
+ * @returns undefined if no secret signed it, it is for another widget, or it is not valid yet
  */
 export async function verifyIdentity(
   jwt: string,
   expected: { secrets: readonly string[]; audience: string; now: number },
-): Promise<Identity | undefined> {
+): Promise<VerifiedIdentity | undefined> {
   if (jwt.length > MAX_JWT_LENGTH) return undefined;
   for (const secret of expected.secrets) {
-    const claims = await claimsOf(jwt, secret, expected.audience, expected.now);
-    if (claims === undefined) continue;
+    const signed = await claimsOf(jwt, secret, expected.audience, expected.now);
+    if (signed === undefined) continue;
+    const { claims, hasExpired } = signed;
     const remaining = claims.exp - expected.now / 1000;
     if (remaining > MAX_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS) return undefined;
-    return {
+    const identity = {
       subject: claims.sub,
       ...(claims.email !== undefined && { email: claims.email }),
       ...(claims.name !== undefined && { name: claims.name }),
     };
+    return { identity, hasExpired };
   }
   return undefined;
 }
@@ -153,20 +161,25 @@ async function claimsOf(
   secret: string,
   audience: string,
   now: number,
-): Promise<z.output<typeof claimsSchema> | undefined> {
+): Promise<{ claims: z.output<typeof claimsSchema>; hasExpired: boolean } | undefined> {
+  let payload: JWTPayload;
+  let hasExpired = false;
   try {
-    const { payload } = await jwtVerify(jwt, new TextEncoder().encode(secret), {
+    ({ payload } = await jwtVerify(jwt, new TextEncoder().encode(secret), {
       algorithms: ['HS256'],
       audience,
       requiredClaims: ['exp', 'sub'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: new Date(now),
-    });
-    return claimsSchema.safeParse(payload).data;
-  } catch {
-    // The visitor gets the same error code for every reason.
-    return undefined;
+    }));
+  } catch (error) {
+    // The visitor gets the same error code for every other reason. `exp` is checked last.
+    if (!(error instanceof errors.JWTExpired)) return undefined;
+    ({ payload } = error);
+    hasExpired = true;
   }
+  const claims = claimsSchema.safeParse(payload).data;
+  return claims && { claims, hasExpired };
 }
 
 export interface RecognitionParts {
@@ -217,6 +230,23 @@ export class Recognition {
     if (isCurrent(bearer, record)) return { visitorId, record };
     if (this.isSuperseded(shop, visitorId)) return 'superseded';
     return { visitorId: newVisitorId(), record: undefined };
+  }
+
+  /**
+   * The visitor of a JWT that has expired, as a page from the browser's cache may have it: the token
+   * stands on its own, so its bearer stays who they are, and nobody else is let in.
+   */
+  async byExpired(
+    shop: ChatShop,
+    { subject }: Identity,
+    bearer: TokenBearer | undefined,
+  ): Promise<Recognised | undefined> {
+    if (bearer?.verified !== true) return undefined;
+    const { visitorId } = bearer;
+    const record = await this.#parts.store.visitor(shop.shopId, visitorId);
+    return record?.subject === subject && isCurrent(bearer, record)
+      ? { visitorId, record }
+      : undefined;
   }
 
   /** The visitor with this identity, the same on every device. */

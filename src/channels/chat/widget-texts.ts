@@ -13,9 +13,9 @@ const textsSchema = z.record(
   z.string().check(z.maxLength(64)),
   z.union([
     z.string().check(z.maxLength(1_000)),
-    z.record(
+    z.partialRecord(
       z.enum(['zero', 'one', 'two', 'few', 'many', 'other']),
-      z.optional(z.string().check(z.maxLength(1_000))),
+      z.string().check(z.maxLength(1_000)),
     ),
   ]),
 );
@@ -51,7 +51,7 @@ export class WidgetTexts {
       own === undefined ? undefined : this.#read(own),
     ]);
     if (builtIn === undefined && own === undefined) return undefined;
-    return { ...english, ...builtIn, ...shops };
+    return merged(merged(english ?? {}, builtIn), shops);
   }
 
   /** What the launcher says before the other texts are there. */
@@ -90,6 +90,23 @@ export class WidgetTexts {
     this.#known.set(file, { version, texts });
     return texts;
   }
+}
+
+/**
+ * A text of another kind is left out, since the widget could not draw it. One with a number that has
+ * no `other`, the form for every number without its own, is filled up with the given one's forms.
+ */
+function merged(texts: Texts, own: Texts = {}): Texts {
+  const result: Record<string, Texts[string]> = { ...texts };
+  for (const [name, words] of Object.entries(own)) {
+    const former = texts[name] ?? words;
+    if (typeof words === 'string' || typeof former === 'string') {
+      if (typeof words === typeof former) result[name] = words;
+    } else {
+      result[name] = words.other === undefined ? { ...former, ...words } : words;
+    }
+  }
+  return result;
 }
 
 function wordsOf(texts: Texts, name: string): string {

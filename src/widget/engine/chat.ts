@@ -19,6 +19,11 @@ export interface Chat {
   readonly connection: ReadonlySignal<ConnectionState>;
   /** The last `session` of the server; undefined before the first one, and after `logout`. */
   readonly session: ReadonlySignal<SessionEvent | undefined>;
+  /**
+   * The visitor has a name or a conversation, or the page says who they are. Known before there is a
+   * session; read it with `session`, which changes with it.
+   */
+  readonly isKnown: boolean;
   /** In display order: the lines that the server has numbered by `seq`, then the outbox. */
   readonly lines: ReadonlySignal<readonly Line[]>;
   /** Whether older lines can be fetched. */

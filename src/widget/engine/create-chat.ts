@@ -115,6 +115,10 @@ class WidgetChat implements Chat {
     return this.#visitor.session;
   }
 
+  get isKnown(): boolean {
+    return this.#visitor.isKnown;
+  }
+
   get breaks(): Chat['breaks'] {
     return this.#visitor.breaks;
   }
@@ -133,7 +137,7 @@ class WidgetChat implements Chat {
 
   start(): void {
     this.#isStarted = true;
-    this.#link.start();
+    if (!this.#isHidden) this.#link.start();
   }
 
   setDraft(text: string): void {
@@ -415,10 +419,11 @@ class WidgetChat implements Chat {
   }
 
   #forgetVisitor(): void {
-    this.#isStarted = false;
     this.#visitor.forgetIdentity();
-    this.#link.stop();
     this.#switchVisitor(undefined);
     this.#draft.reread();
+    this.#isStarted = false;
+    // Last, since an open panel connects again at once, as a new visitor.
+    this.#link.stop();
   }
 }

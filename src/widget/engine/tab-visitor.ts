@@ -88,6 +88,14 @@ export class TabVisitor {
     return this.#session;
   }
 
+  /** Also before there is a session: as it is stored, or as the page has said. */
+  get isKnown(): boolean {
+    const { verified = false, name }: Partial<StoredSession> =
+      this.#session.value ?? this.#shown ?? {};
+    const isNamed = verified || name !== undefined || this.#identity !== undefined;
+    return isNamed || this.#notes.number(LAST, this.#shown?.visitorId) > 0;
+  }
+
   /** The last line that this visitor has seen in any tab of this browser. */
   get seen(): ReadonlySignal<number> {
     return this.#seen;

@@ -2,7 +2,7 @@ import { WIDGET_CONFIG_PATH } from '../../channels/chat/events.ts';
 import { CANCELLED, SCRIPT_TAG } from '../package/widget.ts';
 import { chooseLanguage, type Language, type LauncherTexts, mergeSettings } from '../settings.ts';
 import { pageStorage, removeNotes, storagePrefix } from '../storage.ts';
-import { createEvents, isLoaded, publishApi } from './page-api.ts';
+import { createEvents, isLoaded, publishApi, readPage } from './page-api.ts';
 import { Widget } from './widget.ts';
 
 /** The main part's file, relative to this script; the build fills both in. */
@@ -39,7 +39,10 @@ function start(): void {
         known,
       );
     const mainUrl = new URL(MAIN_FILE, src).href;
-    return new Widget({ mainUrl, gatewayUrl, key, storage, prefix, settings, events, language });
+    const pageInfo = settings.pageLine ? () => readPage(dataset) : undefined;
+    return new Widget({
+      ...{ mainUrl, gatewayUrl, key, storage, prefix, settings, pageInfo, events, language },
+    });
   });
   // Calls made before the widget exists are executed in order once it does.
   publishApi({
@@ -58,6 +61,7 @@ function start(): void {
     destroy: () => {
       // A script tag that is added from now on loads it again.
       delete window.Sluice;
+      script.remove();
       void widget.then((it) => it.remove());
     },
     on: events.on,

@@ -1,16 +1,31 @@
+import { MAX_PAGE, type PageInfo } from '../../channels/chat/events.ts';
 import type { Emit } from '../main-part.ts';
-import type { Queued, Widget, WidgetEvents } from '../package/widget.ts';
+import type { PageApi, Widget, WidgetEvents } from '../package/widget.ts';
 
 /** Whether the page has a widget already: a second script tag does nothing. */
-export const isLoaded = (): boolean => !!(window.Sluice as Partial<Widget> | undefined)?.open;
+export const isLoaded = (): boolean => !!(window.Sluice as Partial<PageApi> | undefined)?.open;
 
 /** Makes the API available to the page, and executes the queued calls. */
-export function publishApi(api: Widget): void {
+export function publishApi(widget: Widget): void {
   const queued = window.Sluice;
+  const callable = widget as unknown as Record<string, ((...args: unknown[]) => void) | undefined>;
+  const api: PageApi = {
+    ...widget,
+    push: (...calls) => {
+      for (const [name, ...args] of calls) callable[name]?.(...args);
+    },
+  };
   window.Sluice = api;
-  if (!Array.isArray(queued)) return;
-  const callable = api as unknown as Record<string, ((...args: unknown[]) => unknown) | undefined>;
-  for (const [name, ...args] of queued as Queued) callable[name]?.(...args);
+  if (Array.isArray(queued)) api.push(...queued);
+}
+
+/** Read when a message is sent: a page may change its title and the tag's `data-cart`. */
+export function readPage({ cart }: DOMStringMap): PageInfo {
+  return {
+    url: (location.origin + location.pathname).slice(0, MAX_PAGE.url),
+    title: document.title.slice(0, MAX_PAGE.title),
+    ...(cart && { cart: cart.slice(0, MAX_PAGE.cart) }),
+  };
 }
 
 type Listener = (detail: unknown) => void;

@@ -1,7 +1,7 @@
 import { importOnce } from '../import-once.ts';
 import { accentOf } from '../look/accent.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
-import { WIDGET_TEXTS_PATH } from '../../channels/chat/events.ts';
+import { type PageInfo, WIDGET_TEXTS_PATH } from '../../channels/chat/events.ts';
 import type { Main, MainModule, MainOptions, Texts } from '../main-part.ts';
 import type { Language, Settings } from '../settings.ts';
 import { readNote, SESSION, tabStorage, writeNote } from '../storage.ts';
@@ -21,6 +21,8 @@ interface WidgetOptions {
   /** The prefix of the widget's keys in `storage`. */
   readonly prefix: string;
   readonly settings: Settings;
+  /** For shops that want to know where a visitor writes. */
+  readonly pageInfo: (() => PageInfo) | undefined;
   readonly events: Events;
 }
 
@@ -37,7 +39,10 @@ export class Widget {
   readonly #launcher = createLauncher();
   readonly #fetchMain: () => Promise<MainModule>;
   readonly #dismissGreeting: () => void;
+  /** The language that the page asks for. */
   #language: Language;
+  /** The language of the texts on the page. */
+  #shown: Language;
   #isOpen = false;
   #unread = 0;
   #main: Main | undefined;
@@ -54,7 +59,7 @@ export class Widget {
     const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
     this.#options = options;
     this.#frame = frame;
-    this.#language = options.language();
+    this.#language = this.#shown = options.language();
     this.#fetchMain = importOnce(mainUrl);
     this.#dismissGreeting = scheduleGreeting({
       greeting: settings.greeting,
@@ -69,11 +74,14 @@ export class Widget {
       this.#speak(options.language());
     };
     draw();
+    this.#show(this.#language);
     // A page that has a switch, of scheme or language, changes an attribute of its root.
     const observer = new MutationObserver(draw);
     observer.observe(document.documentElement, { attributes: true });
     const { signal } = this.#removal;
     SYSTEM_DARK.addEventListener('change', draw, { signal });
+    // The page's style sheets are there by then.
+    addEventListener('load', draw, { signal });
     signal.addEventListener('abort', () => observer.disconnect());
     const { button } = this.#launcher;
     frame.append(button);
@@ -148,21 +156,31 @@ export class Widget {
     return readNote(storage, prefix + SESSION) !== undefined;
   }
 
-  /** Takes effect in the panel when its texts are there; a failure leaves the former language. */
+  /** Takes effect in the panel when its texts are there. */
   #speak(language: Language): void {
-    const isChanged = language.locale !== this.#language.locale;
+    if (language.locale === this.#language.locale) return;
     this.#language = language;
-    this.#frame.lang = language.locale;
-    this.#frame.dir = RIGHT_TO_LEFT.test(language.locale) ? 'rtl' : 'ltr';
-    this.#draw();
-    if (isChanged && this.#main) void this.#translate(this.#main, language);
+    if (this.#main) void this.#translate(this.#main, language);
+    else this.#show(language);
   }
 
   async #translate(main: Main, language: Language): Promise<void> {
     const texts = await this.#fetchTexts(language).catch(() => undefined);
     // The page may have changed it again.
-    if (!texts || language.locale !== this.#language.locale) return;
-    main.speak(texts, language.locale);
+    if (language !== this.#language) return;
+    if (texts) {
+      main.speak(texts, language.locale);
+      this.#show(language);
+    } else {
+      // The former one stays until the page changes an attribute again.
+      this.#language = this.#shown;
+    }
+  }
+
+  #show(language: Language): void {
+    this.#shown = language;
+    this.#frame.lang = language.locale;
+    this.#frame.dir = RIGHT_TO_LEFT.test(language.locale) ? 'rtl' : 'ltr';
     this.#draw();
   }
 
@@ -196,9 +214,9 @@ export class Widget {
     const main = mount({ ...this.#mainOptions(), texts, locale: language.locale });
     this.#main = main;
     if (this.#identity) main.identify(this.#identity);
-    this.#draw();
+    this.#show(language);
     // The page may have changed it meanwhile.
-    if (language.locale !== this.#language.locale) void this.#translate(main, this.#language);
+    if (language !== this.#language) void this.#translate(main, this.#language);
     return main;
   }
 
@@ -230,11 +248,11 @@ export class Widget {
   }
 
   #mainOptions(): Omit<MainOptions, 'texts' | 'locale'> {
-    const { gatewayUrl, key, settings, events } = this.#options;
+    const { gatewayUrl, key, settings, pageInfo, events } = this.#options;
     return {
       root: this.#root,
       frame: this.#frame,
-      ...{ gatewayUrl, key, settings },
+      ...{ gatewayUrl, key, settings, pageInfo },
       // Read now: the visitor may have logged out while the main part was being loaded.
       hasSession: this.#hasSession(),
       removed: this.#removal.signal,
@@ -300,7 +318,7 @@ function scheduleGreeting(options: {
 }
 
 /** The scripts of these languages are written from right to left. */
-const RIGHT_TO_LEFT = /^(?:ar|fa|he|ur)\b/;
+const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/;
 const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
 
 /** Sets the scheme, which follows the page, and the accent. */

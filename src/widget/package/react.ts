@@ -1,5 +1,11 @@
 import { useEffect, useRef } from 'react';
-import { loadWidget, type Widget, type WidgetEvents, type WidgetOptions } from './widget.ts';
+import {
+  loadWidget,
+  SCRIPT_TAG,
+  type Widget,
+  type WidgetEvents,
+  type WidgetOptions,
+} from './widget.ts';
 
 /** What the chat component takes, besides the settings of `loadWidget`. */
 export interface SluiceChatProps extends Omit<WidgetOptions, 'key'> {
@@ -21,10 +27,11 @@ export interface SluiceChatProps extends Omit<WidgetOptions, 'key'> {
 
 /**
  * The chat widget as a component. It draws nothing in its place: the widget stands in the corner of
- * the page while the component is mounted. Changed settings load it again; changed callbacks do not.
+ * the page while the component is mounted. Changed settings load it again; a changed `cart` and
+ * changed callbacks do not.
  */
 export function SluiceChat(props: SluiceChatProps): null {
-  const { widgetKey, identity, ...rest } = props;
+  const { widgetKey, identity, cart, ...rest } = props;
   const { onLoad, onOpen, onClose, onMessage, onUnread, onError, ...settings } = rest;
   const options = { ...settings, key: widgetKey };
   const current = useRef(props);
@@ -46,6 +53,13 @@ export function SluiceChat(props: SluiceChatProps): null {
     return () => loaded.destroy();
     // The settings are plain values, and an object of them is new at each rendering.
   }, [JSON.stringify(options)]);
+
+  useEffect(() => {
+    // Read from the tag at each message.
+    const tag = document.querySelector<HTMLElement>(SCRIPT_TAG);
+    if (cart === undefined) delete tag?.dataset['cart'];
+    else if (tag !== null) tag.dataset['cart'] = cart;
+  }, [cart, JSON.stringify(options)]);
 
   useEffect(() => {
     if (identity !== undefined) widget.current?.identify(identity);

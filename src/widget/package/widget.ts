@@ -22,7 +22,7 @@ export interface WidgetEvents {
   error: { readonly code: string };
 }
 
-/** The calls that a page can make: `window.Sluice`, and what `loadWidget` returns. */
+/** The calls that a page can make. */
 export interface Widget {
   open(): void;
   close(): void;
@@ -50,12 +50,19 @@ export interface Widget {
   ): () => void;
 }
 
-/** Calls from before the script was loaded, in order. */
-export type Queued = readonly (readonly [string, ...unknown[]])[];
+/** A call as a page can make it before the script is loaded: its name and its arguments. */
+export type Call = readonly [string, ...unknown[]];
+
+/** What the script makes of `window.Sluice`. */
+export interface PageApi extends Widget {
+  /** Makes the calls: what a page writes for the queue works after loading, too. */
+  push(...calls: readonly Call[]): void;
+}
 
 declare global {
   interface Window {
-    Sluice?: Widget | Queued;
+    /** Until the script is loaded, the queue of the calls. */
+    Sluice?: PageApi | Call[];
   }
 }
 
@@ -97,8 +104,8 @@ export const CANCELLED = 'data-cancelled';
 export function loadWidget(options: WidgetOptions): Widget {
   const { gateway, nonce, ...settings } = options;
   const src = new URL('widget.js', gateway.endsWith('/') ? gateway : `${gateway}/`).href;
-  let script: HTMLScriptElement | undefined;
-  if (document.querySelector(SCRIPT_TAG) === null) {
+  let script = document.querySelector<HTMLScriptElement>(SCRIPT_TAG);
+  if (script === null) {
     // There may be calls already.
     window.Sluice ??= [];
     script = document.createElement('script');
@@ -113,13 +120,10 @@ export function loadWidget(options: WidgetOptions): Widget {
   return callsOf(script);
 }
 
-function callsOf(script: HTMLScriptElement | undefined): Widget {
+function callsOf(script: HTMLScriptElement): Widget {
   let isRemoved = false;
   const call = (name: keyof Widget, ...args: readonly unknown[]): void => {
-    const api = window.Sluice;
-    if (isRemoved || api === undefined) return;
-    if (Array.isArray(api)) api.push([name, ...args]);
-    else (api as unknown as Record<string, (...args: readonly unknown[]) => void>)[name]?.(...args);
+    if (!isRemoved) window.Sluice?.push([name, ...args]);
   };
   return {
     open: () => call('open'),
@@ -143,12 +147,12 @@ function callsOf(script: HTMLScriptElement | undefined): Widget {
     destroy: () => {
       if (Array.isArray(window.Sluice) && !isRemoved) {
         // The script is still being fetched. It runs even though it is removed, and reads this.
-        script?.setAttribute(CANCELLED, '');
+        script.setAttribute(CANCELLED, '');
         delete window.Sluice;
       } else {
         call('destroy');
       }
-      script?.remove();
+      script.remove();
       isRemoved = true;
     },
   };

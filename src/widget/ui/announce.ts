@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals-core';
 import type { MainOptions } from '../main-part.ts';
+import { storagePrefix } from '../storage.ts';
 import type { Parts } from './part/part.tsx';
 import type { Ui } from './ui.ts';
 
@@ -14,7 +15,11 @@ export function announce(ui: Ui, parts: Parts, options: MainOptions): void {
 }
 
 /** Emits `message` for lines that arrive while the page is open, and for unseen replies. */
-function announceLines({ chat, hasSound }: Ui, parts: Parts, { emit }: MainOptions): void {
+function announceLines(
+  { chat, hasSound }: Ui,
+  parts: Parts,
+  { emit, gatewayUrl, key }: MainOptions,
+): void {
   const reported = new Set<string>();
   let after: number | undefined;
   effect(() => {
@@ -36,7 +41,7 @@ function announceLines({ chat, hasSound }: Ui, parts: Parts, { emit }: MainOptio
     if (reply && hasSound.peek()) {
       // Without the file there is no sound.
       parts.chime().then(
-        ({ chimeInOneTab }) => chimeInOneTab(reply),
+        ({ chimeInOneTab }) => chimeInOneTab(reply, storagePrefix(gatewayUrl, key)),
         () => undefined,
       );
     }

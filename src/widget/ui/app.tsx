@@ -86,6 +86,10 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     aside,
   );
   loadParsers(ui, parts);
+  // Also after a logout, in this or another tab.
+  effect(() => {
+    if (ui.isOpen.value && chat.connection.value.state === 'idle') chat.start();
+  });
   announce(ui, parts, options);
 
   removed.addEventListener('abort', () => {
@@ -109,10 +113,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     },
     setOpen: (open, takesFocus) => {
       ui.takesFocus.value = takesFocus;
-      if (open) {
-        chat.start();
-        ui.dismissedSeq.value = chat.lines.peek().findLast(({ seq }) => seq)?.seq ?? 0;
-      }
+      if (open) ui.dismissedSeq.value = chat.lines.peek().findLast(({ seq }) => seq)?.seq ?? 0;
       if (open && !isDrawn) {
         isDrawn = true;
         // On the page before, the panel was closed.

@@ -5,6 +5,7 @@ import { startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
+import { lastWords } from './own-words.ts';
 import { Part } from './part/part.tsx';
 import { useDrawn, useScroll } from './scroll.ts';
 import { useUi } from './ui.ts';
@@ -13,8 +14,8 @@ import { useUi } from './ui.ts';
 export function Log() {
   const ui = useUi();
   const { chat, texts, settings, formats, awayUntil } = ui;
-  // A further line takes the question away.
-  const ending = ui.ending.value?.after === chat.lines.value.at(-1)?.id && ui.ending.value;
+  // When the visitor writes on, the question is over.
+  const ending = ui.ending.value?.after === lastWords(ui) && ui.ending.value;
   const visitorId = chat.session.value?.visitorId;
   const all = chat.lines.value;
   const drawn = useDrawn(all);
@@ -82,13 +83,7 @@ export function Log() {
           {awayUntil.value && (
             <Part key={visitorId} of="away" draw={({ LeaveEmail }) => <LeaveEmail />} />
           )}
-          {ending && (
-            <Part
-              key={`${visitorId} ${ending.after}`}
-              of="menu"
-              draw={({ Ending }) => <Ending />}
-            />
-          )}
+          {ending && <Part key={ending.after} of="menu" draw={({ Ending }) => <Ending />} />}
         </div>
       </div>
       <p class="sr" role="status">
@@ -140,15 +135,12 @@ const SAID = 300;
 
 /** The text that has changed last while the log was shown: the log itself announces new lines only. */
 function useEdited(lines: readonly Line[]): string {
-  const memory = useRef<{ rev: number; text: string } | undefined>(undefined);
-  const newest = lines.reduce<Line | undefined>(
-    (found, line) => ((line.rev ?? 0) > (found?.rev ?? 0) ? line : found),
-    undefined,
-  );
-  const { rev = 0, text = '' } = newest ?? {};
-  const isNew = memory.current !== undefined && rev > memory.current.rev;
-  if (!memory.current || isNew) memory.current = { rev, text: isNew ? text.slice(0, SAID) : '' };
-  return memory.current.text;
+  const { current: memory } = useRef({ revs: new Map<string, number>(), text: '' });
+  for (const { id, rev = 0, text } of lines) {
+    if (rev > (memory.revs.get(id) ?? rev)) memory.text = text.slice(0, SAID);
+    memory.revs.set(id, rev);
+  }
+  return memory.text;
 }
 
 /** An element of the log. */

@@ -49,10 +49,8 @@ export function Panel() {
 
 /** Whether the visitor is asked for name and address before the first message. */
 export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
-  const session = chat.session.value;
   const isAsked = settings.preChat === 'optional' || settings.preChat === 'required';
-  const isKnown = session !== undefined && (session.verified || session.name !== undefined);
-  return isAsked && !isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
+  return isAsked && !chat.isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
 }
 
 const carriesFiles = (event: DragEvent): boolean =>

@@ -43,7 +43,10 @@ export interface Ui {
   readonly said: Signal<{ readonly text: string; readonly after: string } | undefined>;
   /** When the shop opens next, in ms; undefined while it is open. */
   readonly awayUntil: ReadonlySignal<number | undefined>;
-  /** The visitor ends the conversation after this line: they are asked how it was, or have said it. */
+  /**
+   * The visitor ends the conversation: they are asked how it was, or have said it. Holds until
+   * `lastWords` changes.
+   */
   readonly ending: Signal<{ readonly after: string; readonly isRated: boolean } | undefined>;
   /** The last reply whose preview was dismissed or opened. */
   readonly dismissedSeq: Signal<number>;

@@ -281,6 +281,24 @@ describe('texts', () => {
     });
   });
 
+  test('with a number are reworded by their forms; those of another kind are left out', async () => {
+    const unread = { one: '1 message', other: '# messages' };
+    builtIn('en', { ...ENGLISH, unread });
+    const unreadOf = async (own: object): Promise<unknown> => {
+      writeFileSync(texts, JSON.stringify(own));
+      return (await read('/widget/texts/spoken/sv')).body;
+    };
+    const all = (changed: object) => ({ ...ENGLISH, unread, ...changed });
+    expect(await unreadOf({ unread: { one: 'ett' } })).toEqual(
+      all({ unread: { one: 'ett', other: '# messages' } }),
+    );
+    // A language with one form must not get the English one for 1.
+    expect(await unreadOf({ unread: { other: '# st' } })).toEqual(
+      all({ unread: { other: '# st' } }),
+    );
+    expect(await unreadOf({ unread: '# st', send: { other: 'Skicka' } })).toEqual(all({}));
+  });
+
   test('of a file that is no JSON, too large or not there are left out', async () => {
     builtIn('en', ENGLISH);
     for (const content of [

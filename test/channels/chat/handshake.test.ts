@@ -310,6 +310,27 @@ describe('an identity', () => {
     expect(later.session).toMatchObject({ visitorId: session.visitorId, verified: true });
   });
 
+  test('that has expired is taken from a client with the token of that customer only', async () => {
+    const { session } = await connectAs({ sub: 'user-1' });
+    const other = await connectAs({ sub: 'user-2' });
+    const guest = await gateway.connect();
+    await guest.send('a guest’s line');
+    const withToken = async (token: string, claims: Claims = {}, secret = SECRET) => {
+      const expired = { sub: 'user-1', exp: inSeconds(-24 * 3600), ...claims };
+      const auth = { key: 'demo', token, identity: await jwt(expired, secret) };
+      return gateway.connect({ auth });
+    };
+    const later = await withToken(session.token);
+    expect(later.session).toMatchObject({ visitorId: session.visitorId, verified: true });
+    for (const { token } of [other.session, guest.session]) {
+      expect(await codeOf(withToken(token))).toBe('bad_identity');
+    }
+    const { token } = session;
+    expect(await codeOf(withToken(token, { aud: 'other' }))).toBe('bad_identity');
+    const secret = 'not the secret of this shop......';
+    expect(await codeOf(withToken(token, {}, secret))).toBe('bad_identity');
+  });
+
   test('leaves the visitor who was signed in on this device before', async () => {
     const first = await connectAs({ sub: 'user-1' });
     await first.send('mine alone');

@@ -29,6 +29,9 @@ describeInBrowser('a reply whose text changes', (test) => {
     expect(await axeFindings(chat.page)).toEqual([]);
     await other.page.reload();
     await other.shows(['When?', 'On Wednesday', 'thanks']);
+    // It changed before this page.
+    await other.line('On Wednesday').getByText('Edited', { exact: true }).waitFor();
+    expect(await other.panel.getByText('Edited: ').count()).toBe(0);
   });
 
   test('while the visitor is away has changed when they are back', async (setting) => {

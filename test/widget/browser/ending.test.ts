@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { waitFor } from '../../support/wait-for.ts';
+import { holdReplies } from './platform-changes.ts';
 import { describeInBrowser } from './setting.ts';
 
 describeInBrowser('the end of a conversation', (test) => {
@@ -38,6 +39,26 @@ describeInBrowser('the end of a conversation', (test) => {
       ...setting.arrived('Another matter'),
     ].map((row) => row.conversation_id);
     expect(new Set(conversations).size).toBe(2);
+  });
+
+  test('is not interrupted by a reply', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    const release = holdReplies(setting);
+    await chat.send('Thanks, bye');
+    await chat.reaches('Thanks, bye', 'delivered');
+    await chat.choose('End conversation');
+    const question = chat.host.getByRole('group', { name: 'How was this chat?' });
+    await question.getByRole('radio', { name: 'Good', exact: true }).check();
+    await question.getByLabel('Tell us more (optional)').fill('Half a sent');
+    release();
+    await chat.line('You said: Thanks, bye').waitFor();
+    await chat.page.keyboard.type('ence.');
+    await question.getByRole('button', { name: 'Send' }).click();
+    await chat.host.getByText('Thank you for your rating.').waitFor();
+    await waitFor('the rating to arrive', () =>
+      setting.platform.events.some(({ description }) => description === 'Half a sentence.'),
+    );
   });
 
   test('can be skipped, and is left by writing on', async (setting) => {

@@ -65,6 +65,29 @@ describeInBrowser('identity', (test) => {
     expect(after?.contact_id).not.toBe(before?.contact_id);
   });
 
+  test('logging out leaves the open chat to a new visitor, in every tab', async (setting) => {
+    const visit = await setting.visit({ data: { 'pre-chat': 'required' } });
+    const { chat } = visit;
+    await identify(chat, await jwtOf('ada-6', 'Ada Nilsson'));
+    await chat.open();
+    await chat.send(`${QUIET}of Ada`);
+    await chat.reaches('of Ada', 'delivered');
+    const tab = await (await visit.anotherTab()).open();
+    await chat.page.evaluate(() => (window as unknown as Hosted).Sluice.logout());
+    for (const each of [chat, tab]) await each.button('Start chat').waitFor();
+    await tab.page.getByRole('textbox', { name: 'Name' }).fill('Grace');
+    await tab.page.getByRole('textbox', { name: 'Email' }).fill('grace@customer.example');
+    await tab.button('Start chat').click();
+    await tab.input.waitFor();
+    await tab.send(`${QUIET}of Grace`);
+    await tab.reaches('of Grace', 'delivered');
+    await chat.shows([`${QUIET}of Grace`]);
+    const contacts = ['of Ada', 'of Grace'].map(
+      (words) => setting.arrived(`${QUIET}${words}`)[0]?.contact_id,
+    );
+    expect(contacts[0]).not.toBe(contacts[1]);
+  });
+
   test('logging out on the way to another page forgets everything too', async (setting) => {
     const visit = await setting.visit();
     const { chat } = visit;

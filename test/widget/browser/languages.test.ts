@@ -36,6 +36,22 @@ describeInBrowser(
       await chat.input.waitFor();
     });
 
+    test('a language whose texts do not come leaves the former one, until the page asks again', async (setting) => {
+      const { chat } = await setting.visit();
+      await chat.open();
+      await chat.page.route('**/widget/texts/**', (route) => route.abort());
+      const failed = chat.page.waitForEvent('requestfailed');
+      await speak(chat.page, 'ar');
+      await failed;
+      const frame = chat.host.getByRole('complementary');
+      await chat.until('English', async () => (await frame.getAttribute('lang')) === 'en');
+      expect(await frame.getAttribute('dir')).toBe('ltr');
+      await chat.page.unrouteAll();
+      await speak(chat.page, 'ar');
+      await chat.until('Arabic', async () => (await frame.getAttribute('dir')) === 'rtl');
+      expect(await frame.getAttribute('lang')).toBe('ar');
+    });
+
     test('a closed chat that was never opened changes its launcher', async (setting) => {
       const { chat } = await setting.visit();
       await chat.launcher.waitFor();

@@ -23,10 +23,22 @@ describeInBrowser('the calls of a page', (test) => {
     await chat.launcher.waitFor({ state: 'hidden' });
     await call(chat.page, 'open');
     await chat.input.waitFor();
-    await call(chat.page, 'close');
+    // Beside the open panel it is what closes it.
+    await chat.button('Close chat').click();
     await chat.panel.waitFor({ state: 'hidden' });
+    await chat.launcher.waitFor({ state: 'hidden' });
     await call(chat.page, 'show');
     await chat.launcher.waitFor();
+  });
+
+  test('what is written for the queue works after loading, too', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.launcher.waitFor();
+    await chat.page.evaluate(
+      `(window.Sluice = window.Sluice || []).push(['prefill', 'Late words'], ['open'], ['nothing'])`,
+    );
+    await chat.input.waitFor();
+    await expect(chat.input.inputValue()).resolves.toBe('Late words');
   });
 
   test('prefill fills an empty field and keeps what the visitor typed', async (setting) => {
@@ -55,15 +67,17 @@ describeInBrowser('the calls of a page', (test) => {
     await chat.open();
     await chat.send('Before it was removed');
     await chat.reaches('Before it was removed', 'delivered');
+    const tag = await chat.page.locator('script[data-key]').evaluateHandle((script) => script);
     await call(chat.page, 'destroy');
     await chat.host.waitFor({ state: 'detached' });
     await expect(chat.page.evaluate('typeof window.Sluice')).resolves.toBe('undefined');
-    await chat.page.evaluate(() => {
-      const old = document.querySelector('script[data-key]') as HTMLScriptElement;
+    await expect(chat.page.locator('script[data-key]').count()).resolves.toBe(0);
+    await tag.evaluate((old) => {
+      const { src, dataset } = old as HTMLScriptElement;
       const script = document.createElement('script');
-      script.src = old.src;
-      Object.assign(script.dataset, old.dataset);
-      old.replaceWith(script);
+      script.src = src;
+      Object.assign(script.dataset, dataset);
+      document.head.append(script);
     });
     await chat.line('Before it was removed').first().waitFor();
     await chat.send('After it was added again');

@@ -36,6 +36,26 @@ describeInBrowser('the form before the chat', (test) => {
     await chat.shows([`${QUIET}labelled`]);
   });
 
+  test('is not for a visitor who is known, also before there is a connection', async (setting) => {
+    const { chat } = await setting.visit({ data: { 'pre-chat': 'required' } });
+    await chat.launcher.click();
+    await chat.page.getByRole('textbox', { name: 'Name' }).fill('Grace Hopper');
+    await chat.page.getByRole('textbox', { name: 'Email' }).fill('grace@customer.example');
+    await chat.button('Start chat').click();
+    await chat.input.waitFor();
+    await chat.page.route('**/chat/**', (route) => route.abort());
+    await chat.page.routeWebSocket('**/chat/**', (socket) => socket.close());
+    await chat.page.reload();
+    await chat.input.waitFor();
+    await chat.send(`${QUIET}typed without a connection`);
+    await chat.page.evaluate(`window.Sluice.send('${QUIET}said by the page')`);
+    await chat.reaches('said by the page', 'queued');
+    await chat.page.unrouteAll();
+    await chat.page.reload();
+    for (const words of ['typed without a connection', 'said by the page'])
+      await chat.reaches(words, 'delivered');
+  });
+
   test('can be passed where it is optional', async (setting) => {
     const { chat } = await setting.visit({ data: { 'pre-chat': 'optional' } });
     await chat.launcher.click();

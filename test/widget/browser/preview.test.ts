@@ -6,6 +6,16 @@ import { describeInBrowser, type Setting, type Visit } from './setting.ts';
 
 const preview = (chat: ChatPage) => chat.host.locator('.preview');
 
+/** A chime has two. */
+const COUNT_NOTES = `{
+  window.notes = 0;
+  const { start } = OscillatorNode.prototype;
+  OscillatorNode.prototype.start = function (when) {
+    window.notes += 1;
+    start.call(this, when);
+  };
+}`;
+
 /** Asks, closes the chat, and lets the reply come then. */
 async function askAndLeave(setting: Setting, { chat }: Visit, question: string): Promise<void> {
   const answer = holdReplies(setting);
@@ -76,14 +86,7 @@ describeInBrowser(
       await other.open();
       const tabs = [chat, other];
       for (const { page } of tabs) {
-        await page.evaluate(`{
-          window.notes = 0;
-          const { start } = OscillatorNode.prototype;
-          OscillatorNode.prototype.start = function (when) {
-            window.notes += 1;
-            start.call(this, when);
-          };
-        }`);
+        await page.evaluate(COUNT_NOTES);
       }
       const notes = async (): Promise<number> => {
         const heard = await Promise.all(tabs.map(({ page }) => page.evaluate<number>('notes')));
@@ -108,6 +111,27 @@ describeInBrowser(
       for (const tab of tabs) await tab.line('You said: Again').waitFor();
       await chat.until('the second chime', async () => (await notes()) >= 6);
       expect(await notes()).toBe(6);
+    });
+
+    test('sounds once, and not again on the next page, where it is still unread', async (setting) => {
+      const visit = await setting.visit();
+      const { chat } = visit;
+      await chat.page.addInitScript(COUNT_NOTES);
+      const last = (): Promise<string | undefined> =>
+        chat.page.evaluate(
+          `Object.entries(localStorage).find(([key]) => key.endsWith(':chimed'))?.[1]`,
+        );
+      await chat.open();
+      await chat.button('More').click();
+      await chat.page.getByRole('menuitemcheckbox', { name: 'Sound' }).click();
+      await askAndLeave(setting, visit, 'Is it loud?');
+      const before = await chat.until('the chime', last);
+      await chat.page.reload();
+      await chat.page.getByRole('button', { name: 'Open chat, 1 unread message' }).waitFor();
+      const device = await setting.otherDevice(visit);
+      await device.send('From another device');
+      await chat.until('the next chime', async () => (await last()) !== before);
+      expect(await chat.page.evaluate('notes')).toBe(2);
     });
   },
   { widget: { agent: { name: 'Mia' } } },

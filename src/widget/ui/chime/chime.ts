@@ -1,3 +1,5 @@
+import { pageStorage, readNote, writeNote } from '../../storage.ts';
+
 /** Hidden tabs let a visible one go first. */
 const HIDDEN_WAIT_MS = 300;
 /** Longer than the tabs take to get the same reply. */
@@ -5,17 +7,29 @@ const HELD_MS = 3_000;
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Plays the chime for a reply in one of the visitor's tabs: the first that gets the lock. */
-export async function chimeInOneTab(id: string): Promise<void> {
+/**
+ * Plays the chime for a reply once, in one of the visitor's tabs: the first that gets the lock.
+ * @param prefix of the widget's notes in the browser's storage
+ */
+export async function chimeInOneTab(id: string, prefix: string): Promise<void> {
   if (document.hidden) await delay(HIDDEN_WAIT_MS);
   // Only pages over https have locks.
   const { locks } = navigator as Partial<Navigator>;
-  if (!locks && !document.hidden) playChime();
+  if (!locks && !document.hidden) chimeOnce(id, prefix);
   await locks?.request(`sluice:chime:${id}`, { ifAvailable: true }, async (lock) => {
     if (!lock) return;
-    playChime();
+    chimeOnce(id, prefix);
     await delay(HELD_MS);
   });
+}
+
+/** A reply that stays unread is new to each page. */
+function chimeOnce(id: string, prefix: string): void {
+  const storage = pageStorage();
+  const key = `${prefix}chimed`;
+  if (readNote(storage, key) === id) return;
+  writeNote(storage, key, id);
+  playChime();
 }
 
 /** Two soft notes, up a fourth. */

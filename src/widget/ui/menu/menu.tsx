@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
 import { moveFocus } from '../move-focus.ts';
-import { lastOwnLine } from '../own-words.ts';
+import { lastOwnLine, lastWords } from '../own-words.ts';
 import { useUi } from '../ui.ts';
 import { saveTranscript } from './transcript.ts';
 
@@ -10,7 +10,6 @@ export function MenuItems({ close }: { readonly close: () => void }) {
   const ui = useUi();
   const { chat, texts, hasSound, ending, playChime } = ui;
   const box = useRef<HTMLDivElement>(null);
-  const last = chat.lines.value.at(-1);
   const isLoud = hasSound.value;
 
   useLayoutEffect(() => {
@@ -27,20 +26,20 @@ export function MenuItems({ close }: { readonly close: () => void }) {
   };
   return (
     <div ref={box} role="none" onKeyDown={(event) => moveFocus(event, 1)}>
-      {last && lastOwnLine(ui) && (
+      {lastOwnLine(ui) && (
         <button
           type="button"
           role="menuitem"
           tabIndex={-1}
           onClick={choose(() => {
-            ending.value = { after: last.id, isRated: false };
+            ending.value = { after: lastWords(ui), isRated: false };
           })}
         >
           <Icon name="tick" />
           {texts.endConversation}
         </button>
       )}
-      {last && (
+      {chat.lines.value.length > 0 && (
         <button
           type="button"
           role="menuitem"

@@ -77,6 +77,11 @@ describeOrSkip('the React example', () => {
       await page.getByRole('button', { name: 'Help' }).click();
       await chat.input.waitFor();
       await chat.send('Words from a React page');
+      const host = await chat.host.elementHandle();
+      await page.getByRole('button', { name: 'Buy shoes' }).click();
+      await page.locator('script[data-cart="shoes: 1"]').waitFor({ state: 'attached' });
+      // It is the same widget.
+      expect(await host.evaluate(({ isConnected }) => isConnected)).toBe(true);
       await page.getByRole('button', { name: 'Remove the chat' }).click();
       await chat.host.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Add the chat' }).click();

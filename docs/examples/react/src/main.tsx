@@ -10,6 +10,7 @@ function Shop() {
   const [unread, setUnread] = useState(0);
   const [widget, setWidget] = useState<Widget>();
   const [isChatShown, setChatShown] = useState(true);
+  const [shoes, setShoes] = useState(0);
   return (
     <main>
       <h1>A shop</h1>
@@ -18,10 +19,17 @@ function Shop() {
         <button onClick={() => widget?.send('Where is my order?')}>Where is my order?</button>{' '}
         <button onClick={() => setChatShown(!isChatShown)}>
           {isChatShown ? 'Remove' : 'Add'} the chat
-        </button>
+        </button>{' '}
+        <button onClick={() => setShoes(shoes + 1)}>Buy shoes</button>
       </p>
       {isChatShown && (
-        <SluiceChat gateway={GATEWAY} widgetKey={KEY} onLoad={setWidget} onUnread={setUnread} />
+        <SluiceChat
+          gateway={GATEWAY}
+          widgetKey={KEY}
+          cart={`shoes: ${shoes}`}
+          onLoad={setWidget}
+          onUnread={setUnread}
+        />
       )}
     </main>
   );

@@ -20,8 +20,8 @@ export interface Chat {
   /** The last `session` of the server; undefined before the first one, and after `logout`. */
   readonly session: ReadonlySignal<SessionEvent | undefined>;
   /**
-   * The visitor has a name or a conversation, or the page says who they are. Known before there is a
-   * session; read it with `session`, which changes with it.
+   * The visitor has a name or a conversation, or the page says who they are; also before there is a
+   * session. Not a signal: it changes with `session` and `connection`.
    */
   readonly isKnown: boolean;
   /** In display order: the lines that the server has numbered by `seq`, then the outbox. */

@@ -349,8 +349,8 @@ class WidgetChat implements Chat {
       return;
     }
     this.#isHidden = false;
-    if (this.#visitor.stored === undefined && this.#visitor.shown !== undefined)
-      this.#forgetVisitor();
+    const { stored, shown } = this.#visitor;
+    if (stored?.visitorId !== shown?.visitorId) this.#storedSessionChanged(stored);
     this.#outbox.reread();
     this.#draft.reread();
     this.#uploads.reread();
@@ -423,7 +423,9 @@ class WidgetChat implements Chat {
     this.#switchVisitor(undefined);
     this.#draft.reread();
     this.#isStarted = false;
-    // Last, since an open panel connects again at once, as a new visitor.
+    // Last, since an open panel connects again at once, as a new visitor: also on a page from the
+    // browser's cache, which is idle already.
     this.#link.stop();
+    if (this.connection.peek().state === 'idle') this.connection.value = { state: 'idle' };
   }
 }

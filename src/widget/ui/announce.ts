@@ -1,4 +1,5 @@
 import { effect } from '@preact/signals-core';
+import type { Line } from '../engine/chat.ts';
 import type { MainOptions } from '../main-part.ts';
 import { storagePrefix } from '../storage.ts';
 import type { Parts } from './part/part.tsx';
@@ -21,7 +22,7 @@ function announceLines(
   { emit, gatewayUrl, key }: MainOptions,
 ): void {
   const reported = new Set<string>();
-  let after: number | undefined;
+  let after: Readonly<Record<Line['from'], number>> | undefined;
   effect(() => {
     const lines = chat.lines.value;
     const session = chat.session.value;
@@ -29,15 +30,17 @@ function announceLines(
       after = undefined;
       return;
     }
-    // Lines that were seen before this page was opened are not reported.
-    after ??= session.seenSeq;
-    let reply = '';
+    // Lines that were written, or seen, before this page was opened are not reported.
+    after ??= { visitor: session.lastSeq, agent: session.seenSeq };
+    let hasReply = false;
     for (const { id, seq, from, text, at } of lines) {
-      if (seq === undefined || seq <= after || reported.has(id)) continue;
+      if (seq === undefined || seq <= after[from] || reported.has(id)) continue;
       reported.add(id);
-      if (from === 'agent') reply = id;
+      hasReply ||= from === 'agent';
       emit('message', { id, from, text, at });
     }
+    // The newest one: on another page they may come in another order.
+    const reply = hasReply && lines.findLast(({ from }) => from === 'agent')?.id;
     if (reply && hasSound.peek()) {
       // Without the file there is no sound.
       parts.chime().then(

@@ -86,6 +86,9 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     aside,
   );
   loadParsers(ui, parts);
+  effect(() => {
+    if (!chat.session.value) ui.isIntroduced.value = false;
+  });
   // Also after a logout, in this or another tab.
   effect(() => {
     if (ui.isOpen.value && chat.connection.value.state === 'idle') chat.start();
@@ -140,7 +143,6 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     speak: (texts, locale) => (language.value = speaking(texts, locale)),
     identify: (jwt) => chat.identify(jwt),
     logout: () => {
-      ui.isIntroduced.value = false;
       ui.dismissedSeq.value = 0;
       forgetPlace();
       chat.logout();

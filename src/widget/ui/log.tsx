@@ -135,12 +135,12 @@ const SAID = 300;
 
 /** The text that has changed last while the log was shown: the log itself announces new lines only. */
 function useEdited(lines: readonly Line[]): string {
-  const { current: memory } = useRef({ revs: new Map<string, number>(), text: '' });
-  for (const { id, rev = 0, text } of lines) {
-    if (rev > (memory.revs.get(id) ?? rev)) memory.text = text.slice(0, SAID);
+  const { current: memory } = useRef({ revs: new Map<string, number>(), edited: '' });
+  for (const { id, rev = 0 } of lines) {
+    if (rev > (memory.revs.get(id) ?? rev)) memory.edited = id;
     memory.revs.set(id, rev);
   }
-  return memory.text;
+  return lines.find(({ id }) => id === memory.edited)?.text.slice(0, SAID) ?? '';
 }
 
 /** An element of the log. */

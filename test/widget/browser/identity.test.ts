@@ -86,6 +86,9 @@ describeInBrowser('identity', (test) => {
       (words) => setting.arrived(`${QUIET}${words}`)[0]?.contact_id,
     );
     expect(contacts[0]).not.toBe(contacts[1]);
+    // The next visitor is asked, too, in the tab where this one was.
+    await chat.page.evaluate(() => (window as unknown as Hosted).Sluice.logout());
+    for (const each of [chat, tab]) await each.button('Start chat').waitFor();
   });
 
   test('logging out on the way to another page forgets everything too', async (setting) => {

@@ -44,12 +44,17 @@ describeInBrowser('the form before the chat', (test) => {
     await chat.button('Start chat').click();
     await chat.input.waitFor();
     await chat.page.route('**/chat/**', (route) => route.abort());
-    await chat.page.routeWebSocket('**/chat/**', (socket) => socket.close());
+    let isCut = true;
+    await chat.page.routeWebSocket('**/chat/**', async (socket) => {
+      if (isCut) await socket.close();
+      else socket.connectToServer();
+    });
     await chat.page.reload();
     await chat.input.waitFor();
     await chat.send(`${QUIET}typed without a connection`);
     await chat.page.evaluate(`window.Sluice.send('${QUIET}said by the page')`);
     await chat.reaches('said by the page', 'queued');
+    isCut = false;
     await chat.page.unrouteAll();
     await chat.page.reload();
     for (const words of ['typed without a connection', 'said by the page'])

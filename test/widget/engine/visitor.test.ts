@@ -1,4 +1,5 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { effect } from '@preact/signals-core';
 import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { aShop, ROOMY } from '../../channels/chat/chat-gateway.ts';
@@ -355,6 +356,49 @@ test('a frozen page shows the current state when it returns', async () => {
   browser.storage.reopen(tab.storage);
   tab.storage.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
   await shows(tab, ['meanwhile']);
+});
+
+describe('a frozen page after a logout elsewhere', () => {
+  const freeze = async () => {
+    const gateway = await start();
+    const browser = new Browser(gateway.url);
+    const tab = await browser.open();
+    say(tab, 'secret');
+    await shows(tab, ['secret']);
+    const other = await browser.open();
+    await shows(other, ['secret']);
+    // As an open panel does.
+    ends(
+      effect(() => {
+        if (tab.chat.connection.value.state === 'idle') tab.chat.start();
+      }),
+    );
+    tab.storage.window.dispatchEvent(new Event('pagehide'));
+    expect(tab.chat.connection.value.state).toBe('idle');
+    browser.storage.close(tab.storage);
+    other.chat.logout();
+    const thaw = (): void => {
+      browser.storage.reopen(tab.storage);
+      tab.storage.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+      expect(tab.chat.lines.value).toEqual([]);
+    };
+    return { tab, other, thaw };
+  };
+
+  test('goes on as the new visitor', async () => {
+    const { tab, other, thaw } = await freeze();
+    say(other, 'somebody else');
+    await shows(other, ['somebody else']);
+    thaw();
+    await shows(tab, ['somebody else']);
+    await sameVisitor(tab, other);
+  });
+
+  test('connects as a new visitor where there is none', async () => {
+    const { tab, thaw } = await freeze();
+    thaw();
+    await online(tab);
+  });
 });
 
 test('stop leaves no timer, listener or connection', async () => {

@@ -89,7 +89,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   effect(() => {
     if (!chat.session.value) ui.isIntroduced.value = false;
   });
-  // Also after a logout, in this or another tab.
+  // An open panel is connected: also after a logout, in this tab or another.
   effect(() => {
     if (ui.isOpen.value && chat.connection.value.state === 'idle') chat.start();
   });

@@ -6,7 +6,7 @@ import { describeInBrowser, type Setting, type Visit } from './setting.ts';
 
 const preview = (chat: ChatPage) => chat.host.locator('.preview');
 
-/** A chime has two. */
+/** Counts the notes that the page plays; a chime has two. */
 const COUNT_NOTES = `{
   window.notes = 0;
   const { start } = OscillatorNode.prototype;

@@ -127,7 +127,7 @@ async function signature(
  * §2.8). Each part is matched from the end of the one before.
  */
 const PROLOG =
-  /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+(?<name>[^\s>[]+)[^>[]*(?:\[[^]*?\]\s*)?>/iy;
+  /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+(?<name>[^\s>[]+)(?:\s[^>[]*)?(?:\[[^]*?\]\s*)?>/iy;
 const ROOT = /<(?<name>[a-z_][^\s/>]*)/iy;
 
 /** The name of a document's first element, or of its document type if that is sufficient. */

@@ -10,6 +10,7 @@ import {
   signatureOf,
 } from '../../src/runtime/file-kind.ts';
 import { ends } from '../support/ends.ts';
+import { withinProcessorTime } from '../support/processor-time.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const UTF16LE = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
@@ -74,6 +75,17 @@ test.each(FILES)('%s', async (_title, content, expected) => {
   writeFileSync(path, bytes);
   expect(await fileKindAt(path)).toEqual(expected);
 });
+
+test.each(['<!DOCTYPE ', '<!DOCTYPE a [', '<!DOCTYPE a []', '<!DOCTYPE a ] ', '<!--', '<?', '<a'])(
+  'the longest head after %s takes no time',
+  async (start) => {
+    await withinProcessorTime(2000, async () => {
+      for (const filler of ['a', ' ', ']', '] ', '[', '<', '-', '?', start]) {
+        await fileKind(Buffer.from((start + filler.repeat(HEAD_BYTES)).slice(0, HEAD_BYTES)));
+      }
+    });
+  },
+);
 
 test('of a long file its head is looked at', async () => {
   const dir = tempDir();

@@ -61,7 +61,13 @@ export const seenRequestSchema: Schema<SeenRequest> = z.object({ seq });
 export const profileRequestSchema: Schema<ProfileRequest> = z.object({
   name: z.optional(z.string().check(z.overwrite(cleanName), z.minLength(1), z.maxLength(200))),
   email: z.optional(
-    z.string().check(z.trim(), z.maxLength(254), z.regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/)),
+    z
+      .string()
+      .check(
+        z.trim(),
+        z.maxLength(254, { abort: true }),
+        z.regex(/^[^\s@<>"]+@[^\s@<>".]+\.[^\s@<>"]+$/),
+      ),
   ),
   notify: z.optional(
     z.object({

@@ -150,7 +150,7 @@ async function storeFile(
  */
 function cleanFileName(name: string): string {
   const base = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replace(/^.*[\\/]/, '');
-  const trimmed = base.replace(/^[.\s]+|[.\s]+$/g, '');
+  const trimmed = base.replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
   if (trimmed.length <= 200) return trimmed || 'file';
   const extension = /\.[^.]{1,16}$/.exec(trimmed)?.[0] ?? '';
   return `${trimmed.slice(0, 200 - extension.length)}${extension}`;

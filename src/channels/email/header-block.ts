@@ -258,7 +258,7 @@ function fieldEnd(text: string, start: number): number {
 function unfold(value: string): string {
   const trimmed = value.trim();
   return /[\r\n]/.test(trimmed)
-    ? trimmed.replace(/[\r\n]+(?=[ \t])/g, '').replace(/[\r\n]+/g, ' ')
+    ? trimmed.replace(/(?<![\r\n])[\r\n]+(?=[ \t])/g, '').replace(/[\r\n]+/g, ' ')
     : trimmed;
 }
 

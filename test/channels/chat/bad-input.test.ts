@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Logger } from '../../../src/observability/logger.ts';
 import type { ChatClient } from '../../support/chat-client.ts';
+import { withinProcessorTime } from '../../support/processor-time.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { aShop, ChatGateway, ROOMY } from './chat-gateway.ts';
 
@@ -67,6 +68,14 @@ describe('a wrong payload gets a word and costs nobody the socket', () => {
   ])('%s', async (_case, event, args, error) => {
     expect(await client.request(event, ...args)).toEqual({ ok: false, error });
     expect(client.socket.connected).toBe(true);
+  });
+
+  test('of the longest address that nobody has costs the others nothing', async () => {
+    const email = `x@x${'.x'.repeat(60_000)}.@`;
+    await withinProcessorTime(2000, async () => {
+      const answer = await client.request('profile', { email });
+      expect(answer).toEqual({ ok: false, error: 'invalid' });
+    });
   });
 
   test('counts characters, not code units', async () => {

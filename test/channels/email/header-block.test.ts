@@ -118,4 +118,13 @@ describe('a header block that arrives in chunks', () => {
       collector.finish();
     });
   });
+
+  test.each(['\r', '\r\n', '\n', '\r\r\n', ' ', '\t\r', '\r\n '])(
+    'unfolds a field of %j in proportion to its size',
+    async (filler) => {
+      const bytes = Buffer.from(`A: 1\r\nSubject: a${filler.repeat(MAX_HEADER_BYTES)}`);
+      const field = Buffer.concat([bytes.subarray(0, MAX_HEADER_BYTES - 5), Buffer.from('b\r\n')]);
+      await withinProcessorTime(2000, () => parseHeaderBlock(field).all('subject'));
+    },
+  );
 });

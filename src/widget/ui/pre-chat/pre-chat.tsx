@@ -9,7 +9,7 @@ import form from './pre-chat.css?inline';
 export { lend } from '../part/lent.ts';
 export const css = ask + form;
 
-const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
+const EMAIL = /^[^\s@<>"]+@[^\s@<>".]+\.[^\s@<>"]+$/;
 const MAX_LENGTH = { name: 200, email: 254 };
 
 /** Asks for name and address before the first message. */

@@ -9,6 +9,7 @@ import { VisitorTokens } from '../../../../src/channels/chat/recognition.ts';
 import { asVisitorId } from '../../../../src/domain/ids.ts';
 import type { ChatClient } from '../../../support/chat-client.ts';
 import { claimFrom, SHOP } from '../../../support/entries.ts';
+import { withinProcessorTime } from '../../../support/processor-time.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { aShop, ChatGateway, otherShop, ROOMY, SIGNING_KEYS } from '../chat-gateway.ts';
 
@@ -127,8 +128,19 @@ describe('an upload', () => {
     [`${'x'.repeat(400)}.png`, `${'x'.repeat(196)}.png`],
     ['photo.png. .', 'photo.png'],
     ['..', 'file'],
+    [`a${'.'.repeat(400)}b`, `a${'.'.repeat(197)}.b`],
   ])('called %s is kept as %s', async (name, kept) => {
     expect(await uploaded(await client.upload({ name, bytes: PNG }))).toMatchObject({ name: kept });
+  });
+
+  test('called by thousands of dots costs the others nothing', async () => {
+    const clients = await Promise.all(Array.from({ length: 8 }, () => gateway.connect()));
+    await withinProcessorTime(2000, async () => {
+      for (const each of [...clients, ...clients, ...clients, ...clients, ...clients]) {
+        const bytes = Buffer.from('hi');
+        await uploaded(await each.upload({ name: `a${'.'.repeat(8000)}b`, bytes }));
+      }
+    });
   });
 
   test('of exactly 25 MiB is taken, of one byte more is not', async () => {

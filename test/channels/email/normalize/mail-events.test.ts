@@ -95,6 +95,9 @@ describe('who was not reached', () => {
         reportOf(head('Subject: x'), [{ contentType: 'text/plain', start }]);
         reportOf(head('Subject: x'), [{ contentType: 'message/rfc822', start }]);
       }
+      const dashes = `${'-'.repeat(1400)}a\r\n`.repeat(3);
+      const start = Buffer.from(`<ann@x.example>:\r\n${dashes}`.repeat(10));
+      reportOf(head('Subject: x'), [{ contentType: 'text/plain', start }]);
     });
   });
 });

@@ -198,7 +198,7 @@ const REPLY = /(?:^|[\s:#(<])(?:[45]\d\d[ -]|#?[45]\.\d{1,3}\.\d{1,3}(?![\d.]\d)
 const STATUS = /(?<![\d.])[45]\.\d{1,3}\.\d{1,3}(?!\.?\d)/;
 const RULE = /^[\s\-_=*#.]*$/;
 /** `----- Non-delivered information -----`, `because:`: the reason is below. */
-const HEADING = /^-{3,}.*-{3,}$|^(?:because|reason|error message|technical details)\b[^:]{0,40}:$/i;
+const HEADING = /^-{3}.*-{3}$|^(?:because|reason|error message|technical details)\b[^:]{0,40}:$/i;
 
 /**
  * The reason in the lines after a recipient: the first that has a reply code, otherwise the text

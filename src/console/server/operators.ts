@@ -64,6 +64,15 @@ export class Operators {
     return this.#roles.get(name) ?? 'desk';
   }
 
+  /**
+   * The role of a token by its maker: the maker's own, none once they are no longer configured.
+   * Those who were never an account keep what their token's scope permits.
+   */
+  roleOfMaker(name: string): Role | undefined {
+    const isAccount = name !== OPERATOR && !name.startsWith('terminal:');
+    return this.#roles.get(name) ?? (isAccount ? undefined : 'operator');
+  }
+
   /** The configured password, to which sessions are bound; undefined for an unknown operator. */
   passwordOf(name: string): string | undefined {
     return this.#accounts.get(name)?.configured;

@@ -175,12 +175,12 @@ export class SignIn {
       throw new Refusal('signed_out', 'The token has expired');
     }
     const { operators, tokens } = this.#parts;
+    const role = operators.roleOfMaker(token.madeBy);
+    if (role === undefined) {
+      throw new Refusal('signed_out', 'The token is not valid: its maker is no longer an operator');
+    }
     await tokens.noteUse(token);
-    const operator = tokenActor(token);
-    // A token never permits more than its maker may do. One whose maker is not an account, such as
-    // that of a terminal, has its scope only.
-    const role = operators.has(token.madeBy) ? operators.roleOf(token.madeBy) : 'operator';
-    return { operator, role, address: this.#parts.network(req), token };
+    return { operator: tokenActor(token), role, address: this.#parts.network(req), token };
   }
 
   async #tokenOf(req: Request, hash: string): Promise<ApiToken | undefined> {

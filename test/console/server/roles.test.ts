@@ -95,7 +95,7 @@ describe('the role desk', () => {
     expect((await stranger.ask('/metrics', { headers: { authorization } })).status).toBe(200);
   });
 
-  test('given or taken by a reload ends the sessions, and restricts the tokens of the person', async () => {
+  test('given, changed or taken by a reload ends the sessions, and restricts the tokens of the person', async () => {
     const ann = consoleClient(gateway.adminUrl);
     await ann.signIn(ANN.password, ANN.name);
     expect((await ann.get('/api/overview')).status).toBe(200);
@@ -119,6 +119,12 @@ describe('the role desk', () => {
       expect([path, (await program.ask(path, { headers })).status]).toEqual([path, 403]);
     }
     expect((await program.ask('/api/platform/desk/queue', { headers })).status).toBe(200);
+    const without = { ...config.admin, operators: [DESK] };
+    writeFileSync(file, JSON.stringify({ ...config, admin: without }));
+    expect(await gateway.reload()).toMatchObject({ ok: true });
+    for (const path of ['/api/overview', '/metrics', '/api/platform/desk/queue']) {
+      expect([path, (await program.ask(path, { headers })).status]).toEqual([path, 401]);
+    }
     // Of others nothing has changed.
     expect((await desk.get('/api/session')).status).toBe(200);
   });

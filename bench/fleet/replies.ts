@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../../src/local-platform/agent/agent.ts';
-import { DeafPooler } from '../../test/support/deaf-pooler.ts';
+import { PostgresProxy, withoutNotifications } from '../../test/support/postgres-proxy.ts';
 import { Dice } from '../../test/support/dice.ts';
 import { type Figure, printFigures } from '../support/goals.ts';
 import { percentile } from '../support/statistics.ts';
@@ -44,9 +44,9 @@ export async function replies(bench: Workbench, { seed }: { seed: number }): Pro
 }
 
 async function withFleet(bench: Workbench, seed: number, isCut: boolean): Promise<Figure[]> {
-  const poolers: DeafPooler[] = [];
+  const poolers: PostgresProxy[] = [];
   const pooler = async (url: string): Promise<string> => {
-    const deaf = await DeafPooler.start(url);
+    const deaf = await PostgresProxy.start(url, withoutNotifications);
     bench.onEnd('pooler', () => deaf.stop());
     poolers.push(deaf);
     return deaf.url;

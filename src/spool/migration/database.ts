@@ -54,8 +54,6 @@ export class SharedDatabase implements Target {
     try {
       await makeStoreSchema(database);
       const client = await database.connectAlone({ types: INTEGERS });
-      // The statement in progress is rejected, too.
-      client.on('error', () => undefined);
       const blobs = await openBlobs({ database, s3, scratch });
       return new SharedDatabase(withoutPassword(url), database, client, blobs);
     } catch (error) {

@@ -113,7 +113,10 @@ export class Database {
     }
   }
 
-  /** A connection to the primary outside the pool. The caller listens to its errors and ends it. */
+  /**
+   * A connection to the primary outside the pool, which the caller ends. When it is lost, the
+   * statement in progress is rejected and `end` is emitted.
+   */
   async connectAlone(config: pg.ClientConfig): Promise<pg.Client> {
     if (this.#closed) throw new SpoolUnavailable('the spool is closed');
     const { connectionString } = (await this.#connectedPool()).options;
@@ -121,6 +124,8 @@ export class Database {
       ...{ keepAlive: true, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...config },
       ...{ connectionString, application_name: this.#application },
     });
+    // The server's last words may come with those that complete the connection.
+    client.on('error', () => undefined);
     await client.connect();
     return client;
   }

@@ -118,8 +118,6 @@ export class PostgresEraser implements Eraser {
    */
   async purge(): Promise<Readonly<Record<string, Purged>>> {
     const client = await this.#database.connectAlone({});
-    // The statement in progress is rejected, too.
-    client.on('error', () => undefined);
     // Tables of another owner are skipped with a warning.
     const warnings: unknown[] = [];
     client.on('notice', (notice) => {

@@ -126,7 +126,6 @@ export class PostgresSignals implements Signals {
     const client = await this.#database.connectAlone({ query_timeout: ECHO_MS });
     const lost = once(client, 'end').then(() => undefined);
     lost.catch(() => undefined);
-    client.on('error', () => undefined);
     client.on('notification', ({ payload = '' }) => this.#receive(payload));
     try {
       await client.query(`LISTEN ${CHANNEL}`);

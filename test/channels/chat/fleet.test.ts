@@ -6,7 +6,7 @@ import { asVisitorId } from '../../../src/domain/ids.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { PostgresSignals } from '../../../src/spool/postgres/signals.ts';
 import { type ChatClient, ConnectRefused } from '../../support/chat-client.ts';
-import { DeafPooler } from '../../support/deaf-pooler.ts';
+import { PostgresProxy, withoutNotifications } from '../../support/postgres-proxy.ts';
 import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
@@ -130,7 +130,7 @@ test('a reply that one gateway reads is at once on the screen of a tab at the ot
 });
 
 test('and within seconds when no hint arrives there', async () => {
-  const pooler = await DeafPooler.start(url);
+  const pooler = await PostgresProxy.start(url, withoutNotifications);
   ends(() => pooler.stop());
   const [one, two] = [await startGateway(), await startGateway(pooler.url)];
   const tab = await two.chat.connect();

@@ -9,7 +9,12 @@ import type { Hint, Signals } from '../../../src/spool/signals.ts';
 import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';
 import { type Cluster, startCluster } from '../../support/postgres-cluster.ts';
-import { DeafPooler } from '../../support/deaf-pooler.ts';
+import {
+  isOf,
+  PostgresProxy,
+  TERMINATED,
+  withoutNotifications,
+} from '../../support/postgres-proxy.ts';
 import { openStore } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -153,8 +158,24 @@ describe('signals of several gateways on PostgreSQL', () => {
     );
   });
 
+  test('are heard again after the server ended the connection with the words that completed it', async () => {
+    let connections = 0;
+    const proxy = await PostgresProxy.start(url, (message) => {
+      if (isOf('R', message) && message.length === 9) connections += 1;
+      // The pool's connection is the first, that which listens the second.
+      return connections === 2 && isOf('Z', message)
+        ? Buffer.concat([message, TERMINATED])
+        : message;
+    });
+    ends(() => proxy.stop());
+    const one = await onPostgres(proxy.url);
+    listen(one);
+    await hearing(one);
+    expect(connections).toBeGreaterThan(2);
+  });
+
   test('do not come through a pooler, so who is behind one polls every second', async () => {
-    const pooler = await DeafPooler.start(url);
+    const pooler = await PostgresProxy.start(url, withoutNotifications);
     ends(() => pooler.stop());
     const pooled = await onPostgres(pooler.url);
     const direct = await onPostgres();

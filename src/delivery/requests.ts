@@ -80,9 +80,8 @@ export class Requests {
 function worthASecondTry(error: unknown): boolean {
   return (
     error instanceof PlatformError &&
-    // After a timeout an immediate second try is unlikely to succeed.
-    error.code !== 'timeout' &&
-    error.code !== 'aborted' &&
+    // An immediate second try is unlikely to succeed.
+    !['timeout', 'aborted', 'unexpected'].includes(error.code) &&
     error.status !== 429 &&
     readAnswer(error) === 'later' &&
     error.retryAfterMs === undefined

@@ -164,6 +164,10 @@ function createMessage({ requests, notes, record, probes }: Work, request: Creat
       return await client.createMessage(request, signal);
     } catch (error) {
       if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
+      // An error under 2xx: the message may be there all the same.
+      if (error instanceof PlatformError && error.code === 'unexpected') {
+        notes.set({ lookFirst: true });
+      }
       // Not processed by the platform (RFC 6585 §4), so it does not count toward the budget.
       if (error instanceof PlatformError && error.status === 429) notes.set({ posts });
       throw error;

@@ -24,6 +24,31 @@ function listing(answer: Answer, isListed: () => boolean = () => true) {
   };
 }
 
+describe('a 2xx that reports an error', () => {
+  const broken = json(200, { id: uuid('b', 9), conversation_id: uuid('c', 9), error: 'quota' });
+
+  test('is no delivery: the message is sent again when it is not there', async () => {
+    listing(broken, () => false);
+    const { script } = it.platform;
+    it.platform.script = (seen, nth) =>
+      isCreate(seen) && created().length > 1 ? undefined : script(seen, nth);
+    const entry = email();
+    const { platformMessageId } = await it.comesTo(entry, 'delivered');
+    expect(platformMessageId).not.toBe(uuid('b', 9));
+    expect(created()).toEqual([entry.remoteId, entry.remoteId]);
+    expect(lookedUp()).toBe(1);
+  });
+
+  test('is looked for before it is sent again, and delivered when it is there', async () => {
+    listing(broken);
+    const entry = email();
+    expect(await it.comesTo(entry, 'delivered')).toMatchObject({
+      platformMessageId: uuid('a', 1),
+    });
+    expect(created()).toEqual([entry.remoteId]);
+  });
+});
+
 describe('a 2xx that does not say that the message was taken', () => {
   test.each<[string, Answer]>([
     ['201 with no body', { status: 201, body: '' }],

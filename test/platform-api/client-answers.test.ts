@@ -65,9 +65,15 @@ describe('createMessage accepts as success', () => {
     ['201 with the message in data', 201, { data: MESSAGE, meta: {} }],
     ['201 with the message in message', 201, { ok: true, message: MESSAGE }],
     ['409 with the message in data', 409, { data: MESSAGE }],
+    ['409 with an error that is none', 409, { ...MESSAGE, error: null }],
+    ['201 that says how it went', 201, { ...MESSAGE, ok: true, success: true }],
+    ...[null, false, 0, '', [], {}].map((none): [string, number, object] => [
+      ...([`201 with the error ${JSON.stringify(none)}`, 201] as const),
+      { ...MESSAGE, error: none, errors: none },
+    ]),
   ])('%s', async (_title, status, body) => {
     server.answer = (response) => response.writeHead(status).end(JSON.stringify(body));
-    expect(await client.createMessage(REQUEST)).toEqual({ status, message: MESSAGE });
+    expect(await client.createMessage(REQUEST)).toMatchObject({ status, message: MESSAGE });
     expect(observed).toEqual([['createMessage', String(status)]]);
   });
 
@@ -118,11 +124,31 @@ describe('createMessage reports', () => {
       '<html>back soon</html>',
       { code: 'not_json', retryable: true, status: 200 },
     ],
+    ...[
+      { ...MESSAGE, error: { code: 'quota' } },
+      { ...MESSAGE, error: 'quota' },
+      { ...MESSAGE, errors: ['quota'] },
+      { ...MESSAGE, errors: { content: 'too long' } },
+      { ...MESSAGE, ok: false },
+      { ...MESSAGE, success: false },
+      { error: true },
+      { data: { ...MESSAGE, success: false } },
+      { data: MESSAGE, error: 'quota' },
+    ].map((body): [string, number, string, Partial<PlatformError>] => [
+      ...([`a sign of an error under 2xx: ${Object.keys(body).join(' ')}`, 200] as const),
+      ...([JSON.stringify(body), { code: 'unexpected', retryable: true, status: 200 }] as const),
+    ]),
     ['2xx with half an object', 201, '{"id":"5b0', { code: 'not_json', retryable: true }],
     [
       '409 with an error',
       409,
       '{"error":{"code":"conflict"}}',
+      { code: 'http', status: 409, retryable: false },
+    ],
+    [
+      '409 with a message and an error',
+      409,
+      JSON.stringify({ ...MESSAGE, error: 'x' }),
       { code: 'http', status: 409, retryable: false },
     ],
     [

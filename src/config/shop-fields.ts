@@ -93,6 +93,16 @@ export const twilioSid = (prefix: string) =>
     (value) => (new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(value) ? value : undefined),
   );
 
+/** The id of a key of Twilio's webhook rules, as the header of a webhook has it. */
+export const sharedKeySid = () =>
+  field(
+    {
+      expected: "the SID of a shared key, as Twilio's console shows it",
+      example: `SK${'0'.repeat(32)}`,
+    },
+    (value) => (/^[\w-]{1,100}$/.test(value) ? value : undefined),
+  );
+
 /** An Ed25519 key as Telnyx's portal shows it (RFC 8032 §5.1.5). It is no secret. */
 export const ed25519Key = () =>
   field(

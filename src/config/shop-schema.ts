@@ -26,6 +26,7 @@ import {
   templateName,
   timeOfDay,
   timeZone,
+  sharedKeySid,
   twilioSid,
   uuid,
 } from './shop-fields.ts';
@@ -65,6 +66,9 @@ const email = z.strictObject({
 const twilio = z.strictObject({
   accountSid: twilioSid('AC'),
   authTokens: z.array(secret('an auth token of the Twilio account')).min(1),
+  sharedKeys: z
+    .array(z.strictObject({ sid: sharedKeySid(), secret: secret('the secret of the shared key') }))
+    .prefault([]),
   apiKeySid: z.exactOptional(twilioSid('SK')),
   apiKeySecret: z.exactOptional(secret('the secret of the Twilio API key')),
   messagingServiceSids: z.array(twilioSid('MG')).prefault([]),

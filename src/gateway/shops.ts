@@ -102,10 +102,11 @@ export function twilioShops(config: Pick<CompleteConfig, 'shops'>): TwilioShop[]
 }
 
 function twilioAccount(twilio: NonNullable<SmsConfig['twilio']>): TwilioAccount {
-  const { accountSid, authTokens, baseUrl, apiKeySid, apiKeySecret } = twilio;
+  const { accountSid, authTokens, sharedKeys, baseUrl, apiKeySid, apiKeySecret } = twilio;
   return {
     accountSid,
     authTokens: authTokens.map((token) => token.reveal()),
+    sharedKeys: sharedKeys.map(({ sid, secret }) => ({ sid, secret: secret.reveal() })),
     apiBaseUrl: baseUrl,
     ...(apiKeySid !== undefined && { apiKeySid }),
     ...(apiKeySecret !== undefined && { apiKeySecret: apiKeySecret.reveal() }),

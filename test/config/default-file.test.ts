@@ -53,6 +53,7 @@ describe('config/default.yaml', () => {
         twilio: {
           accountSid: sample.sms?.twilio?.accountSid,
           authTokens: ['x'],
+          sharedKeys: [{ sid: sample.sms?.twilio?.sharedKeys[0]?.sid, secret: 'x' }],
           apiKeySid: sample.sms?.twilio?.apiKeySid,
           apiKeySecret: 'x',
         },

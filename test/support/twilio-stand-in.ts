@@ -63,9 +63,14 @@ export function inboundForm(
 /**
  * X-Twilio-Signature, written from Twilio's description rather than with its library: the URL,
  * then every parameter sorted by name as name and value without anything between, HMAC-SHA1
- * with the auth token, base64. Equal values of one name count once.
+ * (of webhook rules also HMAC-SHA256) with the auth token or shared key, base64. Equal values of one name count once.
  */
-export function twilioSignature(authToken: string, url: string, pairs: Pairs): string {
+export function twilioSignature(
+  secret: string,
+  url: string,
+  pairs: Pairs,
+  algorithm = 'sha1',
+): string {
   const names = [...new Set(pairs.map(([name]) => name))].sort();
   const text = names.map((name) => {
     const values = pairs.filter(([other]) => other === name).map(([, value]) => value);
@@ -74,7 +79,7 @@ export function twilioSignature(authToken: string, url: string, pairs: Pairs): s
       .map((value) => name + value)
       .join('');
   });
-  return createHmac('sha1', authToken)
+  return createHmac(algorithm, secret)
     .update(url + text.join(''), 'utf8')
     .digest('base64');
 }

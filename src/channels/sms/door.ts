@@ -278,11 +278,17 @@ class Webhook {
     return [to, ...alsoTo].flatMap((each) => this.#shops.find(account, each, service) ?? []);
   }
 
-  #unsigned({ unsigned: signature }: ReadRequest, { length: shops }: readonly SmsShop[]): Refused {
+  #unsigned(
+    { unsigned: signature, sharedKey }: ReadRequest,
+    { length: shops }: readonly SmsShop[],
+  ): Refused {
     const refusal = new WebhookRefused(403, 'signature', 'The signature does not match');
     const report = (url: string) => {
       this.#metrics.webhookSignatureFailures.inc();
       this.#logger.warn('sms.signature_refused', { url: loggableUrl(url), signature, shops });
+      if (sharedKey === undefined) return;
+      this.#metrics.alarms.inc({ alarm: 'sms_shared_key' });
+      this.#logger.error('sms.shared_key_refused', { sharedKey, setting: 'twilio.sharedKeys' });
     };
     return { kind: 'refused', refusal, report };
   }

@@ -78,6 +78,8 @@ export interface ReadRequest<Account extends ProviderAccount = ProviderAccount> 
   isSignedBy(account: Account): boolean;
   /** Why nobody did, for the log. */
   readonly unsigned: 'missing' | 'wrong' | 'old';
+  /** The id of the key that the request says to be signed with; empty if it cannot be read. */
+  readonly sharedKey?: string;
 }
 
 export interface ProviderWebhook<Account extends ProviderAccount = ProviderAccount> {

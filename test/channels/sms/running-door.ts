@@ -114,6 +114,7 @@ export interface SendOptions {
   readonly query?: string;
   /** `none` sends no header at all. */
   readonly signature?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly agent?: http.Agent;
 }
 
@@ -158,10 +159,11 @@ export async function startWebhook(
     metrics,
     log,
     dir,
-    send: (pairs, { query = '', signature, agent } = {}) =>
+    send: (pairs, { query = '', signature, headers, agent } = {}) =>
       postWebhook({
         target: target + query,
         body: encodeForm(pairs),
+        ...(headers && { headers }),
         ...(agent && { agent }),
         ...(signature !== 'none' && {
           signature: signature ?? twilioSignature(AUTH_TOKEN, WEBHOOK_URL + query, pairs),

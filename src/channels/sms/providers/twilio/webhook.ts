@@ -1,6 +1,11 @@
 // Only this module, because the package's root loads the whole REST client. Its `webhook()` is
 // never used, since it accepts an environment variable instead of the token.
-import { validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js';
+import {
+  HMAC_SHA1,
+  HMAC_SHA256,
+  validateRequest,
+  validateRequestWithBody,
+} from 'twilio/lib/webhooks/webhooks.js';
 import type { DeliveryStatus, ProviderWebhook } from '../../provider.ts';
 import { contentTypeOf } from '../../webhook-request.ts';
 import type { TwilioShopAccount } from './account.ts';
@@ -34,13 +39,15 @@ export const twilioWebhook: ProviderWebhook<TwilioShopAccount> = {
       ? { kind: 'json', body: request.body }
       : { kind: 'form', fields };
     const signature = request.headers['x-twilio-signature'];
+    const sharedKey = sharedKeyOf(request.headers[SETTINGS]);
     return {
       contents: [contentOf(fields, pairs)],
-      isSignedBy: ({ authTokens }) =>
+      isSignedBy: (account) =>
         request.url !== undefined &&
         typeof signature === 'string' &&
-        isSigned(authTokens, signature, request.url, signed),
+        isSigned(secretsOf(account, sharedKey), signature, request.url, signed, sharedKey),
       unsigned: signature === undefined ? 'missing' : 'wrong',
+      ...(sharedKey && { sharedKey: sharedKey.sid }),
     };
   },
 };
@@ -73,6 +80,41 @@ function deliveryStatus(status: string, fields: FormFields): DeliveryStatus {
   return { status, state, code, ...(reason !== undefined && { reason }) };
 }
 
+/** Present when a rule of the account signs with a shared key: `key=SK…,algorithm=HMAC_SHA256`. */
+const SETTINGS = 'x-twilio-webhooks-signature-settings';
+const ALGORITHMS: readonly string[] = [HMAC_SHA1, HMAC_SHA256];
+
+/** The key and the algorithm with which a request says that it is signed. */
+interface SharedKey {
+  /** Empty if the header cannot be read: no key is called so. */
+  readonly sid: string;
+  readonly algorithm: string;
+}
+
+/** Undefined without the header: the request is signed with an auth token. */
+function sharedKeyOf(header: string | readonly string[] = ''): SharedKey | undefined {
+  if (header === '') return undefined;
+  const parts = header.slice(0, 300).toString().split(',');
+  const given = new Map(
+    parts.map((part) => {
+      const [name = '', value = ''] = part.split('=');
+      return [name.trim(), value.trim()];
+    }),
+  );
+  const [sid = '', algorithm = ''] = [given.get('key'), given.get('algorithm')?.toUpperCase()];
+  const isReadable = parts.length === 2 && ALGORITHMS.includes(algorithm) && /^[\w-]+$/.test(sid);
+  return isReadable ? { sid, algorithm } : { sid: '', algorithm: HMAC_SHA1 };
+}
+
+/** The secrets that may have signed a request. A shared key is never replaced by a token. */
+const secretsOf = (
+  { authTokens, sharedKeys = [] }: TwilioShopAccount,
+  sharedKey: SharedKey | undefined,
+): readonly string[] =>
+  sharedKey === undefined
+    ? authTokens
+    : sharedKeys.filter(({ sid }) => sid === sharedKey.sid).map(({ secret }) => secret);
+
 /**
  * The signed content: a form's parameters, or a JSON body by its hash in the URL's `bodySHA256`.
  */
@@ -81,29 +123,34 @@ type SignedContent =
   | { readonly kind: 'json'; readonly body: Buffer };
 
 /**
- * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library tries
+ * Whether one of these secrets signed the request (Twilio, "Webhooks security"). The library tries
  * the URL with and without its port, because Twilio's services differ in which one they sign.
  * Twilio removes user and password before signing ("Security", notes on validating requests), which
  * the library leaves to its caller.
  * @param url the public URL as configured at Twilio, with the raw query; never built from Host
  */
 function isSigned(
-  authTokens: readonly string[],
+  secrets: readonly string[],
   signature: string,
   url: string,
   content: SignedContent,
+  { algorithm = HMAC_SHA1 }: Partial<SharedKey> = {},
 ): boolean {
   const urls = [...new Set([withoutUserinfo(url), url])];
-  const signed = (valid: (token: string, candidate: string) => boolean): boolean =>
-    authTokens.some((token) => urls.some((candidate) => valid(token, candidate)));
+  const signed = (valid: (secret: string, candidate: string) => boolean): boolean =>
+    secrets.some((secret) => urls.some((candidate) => valid(secret, candidate)));
   if (content.kind === 'form') {
     const params = content.fields.signed();
-    return signed((token, candidate) => validateRequest(token, signature, candidate, params));
+    return signed((secret, candidate) =>
+      validateRequest(secret, signature, candidate, params, algorithm),
+    );
   }
   // Without the hash, the signature would not cover the body.
   if (!new URL(url).searchParams.get('bodySHA256')) return false;
   const body = content.body.toString('utf8');
-  return signed((token, candidate) => validateRequestWithBody(token, signature, candidate, body));
+  return signed((secret, candidate) =>
+    validateRequestWithBody(secret, signature, candidate, body, algorithm),
+  );
 }
 
 const withoutUserinfo = (url: string): string =>

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { writtenAt } from '../../domain/written-at.ts';
 import type { Normalized, Normalizer, Verdict } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -201,7 +202,7 @@ function requestOf(
       content,
       format: 'TEXT',
       remote_id: entry.remoteId,
-      timestamp: new Date(entry.receivedAt).toISOString(),
+      timestamp: new Date(writtenAt(message.writtenAt ?? NaN, entry.receivedAt)).toISOString(),
     },
   };
 }

@@ -134,6 +134,8 @@ export interface TextMessage {
   readonly words: string;
   /** Lines about the text: what it replies to, where it came from. */
   readonly context: readonly string[];
+  /** When the person wrote it, in ms since the epoch; NaN or absent if the provider does not say. */
+  readonly writtenAt?: number;
   /** It asks nothing, so nobody expects an answer: a reaction, a change of number. */
   readonly isNotice?: boolean;
   /** The sender's own name on one line; undefined if there is none. */

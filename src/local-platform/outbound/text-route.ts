@@ -51,7 +51,7 @@ export async function routeText(
   if (route.isOptedOut) throw new SendFailed('permanent', 'opted out', { code: 'opted_out' });
   const { transport, ours, theirs } = route;
   const prefix = transport === 'sms' ? '' : `${transport}:`;
-  const saidAt = Date.parse(last?.created_at ?? '');
+  const saidAt = Date.parse(store.messages.customerWroteAt(conversation.id) ?? '');
   const isOpen = transport !== 'whatsapp' || nowMs - saidAt < WHATSAPP_WINDOW_MS;
   return {
     ...reply,

@@ -154,6 +154,9 @@ function conversations(db: Db) {
   const conversationsToAnswer = rows<[], { conversation_id: string }>(
     `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
   );
+  const wroteAt = row<[conversationId: string], { at: string | null }>(
+    `SELECT max(created_at) AS at FROM messages WHERE conversation_id = ? AND role = 'customer'`,
+  );
   const before = rows<[conversationId: string, seq: number, limit: number], MessageRow>(
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? AND type = 'External'
      ORDER BY seq DESC LIMIT ?`,
@@ -167,6 +170,9 @@ function conversations(db: Db) {
       `SELECT * FROM messages WHERE conversation_id = ? AND role = 'customer'
        ORDER BY seq DESC LIMIT 1`,
     ),
+    /** When the customer wrote last. Texts may arrive in another order than they were written. */
+    customerWroteAt: (conversationId: string): string | undefined =>
+      wroteAt(conversationId)?.at ?? undefined,
     /** True for the first call only, so that a message gets one answer. */
     markAnswered: (id: string): boolean => markAnswered(id) === 1,
     /** The ids of customers' messages that the agent still has to handle, oldest first. */

@@ -32,6 +32,8 @@ interface Setting {
   readonly whatsappTemplate?: string;
   /** How long ago the customer wrote. */
   readonly agoMs?: number;
+  /** Of a text that arrived before and gets no answer. */
+  readonly earlierAgoMs?: number;
   readonly remoteId?: string;
   readonly answer?: string;
 }
@@ -49,11 +51,11 @@ async function answered(setting: Setting) {
   };
   const codes: unknown[] = [];
   const warn = (_event: string, fields: LogFields = {}) => void codes.push(fields['code']);
-  const text = setting.answer ?? 'From nine to five.';
+  const answer = setting.answer ?? 'From nine to five.';
   const options: Partial<LocalPlatformOptions> = {
     agent: {
       kind: 'custom',
-      agent: { answer: () => Promise.resolve({ text, escalate: false }) },
+      agent: { answer: () => Promise.resolve({ text: answer, escalate: false }) },
     },
     logger: { ...silentLogger, warn },
     replies: {
@@ -63,15 +65,17 @@ async function answered(setting: Setting) {
     },
   };
   const platform = await startPlatform(options);
-  const { body } = await create(platform, {
-    contact: { phone: THEIR_NUMBER },
-    conversation: { direction: 'inbound', type: 'sms', agent_contact: OUR_NUMBER },
-    message: {
-      content: 'Opening hours?',
-      remote_id: remoteId,
-      timestamp: new Date(Date.now() - agoMs).toISOString(),
-    },
-  });
+  const text = (content: string, remote_id: string, ago: number, id?: string | null) =>
+    create(platform, {
+      contact: { phone: THEIR_NUMBER },
+      conversation: { direction: 'inbound', type: 'sms', agent_contact: OUR_NUMBER, id },
+      message: { content, remote_id, timestamp: new Date(Date.now() - ago).toISOString() },
+    });
+  const { earlierAgoMs } = setting;
+  const before =
+    earlierAgoMs === undefined ? undefined : await text('STOP', messageSid(9), earlierAgoMs);
+  const conversation = before?.body.conversation_id;
+  const { body } = await text('Opening hours?', remoteId, agoMs, conversation);
   const reply = await waitFor('the reply', async (): Promise<Message | undefined> => {
     const all = await messagesOf(platform, body.conversation_id);
     return all.find(({ role, status }) => role === 'agent' && status !== 'PENDING');
@@ -94,6 +98,15 @@ describe('WhatsApp, 24 hours after the customer wrote', () => {
     expect(sent).toMatchObject([
       { from: `whatsapp:${OUR_NUMBER}`, to: `whatsapp:${THEIR_NUMBER}` },
     ]);
+  });
+
+  test('is open too when a later text arrived before an older one', async () => {
+    const { status } = await answered({
+      findTextRoute: always(WHATSAPP),
+      earlierAgoMs: HOUR_MS,
+      agoMs: 30 * HOUR_MS,
+    });
+    expect(status).toBe('DELIVERED');
   });
 
   test('fails the reply without a template, and nothing goes by SMS', async () => {

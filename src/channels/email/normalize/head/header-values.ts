@@ -1,3 +1,4 @@
+import { writtenAt } from '../../../../domain/written-at.ts';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
 import {
   type AddressMatcher,
@@ -128,28 +129,18 @@ export function messageIds(values: readonly string[]): readonly string[] {
   return [...new Set(ids)].filter((id) => Buffer.byteLength(id) <= MAX_ID_BYTES);
 }
 
-const OLDEST_MS = 30 * 24 * 60 * 60 * 1000;
-const AHEAD_MS = 5 * 60 * 1000;
 const MAX_DATE_LENGTH = 100;
 
-/**
- * When a message was written: its Date header, if that is between 30 days before the arrival and 5
- * minutes after it; otherwise the arrival. Milliseconds since the epoch.
- */
-export function readSentAt(date: string | undefined, receivedAt: number): number {
-  const sentAt = parseDate(date);
-  if (sentAt === undefined) return receivedAt;
-  return sentAt >= receivedAt - OLDEST_MS && sentAt <= receivedAt + AHEAD_MS ? sentAt : receivedAt;
-}
+/** When a message was written, by its Date header. */
+export const readSentAt = (date: string | undefined, receivedAt: number): number =>
+  writtenAt(parseDate(date), receivedAt);
 
-/** RFC 5322 §3.3, ignoring comments; without a zone, the time is UTC (§4.3: `-0000`). */
-function parseDate(date: string | undefined): number | undefined {
+/** RFC 5322 §3.3, ignoring comments; without a zone, the time is UTC (§4.3: `-0000`). Else NaN. */
+function parseDate(date = ''): number {
   const text = date
-    ?.slice(0, MAX_DATE_LENGTH)
+    .slice(0, MAX_DATE_LENGTH)
     .replace(/\([^()]*\)/g, ' ')
     .trim();
-  if (text === undefined || text === '') return undefined;
   const zoned = /(?:[+-]\d{4}|\b[A-Z]{1,4}|Z)$/i.test(text) ? text : `${text} +0000`;
-  const time = Date.parse(zoned);
-  return Number.isNaN(time) ? undefined : time;
+  return Date.parse(zoned);
 }

@@ -36,6 +36,8 @@ const messageSchema = z.object({
   /** `STOP`, `START` or `HELP` if Telnyx answered the text itself. */
   autoresponse_type: z.string().catch(''),
   media: z.array(z.unknown()).catch([]),
+  /** ISO 8601. */
+  received_at: z.string().max(40).catch(''),
 });
 const mediumSchema = z.object({ url: z.string(), content_type: z.string().optional().catch('') });
 /** A number in digits, which some of Telnyx's services do not quote. */
@@ -55,6 +57,8 @@ export interface TelnyxMessage {
   readonly text: string;
   readonly subject: string;
   readonly optOutType: string;
+  /** In ms since the epoch; NaN if it is not given. */
+  readonly receivedAt: number;
   readonly media: readonly { readonly url: string; readonly contentType: string | undefined }[];
 }
 
@@ -85,6 +89,7 @@ export function readMessage(payload: TelnyxEvent['payload']): TelnyxMessage {
   return {
     ...{ id, from, direction, text, subject, optOutType },
     recipients: [...new Set([...to, ...cc])],
+    receivedAt: Date.parse(data.received_at),
     media: data.media.flatMap((each) => {
       const medium = mediumSchema.safeParse(each).data;
       return medium === undefined ? [] : [{ url: medium.url, contentType: medium.content_type }];

@@ -39,6 +39,7 @@ export const telnyxTexts: ProviderTexts<TelnyxShopAccount> = {
       context: contextOf(message, to),
       name: undefined,
       optOutType: message.optOutType,
+      writtenAt: message.receivedAt,
       media: message.media.slice(0, MAX_MEDIA),
     };
   },

@@ -41,6 +41,8 @@ const messageSchema = z.looseObject({
   id: z.string().regex(/^[\x21-\x7e]{1,256}$/),
   from: line,
   from_user_id: line,
+  /** Seconds since the epoch. */
+  timestamp: figure.catch(''),
 });
 const statusSchema = z.object({
   id: line,

@@ -14,6 +14,7 @@ export const whatsappTexts: ProviderTexts<WhatsAppShopAccount> = {
     const to = String(meta['to']);
     return {
       ...{ id, account, from, to, name: name === '' ? undefined : name, optOutType: '' },
+      writtenAt: Number(received.message.timestamp || NaN) * 1000,
       ...readContent(received.message, parseAddress(to).address),
     };
   },

@@ -33,6 +33,8 @@ export interface Payload {
   readonly contact?: { readonly phone?: string; readonly name?: string };
   readonly agentContact?: string;
   readonly files?: readonly string[];
+  /** In place of the time of the receipt. */
+  readonly timestamp?: string;
 }
 
 export type Outcome =
@@ -114,7 +116,21 @@ const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `image-${n + 1}.png`);
 const to = (...numbers: readonly string[]) => numbers.map((phone_number) => ({ phone_number }));
 
+const agoHours = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+const YESTERDAY = agoHours(26);
+
 const TEXTS: readonly InboundCase[] = [
+  {
+    label: 'a text of yesterday',
+    payload: { received_at: YESTERDAY },
+    ...delivered({ timestamp: YESTERDAY }),
+  },
+  { label: 'a time in an hour', payload: { received_at: agoHours(-1) }, ...delivered() },
+  ...['', 'soon', '2026', null, 7, '9'.repeat(300), undefined].map((received_at) => ({
+    label: `a time that is none: ${String(received_at).slice(0, 20)}`,
+    payload: { received_at },
+    ...delivered(),
+  })),
   { label: 'a text, as documented', ...delivered() },
   {
     label: 'with members that are not documented',

@@ -134,7 +134,7 @@ const requestOf = ({ person, id }: Row, entry: Entry, payload: Payload) => ({
     content: payload.content ?? 'Where is my order?',
     format: 'TEXT',
     remote_id: id,
-    timestamp: new Date(entry.receivedAt).toISOString(),
+    timestamp: payload.timestamp ?? new Date(entry.receivedAt).toISOString(),
     ...(payload.files !== undefined && {
       attachments: payload.files.map((): unknown => expect.stringMatching(/^a{8}-/)),
     }),

@@ -16,6 +16,8 @@ export interface Payload {
   readonly content: string;
   readonly contact?: { readonly phone?: string; readonly name?: string };
   readonly files?: readonly string[];
+  /** In place of the time of the receipt. */
+  readonly timestamp?: string;
 }
 
 export type Outcome =
@@ -85,7 +87,29 @@ const AD = {
   welcome_message: { text: 'Hi there! Let us know how we can help!' },
 };
 
+/** To the second, as Meta writes it. */
+const NOW = Math.floor(Date.now() / 1000) * 1000;
+const HOUR_MS = 3_600_000;
+const at = (time: number): Members => text('Hi', { timestamp: String(time / 1000) });
+
 const TEXTS: readonly InboundCase[] = [
+  {
+    label: 'a text of two hours ago',
+    message: at(NOW - 2 * HOUR_MS),
+    ...delivered('Hi', { timestamp: new Date(NOW - 2 * HOUR_MS).toISOString() }),
+  },
+  {
+    label: 'a time that is a number',
+    message: text('Hi', { timestamp: (NOW - HOUR_MS) / 1000 }),
+    ...delivered('Hi', { timestamp: new Date(NOW - HOUR_MS).toISOString() }),
+  },
+  { label: 'a time in an hour', message: at(NOW + HOUR_MS), ...delivered('Hi') },
+  { label: 'a time of 31 days ago', message: at(NOW - 31 * 24 * HOUR_MS), ...delivered('Hi') },
+  ...['', 'soon', '-1', '1e400', '9'.repeat(300), null, undefined].map((timestamp) => ({
+    label: `a time that is none: ${String(timestamp).slice(0, 20)}`,
+    message: text('Hi', { timestamp }),
+    ...delivered('Hi'),
+  })),
   {
     label: 'a text',
     message: text('Does it come in another color?'),

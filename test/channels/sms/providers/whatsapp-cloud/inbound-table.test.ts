@@ -81,14 +81,14 @@ async function attempted(id: string): Promise<Entry> {
 }
 
 /** The whole create-message request (API §4.7), timestamp and media ids included. */
-const requestOf = (row: Row, entry: Entry, { content, contact, files }: Payload) => ({
+const requestOf = (row: Row, entry: Entry, { content, contact, files, timestamp }: Payload) => ({
   contact: contact ?? { phone: `+${row.person}`, name: 'Sheena Nelson' },
   conversation: { direction: 'inbound', type: 'sms', agent_contact: WHATSAPP_NUMBER },
   message: {
     content: own(row, content),
     format: 'TEXT',
     remote_id: row.id,
-    timestamp: new Date(entry.receivedAt).toISOString(),
+    timestamp: timestamp ?? new Date(entry.receivedAt).toISOString(),
     ...(files !== undefined && {
       attachments: files.map((): unknown => expect.stringMatching(/^a{8}-/)),
     }),

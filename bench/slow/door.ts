@@ -27,7 +27,7 @@ export async function start({ folder, faster }: DoorOptions) {
   const clock = Date.now;
   const tls = await openTls(
     { dataDir: folder, hostname: `mx.${BENCH_DOMAIN}`, checkEveryMs: 60_000 },
-    silentLogger,
+    { logger: silentLogger, metrics },
   );
   const { idleMs, noMessageMs, displaceAfterMs, dataPace } = EMAIL_SERVER_DEFAULTS;
   const server = createEmailServer(

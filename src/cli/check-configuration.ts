@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { checkPair } from '../config/certificate.ts';
 import { configFileOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import { showPosition } from '../config/mistakes.ts';
@@ -27,15 +28,17 @@ export function checkConfiguration(
   });
   const file = option ?? configFileOf(terminal.env) ?? '';
   const named = file === '' ? {} : { file };
-  if (!loaded.ok) {
-    const mistakes = loaded.mistakes.map(({ place, ...mistake }) => ({
+  const found = loaded.ok ? checkPair(loaded.config, Date.now()) : { ...loaded, warnings: [] };
+  if (!loaded.ok || found.mistakes.length > 0) {
+    const mistakes = found.mistakes.map(({ place, ...mistake }) => ({
       ...mistake,
       ...(place && { place: showPosition(place) }),
     }));
     if (json) terminal.out(document({ ok: false, ...named, warnings: [], mistakes }));
-    throw new ConfigurationRefused(loaded.mistakes);
+    throw new ConfigurationRefused(found.mistakes);
   }
-  const { config, warnings } = loaded;
+  const { config } = loaded;
+  const warnings = [...loaded.warnings, ...found.warnings];
   if (json) {
     const shops = config.shops.map(({ name }) => name);
     terminal.out(document({ ok: true, ...named, shops, warnings, mistakes: [] }));

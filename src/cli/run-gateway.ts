@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { isatty } from 'node:tty';
+import { checkPair } from '../config/certificate.ts';
 import { completeConfig, stopDelayMs } from '../config/complete.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Addresses } from '../gateway/start.ts';
@@ -234,5 +235,6 @@ function setUpWarnings(config: Config): string[] {
   return [
     ...(folder ? [`the data folder ${dataDir}: ${folder.found}. Run: ${folder.todo}`] : []),
     ...(descriptors ? [troubleInWords(descriptors)] : []),
+    ...checkPair(config, Date.now()).warnings,
   ];
 }

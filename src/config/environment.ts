@@ -59,7 +59,7 @@ export function readEnvironment(env: Environment): ReadEnvironment {
     if (isOfKubernetes(name, env[name])) continue;
     root = withValue(root, path, valueOf(variable, result.text, file));
   }
-  return { env: resolved, source: { root, mistakes, broken, names: [] } };
+  return { env: resolved, source: { root, mistakes, broken, names: [], emptied: [] } };
 }
 
 function valueOf({ name, isList }: Variable, text: string, file: string | undefined): SourceNode {
@@ -170,8 +170,15 @@ export function shopsTwice(environment: Source, file: Source | undefined): Mista
   ];
 }
 
-/** A key that is missing among variables is set by its variable, not by a line in a file. */
-export function inEnvironment(mistake: Mistake, root: SourceNode | undefined): Mistake {
+/**
+ * A key that is missing among variables is set by its variable, not by a line in a file.
+ * @param env as `readEnvironment` returns it
+ */
+export function inEnvironment(
+  mistake: Mistake,
+  root: SourceNode | undefined,
+  env: Environment,
+): Mistake {
   const variable = variableAt(mistake.path);
   if (mistake.place?.variable === undefined || variable === undefined) return mistake;
   const { name, path } = variable;
@@ -180,7 +187,14 @@ export function inEnvironment(mistake: Mistake, root: SourceNode | undefined): M
   const description = schema && descriptions.get(itemOf(schema) ?? schema);
   const example = description && exampleInVariable(description);
   const fix = `set ${name}${example === undefined ? '' : ` to ${example}, for instance`}`;
-  return { ...mistake, place: placeOf(name), fix };
+  if (env[name] !== '') return { ...mistake, place: placeOf(name), fix };
+  const file = env[name + FROM_FILE];
+  return file === undefined
+    ? { ...mistake, place: placeOf(name), found: `the variable ${name}, which is empty`, fix }
+    : {
+        ...{ ...mistake, place: placeOf(name + FROM_FILE) },
+        ...{ found: `${resolve(file)}, which is empty`, fix: 'write the value into the file' },
+      };
 }
 
 /**

@@ -95,7 +95,9 @@ function found(node: SourceNode | undefined, description?: FieldDescription): st
     case 'text': {
       if (description === undefined) return 'a single value';
       if (description.secret === true) {
-        return description.shown?.(node.text) ?? 'another text (not shown)';
+        const shown = description.shown?.(node.text) ?? 'another text (not shown)';
+        const names = variablesOf(node);
+        return names === undefined ? shown : `${shown}, from the variable ${names}`;
       }
       const shown = node.written ?? node.text;
       if (shown === '') return 'an empty text';
@@ -104,6 +106,9 @@ function found(node: SourceNode | undefined, description?: FieldDescription): st
     }
   }
 }
+
+const variablesOf = (node: SourceNode | undefined): string | undefined =>
+  node?.place.variable ?? (node?.kind === 'text' ? node.names?.join(' and ') : undefined);
 
 function suggest(
   path: Path,
@@ -118,7 +123,8 @@ function suggest(
   const write = (value: string) => `write ${before}${value}`;
   if (description !== undefined) {
     const hint = hintFor(description, node);
-    return hint === undefined ? `${write(description.example)}, for instance` : write(hint);
+    if (hint !== undefined) return write(hint);
+    return correctVariable(description, node) ?? `${write(description.example)}, for instance`;
   }
   if (schema instanceof z.ZodArray) {
     const item = itemOf(schema);
@@ -139,7 +145,18 @@ function suggestInVariable(
   const item = itemOf(schema);
   const described = description ?? (item && descriptions.get(item));
   const example = described && exampleInVariable(described);
-  return example === undefined ? undefined : `write ${example}, for instance`;
+  if (example !== undefined) return `write ${example}, for instance`;
+  return description && correctVariable(description, node);
+}
+
+/** For a secret that already comes from a variable, as its example proposes. */
+function correctVariable(
+  description: FieldDescription,
+  node: SourceNode | undefined,
+): string | undefined {
+  const names = variablesOf(node);
+  const isSecret = exampleInVariable(description) === undefined;
+  return isSecret && names !== undefined ? `correct the value of ${names}` : undefined;
 }
 
 /** The value that was probably meant, unless it would show what must not be shown. */

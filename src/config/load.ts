@@ -15,7 +15,7 @@ import { explain } from './explain.ts';
 import { nodeAt, overlay, plainValue } from './layers.ts';
 import { showPath, showPosition, whyUnreadable, type Mistake } from './mistakes.ts';
 import { configSchema } from './schema.ts';
-import { readSource, type Source, type SourceNode } from './source-tree.ts';
+import { type Emptied, readSource, type Source, type SourceNode } from './source-tree.ts';
 import { isOfShop, VARIABLES } from './variables.ts';
 import { warningsOf } from './warnings.ts';
 
@@ -75,7 +75,8 @@ export function loadConfig(options: LoadOptions): Loaded {
     ...shopsTwice(environment, override),
     ...[...found, ...crossChecks(root)]
       .filter(isNotReportedYet(broken))
-      .map((mistake) => inEnvironment(mistake, root)),
+      .map((mistake) => inEnvironment(mistake, root, env))
+      .map((mistake) => withEmptyVariable(mistake, root, override?.emptied)),
   ];
   if (!parsed.success || mistakes.length > 0) return { ok: false, mistakes: inOrder(mistakes) };
   const config: Config = deepFreeze(parsed.data);
@@ -124,7 +125,27 @@ const unusable = (file: string, expected: string, found: string): Source => ({
   mistakes: [{ path: '', place: { file }, expected, found }],
   broken: [[]],
   names: [],
+  emptied: [],
 });
+
+/** A value that is missing because its variable is empty. */
+function withEmptyVariable(
+  mistake: Mistake,
+  root: SourceNode | undefined,
+  emptied: readonly Emptied[] = [],
+): Mistake {
+  const found = emptied.find(({ path }) => showPath(path) === mistake.path);
+  const node = found && nodeAt(root, found.path);
+  const isGiven = node !== undefined && !(node.kind === 'text' && node.text === '');
+  if (found === undefined || isGiven) return mistake;
+  const names = found.names.join(' and ');
+  return {
+    ...mistake,
+    place: found.place,
+    found: `the variable ${names}, which is empty`,
+    fix: `set ${names}`,
+  };
+}
 
 /** A value that could not be parsed is reported once, and not again as missing. */
 const isNotReportedYet =

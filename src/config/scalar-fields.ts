@@ -4,19 +4,26 @@ import { field, nearest } from './field.ts';
 import { Secret } from './secret.ts';
 
 export const secret = (expected: string, minLength = 1) =>
-  secretOf(expected, (bare) => bare.length >= minLength && !/[\r\n\0]/.test(bare));
+  secretOf(expected, (bare) => !/[\r\n\0]/.test(bare), minLength);
 
 /** A secret that is sent after `Bearer` in a header; a space would end it (RFC 6750 §2.1). */
 export const bearerSecret = (expected: string, minLength = 1) =>
-  secretOf(expected, (bare) => bare.length >= minLength && /^[!-~]+$/.test(bare));
+  secretOf(expected, (bare) => /^[!-~]+$/.test(bare), minLength);
 
 /** @param isOne of the value without the line breaks at its end */
-export const secretOf = (expected: string, isOne: (bare: string) => boolean) =>
-  field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true }, (value) => {
-    // Secrets that are read from files often end with a line break that is not part of them.
-    const bare = value.replace(/[\r\n]+$/, '');
-    return isOne(bare) ? new Secret(bare) : undefined;
+export function secretOf(expected: string, isOne: (bare: string) => boolean, minLength: number) {
+  // Secrets that are read from files often end with a line break that is not part of them.
+  const bareOf = (value: string): string => value.replace(/[\r\n]+$/, '');
+  const shown = (value: string): string | undefined => {
+    const { length } = bareOf(value);
+    if (length >= minLength) return undefined;
+    return length === 0 ? 'an empty text' : `a text of length ${length} (not shown)`;
+  };
+  return field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true, shown }, (value) => {
+    const bare = bareOf(value);
+    return bare.length >= minLength && isOne(bare) ? new Secret(bare) : undefined;
   });
+}
 
 export const flag = () =>
   field<boolean>(
@@ -80,27 +87,32 @@ export const bytes = (min: number, max: number, example: number) =>
 
 const DURATION = 'a duration: a whole number and ms, s, m, h or d';
 
-function durationHint(value: string): string | undefined {
+/** @param example has the unit that a bare number probably means, which is that of the default */
+const durationHint = (example: string) => (value: string) => {
   const [, count, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value.trim()) ?? [];
   if (count === undefined || unit === undefined) return undefined;
-  const short = unit.toLowerCase().startsWith('ms') ? 'ms' : (unit[0]?.toLowerCase() ?? 's');
+  const [, usual = 'd'] = /^\d+([a-z]+)$/.exec(example) ?? [];
+  const short = unit.toLowerCase().startsWith('ms') ? 'ms' : (unit[0]?.toLowerCase() ?? usual);
   const isDuration = Number(count) > 0 && parseDuration(count + short) !== undefined;
   return isDuration ? count + short : undefined;
-}
+};
 
 /** At least one millisecond: an interval of zero would be a busy loop. */
 export const duration = (example: string) =>
-  field<number>({ expected: DURATION, example, hint: durationHint }, (value) => {
+  field<number>({ expected: DURATION, example, hint: durationHint(example) }, (value) => {
     const parsed = parseDuration(value);
     return parsed === 0 ? undefined : parsed;
   });
 
 export const durationOrNone = (example: string) =>
-  field<number>({ expected: `0s, or ${DURATION}`, example, hint: durationHint }, parseDuration);
+  field<number>(
+    { expected: `0s, or ${DURATION}`, example, hint: durationHint(example) },
+    parseDuration,
+  );
 
-export const durationOrForever = () =>
+export const durationOrForever = (example: string) =>
   field<number | 'forever'>(
-    { expected: `forever, or ${DURATION}`, example: 'forever', hint: durationHint },
+    { expected: `forever, or ${DURATION}`, example, hint: durationHint(example) },
     (value) => (value === 'forever' ? value : parseDuration(value)),
   );
 

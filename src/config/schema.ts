@@ -94,17 +94,18 @@ const consolePassword = () =>
   secretOf(
     'a password of at least 8 characters, or its scrypt hash ($scrypt$ln=...)',
     (bare) =>
-      bare.length >= 8 &&
       bare.length <= 500 &&
       !/[\r\n\0]/.test(bare) &&
       (!isPasswordHash(bare) || parsePasswordHash(bare) !== undefined),
+    8,
   );
 
 /** Long enough that guessing it is impractical, without a limit on wrong attempts. */
 const metricsToken = () =>
   secretOf(
     'a token of 32 to 500 letters, digits or any of -._~+/= (openssl rand -hex 32 makes one)',
-    (bare) => /^[\w.~+/=-]{32,500}$/.test(bare),
+    (bare) => /^[\w.~+/=-]{1,500}$/.test(bare),
+    32,
   );
 
 /** The name in the audit log. It cannot look like a terminal user's (`terminal:ann`). */

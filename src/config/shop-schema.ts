@@ -104,7 +104,7 @@ const sms = z.strictObject({
   telnyx: z.exactOptional(telnyx),
   // `whatsapp` is a setting of all providers.
   whatsappCloud: z.exactOptional(whatsappCloud),
-  continuity: durationOrForever().prefault('forever'),
+  continuity: durationOrForever('forever').prefault('forever'),
   // `twilio` is what `provider` was called when there was no other one.
   optOut: choice('provider', 'none', 'twilio').prefault('provider'),
   whatsapp: choice('deliver', 'hold').prefault('deliver'),
@@ -210,7 +210,7 @@ export const shopSchema = z.strictObject({
   apiKey: bearerSecret("the shop's API key, from the platform's dashboard: no spaces in it"),
   platformUrl: z.exactOptional(platformUrl()),
   agent: choice('on', 'off').prefault('on'),
-  desk: z.strictObject({ answerWithin: durationOrForever().prefault('4h') }).prefault({}),
+  desk: z.strictObject({ answerWithin: durationOrForever('4h').prefault('4h') }).prefault({}),
   email: z.exactOptional(email),
   sms: z.exactOptional(sms),
   chat: z.exactOptional(chat),

@@ -29,6 +29,8 @@ export type SourceNode =
       readonly text: string;
       /** The text as written in the file, if `text` contains values of environment variables. */
       readonly written?: string;
+      /** The names of these variables. */
+      readonly names?: readonly string[];
     };
 
 export interface MapEntry {
@@ -43,6 +45,14 @@ export interface Source {
   /** Paths for which a mistake is already reported; no further mistakes are reported below them. */
   readonly broken: readonly Path[];
   /** The environment variables that the document uses. */
+  readonly names: readonly string[];
+  /** Values that are empty because their variables are. */
+  readonly emptied: readonly Emptied[];
+}
+
+export interface Emptied {
+  readonly path: Path;
+  readonly place: SourcePosition;
   readonly names: readonly string[];
 }
 
@@ -99,7 +109,7 @@ export function readSource(
     found: SYNTAX[code] ?? MISREAD,
   }));
   if (misread !== undefined) {
-    return { root: undefined, mistakes, broken: [[]], names: [] };
+    return { root: undefined, mistakes, broken: [[]], names: [], emptied: [] };
   }
   const tree = new TreeReader(document, placeAt, env).read();
   return { ...tree, mistakes: [...mistakes, ...tree.mistakes] };
@@ -112,6 +122,7 @@ class TreeReader {
   readonly #mistakes: Mistake[] = [];
   readonly #broken: Path[] = [];
   readonly #names: string[] = [];
+  readonly #emptied: Emptied[] = [];
   #nodes = 0;
 
   constructor(
@@ -127,7 +138,10 @@ class TreeReader {
   read(): Source {
     const { contents } = this.#document;
     const root = contents === null ? undefined : this.#node(contents, []);
-    return { root, mistakes: this.#mistakes, broken: this.#broken, names: this.#names };
+    return {
+      ...{ root, mistakes: this.#mistakes, broken: this.#broken },
+      ...{ names: this.#names, emptied: this.#emptied },
+    };
   }
 
   #node(node: unknown, path: Path): SourceNode | undefined {
@@ -181,11 +195,12 @@ class TreeReader {
     const place = this.#place(node);
     const result = interpolate(raw, this.#env);
     if (result.ok) {
-      this.#names.push(...result.names);
-      if (result.names.length === 0) return { kind: 'text', place, text: result.text };
-      return result.text === ''
-        ? undefined
-        : { kind: 'text', place, text: result.text, written: raw };
+      const { text, names } = result;
+      this.#names.push(...names);
+      if (names.length === 0) return { kind: 'text', place, text };
+      if (text !== '') return { kind: 'text', place, text, written: raw, names };
+      this.#emptied.push({ path, place, names });
+      return undefined;
     }
     if (result.malformed) {
       this.#report(

@@ -1,6 +1,10 @@
 import { isIP } from 'node:net';
 import { clientAddress } from '../runtime/ip-addresses.ts';
 import type { Config } from './config.ts';
+import { writtenDuration } from './duration.ts';
+import { descriptions } from './field.ts';
+import { schemaAt } from './schema-paths.ts';
+import { configSchema } from './schema.ts';
 
 /**
  * Warns of settings that are allowed but probably not intended. One sentence each, without secrets.
@@ -41,6 +45,7 @@ export function warningsOf(config: Config): string[] {
     ...webhookInTheClear(config),
     ...endpointInTheClear(config),
     ...agentWithoutTexts(config),
+    ...shortRetention(config),
   ];
 }
 
@@ -89,6 +94,19 @@ function agentWithoutTexts({ shops, platform, localPlatform: { agent } }: Config
     'localPlatform.agent.knowledge is not set: the agent has no texts to answer from and hands every question to a ' +
       'person. Set it to a folder of Markdown files, such as ./knowledge, or localPlatform.agent.kind to off',
   ];
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Probably a wrong unit: what is kept for less than an hour is deleted before anyone looks at it. */
+function shortRetention({ spool: { retain } }: Config): string[] {
+  return Object.entries(retain)
+    .filter(([, ms]) => ms < HOUR_MS)
+    .map(([key, ms]) => {
+      const schema = schemaAt(configSchema, ['spool', 'retain', key]);
+      const usual = schema && descriptions.get(schema)?.example;
+      return `spool.retain.${key} is ${writtenDuration(ms)}, less than an hour; the default is ${usual}`;
+    });
 }
 
 function isLoopback(host: string): boolean {

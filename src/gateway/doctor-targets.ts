@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { configuredPair } from '../config/certificate.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
@@ -33,7 +33,7 @@ export function doctorTargets(
   dataFolder: () => DataFolderStatus = inspectOnce(config.dataDir),
 ): DoctorTargets {
   const { smtp, http, admin, alerts, dataDir } = config;
-  const certFile = smtp.tls?.cert;
+  const pair = configuredPair(smtp);
   const password = admin.password ?? adminPassword;
   const { url, blobs = '' } = config.spool;
   const { url: webhookUrl } = alerts.webhook;
@@ -78,19 +78,10 @@ export function doctorTargets(
         hostname: smtp.hostname,
         domains: demo ? [] : domainsOf(shops),
         dnsServers: config.dns.servers,
-        ...(certFile !== undefined && { certificate: textOf(certFile) }),
+        ...(pair !== undefined && { pair }),
       },
     }),
   };
-}
-
-/** Empty when the file cannot be read; the certificate check reports that. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** The driver is loaded only where it is used. */

@@ -104,10 +104,11 @@ export async function leave(
 export async function openCertificate({
   config,
   logger,
+  metrics,
   stack,
 }: Base): Promise<TlsMaterial | undefined> {
   if (!config.smtp.enabled) return undefined;
-  const tls = await openTls(tlsOptions(config), logger);
+  const tls = await openTls(tlsOptions(config), { logger, metrics });
   stack.push('certificate', () => tls.close());
   return tls;
 }

@@ -8,6 +8,8 @@ const MINUTE = 60_000;
 /** Concurrent messages per shop; each holds at most 64 KiB in memory. */
 const INBOUND_MAX_IN_PROGRESS = 64;
 const CERTIFICATE_CHECKED_EVERY_MS = 30_000;
+/** A renewal that replaces both files takes less. */
+const CERTIFICATE_AWAITED_MS = 30_000;
 
 /** The configured values over constants that are not configurable. */
 export function emailServerOptions({ smtp }: CompleteConfig): EmailServerOptions {
@@ -42,6 +44,7 @@ export function tlsOptions({ smtp, dataDir }: CompleteConfig): TlsOptions {
     dataDir,
     hostname: smtp.hostname,
     checkEveryMs: CERTIFICATE_CHECKED_EVERY_MS,
+    awaitMs: CERTIFICATE_AWAITED_MS,
     ...(cert !== undefined && key !== undefined && { files: { cert, key } }),
   };
 }

@@ -8,6 +8,8 @@ import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
+import { certificateFor } from '../support/doctor-scene.ts';
+import { sluiceHere } from '../support/sluice-command.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -143,6 +145,36 @@ test.each([
   const terminal = captureTerminal();
   expect(await runCli(args, terminal, events)).toBe(2);
   expect(terminal.stderr()).toMatch(message);
+});
+
+test('config check looks at the certificate: mistakes, and warnings', async () => {
+  const day = 86_400_000;
+  const [old, other] = [
+    await certificateFor(new Date(Date.now() - 9 * day), new Date(Date.now() - day)),
+    await certificateFor(new Date(Date.now() - day), new Date(Date.now() + 90 * day)),
+  ];
+  const check = async (key: string, enabled = true) => {
+    const [file, certFile, keyFile] = ['tls.json', 'crt.pem', 'key.pem'].map((name) =>
+      join(dir.path, name),
+    ) as [string, string, string];
+    writeFileSync(certFile, old.cert);
+    writeFileSync(keyFile, key);
+    const tls = { cert: certFile, key: keyFile };
+    writeFileSync(file, JSON.stringify({ smtp: { enabled, hostname: 'mx.acme.example', tls } }));
+    return sluiceHere(['config', 'check', '--config', file]);
+  };
+  expect(await check(other.key)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^1 mistake in the configuration\n\nsmtp\.tls\.key\n.*\n  found:    ".*key\.pem": the key of another certificate\n  fix:      name the key/,
+    ),
+  });
+  expect(await check(old.key)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^warning: smtp\.tls\.cert: expired on .*; renew it/),
+  });
+  expect(await check(other.key, false)).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('the built program', () => {

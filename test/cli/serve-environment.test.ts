@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { ends } from '../support/ends.ts';
 import { freePorts, ownLoopbackAddress } from '../support/gateway-config.ts';
+import { certificateFor } from '../support/doctor-scene.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -48,4 +51,38 @@ test.each([
   expect(output.includes('Sluice is ready')).toBe(isShown);
   if (isShown) expect(output).toMatch(/email .*support@acme\.example/);
   expect(gateway.log.map(({ message }) => message)).toContain('gateway.ready');
+});
+
+test('a certificate that has expired is a warning at the start, with what to do', async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const { cert, key } = await certificateFor(new Date(2024, 0, 1), new Date(2024, 5, 1, 12));
+  const files = { cert: join(dir.path, 'crt.pem'), key: join(dir.path, 'key.pem') };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  const host = ownLoopbackAddress();
+  const ports = await freePorts(host);
+  const gateway = new GatewayProcess({
+    ...{ host, ports, program: [MAIN] },
+    configFile: '',
+    env: {
+      SLUICE_DATA_DIR: join(dir.path, 'data'),
+      SLUICE_SMTP_HOST: host,
+      SLUICE_SMTP_PORT: String(ports.smtp),
+      SLUICE_SMTP_HOSTNAME: 'mx.acme.example',
+      SLUICE_SMTP_TLS_CERT: files.cert,
+      SLUICE_SMTP_TLS_KEY: files.key,
+      SLUICE_HTTP_HOST: host,
+      SLUICE_HTTP_PORT: String(ports.http),
+      SLUICE_ADMIN_HOST: host,
+      SLUICE_ADMIN_PORT: String(ports.admin),
+      SLUICE_LOCAL_PLATFORM_PORT: '0',
+    },
+  });
+  ends(() => gateway.kill());
+  await gateway.ready({ host, ports });
+  expect(gateway.output).toContain(
+    'warning: smtp.tls.cert: expired on 2024-06-01; renew it; a changed file is loaded without a restart',
+  );
+  await gateway.terminate();
 });

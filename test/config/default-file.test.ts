@@ -5,7 +5,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { configSchema } from '../../src/config/schema.ts';
 import { shopSchema } from '../../src/config/shop-schema.ts';
-import { keysOf } from '../../src/config/schema-paths.ts';
+import { descriptions } from '../../src/config/field.ts';
+import { keysOf, schemaAt } from '../../src/config/schema-paths.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const path = (name: string) => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
@@ -86,6 +87,28 @@ describe('config/default.yaml', () => {
     const { platformUrl: _none, ...rest } = sample;
     expect(JSON.parse(JSON.stringify(rest))).toEqual(JSON.parse(JSON.stringify(bare)));
   });
+});
+
+test('a duration without a unit: the one of its default is proposed', () => {
+  const shown: unknown = parse(complete, { schema: 'failsafe' });
+  const durations = keysOf(configSchema).flatMap((key) => {
+    const path = key.replaceAll('[]', '.0').split('.');
+    const value = path.reduce<unknown>(
+      (at, step) => (typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined),
+      shown,
+    );
+    const isDuration = typeof value === 'string' && /^\d+(?:ms|[smhd])$/.test(value);
+    return isDuration ? [{ path, value }] : [];
+  });
+  expect(durations.length).toBeGreaterThan(15);
+  const proposed = durations.map(({ path, value }) => {
+    const schema = schemaAt(
+      configSchema,
+      path.map((step) => (step === '0' ? 0 : step)),
+    );
+    return { path, value: schema && descriptions.get(schema)?.hint?.(String(parseInt(value, 10))) };
+  });
+  expect(proposed).toEqual(durations);
 });
 
 test('config/example.yaml is valid', () => {

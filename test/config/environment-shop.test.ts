@@ -136,9 +136,21 @@ test.each<[Env, string, string]>([
 test('a secret is never shown, and no YAML is proposed for it', () => {
   const report = mistakes({ SLUICE_ADMIN_PASSWORD: 'hunter2' });
   expect(report).toContain('SLUICE_ADMIN_PASSWORD)');
+  expect(report).toContain('a text of length 7 (not shown), from the variable SLUICE_ADMIN_PASS');
+  expect(report).toContain('fix:      correct the value of SLUICE_ADMIN_PASSWORD\n');
   expect(report).not.toContain('${');
   const tokens = { SLUICE_SHOP_EMAIL_INBOUND_TOKENS: 'hunter2,hunter2-hunter2-hunter2' };
   expect(mistakes({ ...SHOP, ...EMAIL, ...tokens })).toContain('shops[0].email.inboundTokens[0]');
+});
+
+test('a variable, or its file, that is empty is said to be so', () => {
+  const report = mistakes({ ...SHOP, ...EMAIL, SLUICE_SHOP_API_KEY: '' });
+  expect(report).toContain('found:    the variable SLUICE_SHOP_API_KEY, which is empty\n');
+  const { SLUICE_SHOP_API_KEY: _none, ...others } = SHOP;
+  const file = write('', 'empty');
+  const ofFile = mistakes({ ...others, ...EMAIL, SLUICE_SHOP_API_KEY_FILE: file });
+  expect(ofFile).toContain('(the environment, SLUICE_SHOP_API_KEY_FILE)');
+  expect(ofFile).toContain(`found:    ${file}, which is empty\n`);
 });
 
 test('shops in the file and in variables are a mistake that says which to remove', () => {

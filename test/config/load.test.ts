@@ -414,6 +414,48 @@ describe('what comes from the environment', () => {
   });
 });
 
+describe('a secret from a variable', () => {
+  const SHORT = 'a text of length 7 (not shown), from the variable';
+  test.each([
+    ['admin: {password: "${P}"}', { P: 'hunter2' }, `${SHORT} P`, 'correct the value of P'],
+    ['admin: {metricsToken: "x${P}${Q}"}', { P: 'hunter', Q: '' }, `${SHORT} P and Q`, /P and Q$/],
+    [
+      ACME.replace('hunter2-api-key', '"${P}"'),
+      { P: '' },
+      'the variable P, which is empty',
+      'set P',
+    ],
+    [ACME.replace('hunter2-token', '"${P}"'), { P: '' }, 'the variable P, which is empty', 'set P'],
+    [
+      ACME.replace('hunter2-token', '"${P}"'),
+      { P: '\n' },
+      'an empty text, from the variable P',
+      'correct the value of P',
+    ],
+    [
+      ACME.replace('hunter2-api-key', '"${P}"'),
+      { P: 'hunter2 and spaces' },
+      'another text (not shown), from the variable P',
+      'correct the value of P',
+    ],
+  ])('%j with %j: %s', (text, env, found, fix) => {
+    const mistakes = mistakesOf(text, env);
+    expect(mistakes).toMatchObject([{ found, fix: expect.stringMatching(fix), place: {} }]);
+    expect(renderMistakes(mistakes)).not.toContain('hunter');
+  });
+});
+
+test('a short secret in the file: its length is told', () => {
+  expect(mistakesOf('admin: {password: hunter2}')).toMatchObject([
+    { found: 'a text of length 7 (not shown)' },
+  ]);
+});
+
+test('a variable that is empty is not blamed for what another layer has', () => {
+  const env = { P: '', SLUICE_HTTP_PORT: 'eighty' };
+  expect(mistakesOf('http: {port: "${P}"}', env)).toMatchObject([{ found: '"eighty"' }]);
+});
+
 test('a secret is never printed, however the configuration is shown', () => {
   const { config } = valid(`admin: {password: hunter2-password}\n${ACME}`);
   const shown = [inspect(config, { depth: 20, showHidden: true }), JSON.stringify(config)];
@@ -556,4 +598,22 @@ describe('the relay', () => {
     expect(warnings).toHaveLength(count);
     expect(warnings.join()).not.toContain('hunter2');
   });
+});
+
+test('a bare number for how long messages are kept is days, also in a variable', () => {
+  const fixes = (text: string, env?: Record<string, string>) =>
+    mistakesOf(text, env).map(({ fix }) => fix);
+  expect(fixes('spool: {retain: {raw: 7, entries: 90}}')).toEqual([
+    'write raw: 7d',
+    'write entries: 90d',
+  ]);
+  expect(fixes('', { SLUICE_SPOOL_RETAIN_DEAD: '30' })).toEqual(['write 30d']);
+});
+
+test('messages that are kept for less than an hour are a warning with the default', () => {
+  const { warnings } = valid('spool: {retain: {raw: 7s, dead: 59m, entries: 60m}}');
+  expect(warnings).toEqual([
+    'spool.retain.raw is 7s, less than an hour; the default is 7d',
+    'spool.retain.dead is 59m, less than an hour; the default is 30d',
+  ]);
 });

@@ -85,7 +85,7 @@ export async function openDoor({ parts: change, ...options }: DoorChange = {}): 
   const logger = recordingLogger(lines);
   const tls = await openTls(
     { dataDir: dir.path, hostname: 'mx.acme.example', checkEveryMs: 60_000 },
-    logger,
+    { logger, metrics },
   );
   const parts: EmailServerParts = {
     intake: createIntake({

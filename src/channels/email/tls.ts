@@ -1,21 +1,21 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import { codeOf } from '../../runtime/error-code.ts';
+import { type KeyPair, unusablePair } from '../../runtime/key-pair.ts';
+import { SetUpUnusable } from '../../runtime/set-up-trouble.ts';
 
 const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
 const DAY_MS = 86_400_000;
 const SELF_SIGNED_DAYS = 3650;
 /** A self-signed certificate that expires within this time is replaced at the start. */
 const RENEW_BEFORE_MS = 30 * DAY_MS;
-
-/** PEM texts. */
-export interface KeyPair {
-  readonly cert: string;
-  readonly key: string;
-}
+const READ_AGAIN_EVERY_MS = 500;
 
 /** The current certificate, with notification of changes. */
 export interface TlsMaterial {
@@ -25,17 +25,27 @@ export interface TlsMaterial {
   close(): void;
 }
 
+/** Paths. */
+type Files = Readonly<Record<keyof KeyPair, string>>;
+
 export interface TlsOptions {
   /** Paths; without them, a self-signed certificate is generated and stored in `dataDir`. */
-  readonly files?: { readonly cert: string; readonly key: string };
+  readonly files?: Files;
   readonly dataDir: string;
   readonly hostname: string;
   /** How often the files are checked for a renewed certificate. */
   readonly checkEveryMs: number;
+  /** How long files that cannot be used are read again at the start; 0 by default. */
+  readonly awaitMs?: number;
+}
+
+export interface TlsParts {
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'alarms'>;
 }
 
 /** The configured certificate cannot be used. */
-export class TlsUnusable extends Error {
+export class TlsUnusable extends SetUpUnusable {
   override name = 'TlsUnusable';
 }
 
@@ -44,10 +54,26 @@ export class TlsUnusable extends Error {
  * certificate and key one after the other, so a new pair is used only when both match.
  * @throws {TlsUnusable} the configured files cannot be read or do not match
  */
-export async function openTls(options: TlsOptions, logger: Logger): Promise<TlsMaterial> {
+export async function openTls(options: TlsOptions, parts: TlsParts): Promise<TlsMaterial> {
   const { files } = options;
   if (files === undefined) return fixed(await selfSigned(options));
-  return watched(files, await readPair(files), options.checkEveryMs, logger);
+  return watched(files, await firstPair(files, options, parts), options.checkEveryMs, parts);
+}
+
+async function firstPair(
+  files: Files,
+  { awaitMs = 0 }: TlsOptions,
+  { logger }: TlsParts,
+): Promise<KeyPair> {
+  for (let leftMs = awaitMs; ; leftMs -= READ_AGAIN_EVERY_MS) {
+    try {
+      return await readPair(files);
+    } catch (error) {
+      if (!(error instanceof TlsUnusable) || leftMs <= 0) throw error;
+      if (leftMs === awaitMs) logger.warn('smtp.tls_awaited', { found: error.message, awaitMs });
+      await delay(READ_AGAIN_EVERY_MS);
+    }
+  }
 }
 
 function fixed(material: KeyPair): TlsMaterial {
@@ -59,15 +85,17 @@ function fixed(material: KeyPair): TlsMaterial {
 }
 
 function watched(
-  files: { readonly cert: string; readonly key: string },
+  files: Files,
   first: KeyPair,
   everyMs: number,
-  logger: Logger,
+  { logger, metrics }: TlsParts,
 ): TlsMaterial {
   let material = first;
+  let failures = 0;
   const listeners = new Set<(material: KeyPair) => void>();
   const check = async (): Promise<void> => {
     const next = await readPair(files);
+    failures = 0;
     if (next.cert === material.cert && next.key === material.key) return;
     material = next;
     for (const listener of listeners) listener(next);
@@ -75,7 +103,15 @@ function watched(
   // Contents are compared, because file system events miss a certificate that is replaced by
   // symlink.
   const timer = setInterval(() => {
-    check().catch((error: unknown) => logger.warn('smtp.tls_not_reloaded', errorFields(error)));
+    check().catch((error: unknown) => {
+      failures += 1;
+      const isUnusable = error instanceof TlsUnusable;
+      // The first time, a renewal may have replaced one of the two files.
+      if (isUnusable && failures !== 2) return;
+      metrics.alarms.inc({ alarm: 'certificate_unusable' });
+      const found = isUnusable && { found: error.message };
+      logger.error('smtp.tls_not_reloaded', { ...errorFields(error), ...found });
+    });
   }, everyMs);
   timer.unref();
   return {
@@ -90,17 +126,17 @@ function watched(
   };
 }
 
-async function readPair(files: { readonly cert: string; readonly key: string }): Promise<KeyPair> {
-  try {
-    const [cert, key] = await Promise.all([
-      readFile(files.cert, 'utf8'),
-      readFile(files.key, 'utf8'),
-    ]);
-    createSecureContext({ cert, key });
-    return { cert, key };
-  } catch (error) {
-    throw new TlsUnusable('the certificate or its key cannot be used', { cause: error });
-  }
+/** @throws {TlsUnusable} */
+async function readPair(files: Files): Promise<KeyPair> {
+  const read = [readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')] as const;
+  const [cert, key] = await Promise.all(read).catch((cause: unknown) => {
+    const found = `${files.cert} or ${files.key} cannot be read (${codeOf(cause)})`;
+    throw new TlsUnusable(`smtp.tls: ${found}. Make both readable for this user`, { cause });
+  });
+  const trouble = unusablePair({ cert, key });
+  if (trouble === undefined) return { cert, key };
+  const { of, found, todo } = trouble;
+  throw new TlsUnusable(`smtp.tls.${of} (${files[of]}): ${found}. To do: ${todo}`);
 }
 
 async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {

@@ -1,4 +1,5 @@
 import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
+import type { KeyPair } from '../../runtime/key-pair.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, ofShops, resultsFor } from './check.ts';
@@ -63,8 +64,8 @@ export interface DoctorTargets {
     readonly hostname: string;
     readonly domains: readonly { readonly domain: string; readonly shops: readonly string[] }[];
     readonly dnsServers: readonly string[];
-    /** PEM text of a configured certificate. */
-    readonly certificate?: string;
+    /** The configured certificate and its key. */
+    readonly pair?: KeyPair;
   };
 }
 
@@ -183,7 +184,7 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
   },
 
   certificate: ({ mail }, { clock }) =>
-    mail === undefined ? [] : [checkCertificate(mail.certificate, mail.hostname, clock())],
+    mail === undefined ? [] : checkCertificate(mail.pair, mail.hostname, clock()),
 
   ports: ({ doors, dataFolder }, { timeoutMs, clock }) =>
     Promise.all(

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { promises as dns } from 'node:dns';
 import { codeOf } from '../../runtime/error-code.ts';
+import { type KeyPair, pairTroubles } from '../../runtime/key-pair.ts';
 import { type RelayOptions, relayTransport } from '../../runtime/relay-transport.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 
@@ -46,55 +47,38 @@ export async function resolveMx(domain: string, servers: readonly string[]): Pro
   }
 }
 
-const DAY_MS = 86_400_000;
-/** Automatic renewals usually happen a month before expiry. */
-const WARN_DAYS = 14;
-
 /**
- * Checks the certificate of `smtp.tls`.
- * @param pem undefined when none is configured; the gateway then generates a self-signed one
+ * Checks the files of `smtp.tls`.
+ * @param pair undefined when none is configured; the gateway then generates a self-signed one
  */
 export function checkCertificate(
-  pem: string | undefined,
+  pair: KeyPair | undefined,
   hostname: string,
   nowMs: number,
-): CheckResult {
-  const { ok, skipped, warning, failed } = resultsFor(
-    'certificate',
-    'smtp.tls.cert',
-    `a certificate for ${hostname}, valid for ${WARN_DAYS} more days`,
-  );
-  if (pem === undefined) {
-    return skipped(
-      'not configured: a self-signed certificate is generated, which is sufficient for STARTTLS',
+): CheckResult[] {
+  const results = (of: keyof KeyPair) =>
+    resultsFor(
+      'certificate',
+      `smtp.tls.${of}`,
+      `a certificate for ${hostname} and its key, valid for 14 more days`,
     );
+  const { ok, skipped } = results('cert');
+  if (pair === undefined) {
+    return [
+      skipped(
+        'not configured: a self-signed certificate is generated, which is sufficient for STARTTLS',
+      ),
+    ];
   }
-  const certificate = parse(pem);
-  if (certificate === undefined) return failed('not a certificate', 'provide a PEM file');
-  const endsAt = Date.parse(certificate.validTo);
-  const until = new Date(endsAt).toISOString().slice(0, 10);
-  const days = Math.floor((endsAt - nowMs) / DAY_MS);
-  const todo = 'renew it; a changed file is loaded without a restart';
-  if (endsAt <= nowMs) return failed(`expired on ${until}`, todo);
-  if (Date.parse(certificate.validFrom) > nowMs) {
-    return failed('not valid yet', 'check the clock, or use the previous certificate');
+  const troubles = pairTroubles(pair, hostname, nowMs);
+  if (troubles.length === 0) {
+    const endsAt = Date.parse(new X509Certificate(pair.cert).validTo);
+    return [ok(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}`)];
   }
-  if (days < WARN_DAYS) return warning(`expires on ${until}, in ${days} days`, todo);
-  if (certificate.checkHost(hostname) === undefined) {
-    return warning(
-      `does not include ${hostname}`,
-      'obtain a certificate for smtp.hostname, or set smtp.hostname to a name in it',
-    );
-  }
-  return ok(`valid until ${until}`);
-}
-
-function parse(pem: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    return undefined;
-  }
+  return troubles.map(({ kind, of, found, todo }) => {
+    const { warning, failed } = results(of);
+    return kind === 'doubtful' ? warning(found, todo) : failed(found, todo);
+  });
 }
 
 /** A server for outgoing email. */

@@ -3,29 +3,36 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openTls, type TlsMaterial, TlsUnusable } from '../../../src/channels/email/tls.ts';
-import { silentLogger } from '../../../src/observability/logger.ts';
+import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { SetUpUnusable } from '../../../src/runtime/set-up-trouble.ts';
 import { openDoor } from '../../support/email-door.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let dir: ReturnType<typeof tempDir>;
+let metrics = createMetrics();
 const opened: TlsMaterial[] = [];
+const logged: [string, LogFields | undefined][] = [];
+const log = (event: string, fields?: LogFields) => void logged.push([event, fields]);
+const logger = { ...silentLogger, warn: log, error: log };
 
 const open = async (options: {
   dataDir?: string;
   hostname?: string;
   files?: { cert: string; key: string };
+  awaitMs?: number;
 }): Promise<TlsMaterial> => {
-  const material = await openTls(
-    { dataDir: dir.path, hostname: 'mx.acme.example', checkEveryMs: 10, ...options },
-    silentLogger,
-  );
+  const own = { dataDir: dir.path, hostname: 'mx.acme.example', checkEveryMs: 10, awaitMs: 0 };
+  const material = await openTls({ ...own, ...options }, { logger, metrics });
   opened.push(material);
   return material;
 };
 
 beforeEach(() => {
   dir = tempDir();
+  metrics = createMetrics();
+  logged.length = 0;
 });
 
 afterEach(() => {
@@ -76,8 +83,47 @@ describe('configured files', () => {
 
   test('that cannot be used are refused at start', async () => {
     const [a, b] = [await pair('a.example'), await pair('b.example')];
-    await expect(open({ files: { cert: a.cert, key: b.key } })).rejects.toThrow(TlsUnusable);
-    await expect(open({ files: { ...a, key: '/nowhere' } })).rejects.toThrow(TlsUnusable);
+    const mixed = open({ files: { cert: a.cert, key: b.key } });
+    await expect(mixed).rejects.toThrow(TlsUnusable);
+    // These are printed without a stack.
+    await expect(mixed).rejects.toThrow(SetUpUnusable);
+    await expect(mixed).rejects.toThrow(
+      `smtp.tls.key (${b.key}): the key of another certificate. To do: name the key`,
+    );
+    await expect(open({ files: { ...a, key: '/nowhere' } })).rejects.toThrow(
+      `${a.cert} or /nowhere cannot be read (ENOENT)`,
+    );
+  });
+
+  test('that do not belong together at a start are read again until they do', async () => {
+    const [a, b] = [await pair('a.example'), await pair('b.example')];
+    const files = { cert: a.cert, key: b.key };
+    const opening = open({ files, awaitMs: 30_000 });
+    await waitFor('the first try', () => logged.length > 0);
+    writeFileSync(b.key, readFileSync(a.key));
+    expect((await opening).current().key).toBe(readFileSync(a.key, 'utf8'));
+    expect(logged).toEqual([
+      ['smtp.tls_awaited', { found: expect.stringMatching(/^smtp\.tls\.key /), awaitMs: 30_000 }],
+    ]);
+  });
+
+  test('that stay unusable after a change raise one alarm, and the pair in use stays', async () => {
+    const [a, b] = [await pair('a.example'), await pair('b.example')];
+    const material = await open({ files: a });
+    const before = material.current();
+    const alarms = async () => (await metrics.alarms.get()).values;
+    writeFileSync(a.cert, readFileSync(b.cert));
+    await waitFor('the alarm', async () => (await alarms()).length > 0);
+    expect(material.current()).toBe(before);
+    writeFileSync(a.key, readFileSync(b.key));
+    await waitFor('the change', () => material.current() !== before);
+    expect(await alarms()).toMatchObject([{ labels: { alarm: 'certificate_unusable' }, value: 1 }]);
+    expect(logged).toEqual([
+      [
+        'smtp.tls_not_reloaded',
+        { error: 'TlsUnusable', found: expect.stringMatching(/another certificate/) },
+      ],
+    ]);
   });
 
   test('are taken up when both have changed, and not when only one has', async () => {

@@ -240,27 +240,37 @@ describe('certificate', () => {
   const DAY_MS = 86_400_000;
   const now = Date.UTC(2026, 5, 1);
   const made = async (from: number, to: number) => {
-    const { cert } = await generate([{ name: 'commonName', value: 'mx.acme.example' }], {
+    const made = await generate([{ name: 'commonName', value: 'mx.acme.example' }], {
       notBeforeDate: new Date(now + from * DAY_MS),
       notAfterDate: new Date(now + to * DAY_MS),
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'mx.acme.example' }] }],
     });
-    return cert;
+    return { cert: made.cert, key: made.private };
   };
 
   test.each([
     ['valid', -1, 60, 'mx.acme.example', 'ok', /until 2026-07-31/],
     ['near its end', -1, 5, 'mx.acme.example', 'warning', /in 5 days/],
-    ['ended', -9, -1, 'mx.acme.example', 'failed', /expired on/],
-    ['from tomorrow on', 1, 60, 'mx.acme.example', 'failed', /not valid yet/],
+    ['ended', -9, -1, 'mx.acme.example', 'warning', /expired on/],
+    ['from tomorrow on', 1, 60, 'mx.acme.example', 'warning', /not valid yet/],
     ['of another host', -1, 60, 'mx.other.example', 'warning', /does not include/],
   ])('%s', async (_name, from, to, hostname, status, found) => {
     const result = checkCertificate(await made(from, to), hostname, now);
-    expect(result).toMatchObject({ status, found: expect.stringMatching(found) });
+    expect(result).toEqual([
+      expect.objectContaining({ status, found: expect.stringMatching(found) }),
+    ]);
   });
 
-  test('none, and one that is none', () => {
-    expect(checkCertificate(undefined, 'x', now).status).toBe('skipped');
-    expect(checkCertificate('hello', 'x', now).status).toBe('failed');
+  test('none, and a key of another one', async () => {
+    expect(checkCertificate(undefined, 'x', now)).toMatchObject([{ status: 'skipped' }]);
+    const [{ cert }, { key }] = [await made(-1, 60), await made(-1, 60)];
+    expect(checkCertificate({ cert, key }, 'mx.acme.example', now)).toMatchObject([
+      {
+        subject: 'smtp.tls.key',
+        status: 'failed',
+        found: 'the key of another certificate',
+        todo: expect.stringMatching(/^name the key/),
+      },
+    ]);
   });
 });

@@ -48,7 +48,8 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
     const { verdict } = normalized;
     // If the platform has the message already, the verdict no longer matters.
     if (verdict.kind === 'deliver' || notes.value.submitted !== undefined) {
-      return await deliverMessage(work, normalized, parts);
+      const { unverifiedFrom } = normalized;
+      return await deliverMessage({ ...work, unverifiedFrom }, normalized, parts);
     }
     for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
     if (verdict.kind === 'suppressed') {

@@ -155,13 +155,16 @@ async function create(work: Work, request: CreateMessageRequest): Promise<Taken 
   }
 }
 
-function createMessage({ requests, notes, record, probes }: Work, request: CreateMessageRequest) {
+function createMessage(
+  { requests, notes, record, probes, unverifiedFrom }: Work,
+  request: CreateMessageRequest,
+) {
   record.request(request);
   return requests.call('messages', async (client, signal) => {
     const { posts } = notes.value;
     if (probes === undefined) notes.set({ posts: posts + 1 });
     try {
-      return await client.createMessage(request, signal);
+      return await client.createMessage(request, signal, unverifiedFrom);
     } catch (error) {
       if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
       // An error under 2xx: the message may be there all the same.

@@ -25,6 +25,8 @@ export interface Work {
   readonly steps: Steps;
   readonly record: AttemptRecord;
   readonly signal: AbortSignal;
+  /** `Normalized.unverifiedFrom` */
+  readonly unverifiedFrom?: string | undefined;
   /** Set for a probe of this endpoint: its requests do not count toward the budget. */
   readonly probes: Endpoint | undefined;
 }

@@ -38,6 +38,7 @@ export function shopConnector({
       baseUrl: url === LOCAL ? (localUrl ?? '') : url,
       apiKey: shop.apiKey.reveal(),
       shopId: shop.shopId,
+      isEmbedded: url === LOCAL,
       requestTimeoutMs: config.delivery.requestTimeout,
       mediaTimeoutMs: config.delivery.mediaTimeout,
       maxAnswerBytes: MAX_ANSWER_BYTES,

@@ -21,6 +21,8 @@ export interface Normalized {
   readonly findings: Readonly<Record<string, string | number | boolean>>;
   /** Text that was removed as a quote or signature: for the console, never for timeline or log. */
   readonly trimmed?: string;
+  /** Set if nothing confirms who wrote an email: the network that delivered it. */
+  readonly unverifiedFrom?: string;
   /** How an email was read, for an operator who asks. */
   readonly reading?: EmailReading;
   /** What was determined before, each as a separate step of the timeline. */

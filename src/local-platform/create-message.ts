@@ -3,7 +3,7 @@ import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { ApiError, invalidRequest } from './api-error.ts';
 import { LIMITS } from './open-points.ts';
 import { excerptOf, plainText, titleOf } from './plain-text.ts';
-import { addressesOf } from './addresses.ts';
+import { addressesOf, normalAddress } from './addresses.ts';
 import {
   type Channel,
   type ContactRow,
@@ -20,6 +20,15 @@ export interface Created {
   readonly created: boolean;
 }
 
+/** What is known about a message besides its request. */
+export interface MessageFacts {
+  readonly now: string;
+  /** Whether an agent answers in this shop. */
+  readonly agentListens: boolean;
+  /** The network that delivered an email whose sender nothing confirms. */
+  readonly unverifiedFrom?: string | undefined;
+}
+
 /**
  * Create message (API §4.7): stores the contact, the conversation, the ticket and the message, or
  * returns the existing message with the same `remote_id`. Must run within one write.
@@ -29,8 +38,7 @@ export function createMessage(
   store: Store,
   shop: string,
   request: CreateMessageRequest,
-  now: string,
-  agentListens: boolean,
+  { now, agentListens, unverifiedFrom }: MessageFacts,
 ): Created {
   const { message } = request;
   // Messages with an empty id are never duplicates.
@@ -86,6 +94,8 @@ export function createMessage(
       unanswered: agentListens,
       inReplyTo: null,
       ...{ sender, agentContact },
+      ...(unverifiedFrom !== undefined &&
+        !answersUs(store, shop, message, sender) && { unverifiedFrom }),
     },
     attachments,
   );
@@ -230,6 +240,20 @@ function refersToReply(
   message: CreateMessageRequest['message'],
 ): boolean {
   return idsReferredTo(message).some((known) => store.messages.isReply(shop, known, id));
+}
+
+/** Whether an email refers to a reply that its sender got: nobody else knows the id. */
+function answersUs(
+  store: Store,
+  shop: string,
+  message: CreateMessageRequest['message'],
+  sender: string | null,
+): boolean {
+  return idsReferredTo(message).some((id) => {
+    const reply = store.messages.reply(shop, id);
+    const recipient = (reply && store.messages.answeredBy(reply)?.sender) ?? undefined;
+    return recipient !== undefined && normalAddress(recipient) === normalAddress(sender ?? '');
+  });
 }
 
 /** In-Reply-To, then References from last to first, with and without angle brackets, without duplicates. */

@@ -278,7 +278,7 @@ function assemble(
 }
 
 function createRunner(
-  { logger, agentGiveUpAfterMs }: LocalPlatformOptions,
+  { logger, agentGiveUpAfterMs, replies }: LocalPlatformOptions,
   served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
@@ -292,6 +292,7 @@ function createRunner(
     shopNames: served.names,
     logger,
     now,
+    hasRelay: replies?.relay !== undefined,
     onStored: (reply) => onStored(reply.conversation_id),
   });
 }

@@ -18,6 +18,9 @@ export const LIMITS = {
   /** Above these rates the agent stops answering: the other side is probably a program. */
   agentRepliesPer10Min: 10,
   agentRepliesPerDay: 100,
+  /** Through a relay, to senders whom nothing confirms: per network that delivered, and per shop. */
+  unverifiedAnswersPerHourAndNetwork: 10,
+  unverifiedAnswersPerHour: 60,
   /** How often in a row the same text is answered by email and SMS. */
   agentRepeatsMax: 3,
   /** How long a message waits while the agent is unavailable, before it is handed to a person. */
@@ -145,7 +148,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'messages that the agent does not answer',
-    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open; for the last two reasons it is WaitingUser, because a customer may wait`,
+    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day; through a relay, emails whose sender nothing confirms, after ${LIMITS.unverifiedAnswersPerHourAndNetwork} such answers in an hour for one network or ${LIMITS.unverifiedAnswersPerHour} for the shop. The ticket stays New or Open; for the last three reasons it is WaitingUser, because a customer may wait`,
   ],
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
   [

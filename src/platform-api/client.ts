@@ -32,13 +32,14 @@ import {
   type UploadedMedia,
 } from './resources.ts';
 import { checkRetries, type Repetition, type RetryOptions, withRetries } from './retries.ts';
-import type {
-  CreateEventRequest,
-  CreateMessageRequest,
-  ListContactsQuery,
-  ListMessagesQuery,
-  ListTicketsQuery,
-  TicketFilters,
+import {
+  type CreateEventRequest,
+  type CreateMessageRequest,
+  type ListContactsQuery,
+  type ListMessagesQuery,
+  type ListTicketsQuery,
+  type TicketFilters,
+  UNVERIFIED_HEADER,
 } from './schemas.ts';
 
 export interface PlatformClientOptions {
@@ -55,6 +56,8 @@ export interface PlatformClientOptions {
   /** Default: no retries. */
   readonly retry?: RetryOptions;
   readonly onRequest?: RequestObserver;
+  /** The platform is the embedded one, which is told what no field of the API says. */
+  readonly isEmbedded?: boolean;
   /** Sockets to share with other clients. Default: its own, which `close()` closes. */
   readonly pool?: ConnectionPool;
   /** Makes the requests. Default: axios with the pool's sockets. */
@@ -176,12 +179,16 @@ export class PlatformClient {
    * API §4.7. The answer to a new message is not documented. An answer with the message, plain or in an
    * envelope, confirms that it exists, and so does a 409 with the existing message. The caller has to
    * verify any other 2xx.
+   * @param unverifiedFrom the value of `UNVERIFIED_HEADER`, which only the embedded platform gets
    */
   async createMessage(
     request: CreateMessageRequest,
     signal?: AbortSignal,
+    unverifiedFrom?: string,
   ): Promise<CreateMessageResult> {
-    const call = this.#post('createMessage', '/messages/', request, signal);
+    const isTold = this.#options.isEmbedded === true && unverifiedFrom !== undefined;
+    const told = isTold ? { [UNVERIFIED_HEADER]: unverifiedFrom } : {};
+    const call = this.#post('createMessage', '/messages/', request, signal, told);
     const repetition = request.message.remote_id ? 'repeatable' : 'single';
     return this.#request(call, repetition, (answer) => {
       const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
@@ -285,13 +292,19 @@ export class PlatformClient {
     return withRetries(attempt, this.#retry, repetition, call);
   }
 
-  #post(operation: string, path: string, body: object, signal: AbortSignal | undefined): Call {
+  #post(
+    operation: string,
+    path: string,
+    body: object,
+    signal: AbortSignal | undefined,
+    headers: Call['headers'] = {},
+  ): Call {
     return {
       operation,
       method: 'POST',
       path: VERSION + path,
       body: JSON.stringify(body),
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', ...headers },
       timeoutMs: this.#requestTimeoutMs,
       signal,
     };

@@ -139,6 +139,14 @@ export const createMessageRequestSchema = z.object({
 });
 export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageRequestSchema>>;
 
+/**
+ * Tells the embedded platform with a message that nothing confirms its sender, and the network that
+ * delivered it. Without it, whoever has the API key vouches for the sender.
+ */
+export const UNVERIFIED_HEADER = 'X-Sluice-Unverified-From';
+/** Of a message that came by a relay or a program. */
+export const UNKNOWN_NETWORK = 'unknown';
+
 /** API §4.1, the `metric` object. */
 const eventMetric = z.object({
   metric_name: z.string().optional().describe('What is measured.'),

@@ -63,11 +63,22 @@ export function clientAddress(address: string): string {
  */
 export function ipNetwork(client: string): string {
   const address = clientAddress(client);
-  if (!isIPv6(address)) return address;
-  return `${groupsOf(address.replace(/%.*$/, ''))
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`;
+  return isIPv6(address) ? ipv6Network(address, 4) : address;
+}
+
+/**
+ * The network of limits per site: the /24 of an IPv4 address, the /48 of an IPv6 address (RFC 6177
+ * §2), from which one owner can send under many addresses.
+ */
+export function sitesNetwork(client: string): string {
+  const address = clientAddress(client);
+  if (isIPv6(address)) return ipv6Network(address, 3);
+  return `${address.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+function ipv6Network(address: string, groups: number): string {
+  const prefix = groupsOf(address.replace(/%.*$/, '')).slice(0, groups);
+  return `${prefix.map((group) => group.toString(16)).join(':')}::/${16 * groups}`;
 }
 
 /** The eight groups of an IPv6 address, whose last two may be written as an IPv4 address. */

@@ -6,7 +6,7 @@ import { simpleParser } from 'mailparser';
 import nodemailer from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer/index.js';
 import { ends } from '../support/ends.ts';
-import { INBOX } from '../support/gateway-config.ts';
+import { INBOUND_TOKEN, INBOX } from '../support/gateway-config.ts';
 import { type RelayedMail, startMailRelay } from '../support/mail-relay.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { embeddedScene } from './embedded-scene.ts';
@@ -64,11 +64,12 @@ test("a conversation by email: the customer's answer to the agent's answer comes
   expect(logins).toEqual([`acme:${PASSWORD}`]);
   expect(first).toMatchObject({ from: INBOX, to: [ANN.address] });
   expect(first.mail).toMatchObject({
-    subject: 'Re: My shoes',
+    // Nothing confirms that the first is hers, so nothing of it is repeated.
+    subject: 'Re: your message',
     inReplyTo: '<first@example.com>',
     references: '<first@example.com>',
     from: { value: [{ name: 'acme', address: INBOX }] },
-    to: { value: [ANN] },
+    to: { value: [{ name: '', address: ANN.address }] },
     text: expect.stringMatching(/30 days/),
     html: expect.stringMatching(/<p>[^]*30 days/),
   });
@@ -81,7 +82,8 @@ test("a conversation by email: the customer's answer to the agent's answer comes
   });
   const second = await waitFor('the next answer', () => relay.taken[1]);
   expect(second.mail).toMatchObject({
-    subject: 'Re: My shoes',
+    subject: 'Re: your message',
+    to: { value: [ANN] },
     inReplyTo: '<second@example.com>',
     references: ['<first@example.com>', first.mail.messageId, '<second@example.com>'],
   });
@@ -114,6 +116,37 @@ test("a conversation by email: the customer's answer to the agent's answer comes
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), ANN.address, '30 days']) {
     expect(log).not.toContain(secret);
   }
+});
+
+test('forged mails get ten answers in an hour from one network, and tell their victims nothing of the forger', async () => {
+  const { relay, url } = await aRelay();
+  const scene = await embeddedScene({
+    replies: { relay: url },
+    // Nobody answers there.
+    dns: { servers: ['127.0.0.1:9'] },
+    smtp: { trustedRelays: [] },
+  });
+  const send = annsServer(scene.gateway.smtpPort);
+  const forged = (n: number): Mail.Options => ({
+    from: { name: `Cheap pills ${n}`, address: `victim-${n}@example.net` },
+    subject: `Cheap pills at https://pills.example/${n}`,
+    text: 'Can I return my shoes?',
+  });
+  for (let n = 0; n < 14; n += 1) await send(forged(n));
+  const statuses = await waitFor('the agent', async () => {
+    const all = (await scene.tickets()).map(({ status }) => status);
+    const isDone = all.every((status) => status === 'WaitingContact' || status === 'WaitingUser');
+    return all.length === 14 && isDone && all;
+  });
+  expect(statuses.filter((status) => status === 'WaitingContact')).toHaveLength(10);
+  await waitFor('the answers', () => relay.taken.length === 10);
+  for (const { raw } of relay.taken) expect(raw).not.toMatch(/pills/i);
+  // One by a relay of many senders has the budget of the shop alone.
+  const body = 'From: Ann <ann@example.org>\r\nSubject: Shoes\r\n\r\nCan I return my shoes?\r\n';
+  const headers = { 'content-type': 'message/rfc822', authorization: `Bearer ${INBOUND_TOKEN}` };
+  const inbound = `${scene.gateway.httpUrl}/email/inbound?from=ann@example.org&to=${INBOX}`;
+  expect((await fetch(inbound, { method: 'POST', headers, body })).status).toBe(202);
+  await waitFor('its answer', () => relay.taken.length === 11);
 });
 
 test('while the relay is down, the answer waits, and it goes out once when it is back', async () => {

@@ -6,6 +6,7 @@ import {
   ipNetwork,
   isPublicAddress,
   PrivateAddress,
+  sitesNetwork,
 } from '../../src/runtime/ip-addresses.ts';
 
 describe('an address is public', () => {
@@ -133,4 +134,13 @@ test.each([
   ['not an address', 'not an address'],
 ])('%s counts as %s', (address, network) => {
   expect(ipNetwork(address)).toBe(network);
+});
+
+it.each([
+  ['203.0.113.77', '203.0.113.0/24'],
+  ['::ffff:203.0.113.77', '203.0.113.0/24'],
+  ['2001:db8:1:2::5', '2001:db8:1::/48'],
+  ['2001:db8::', '2001:db8:0::/48'],
+])('the network of the site of %s is %s', (address, network) => {
+  expect(sitesNetwork(address)).toBe(network);
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
@@ -10,6 +11,8 @@ import {
   type Verdict,
 } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { UNKNOWN_NETWORK } from '../../platform-api/schemas.ts';
+import { sitesNetwork } from '../../runtime/ip-addresses.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
 import type { BlobReader } from '../../spool/blobs.ts';
@@ -216,12 +219,19 @@ function toNormalized(
     findings: result.findings,
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
     ...(result.reading !== undefined && { reading: result.reading }),
+    ...(result.isUnverified && { unverifiedFrom: networkOf(job.meta) }),
     // Most messages have no scratch file, and checking for one costs more than parsing.
     dispose: async () => {
       await disposeRaw();
       if (hasFiles) await removeScratch(job.scratch);
     },
   };
+}
+
+/** A relay, a mail system behind which this is, and a program deliver for many senders. */
+function networkOf({ remoteAddress, trustedRelay, receivedHeader }: EmailMeta): string {
+  const isMany = trustedRelay || receivedHeader.includes(' with LMTP') || isIP(remoteAddress) === 0;
+  return isMany ? UNKNOWN_NETWORK : sitesNetwork(remoteAddress);
 }
 
 function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
@@ -259,6 +269,7 @@ async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise
     request: head.request(stubText(head.subject), 'TEXT'),
     // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
+    isUnverified: head.isUnverified,
     files: [rawFile(head.subject, bytes)],
     findings: { body: 'none', unreadable: true, attachments: 1 },
     // Failed attempts may have left files there.

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } from './agent.ts';
 import { handOverUnanswered } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
-import { FOR_A_PERSON, reasonNotToReply } from './reply-policy.ts';
+import { FOR_A_PERSON, isUnverifiedBudgetSpent, reasonNotToReply } from './reply-policy.ts';
 
 const CONVERSATIONS_AT_ONCE = 4;
 const RETRY_FIRST_MS = 2000;
@@ -21,6 +21,8 @@ interface AgentRunnerOptions {
   readonly shopNames: ReadonlyMap<string, string>;
   readonly logger: Logger;
   readonly now: () => number;
+  /** Emails leave through a relay, so answers to unverified senders are limited. */
+  readonly hasRelay: boolean;
   /** How long a message waits while the agent is unavailable, before it is handed to a person. */
   readonly giveUpAfterMs: number;
   /** Called once a PENDING reply is stored and can be sent. */
@@ -137,17 +139,32 @@ export class AgentRunner {
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return;
     const agent = agentOf(message.shop);
+    const network = this.#unverifiedNetwork(message);
+    const isSpent = () =>
+      network !== undefined && isUnverifiedBudgetSpent(store, message.shop, network, now());
     const reason =
-      agent === undefined ? 'off' : reasonNotToReply(store, conversation, message, now());
+      agent === undefined
+        ? 'off'
+        : (reasonNotToReply(store, conversation, message, now()) ??
+          (isSpent() ? 'unverified' : undefined));
     if (agent === undefined || reason !== undefined) return this.#skip(message, reason);
     const startMs = performance.now();
     const answer = await this.#ask(agent, message);
     if (answer === undefined) return this.#skip(message, 'nothing_to_say');
-    const reply = await store.write(() => storeReply(store, conversation, message, answer, now()));
+    const reply = await store.write(() =>
+      // Other conversations have been answered meanwhile.
+      isSpent() ? 'spent' : storeReply(store, conversation, message, answer, now(), network),
+    );
+    if (reply === 'spent') return this.#skip(message, 'unverified');
     if (reply === undefined) return;
     const ms = Math.round(performance.now() - startMs);
     logger.info('agent.answered', { messageId: message.id, escalated: answer.escalate, ms });
     onStored(reply);
+  }
+
+  /** The network that delivered the message, if its answer leaves and may reach anybody. */
+  #unverifiedNetwork({ unverified_from: network }: MessageRow): string | undefined {
+    return this.#options.hasRelay ? (network ?? undefined) : undefined;
   }
 
   /** @throws {AnswerPostponed} */
@@ -155,7 +172,9 @@ export class AgentRunner {
     const { store, logger, shopNames, now, giveUpAfterMs } = this.#options;
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return undefined;
-    const context = contextOf(store, conversation, message, shopNames.get(message.shop) ?? '');
+    const shopName = shopNames.get(message.shop) ?? '';
+    const isUnverified = this.#unverifiedNetwork(message) !== undefined;
+    const context = contextOf(store, conversation, message, { shopName, isUnverified });
     if (!hasText(context) || isLatePicture(context, message)) return handOverUnanswered(context);
     // `updated_at` of a customer's message is its arrival; `created_at` may come from the sender.
     const leftMs = () => Date.parse(message.updated_at) + giveUpAfterMs - now();

@@ -1,3 +1,4 @@
+import { UNKNOWN_NETWORK } from '../../platform-api/schemas.ts';
 import { LIMITS } from '../open-points.ts';
 import { senderOf } from '../outbound/address-reply.ts';
 import { isAutomatedAddress } from '../addresses.ts';
@@ -15,14 +16,16 @@ export type NoReplyReason =
   | 'bounce'
   | 'opt_out'
   | 'repeated'
-  | 'too_fast';
+  | 'too_fast'
+  | 'unverified';
 
 /** Why the agent leaves a message to people: the customer may still wait for an answer. */
 export const FOR_A_PERSON: ReadonlySet<string | undefined> = new Set<NoReplyReason>([
-  ...(['escalated', 'repeated', 'too_fast'] as const),
+  ...(['escalated', 'repeated', 'too_fast', 'unverified'] as const),
 ]);
 
 const TEN_MINUTES_MS = 600_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** Subjects of automatic replies, in the agent's languages and some others. */
@@ -89,4 +92,24 @@ function replyLoop(
     .slice(-LIMITS.agentRepeatsMax);
   const isSame = before.every(({ text }) => text.trim() === message.text.trim());
   return isSame && before.length === LIMITS.agentRepeatsMax ? 'repeated' : undefined;
+}
+
+/**
+ * Whether no further answer may go to a sender whom nothing confirms: whoever forges their address
+ * would make the shop write to strangers. Must run within the write that stores the answer.
+ * @param network that delivered the message
+ */
+export function isUnverifiedBudgetSpent(
+  store: Store,
+  shop: string,
+  network: string,
+  nowMs: number,
+): boolean {
+  const since = new Date(nowMs - HOUR_MS).toISOString();
+  const answers = store.messages.unverifiedAnswers({ shop, since });
+  const ofShop = answers.reduce((sum, { n }) => sum + n, 0);
+  if (ofShop >= LIMITS.unverifiedAnswersPerHour) return true;
+  const { n: ofNetwork = 0 } = answers.find((each) => each.network === network) ?? {};
+  const isKnown = network !== UNKNOWN_NETWORK;
+  return isKnown && ofNetwork >= LIMITS.unverifiedAnswersPerHourAndNetwork;
 }

@@ -11,12 +11,14 @@ export function contextOf(
   store: Store,
   conversation: ConversationRow,
   message: MessageRow,
-  shopName: string,
+  { shopName, isUnverified }: { readonly shopName: string; readonly isUnverified: boolean },
 ): AgentContext {
+  const { name } = (isUnverified ? undefined : store.contacts.ofMessage(message)) ?? {};
   return {
     shopName,
     channel: conversation.type,
-    contactName: store.contacts.ofMessage(message)?.name ?? undefined,
+    // A stranger's words must not go to somebody else in the shop's name.
+    contactName: name ?? undefined,
     subject: conversation.title ?? undefined,
     text: message.text,
     attachments: store.messages.attachments(message.id).length,
@@ -41,6 +43,7 @@ function ticketsOf(store: Store, message: MessageRow, limit: number): TicketSumm
 /**
  * Stores the answer as a PENDING message and marks the customer's message as answered, in one write.
  * The ticket and the conversation stay open while later messages of the customer are unanswered.
+ * @param unverifiedFrom `NewMessage.unverifiedFrom`
  * @returns undefined when the message has been answered already
  */
 export function storeReply(
@@ -49,6 +52,7 @@ export function storeReply(
   message: MessageRow,
   answer: AgentAnswer,
   nowMs: number,
+  unverifiedFrom?: string,
 ): MessageRow | undefined {
   if (!store.messages.markAnswered(message.id)) return undefined;
   const now = new Date(nowMs).toISOString();
@@ -83,6 +87,7 @@ export function storeReply(
     inReplyTo: message.id,
     sender: null,
     agentContact: null,
+    unverifiedFrom: unverifiedFrom ?? null,
   });
   store.outgoing.add(reply, nowMs);
   return reply;

@@ -32,6 +32,8 @@ export function addressReply(
   const contact = store.contacts.ofMessage(reply);
   const question = store.messages.answeredBy(reply);
   const isEmail = conversation.type === 'email';
+  // No word of a stranger goes to somebody else in the shop's name.
+  const isUnverified = reply.unverified_from !== null;
   return {
     id: reply.id,
     shop: reply.shop,
@@ -40,16 +42,21 @@ export function addressReply(
     from: question?.agent_contact ?? conversation.agent_contact ?? undefined,
     fromName: shopName,
     to: senderOf(store, conversation, question ?? reply),
-    toName: contact?.name ?? undefined,
+    toName: isUnverified ? undefined : (contact?.name ?? undefined),
     at: new Date(reply.created_at),
     isByPerson: reply.user_id !== null,
     email:
       isEmail && reply.remote_id !== null
-        ? threadOf(question, conversation, reply.remote_id)
+        ? {
+            ...threadOf(question, conversation, reply.remote_id),
+            ...(isUnverified && { subject: UNNAMED_SUBJECT }),
+          }
         : undefined,
   };
 }
 
+/** Of the answer to an email without a subject, or with one that is not repeated. */
+const UNNAMED_SUBJECT = 'Re: your message';
 const REFERENCES_MAX = 20;
 const SUBJECT_MAX = 250;
 const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
@@ -85,7 +92,7 @@ export function threadOf(
       references.length > REFERENCES_MAX
         ? [...references.slice(0, 1), ...references.slice(1 - REFERENCES_MAX)]
         : references,
-    subject: /^re:/i.test(subject) ? subject : `Re: ${subject === '' ? 'your message' : subject}`,
+    subject: /^re:/i.test(subject) ? subject : subject === '' ? UNNAMED_SUBJECT : `Re: ${subject}`,
   };
 }
 

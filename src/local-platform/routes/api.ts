@@ -7,6 +7,8 @@ import {
   listMessagesQuerySchema,
   listTicketsQuerySchema,
   ticketFiltersSchema,
+  UNKNOWN_NETWORK,
+  UNVERIFIED_HEADER,
 } from '../../platform-api/schemas.ts';
 import { readMailFailure } from '../../domain/mail-failure.ts';
 import { shopOf } from '../authenticate.ts';
@@ -105,8 +107,10 @@ export function messageRoutes(router: Router, context: RouteContext): void {
         const shop = shopOf(response);
         const body = checked(createMessageRequestSchema, request.body);
         const at = new Date(now()).toISOString();
+        const unverifiedFrom = unverifiedIn(request.get(UNVERIFIED_HEADER));
+        const told = { now: at, agentListens: context.agentListens(shop), unverifiedFrom };
         const { message, created } = await store.write(() =>
-          createMessage(store, shop, body, at, context.agentListens(shop)),
+          createMessage(store, shop, body, told),
         );
         if (created) context.onMessage(message.conversation_id);
         sendJson(response, created ? 201 : 200, toMessage(message));
@@ -114,6 +118,12 @@ export function messageRoutes(router: Router, context: RouteContext): void {
     ],
   });
   getRoute(router, '/messages/:id/', store.messages, toMessage);
+}
+
+/** Bounded, because it is stored. Undefined if the client vouches for the sender. */
+function unverifiedIn(header: string | undefined): string | undefined {
+  const isNetwork = header === undefined || /^[0-9a-f.:/]{1,50}$/.test(header);
+  return isNetwork ? header : UNKNOWN_NETWORK;
 }
 
 /** API §4.10, §4.11 */

@@ -32,9 +32,14 @@ export interface NewMessage {
   readonly sender: string | null;
   /** Of a customer's message: the shop's address or number that it was sent to. */
   readonly agentContact: string | null;
+  /**
+   * The network that delivered an email whose sender nothing confirms, and of the answer to one:
+   * anybody may get it. Null otherwise.
+   */
+  readonly unverifiedFrom?: string | null;
 }
 
-type InsertedMessage = Omit<NewMessage, 'unanswered' | 'userId' | 'isInternal'> & {
+type InsertedMessage = Omit<Required<NewMessage>, 'unanswered' | 'userId' | 'isInternal'> & {
   readonly userId: string | null;
   readonly type: 'Internal' | 'External';
   readonly unanswered: number;
@@ -53,10 +58,10 @@ function records(db: Db, cursors: Cursors) {
   const insert = one<[InsertedMessage], MessageRow>(
     `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, user_id,
        content, text, format, role, status, type, remote_id, email, created_at, updated_at,
-       unanswered, in_reply_to, sender, agent_contact)
+       unanswered, in_reply_to, sender, agent_contact, unverified_from)
      VALUES (@id, @shop, @conversationId, @ticketId, @contactId, @agentId, @userId, @content,
        @text, @format, @role, @status, @type, @remoteId, @email, @createdAt, @now,
-       @unanswered, @inReplyTo, @sender, @agentContact) RETURNING *`,
+       @unanswered, @inReplyTo, @sender, @agentContact, @unverifiedFrom) RETURNING *`,
   );
   const attach = run<[messageId: string, position: number, mediaId: string]>(
     `INSERT INTO attachments (message_id, position, media_id) VALUES (?, ?, ?)`,
@@ -66,9 +71,21 @@ function records(db: Db, cursors: Cursors) {
   );
   return {
     create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
-      const { unanswered, userId = null, isInternal = false, ...rest } = message;
+      const {
+        unanswered,
+        userId = null,
+        isInternal = false,
+        unverifiedFrom = null,
+        ...rest
+      } = message;
       const type = isInternal ? 'Internal' : 'External';
-      const created = insert({ ...rest, userId, type, unanswered: unanswered ? 1 : 0 });
+      const created = insert({
+        ...rest,
+        userId,
+        type,
+        unverifiedFrom,
+        unanswered: unanswered ? 1 : 0,
+      });
       for (const [position, id] of attachments.entries()) attach(created.id, position, id);
       return created;
     },
@@ -161,6 +178,11 @@ function conversations(db: Db) {
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? AND type = 'External'
      ORDER BY seq DESC LIMIT ?`,
   );
+  const unverifiedAnswers = rows<[{ shop: string; since: string }], { network: string; n: number }>(
+    `SELECT unverified_from AS network, count(*) AS n FROM messages
+     WHERE shop = @shop AND role = 'agent' AND unverified_from IS NOT NULL AND created_at > @since
+     GROUP BY unverified_from`,
+  );
   const repliesSince = row<[conversationId: string, since: string], { n: number }>(
     `SELECT count(*) AS n FROM messages
      WHERE conversation_id = ? AND role = 'agent' AND user_id IS NULL AND created_at > ?`,
@@ -203,6 +225,8 @@ function conversations(db: Db) {
        ORDER BY seq LIMIT ?`,
     ),
     /** Of the agent; those of people are not counted. */
+    /** How many answers went to senders whom nothing confirms, by the network that delivered. */
+    unverifiedAnswers,
     repliesSince: (conversationId: string, since: string): number =>
       repliesSince(conversationId, since)?.n ?? 0,
   };

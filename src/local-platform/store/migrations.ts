@@ -332,4 +332,10 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (shop, address_key)
   ) STRICT, WITHOUT ROWID;
   `,
+  // Emails whose sender nothing confirms, and the automatic answers to them.
+  `
+  ALTER TABLE messages ADD COLUMN unverified_from TEXT;
+  CREATE INDEX messages_unverified ON messages(shop, created_at)
+    WHERE role = 'agent' AND unverified_from IS NOT NULL;
+  `,
 ];

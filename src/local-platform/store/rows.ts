@@ -96,6 +96,8 @@ export interface MessageRow {
   sender: string | null;
   /** For a customer's message: the shop's address or number that it was sent to. */
   agent_contact: string | null;
+  /** `NewMessage.unverifiedFrom` */
+  unverified_from: string | null;
 }
 
 /**
@@ -167,6 +169,7 @@ export function toTicket(row: TicketRow): Ticket {
 
 /** API §2.2 */
 export function toMessage(row: MessageRow): Message {
-  const { seq, shop, email, unanswered, in_reply_to, sender, agent_contact, ...fields } = row;
+  const { seq, shop, email, unanswered, in_reply_to, sender, ...more } = row;
+  const { agent_contact, unverified_from, ...fields } = more;
   return { ...fields, remote_platform: null };
 }

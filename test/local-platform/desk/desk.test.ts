@@ -147,7 +147,8 @@ describe('the queue', () => {
       DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
       DROP TABLE unsent_files; DROP TABLE left_addresses; DROP TABLE reply_mails;
       DROP TABLE stopped_addresses; DROP INDEX attachments_media; ALTER TABLE departures DROP COLUMN queued_at;
-      ALTER TABLE shops DROP COLUMN only_people`);
+      ALTER TABLE shops DROP COLUMN only_people;
+      DROP INDEX messages_unverified; ALTER TABLE messages DROP COLUMN unverified_from`);
     db.pragma('user_version = 6');
     db.close();
     const later = await withAgent({ dir });

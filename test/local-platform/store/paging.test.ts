@@ -33,7 +33,9 @@ async function fill(rows: number): Promise<MessageRow[]> {
   cursors = new Cursors(store.shops.secret('cursors'));
   const now = new Date().toISOString();
   const made = await store.write(() =>
-    Array.from({ length: rows }, () => createMessage(store, SHOP.shopId, someoneNew(), now, false)),
+    Array.from({ length: rows }, () =>
+      createMessage(store, SHOP.shopId, someoneNew(), { now, agentListens: false }),
+    ),
   );
   store.close();
   return made.map(({ message }) => message).reverse();

@@ -58,8 +58,24 @@ export function withoutPass(verdict: AuthenticationVerdict): AuthenticationVerdi
   return {
     ...rest,
     ...passed,
+    aligned: 'none',
     ...(claimed !== undefined && claimed !== 'verified' && { claimed }),
   };
+}
+
+/**
+ * Whether an automatic answer reaches who wrote: a check confirms the domain in From or, for a
+ * person named elsewhere, a trusted seal confirms them.
+ */
+export function confirmsSender(
+  verdict: AuthenticationVerdict | undefined,
+  claim: Claim | undefined,
+): boolean {
+  if (verdict?.claimed === 'verified' || verdict?.dmarc === 'pass') {
+    return claim === undefined || verdict.claimed === 'verified';
+  }
+  const isUnpublished = verdict?.dmarc === 'none' || verdict?.dmarc === 'temperror';
+  return claim === undefined && isUnpublished && verdict.aligned !== 'none';
 }
 
 /** How a shop treats senders that are not verified. */

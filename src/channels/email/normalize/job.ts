@@ -41,6 +41,8 @@ export interface EmailResult {
   readonly counted?: Required<Pick<CountedMessage, 'person' | 'thread' | 'body'>> & {
     readonly message?: string;
   };
+  /** `MessageHead.isUnverified` */
+  readonly isUnverified: boolean;
   /** How it was read, if that was asked. */
   readonly reading?: EmailReading;
   /** The job's scratch folder contains files. */

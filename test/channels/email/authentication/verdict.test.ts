@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type AuthenticationVerdict,
   type Claim,
+  confirmsSender,
   isRejected,
   type SenderRules,
   type SenderTreatment,
@@ -170,5 +171,40 @@ describe('a message whose structure leaves open which text was signed', () => {
     expect(treatSender(sealed, 'by-anybody', rules())).toEqual({ dropCopies: true, label: true });
     const enforced = withoutPass({ ...pass, claimed: 'reject' });
     expect(treatSender(enforced, 'by-form', rules())).toEqual(held);
+  });
+});
+
+describe('an automatic answer reaches who wrote', () => {
+  const spf = { aligned: 'spf' } as const;
+  test.each<[string, AuthenticationVerdict | undefined, Claim | undefined, boolean]>([
+    ['DMARC passes', verdict('pass', 'reject'), undefined, true],
+    [
+      'SPF or DKIM passes for a domain without a policy',
+      { ...verdict('none'), ...spf },
+      undefined,
+      true,
+    ],
+    [
+      'the policy could not be read, and SPF passes',
+      { ...verdict('temperror'), ...spf },
+      undefined,
+      true,
+    ],
+    ['nothing passes', verdict('none'), undefined, false],
+    ['it fails', { ...verdict('fail'), ...spf }, undefined, false],
+    ['there are two authors', { ...verdict('permerror'), ...spf }, undefined, false],
+    ['it was not checked', undefined, undefined, false],
+    ['a form that passes names them', verdict('pass'), 'by-form', false],
+    ['anybody who passes names them', { ...verdict('none'), ...spf }, 'by-anybody', false],
+    [
+      'a seal confirms who is named',
+      { ...verdict('fail'), claimed: 'verified' },
+      'by-anybody',
+      true,
+    ],
+    ['who passes has an ambiguous structure', withoutPass(verdict('pass')), undefined, false],
+    ['so has who is aligned', withoutPass({ ...verdict('none'), ...spf }), undefined, false],
+  ])('%s: %p %p: %s', (_, found, claim, expected) => {
+    expect(confirmsSender(found, claim)).toBe(expected);
   });
 });

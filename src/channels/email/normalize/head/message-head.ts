@@ -3,7 +3,12 @@ import { mailboxOf, selectSender, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
-import { type Claim, type SenderTreatment, treatSender } from '../../authentication/verdict.ts';
+import {
+  type Claim,
+  confirmsSender,
+  type SenderTreatment,
+  treatSender,
+} from '../../authentication/verdict.ts';
 import { classify, isAllowedSender, isFrom } from './classify.ts';
 import type { AttachedFile, EmailJob } from '../job.ts';
 import {
@@ -29,6 +34,8 @@ export interface MessageHead {
   readonly verdict: Verdict;
   /** Absent if nothing is submitted, or it does not count toward the loop limits. */
   readonly counted?: CountedHead;
+  /** Nothing confirms who wrote it, and no operator has released it. */
+  readonly isUnverified: boolean;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
 }
@@ -73,6 +80,7 @@ export function readHead(
   return {
     verdict,
     ...(counted && { counted }),
+    isUnverified: !job.released && !confirmsSender(job.authentication, claimIn(sender)),
     subject,
     request: (content, format) => ({
       contact,

@@ -27,6 +27,7 @@ import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryId } from '../domain/ids.ts';
 import type { ConfigurationService } from './configuration-service.ts';
 import { consoleContents } from './console-contents.ts';
+import type { ReadingParts } from './normalizers.ts';
 import { consoleRoutes, shopNames } from './console-routes.ts';
 import { Arrivals, type Doors } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
@@ -64,6 +65,7 @@ export interface ConsoleParts {
   readonly doors: () => Doors;
   /** The URL of the embedded platform while it runs. */
   readonly platformUrl: () => string | undefined;
+  readonly hasReply: ReadingParts['hasReply'];
   /** Called when an entry may have become ready to claim. */
   readonly wake: () => void;
 }

@@ -25,6 +25,8 @@ export interface ReadingParts {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly stack: StopStack;
+  /** Whether one of these message-ids is that of a reply of the embedded platform. */
+  readonly hasReply: (shopId: ShopId, ids: readonly string[]) => boolean | Promise<boolean>;
 }
 
 export interface ReadingOptions {
@@ -41,7 +43,7 @@ export interface ReadingOptions {
 
 /** A normalizer of each channel, for the current shops. */
 export function channelNormalizers(
-  { live, store, clock, logger, metrics, stack }: ReadingParts,
+  { live, store, clock, logger, metrics, stack, hasReply }: ReadingParts,
   { prefix, suffix = '', countMessage, authenticator, ...options }: ReadingOptions,
 ): Record<Channel, Normalizer> {
   const folderOf = (channel: Channel) => join(live.value.dataDir, 'tmp', prefix + channel + suffix);
@@ -50,7 +52,7 @@ export function channelNormalizers(
     { shops: mailSettings(live.value), scratchFolder: folderOf('email'), ...options.email },
     {
       knownRemoteIds: async (shopId, ids) =>
-        (await store.spool.knownEmailIds(shopId, ids)).size > 0,
+        (await store.spool.knownEmailIds(shopId, ids)).size > 0 || hasReply(shopId, ids),
       ...(authenticator && { authenticator }),
       ...{ blobs, countMessage, logger },
     },

@@ -46,6 +46,8 @@ export interface Platforms {
   readonly desk: () => LocalPlatform['desk'] | undefined;
   /** Its replies that have not arrived. */
   readonly outbox: () => LocalPlatform['outbox'] | undefined;
+  /** Whether one of these message-ids is that of a reply of it. */
+  readonly hasReply: (shopId: ShopId, ids: readonly string[]) => boolean;
   /** The files of its replies. */
   readonly replyFiles: () => LocalPlatform['replyFiles'] | undefined;
   /** The addresses that chat visitors have left, and their page. */
@@ -112,6 +114,10 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
     ...{ clients, localUrl },
     desk: () => running.value?.platform.desk,
     outbox: () => running.value?.platform.outbox,
+    hasReply: (shopId, ids) => {
+      const { inspect } = running.value?.platform ?? {};
+      return ids.some((id) => inspect?.isReply(shopId, id));
+    },
     replyFiles: () => running.value?.platform.replyFiles,
     leftAddresses: () => running.value?.platform.leftAddresses,
     fates: () => running.value?.platform.fates,

@@ -103,7 +103,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   opened.chat = chat;
   stack.push('reply poller', () => chat?.stopReplies());
   const delivery = await openDelivery({
-    ...{ ...base, store, intake, threads, localUrl },
+    ...{ ...base, store, intake, threads, localUrl, hasReply: platforms.hasReply },
     onSettled: (entry, state) => {
       chat?.onSettled(entry, state);
       opened.console?.onSettled(entry, state);
@@ -146,6 +146,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
       ...(http && { http: http.address }),
     }),
     platformUrl: () => localUrl.value,
+    hasReply: platforms.hasReply,
     shops: () => clients.value,
     alerts: () => alerting.current,
   });

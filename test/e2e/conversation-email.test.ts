@@ -88,13 +88,20 @@ test("a conversation by email: the customer's answer to the agent's answer comes
     references: ['<first@example.com>', first.mail.messageId, '<second@example.com>'],
   });
 
-  const replies = await scene.delivered(2);
-  expect(replies.map(({ remote_id: id }) => id)).toEqual([
+  // A mail program that names the answer alone: the platform knows its own ids.
+  const { references: _none, ...alone } = answerTo(second, 'Fine.');
+  await send({ messageId: '<alone@example.com>', ...alone });
+  await waitFor('the third message', async () => (await scene.messages()).length === 6);
+  expect((await scene.messages())[4]?.text).toBe('Fine.');
+
+  const replies = await scene.delivered(3);
+  expect(replies.slice(0, 2).map(({ remote_id: id }) => id)).toEqual([
     first.mail.messageId,
     second.mail.messageId,
   ]);
   const messages = await scene.messages();
-  expect(messages.map(({ role }) => role)).toEqual(['customer', 'agent', 'customer', 'agent']);
+  const both = ['customer', 'agent'];
+  expect(messages.map(({ role }) => role)).toEqual([...both, ...both, ...both]);
   // What she quoted stays out.
   expect(messages[2]?.text).toBe('Thank you. And how long does shipping take?');
   expect(new Set(messages.map(({ conversation_id: id }) => id)).size).toBe(1);
@@ -109,7 +116,7 @@ test("a conversation by email: the customer's answer to the agent's answer comes
   ends(() => back.close());
   await back.sendMail({ envelope: { from: ANN.address, to: INBOX }, raw: second.raw });
   await send({ messageId: '<third@example.com>', subject: 'Opening hours?', text: 'When?' });
-  await scene.delivered(3);
+  await scene.delivered(4);
   expect(await scene.messages()).toHaveLength(before + 2);
 
   const log = scene.log.join('\n');

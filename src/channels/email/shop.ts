@@ -41,7 +41,7 @@ export interface ShopMailSettings extends SenderLists {
   readonly shopId: ShopId;
   /** Never suppressed or held as automatic mail. */
   readonly allowSenders: readonly string[];
-  /** Hosts of message-ids of the platform's mail, in addition to the domains of the addresses. */
+  /** Hosts of message-ids of the platform's mail. */
   readonly replyDomains: readonly string[];
   readonly body: BodyMode;
   /** Uploads are public, so the content shows images instead of naming them. */
@@ -64,7 +64,10 @@ export interface SenderMatchers {
 }
 
 export interface ClassifyRules extends SenderMatchers {
-  /** Hosts of message-ids of the platform's mail, including the domains of our addresses. */
+  /**
+   * Hosts of message-ids of the platform's mail. The domains of our addresses are not among them unless
+   * they are configured: mail of a shop system has them too.
+   */
   readonly replyDomains: ReadonlySet<string>;
   readonly suppress: ReadonlySet<MailClass>;
   readonly allowSenders: AddressMatcher;
@@ -88,7 +91,7 @@ export function compileShop({ addresses, formSenders, ...settings }: ShopMailSet
     ...matchers,
     senders: { addresses, formSenders },
     allowSenders: createAddressMatcher(settings.allowSenders),
-    replyDomains: new Set([...matchers.own.domains, ...domains]),
+    replyDomains: new Set(domains),
     suppress: new Set(settings.suppress),
   };
 }

@@ -11,6 +11,7 @@ import { SpoolFull } from '../../spool/errors.ts';
 import type { ShopHealth } from '../../spool/shop-health.ts';
 import type { SharedStore, Sharing } from '../../spool/store.ts';
 import { type LiveConfig, RELOADABLE_PATHS } from '../live-config.ts';
+import type { ReadingParts } from '../normalizers.ts';
 import { type ClonedConfig, toClone } from './cloned-config.ts';
 import type { Delivery, OnSettled, SettledEntry } from './delivery.ts';
 import { type Share, sharesOf } from './share.ts';
@@ -55,6 +56,7 @@ export interface DeliveryOwner {
   /** Fails with the kind `full` or `unavailable`. */
   readonly accept: (arrivals: readonly Arrival[]) => Promise<readonly Accepted[]>;
   readonly makeSpace: () => Promise<void>;
+  readonly hasReply: ReadingParts['hasReply'];
   readonly settled: (settled: readonly Settled[]) => void;
 }
 
@@ -75,6 +77,7 @@ export interface DeliveryThreadParts {
   readonly sharing: Sharing;
   readonly intake: Pick<Intake, 'accept'>;
   readonly localUrl: Current<string | undefined>;
+  readonly hasReply: ReadingParts['hasReply'];
   readonly onSettled: OnSettled;
 }
 
@@ -148,6 +151,7 @@ function loadDeliveryThread(
   const owner: DeliveryOwner = {
     accept: (arrivals) => known().intake.accept(arrivals),
     makeSpace: () => known().sharing.makeSpace(),
+    hasReply: (shopId, ids) => known().hasReply(shopId, ids),
     settled: (settled) => {
       for (const { entry, state } of settled) known().onSettled(entry, state);
     },

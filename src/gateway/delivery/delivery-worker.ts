@@ -70,6 +70,7 @@ async function start(shared: SharedStore, url: string | undefined): Promise<void
       grace,
     },
     intake: { ...createEntryIntake(clock), accept },
+    hasReply: (shopId, ids) => owner('hasReply', shopId, ids),
     onSettled: settledInBatches((settled) => owner('settled', settled)),
   });
   live.add({

@@ -14,7 +14,7 @@ import type { Entry, Outcome } from '../../spool/entry.ts';
 import type { ShopHealth } from '../../spool/shop-health.ts';
 import type { DeliveryStore } from '../../spool/store.ts';
 import type { LiveConfig } from '../live-config.ts';
-import { createNormalizers } from '../normalizers.ts';
+import { createNormalizers, type ReadingParts } from '../normalizers.ts';
 import { partOf, type Share } from './share.ts';
 import { connectShops } from './shops.ts';
 
@@ -42,6 +42,7 @@ export interface DeliveryParts {
   readonly store: DeliveryStore;
   readonly intake: AttemptsParts['intake'];
   readonly localUrl: Current<string | undefined>;
+  readonly hasReply: ReadingParts['hasReply'];
   readonly authenticator: Authenticator;
   readonly logger: Logger;
   readonly metrics: Metrics;

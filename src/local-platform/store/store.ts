@@ -129,6 +129,11 @@ export class Inspection {
     return this.#store.messages.all(shopId.toLowerCase());
   }
 
+  /** Whether a reply of the shop has this message-id. */
+  isReply(shopId: string, messageId: string): boolean {
+    return this.#store.messages.reply(shopId.toLowerCase(), messageId) !== undefined;
+  }
+
   attachments(messageId: string): StoredAttachment[] {
     return this.#store.messages.attachments(messageId).map((row) => ({
       id: row.id,

@@ -94,10 +94,15 @@ describe('reading mail in worker threads', () => {
     expect(await content(start().normalize(claimedEmail(reply), never()))).toContain('Old.');
   });
 
-  test('it goes as well when the answered id is of a domain of the shop', async () => {
-    const reply = letter('New.\n\n> Old.', 'References: <m1@replies.example>\n');
+  test('it goes as well when the answered id is of a domain of replyDomains', async () => {
+    const quoting = 'New.\n\nOn Mon, Jan 5, 2026 at 10:00 AM X <x@y.example> wrote:\n> Old.';
+    const reply = letter(quoting, 'References: <m1@replies.example>\n');
     const shops = [{ ...shopSettings, replyDomains: ['replies.example'] }];
     expect(await content(start({ shops }).normalize(claimedEmail(reply), never()))).toBe('New.');
+    await normalizer?.stop();
+    // Confirmations of the shop system have ids at the shop's own domain.
+    const toShop = letter(quoting, 'References: <order-98765@acme.example>\n');
+    expect(await content(start().normalize(claimedEmail(toShop), never()))).toBe(quoting);
   });
 
   test('a released message is delivered whatever it is', async () => {

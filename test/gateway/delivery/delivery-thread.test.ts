@@ -159,6 +159,7 @@ test.each([
       },
       intake: { accept: () => Promise.resolve([]) },
       localUrl: { value: undefined },
+      hasReply: () => false,
       onSettled: () => undefined,
     });
     starting.catch(() => undefined);

@@ -34,7 +34,7 @@ function verdict(lines: string, options: Case = {}): string {
     },
     shop: {
       own,
-      replyDomains: new Set([...own.domains, 'mail.platform.example']),
+      replyDomains: new Set(['mail.platform.example']),
       suppress: new Set(options.suppress ?? ALL),
       allowSenders: createAddressMatcher(options.allow ?? []),
       formSenders,

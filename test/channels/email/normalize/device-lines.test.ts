@@ -5,7 +5,8 @@ import { trimQuotes } from '../../../../src/channels/email/normalize/quotes/trim
 const trimText = (text: string) => joinLines(trimQuotes(textLines(text)).lines, 'TEXT');
 
 describe('a line that a telephone or a program appends', () => {
-  const withLine = (line: string) => trimText(`New text.\n\n${line}\n\n> Old text.\n> More.`);
+  const withLine = (line: string) =>
+    trimText(`New text.\n\n${line}\n\nOn 5 Jan 2026 X <x@y.example> wrote:\n> Old text.\n> More.`);
 
   test.each([
     'Sent from my iPod',

@@ -163,9 +163,9 @@ describe('HTML as Markdown', () => {
 });
 
 describe('HTML as HTML', () => {
-  const clean = (html: string, trim = false) => {
+  const clean = (html: string) => {
     const tree = parseHtml(html);
-    return tree === undefined ? undefined : cleanHtml(tree, { trim, inlineImage });
+    return tree === undefined ? undefined : cleanHtml(tree, { removed: new Set(), inlineImage });
   };
   test.each([
     ['scripts', '<p>a</p><script>b</script>', '<p>a</p>'],
@@ -188,11 +188,6 @@ describe('HTML as HTML', () => {
     ['entities', '<p>&lt;b&gt; &amp;</p>', '<p>&lt;b&gt; &amp;</p>'],
   ])('%s', (_, html, expected) => {
     expect(clean(html)).toBe(expected);
-  });
-
-  test('the quote goes when it is trimmed', () => {
-    expect(clean('<p>a</p><div class="yahoo_quoted">b</div>', true)).toBe('<p>a</p>');
-    expect(clean('<p>a</p><div id="divRplyFwdMsg">b</div><p>c</p>', true)).toBe('<p>a</p>');
   });
 });
 

@@ -67,6 +67,7 @@ describe('the attribution line of a reply, by language', () => {
     const old = '> Old text.\n> More.';
     expect(trimText(`New text.\n\n${attribution}\n\n${old}`)).toBe('New text.');
     expect(trimText(`New text.\n${attribution}\n${old}`)).toBe('New text.');
+    expect(trimText(`New text.\n\n> ${attribution}\n>\n> Old text.`)).toBe('New text.');
     // A client that does not mark the quote gives the address; without one it may be a person.
     const unmarked = `New text.\n\n${attribution}\n\nOld text, not marked.`;
     expect(trimText(unmarked)).toBe(attribution.includes('@') ? 'New text.' : unmarked);
@@ -111,7 +112,7 @@ describe('trimming plain text', () => {
       'Neuf.\n\nDe : Acme\nEnvoyé : lundi\nÀ : Ann\nObjet : x\n\nVieux.',
       'Neuf.',
     ],
-    ['quoted lines without an attribution', 'New.\n\n> Old.\n> More.', 'New.'],
+    ['a long quote without an attribution', `New.\n\n${'> Old text.\n'.repeat(40)}`, 'New.'],
     ['a signature', 'New.\n\n-- \nAnn Customer\nAcme Ltd.', 'New.'],
     [
       'a signature before the quote',
@@ -225,7 +226,7 @@ describe('trimming by the marks of mail clients', () => {
     ],
     [
       'Outlook for Windows',
-      '<p>New.</p><div style="border:none;border-top:solid #B5C4DF 1.0pt"><p><b>Von:</b> X</p></div><p>Old.</p>',
+      '<p>New.</p><div style="border:none;border-top:solid #B5C4DF 1.0pt"><p><b>Von:</b> X<br><b>Gesendet:</b> Montag</p></div><p>Old.</p>',
       'New.',
     ],
     ['Yahoo', '<div>New.</div><div class="yahoo_quoted">On Monday X wrote:<br>Old.</div>', 'New.'],
@@ -334,7 +335,7 @@ describe('the attribution of a quote', () => {
       'My colleague and I do not believe what your shop wrote:\n> Old.\n> More.',
     ],
   ])('is not %s', (_, text) => {
-    expect(trimText(`Hello.\n\n${text}`)).toBe(`Hello.\n\n${text.split('\n')[0] ?? ''}`);
+    expect(trimText(`Hello.\n\n${text}`)).toBe(`Hello.\n\n${text}`);
   });
 });
 
@@ -349,6 +350,9 @@ describe('time that grows with the input and no faster', () => {
     ['100,000 lines', 'a line of text\n'.repeat(100_000)],
     ['100,000 empty lines', `${'\n'.repeat(100_000)}a`],
     ['100,000 lines and quotes', 'a\n> b\n'.repeat(50_000)],
+    ['100,000 quotations', '> a b:\n\n'.repeat(100_000)],
+    ['quoted attributions', '> On a 2020 10:00 <a@b>\n> wrote:\n\n'.repeat(7000)],
+    ['quoted headers', '> From: a\n> Sent: b\n> To: c\n> Subject: d\n\n'.repeat(6000)],
     ['100,000 labels', 'Sent: a\n'.repeat(100_000)],
     ['100,000 From lines', 'From: a\n'.repeat(100_000)],
     ['100,000 colons', ':\n'.repeat(100_000)],

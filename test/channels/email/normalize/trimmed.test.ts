@@ -55,6 +55,15 @@ describe('what was trimmed', () => {
     expect(marked.request.message.content).toBe('<p>New.</p>');
     expect(marked.trimmed).toBe('Old.');
 
+    const rest = '<p>New.</p><div id="divRplyFwdMsg">From: X</div><p>Old.</p>';
+    expect((await read('text/html', rest, 'html')).request.message.content).toBe('<p>New.</p>');
+
+    const own = '<p>It says:</p><blockquote type="cite">ERROR 17</blockquote>';
+    const quoted = `${own}<blockquote type="cite">${ATTRIBUTION.replace(/[<>]/g, '')}<br>Old.</blockquote>`;
+    expect((await read('text/html', quoted, 'html')).request.message.content).toBe(
+      '<p>It says:</p><blockquote>ERROR 17</blockquote>',
+    );
+
     const bare = '<p>New.</p><p>-----Original Message-----</p><p>Old.</p>';
     const unmarked = await read('text/html', bare, 'html');
     expect(unmarked.request.message.content).toBe(bare);

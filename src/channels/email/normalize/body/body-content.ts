@@ -71,10 +71,12 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
     why,
   }: TrimmedLines = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
-  // In HTML, only whole elements that the client marked can be removed.
-  const trimmed = asHtml ? found.filter(({ mark }) => mark !== undefined) : found;
+  // In HTML, only whole elements can be removed: those that the client marked, and blockquotes.
+  const removed = new Set(found.flatMap(({ element }) => element ?? []));
+  for (const { text, element } of kept) if (text !== '' && element) removed.delete(element);
+  const trimmed = asHtml ? found.filter(({ element }) => element && removed.has(element)) : found;
   return {
-    text: asHtml ? htmlOf(chosen, options, trimmed.length > 0) : joinLines(kept, format),
+    text: asHtml ? htmlOf(chosen, options, removed) : joinLines(kept, format),
     format: asHtml ? 'HTML' : format,
     asText: () => joinLines(kept, 'TEXT'),
     source: chosen.length === 0 ? 'none' : hasHtml ? 'html' : 'plain',
@@ -106,10 +108,14 @@ function linesOf(
   }));
 }
 
-function htmlOf(chosen: readonly Chosen[], options: BodyOptions, trim: boolean): string {
+function htmlOf(
+  chosen: readonly Chosen[],
+  options: BodyOptions,
+  removed: ReadonlySet<object>,
+): string {
   const parts = chosen.map((each) =>
     each.kind === 'html'
-      ? cleanHtml(each.tree, { trim, inlineImage: (id) => options.inlineImage(id) })
+      ? cleanHtml(each.tree, { removed, inlineImage: (id) => options.inlineImage(id) })
       : `<p>${escapeHtml(each.text.trim()).replaceAll('\n', '<br />')}</p>`,
   );
   return parts.filter((part) => part !== '').join('\n');

@@ -100,8 +100,8 @@ const RANDOM_UUID = /^<[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 function isOwnMessageId({ head, shop }: Classified, froms: readonly string[]): boolean {
   const { own, replyDomains } = shop;
   const id = messageIdOf(head);
-  if (id === undefined || !replyDomains.has(messageIdHost(id))) return false;
-  if (!own.domains.includes(messageIdHost(id))) return true;
+  if (id === undefined) return false;
+  if (!own.domains.includes(messageIdHost(id))) return replyDomains.has(messageIdHost(id));
   return RANDOM_UUID.test(id) && !froms.some((from) => own.domains.includes(domainOf(from)));
 }
 

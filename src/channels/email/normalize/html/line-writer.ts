@@ -2,6 +2,8 @@ import type { InlineImage } from '../parts/attached-files.ts';
 import { marked, resolveMarks, withoutMarks } from './emphasis.ts';
 import type { Line, Mark } from '../quotes/lines.ts';
 
+type Marked = Pick<Line, 'mark' | 'element'>;
+
 /** Quotes in quotes in lists: deeper levels only add length. */
 const MAX_PREFIXES = 10;
 
@@ -24,16 +26,16 @@ interface Prefix {
 /** Builds lines from inline text and block boundaries, with a browser's layout rules. */
 export class LineWriter {
   readonly #markdown: boolean;
-  readonly #lines: { text: string; mark?: Mark; hardBreak?: boolean }[] = [];
+  readonly #lines: (Marked & { text: string; hardBreak?: boolean })[] = [];
   /** The inline pieces of the current line. */
   #pieces: string[] = [];
   #endsInSpace = true;
   readonly #prefixes: Prefix[] = [];
-  readonly #marks: Mark[] = [];
+  readonly #marks: Marked[] = [];
   readonly #inside = new Set<string>();
   /** From the outermost to the innermost. */
   readonly #spans: Span[] = [];
-  #rest = false;
+  #rest: Marked | undefined;
   #preformatted = false;
   #blankWanted = false;
   /** The current line contains a no-break space, which clients use for empty lines. */
@@ -144,13 +146,14 @@ export class LineWriter {
     this.#preformatted = outer;
   }
 
-  mark(mark: Mark, write: () => void): void {
+  /** @param mark undefined if the element is a blockquote, which has the mark of what is around it */
+  mark(mark: Mark | undefined, element: object, write: () => void): void {
     if (mark === 'rest') {
-      this.#rest = true;
+      this.#rest ??= { mark, element };
       write();
       return;
     }
-    this.#marks.push(mark);
+    this.#marks.push({ element, ...this.#marks.at(-1), ...(mark && { mark }) });
     write();
     this.#marks.pop();
   }
@@ -259,12 +262,12 @@ export class LineWriter {
 
   #push(text: string): void {
     const last = this.#lines[this.#lines.length - 1];
-    const mark = this.#rest ? 'rest' : this.#marks[this.#marks.length - 1];
+    const marked = this.#rest ?? this.#marks.at(-1);
     const opens = this.#prefixes.some(({ used, first }) => !used && first.trim() !== '');
     if (this.#blankWanted && last !== undefined) {
       const used = this.#prefixes.filter((prefix) => prefix.used);
       const blank = used.map(({ next }) => next).join('');
-      this.#lines.push({ text: blank.trimEnd(), ...(mark !== undefined && { mark }) });
+      this.#lines.push({ text: blank.trimEnd(), ...marked });
     } else if (last !== undefined && !opens && !this.#closed) {
       last.hardBreak = true;
     }
@@ -275,7 +278,7 @@ export class LineWriter {
       prefix += level.used ? level.next : level.first;
       level.used = true;
     }
-    this.#lines.push({ text: `${prefix}${text}`, ...(mark !== undefined && { mark }) });
+    this.#lines.push({ text: `${prefix}${text}`, ...marked });
   }
 }
 

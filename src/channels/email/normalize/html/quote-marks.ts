@@ -19,7 +19,7 @@ const QUOTE_IDS: ReadonlySet<string> = new Set([
   'canaryblockquote',
 ]);
 /**
- * Ids after which everything is the quoted message (some versions of Outlook add the prefix x_).
+ * Ids after which everything is the quoted message.
  * `zwchr` is Zimbra's, `olk_src_body_section` that of Outlook for Mac, `stopspelling` Hotmail's.
  */
 const REST_IDS: ReadonlySet<string> = new Set(
@@ -48,32 +48,23 @@ const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['data-signature-widget=container', 'signature'], // Mail.ru
 ]);
 const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
-/**
- * "From:" in the languages of Outlook. Fewer words than in a header block of plain text, because a
- * caption of a form can look the same and everything after it would be trimmed.
- */
-const FROM_LABEL =
-  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
-/** How the client marked an element's text, or the text after it. */
+/**
+ * How the client marked an element's text, or the text after it. A blockquote's class and type are no
+ * mark: the buttons with which people quote write the same.
+ */
 export function quoteMark(element: HtmlElement): Mark | undefined {
   const { name, attributes } = element;
   const classes = (attributes['class'] ?? '').slice(0, 500).toLowerCase().split(/\s+/);
-  const id = (attributes['id'] ?? '')
-    .slice(0, 100)
-    .toLowerCase()
-    .replace(/^(?:x_)+/, '');
+  const id = withoutPrefix((attributes['id'] ?? '').slice(0, 100).toLowerCase());
   if (REST_IDS.has(id)) return 'rest';
   // Yahoo's newer ids and classes have a prefix: ydp1a2b3c4dyahoo_quoted_0123456789.
   const isYahoo = id.includes('yahoo_quoted') && /^(?:ydp[0-9a-z]{1,20})?yahoo_quoted/.test(id);
   if (isYahoo || QUOTE_IDS.has(id)) return 'quote';
   if (SIGNATURE_NAMES.has(id)) return 'signature';
-  if (name === 'blockquote') {
-    const cited = attributes['type']?.toLowerCase() === 'cite' || classes.includes('gmail_quote');
-    if (cited) return 'quote';
-  }
   for (const each of classes) {
-    if (QUOTE_CLASSES.has(each) && !holdsAnswers(element)) return 'quote';
+    const isQuote = name !== 'blockquote' && QUOTE_CLASSES.has(withoutPrefix(each));
+    if (isQuote && !holdsAnswers(element)) return 'quote';
     if (SIGNATURE_NAMES.has(each)) return 'signature';
   }
   for (const attribute of MARKING_ATTRIBUTES) {
@@ -84,14 +75,17 @@ export function quoteMark(element: HtmlElement): Mark | undefined {
   return isOutlookHeader(element) ? 'rest' : undefined;
 }
 
+/** Some versions of Outlook prefix the names of what they quote. */
+const withoutPrefix = (name: string): string => name.replace(/^(?:x_)+/, '');
+
 /**
  * Whether a blockquote is the person's own text, indented with the editor's button: Gmail and Outlook
  * on the web write `margin:0 0 0 40px;border:none;padding:0px`.
  */
 export function isIndented(element: HtmlElement): boolean {
-  const { style, type, cite } = element.attributes;
+  const { style, type, cite, class: classes = '' } = element.attributes;
   if (style === undefined || type !== undefined || cite !== undefined) return false;
-  if (quoteMark(element) !== undefined) return false;
+  if (classes.includes('quote') || quoteMark(element) !== undefined) return false;
   const styles = styleOf(style);
   const border = styles.get('border') ?? 'none';
   const margin = styles.get('margin-left') ?? styles.get('margin') ?? '';
@@ -116,8 +110,7 @@ function isOutlookHeader(element: HtmlElement): boolean {
   if (element.name !== 'div' || style?.includes('border-top') !== true) return false;
   const border = styleOf(style).get('border-top');
   if (border?.includes('solid') !== true) return false;
-  const text = firstText(element, 500);
-  return FROM_LABEL.test(text) || holdsHeaderFields(text);
+  return holdsHeaderFields(firstText(element, 500));
 }
 
 const MAX_CHILDREN = 50;
@@ -127,7 +120,6 @@ const MAX_CHILDREN = 50;
  * lines writes into it too: behind a part of the quote.
  */
 function holdsAnswers(element: HtmlElement): boolean {
-  if (element.name === 'blockquote') return false;
   const children = element.children.slice(0, MAX_CHILDREN);
   const isBlockquote = (child: HtmlElement | string) =>
     typeof child !== 'string' && child.name === 'blockquote';

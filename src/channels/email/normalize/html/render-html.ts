@@ -50,12 +50,12 @@ class Renderer {
 
   #marked(element: HtmlElement): void {
     const mark = quoteMark(element);
-    if (mark === undefined) {
+    if (mark === undefined && element.name !== 'blockquote') {
       this.#element(element);
       return;
     }
     this.#out.lineBreak();
-    this.#out.mark(mark, () => {
+    this.#out.mark(mark, element, () => {
       this.#element(element);
       this.#out.lineBreak();
     });

@@ -7,8 +7,8 @@ import { quoteMark } from './quote-marks.ts';
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'wbr', 'col']);
 
 export interface CleanHtmlOptions {
-  /** Leave out what the client marked as quote or signature. */
-  readonly trim: boolean;
+  /** The elements to leave out: quotes and signatures. */
+  readonly removed: ReadonlySet<object>;
   inlineImage(contentId: string): InlineImage | undefined;
 }
 
@@ -24,9 +24,9 @@ export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string 
   const inBareLink = new Set<HtmlElement>();
   const html = contentHtml(root, ['href', 'colspan', 'rowspan'], (node) => {
     if (ended || typeof node === 'string') return ended ? '' : undefined;
-    const mark = options.trim ? quoteMark(node) : undefined;
-    ended = mark === 'rest';
-    if (mark !== undefined) return '';
+    const isRemoved = options.removed.has(node);
+    ended = isRemoved && quoteMark(node) === 'rest';
+    if (isRemoved) return '';
     if (node.name === 'a' && !hasWords(node))
       imagesIn(node).forEach((each) => inBareLink.add(each));
     return node.name === 'img' ? imageHtml(node, inBareLink.has(node), options) : undefined;

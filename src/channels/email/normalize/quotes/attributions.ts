@@ -1,5 +1,5 @@
 import { attributionStarts, attributionVerbs, dayNames } from './markers/attributions.ts';
-import { bareText, type Line } from './lines.ts';
+import { bareText, isQuoted, type Line } from './lines.ts';
 import {
   endsWithPhrase,
   findPhrase,
@@ -73,8 +73,9 @@ export function attributionStart(
   let text = '';
   let nearest: number | undefined;
   for (let start = index; start > index - MAX_LINES && start >= 0; start -= 1) {
-    const line = bareText(lines[start]);
+    const line = bareText(lines[start]).replace(/^[>\s]{1,20}/, '');
     if (line === '' || text.length + line.length > MAX_LENGTH) break;
+    if (isQuoted(lines[index]) && !isQuoted(lines[start])) break;
     if (nearest !== undefined && !continuesUpwards(line, text)) break;
     text = text === '' ? line : `${line} ${text}`;
     if (!quoteFollows && !mayStandAlone(text)) continue;

@@ -25,8 +25,9 @@ const HEADER_BLOCK_LINES = 8;
  * of help desks above which a person has to answer.
  */
 export function isOriginalMessageLine(lines: readonly Line[], index: number): boolean {
-  const text = bareText(lines[index]);
-  if (text.startsWith('>>> ')) return isDashedAttribution(lines, index);
+  const line = bareText(lines[index]);
+  if (line.startsWith('>>> ')) return isDashedAttribution(lines, index);
+  const text = line.replace(/^[>\s]{1,10}/, '');
   if (!isDashed(text)) return false;
   const title = dashedTitle(text);
   if (title === '' || isForwardTitle(text)) return false;
@@ -104,7 +105,7 @@ const isRecipientLabel = (label: string) => otherLabels.has(label) && !subjectLa
 /** Whether a text of several fields without line breaks begins with the sender. */
 export function holdsHeaderFields(text: string): boolean {
   const [first = '', ...others] = labelsIn(text.slice(0, 500).trimStart(), false);
-  return fromLabels.has(first) && new Set(others).size >= 2;
+  return fromLabels.has(first) && others.length > 0;
 }
 
 interface HeaderField {

@@ -58,7 +58,7 @@ function isWrappedLink(lines: readonly Line[], index: number): boolean {
   const [above, below] = [lines[index - 1], lines[index + 1]];
   if (!isQuoted(above) || !isQuoted(below)) return false;
   const text = bareText(lines[index]);
-  if (/^[<(]https?:\/\/\S{3,500}[>)][\s>]{0,3}$/.test(text)) return true;
+  if (/^[<(]https?:\/\/\S{3,500}[>)][.,;]?[\s>]{0,3}$/.test(text)) return true;
   const open = /[<(]https?:\/\/[^\s<>()]{3,300}$/.test(bareText(above).slice(-310));
   return open && /^[^\s<>()]{1,500}[>)]$/.test(text);
 }

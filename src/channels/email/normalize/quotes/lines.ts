@@ -13,6 +13,8 @@ export type Mark =
 export interface Line {
   readonly text: string;
   readonly mark?: Mark;
+  /** The outermost marked element or blockquote around the line, as which HTML can be cut. */
+  readonly element?: object;
   /**
    * The next line belongs to the same paragraph (`<br>`); otherwise Markdown would join the two.
    */

@@ -1,4 +1,4 @@
-import { bareText, isRule, type Line } from './lines.ts';
+import { bareText, isQuoted, isRule, type Line } from './lines.ts';
 import {
   deviceLines,
   devices,
@@ -164,8 +164,9 @@ function isSignature(lines: readonly Line[], delimiter: number): boolean {
   if (delimiter === -1) return false;
   if (lines.length - delimiter - 1 > MAX_SIGNATURE_LINES) return false;
   const said = lines.slice(delimiter + 1).filter(({ text }) => text.trim() !== '');
-  // A postscript is a part of the letter.
-  if (said.some((line) => /^p\.? ?s\.?[\s:.]/i.test(bareText(line)))) return false;
+  // A postscript is a part of the letter, and so is what the person quotes.
+  if (said.some((line) => isQuoted(line) || /^p\.? ?s\.?[\s:.]/i.test(bareText(line))))
+    return false;
   if (lines[delimiter]?.delimiter === true) return true;
   if (!isName(bareText(said[0]))) return false;
   const long = said.some((line) => isSentence(bareText(line)));

@@ -1,5 +1,10 @@
 import type { CutRule, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
-import { attributionStart, holdsAttributionAndQuote, startWithinLine } from './attributions.ts';
+import {
+  attributionStart,
+  holdsAttributionAndQuote,
+  isDashedAttribution,
+  startWithinLine,
+} from './attributions.ts';
 import {
   isBareTitle,
   isForwardLine,
@@ -39,9 +44,15 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
   if (quote === FORWARD) return untrimmed('forward');
   if (quote !== undefined && isAnsweredInline(lines, quote)) return untrimmed('inline_answers');
   let end = quote?.index ?? lines.length;
-  while (end > 0 && quote !== undefined && isEmptyOrRule(lines[end - 1])) end -= 1;
+  while (end > 0 && quote !== undefined && isSeparator(lines[end - 1])) end -= 1;
   const kept = withoutSignature(lines.slice(0, end));
-  if (!saysSomething(kept)) return untrimmed(quote === undefined ? undefined : 'nothing_left');
+  if (!saysSomething(kept)) {
+    // Outlook for iOS puts what the person writes into the quote.
+    const within =
+      quote?.rule === 'client_mark' ? trimQuotes(all.map(withoutQuoteMark)) : undefined;
+    if (within !== undefined && within.trimmed.length > 0) return within;
+    return untrimmed(quote === undefined ? undefined : 'nothing_left');
+  }
   if (quote !== undefined && (announces(kept, quote) || pointsIntoQuote(kept))) {
     return untrimmed('points_into_quote');
   }
@@ -54,6 +65,10 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
       ...(quote === undefined ? [] : [cut(quote.rule, lines.slice(end), lines[quote.index])]),
     ],
   };
+}
+
+function withoutQuoteMark({ mark, ...line }: Line): Line {
+  return mark === 'signature' ? { ...line, mark } : line;
 }
 
 type Cut = QuotesReading['cut'][number];
@@ -103,39 +118,56 @@ function onLinesOfItsOwn(
 }
 
 function findQuote(lines: readonly Line[]): FoundQuote {
-  /** A quote that nothing introduces. */
-  let bare: QuoteStart | undefined;
-  for (let index = 0; index < lines.length; index += 1) {
-    const line = lines[index];
-    if (line === undefined || line.text === '') continue;
-    if (bare !== undefined) {
-      if (isQuoted(line) || isEmptyOrRule(line)) continue;
-      // Text below it is an answer, which stays; the whole message may be quoted below the answer.
-      const introduced = introducedBelow(lines, index);
-      if (introduced !== undefined) return introduced;
-      continue;
-    }
-    const quote = quoteAt(lines, index);
+  /** A quotation that its own first lines introduce, or nothing: the client's may follow. */
+  let found: QuoteStart | undefined;
+  /** Below the first words of a quotation; what is quoted there introduces nothing. */
+  let isInside = false;
+  for (const [index, line] of lines.entries()) {
+    const isPrefixed = hasPrefix(line);
+    if (isInside && isPrefixed && line.mark === undefined) continue;
+    isInside = isPrefixed && !isWordless(line);
+    if (line.text === '' || (isPrefixed && !isInside && line.mark === undefined)) continue;
+    const quote = (isInside ? introducedWithin(lines, index) : undefined) ?? quoteAt(lines, index);
     if (quote === undefined && isForwardLine(line)) return FORWARD;
     if (quote === undefined) continue;
     if (isForward(lines, quote)) return FORWARD;
-    if (!isBare(quote, line)) return quote;
-    bare = quote;
+    const isBare = quote.rule === 'quote_marks';
+    const mayBeOwn = !quote.rest && line.mark === undefined && hasPrefix(lines[quote.index]);
+    if (!isBare && !mayBeOwn) return quote;
+    if (found === undefined || (found.rule === 'quote_marks' && !isBare)) found = quote;
   }
-  return bare;
+  if (found?.rule !== 'quote_marks' || isAnsweredInline(lines, found)) return found;
+  return isLeftByClient(lines, found) ? found : undefined;
 }
 
-function isBare({ rest, rule }: QuoteStart, line: Line): boolean {
-  return !rest && rule !== 'attribution' && line.mark === undefined;
-}
+/** Nothing, a rule, or an empty line of a quotation. */
+const isSeparator = (line: Line | undefined) => isEmptyOrRule(line) || isWordless(line);
+const isWordless = (line: Line | undefined): boolean => !/[^>\s]/.test(line?.text ?? '');
+const hasPrefix = (line: Line | undefined): boolean =>
+  line?.text.trimStart().startsWith('>') === true;
 
-/** A quote that an attribution of up to four lines introduces here; what is above is the person's. */
-function introducedBelow(lines: readonly Line[], index: number): QuoteStart | undefined {
+/** A quote whose first lines introduce it: a wrapped attribution, or a header block below a title. */
+function introducedWithin(lines: readonly Line[], index: number): QuoteStart | undefined {
   for (let end = index; end < index + 4 && lines[end]?.text.trim() !== ''; end += 1) {
     const quote = quoteAt(lines, end);
     if (quote?.rule === 'attribution' && quote.index === index) return quote;
+    if (quote?.rule === 'header_block' && end === index + 1) return { ...quote, index };
   }
   return undefined;
+}
+
+/** What people quote is seldom longer. */
+const MAX_OWN_LENGTH = 300;
+
+/**
+ * Whether a quotation at the end, which nothing introduces, is the answered message nevertheless: it
+ * is long, and the line above does not point to it.
+ */
+function isLeftByClient(lines: readonly Line[], { index }: QuoteStart): boolean {
+  const above = withoutSignature(lines.slice(0, index)).findLast(({ text }) => text.trim() !== '');
+  if (/[:：?？؟][\s*_~\\]{0,9}$/.test(above?.text.slice(-10) ?? '')) return false;
+  const quoted = lines.slice(index).filter(isQuoted);
+  return quoted.map(({ text }) => text.replace(/^[>\s]+/, '')).join('').length > MAX_OWN_LENGTH;
 }
 
 /** The quote that starts at this line, or at one above that belongs to it. */
@@ -143,7 +175,10 @@ function quoteAt(lines: readonly Line[], index: number): QuoteStart | undefined 
   const line = lines[index];
   if (line === undefined) return undefined;
   if (line.mark === 'rest') return { index, rest: true, rule: 'client_mark' };
-  if (isOriginalMessageLine(lines, index)) return { index, rest: true, rule: 'title' };
+  if (isOriginalMessageLine(lines, index)) {
+    const rest = !isQuoted(line) || isDashedAttribution(lines, index);
+    return { index, rest, rule: 'title' };
+  }
   if (holdsAttributionAndQuote(line)) return { index, rest: true, rule: 'attribution' };
   if (startsHeaderBlock(lines, index)) {
     const rest = !isQuoted(line);
@@ -183,10 +218,10 @@ const FORWARD_LINES = 4;
 function isForward(lines: readonly Line[], quote: QuoteStart): boolean {
   const head = lines.slice(quote.index, quote.index + FORWARD_LINES);
   const first = head[0];
-  if (first?.text.trimStart().startsWith('>') === true) return head.some(isForwardLine);
+  if (hasPrefix(first)) return head.some(isForwardLine);
   if (isUnknownTitle(lines[quote.index - 1]) && quote.rest) return true;
   if (startsForwardedFields(lines, quote.index)) return true;
-  return head.some((line) => !line.text.trimStart().startsWith('>') && isForwardLine(line));
+  return head.some((line) => !hasPrefix(line) && isForwardLine(line));
 }
 
 /** Whether more is left than the lines that introduce a quote. */

@@ -73,6 +73,7 @@ export async function bundle({
       rolldownOptions: {
         input: entry,
         preserveEntrySignatures: 'strict',
+        optimization: { inlineConst: { mode: 'all' } },
         output: { format, entryFileNames: fileName, codeSplitting: false },
       },
     },

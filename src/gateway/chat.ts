@@ -110,8 +110,11 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
       return { commit: () => chat.serve(shops) };
     },
   });
-  const widget = live.derive('widget', ['shops'], (next) =>
-    createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER, replyTimes, logger }),
+  const widget = live.derive('widget', ['shops', 'http.publicUrl'], (next) =>
+    createWidgetRoutes({
+      ...{ shops: chatShops(next), publicUrl: next.http.publicUrl, folder: WIDGET_FOLDER },
+      ...{ replyTimes, clock, logger, metrics },
+    }),
   );
   const shopIdOf = (shop: string) =>
     live.value.shops.find((each) => each.shopId.toLowerCase() === shop)?.shopId;

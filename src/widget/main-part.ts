@@ -1,4 +1,3 @@
-import type { PageInfo } from '../channels/chat/events.ts';
 import type { WidgetEvents } from './package/widget.ts';
 import type { Settings } from './settings.ts';
 import type english from './texts/en.json';
@@ -22,8 +21,8 @@ export interface MainOptions {
   readonly gatewayUrl: string;
   readonly key: string;
   readonly settings: Settings;
-  /** For shops that want to know where a visitor writes. */
-  readonly pageInfo: (() => PageInfo) | undefined;
+  /** The script tag's `data-*`, which the page may change. */
+  readonly tag: DOMStringMap;
   readonly texts: Texts;
   /** BCP 47, for numbers and dates. */
   readonly locale: string;

@@ -1,9 +1,11 @@
-import type { WidgetConfig } from '../channels/chat/events.ts';
+import type { WidgetConfig, WidgetRefusal } from '../channels/chat/events.ts';
 
 /** The attributes of the page's script tag and the shop's configuration, merged. */
 export interface Settings extends WidgetConfig {
   /** `light` or `dark`; anything else follows the page. */
   readonly scheme?: string;
+  /** The gateway's answer to a page that may not connect. */
+  readonly error?: WidgetRefusal;
 }
 
 const NAMES = ['name', 'greeting', 'color', 'position', 'logo', 'preChat', 'scheme'];

@@ -6,18 +6,24 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { fileTypeFromBuffer } from 'file-type';
 import { codeOf } from '../../runtime/error-code.ts';
-import type { Logger } from '../../observability/logger.ts';
-import { WIDGET_CONFIG_PATH, WIDGET_TEXTS_PATH, type WidgetConfig } from './events.ts';
+import {
+  WIDGET_CONFIG_PATH,
+  WIDGET_TEXTS_PATH,
+  type WidgetConfig,
+  type WidgetRefusal,
+} from './events.ts';
+import { RefusedOrigins, type RefusedOriginsParts } from './refused-origins.ts';
 import type { ReplyTimes } from './reply-times.ts';
-import type { ChatShop } from './shop.ts';
+import { type ChatShop, Origins } from './shop.ts';
 import { WidgetTexts } from './widget-texts.ts';
 
-export interface WidgetRoutesOptions {
+export interface WidgetRoutesOptions extends RefusedOriginsParts {
   readonly shops: readonly ChatShop[];
+  /** `http.publicUrl` */
+  readonly publicUrl: string;
   /** The folder of the built widget. */
   readonly folder: string;
   readonly replyTimes: Pick<ReplyTimes, 'usualSeconds'>;
-  readonly logger: Logger;
 }
 
 /**
@@ -39,7 +45,8 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** Serves the widget's files and each shop's widget settings: public, for any origin. */
 export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
-  const { shops, folder, replyTimes, logger } = options;
+  const { shops, publicUrl, folder, replyTimes, logger } = options;
+  const refused = new RefusedOrigins(options);
   const files = new WidgetFiles(folder);
   const texts = new WidgetTexts({ folder: join(folder, 'texts'), logger });
   const byKey = new Map(shops.map((shop) => [shop.key, shop]));
@@ -66,8 +73,15 @@ export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
   );
   router.get(`${WIDGET_CONFIG_PATH}:key`, async (request, response) => {
     const shop = byKey.get(request.params.key);
+    response.vary('Origin');
     if (shop === undefined) {
-      refuseJson(response, 'unknown_key');
+      refuseJson(response, 404, 'unknown_key' satisfies WidgetRefusal);
+      return;
+    }
+    const [asking, ...others] = askingOrigins(request, publicUrl);
+    if (asking !== undefined && ![asking, ...others].some((each) => Origins.admits(shop, each))) {
+      refused.note(shop, asking);
+      refuseJson(response, 403, 'origin' satisfies WidgetRefusal);
       return;
     }
     const usualReplySeconds = replyTimes.usualSeconds(shop.shopId);
@@ -78,13 +92,24 @@ export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
       ...(languages && { languages }),
     } satisfies WidgetConfig);
   });
-  router.get(`${WIDGET_TEXTS_PATH}:key/:language`, async (request, response) => {
-    const { key, language } = request.params;
-    const shop = byKey.get(key);
+  const serveTexts = async (
+    shop: Pick<ChatShop, 'texts'> | undefined,
+    language: string,
+    request: Request,
+    response: Response,
+  ): Promise<void> => {
     const found =
       shop !== undefined && LANGUAGE.test(language) ? await texts.of(shop, language) : undefined;
-    if (found === undefined) refuseJson(response, 'unknown_language');
+    if (found === undefined) refuseJson(response, 404, 'unknown_language');
     else await sendTexts(request, response, found);
+  };
+  router.get(`${WIDGET_TEXTS_PATH}:key/:language`, async (request, response) => {
+    const { key, language } = request.params;
+    await serveTexts(byKey.get(key), language, request, response);
+  });
+  // The widget's own, for a page that is refused: its key may be unknown.
+  router.get(`${WIDGET_TEXTS_PATH}:language`, async (request, response) => {
+    await serveTexts({}, request.params.language, request, response);
   });
   router.get('/widget/picture/:name', (request, response, next) => {
     allowAnyOrigin(response);
@@ -134,8 +159,19 @@ function textsSender() {
   };
 }
 
-function refuseJson(response: Response, error: string): void {
-  response.status(404);
+/**
+ * The origins that the asking page may have; none when that cannot be told. Browsers send no Origin
+ * when a page asks its own, the gateway's, whose scheme and host a reverse proxy may have changed.
+ */
+function askingOrigins({ headers }: Request, publicUrl: string): readonly string[] {
+  const { origin, host = '' } = headers;
+  if (origin !== undefined) return [origin];
+  if (headers['sec-fetch-site'] !== 'same-origin') return [];
+  return [new URL(publicUrl).origin, `https://${host}`, `http://${host}`];
+}
+
+function refuseJson(response: Response, status: 403 | 404, error: string): void {
+  response.status(status);
   sendJson(response, MISSING_CACHE, { error });
 }
 

@@ -227,7 +227,16 @@ export interface WidgetConfig {
   readonly usualReplySeconds?: number;
 }
 
-/** `GET <prefix><widget key>/<language>` returns the panel's texts. */
+/** Why a page cannot use the chat: its origin is not the shop's, or there is no shop with its key. */
+export type WidgetRefusal = Extract<HandshakeCode, 'origin' | 'unknown_key'>;
+
+/**
+ * `GET <prefix><widget key>/<language>` returns the panel's texts, `<prefix><language>` the widget's
+ * own ones.
+ */
 export const WIDGET_TEXTS_PATH = '/widget/texts/';
-/** `GET <prefix><widget key>` returns a `WidgetConfig`. */
+/**
+ * `GET <prefix><widget key>` returns a `WidgetConfig`; to a page that may not connect,
+ * `{error: WidgetRefusal}`.
+ */
 export const WIDGET_CONFIG_PATH = '/widget/config/';

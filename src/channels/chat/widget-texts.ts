@@ -43,7 +43,7 @@ export class WidgetTexts {
   }
 
   /** Undefined when neither the shop nor the widget has the language. */
-  async of(shop: ChatShop, language: string): Promise<Texts | undefined> {
+  async of(shop: Pick<ChatShop, 'texts'>, language: string): Promise<Texts | undefined> {
     const own = shop.texts?.get(language);
     const [english, builtIn, shops] = await Promise.all([
       this.#read(this.#fileOf('en')),

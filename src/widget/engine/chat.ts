@@ -6,6 +6,7 @@ import type {
   PageInfo,
   ProfileRequest,
   SessionEvent,
+  WidgetRefusal,
 } from '../../channels/chat/events.ts';
 import type { Timing } from './timing.ts';
 import type { UploadRequest } from './page.ts';
@@ -162,6 +163,8 @@ export interface ChatOptions {
   readonly storage: Storage | undefined;
   /** The window, which dispatches `storage`, `online`, `pageshow` and the like. */
   readonly page: EventTarget | undefined;
+  /** The gateway has said that this page may not connect: the chat is refused when it starts. */
+  readonly refused?: WidgetRefusal | undefined;
   /** For shops that want to know where a visitor writes. */
   readonly pageInfo?: (() => PageInfo) | undefined;
   readonly upload?: UploadRequest;

@@ -19,6 +19,7 @@ import {
   type SessionEvent,
   type StatusEvent,
   type UpdateEvent,
+  type WidgetRefusal,
 } from '../../channels/chat/events.ts';
 import type { GatewayAddress } from '../storage.ts';
 import type { ConnectionState } from './chat.ts';
@@ -39,6 +40,8 @@ interface ConnectionParts {
   readonly address: GatewayAddress;
   readonly timing: Timing;
   readonly now: () => number;
+  /** Known before the first attempt; there is none then. */
+  readonly refused: WidgetRefusal | undefined;
   /** Called for every attempt. */
   readonly auth: () => HandshakeAuth;
   readonly onState: (state: ConnectionState) => void;
@@ -139,7 +142,11 @@ export class Connection {
 
   #connect(): void {
     this.#close();
-    const { address, auth, timing, ...parts } = this.#parts;
+    const { address, auth, timing, refused: code, ...parts } = this.#parts;
+    if (code) {
+      this.#set({ state: 'refused', code });
+      return;
+    }
     if (this.#state.state !== 'offline') this.#set({ state: 'connecting' });
     const socket: ChatSocket = io(address.origin, {
       path: address.basePath + CHAT_PATH,

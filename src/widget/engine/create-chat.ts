@@ -51,7 +51,7 @@ class WidgetChat implements Chat {
   #isHidden = false;
 
   constructor(options: ChatOptions) {
-    const { gatewayUrl, key, now = Date.now, upload = uploadByXhr } = options;
+    const { gatewayUrl, key, refused, now = Date.now, upload = uploadByXhr } = options;
     const timing = { ...TIMING, ...options.timing };
     const { leaseMs, reconnectMs: retryMs } = timing;
     const address = gatewayAddress(gatewayUrl);
@@ -60,7 +60,7 @@ class WidgetChat implements Chat {
     const outbox = new Outbox(storage);
     const session = (): SessionEvent | undefined => this.#connectedAs();
     const link = new Connection({
-      ...{ address, timing, now },
+      ...{ address, timing, now, refused },
       auth: () => this.#auth(),
       onState: (state) => this.#connectionChanged(state),
       onSession: (greeting) => this.#acceptSession(greeting),

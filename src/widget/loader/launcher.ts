@@ -18,20 +18,19 @@ export function createLauncher() {
       button.setAttribute('aria-expanded', String(open));
       button.setAttribute('aria-label', label);
       badge.textContent = String(unread);
-      badge.hidden = open || unread === 0;
+      badge.hidden = open || !unread;
     },
   };
 }
 
 /** A card beside the launcher: the greeting, or a notice that the chat could not be loaded. */
-export function createCard(options: {
-  readonly text: string;
-  readonly dismissLabel: string;
-  readonly role: 'note' | 'alert';
-  readonly onClick: () => void;
-  readonly onDismiss: () => void;
-}): HTMLElement {
-  const { text, dismissLabel, role, onClick, onDismiss } = options;
+export function createCard(
+  role: 'note' | 'alert',
+  text: string,
+  dismissLabel: string,
+  onClick: () => void,
+  onDismiss: () => void,
+): HTMLElement {
   const words = createButton({ class: 'words', dir: 'auto' }, text);
   const cross = createButton(
     { class: 'cross', 'aria-label': dismissLabel },

@@ -2,16 +2,16 @@ import { WIDGET_CONFIG_PATH } from '../../channels/chat/events.ts';
 import { CANCELLED, SCRIPT_TAG } from '../package/widget.ts';
 import { chooseLanguage, type Language, type LauncherTexts, mergeSettings } from '../settings.ts';
 import { pageStorage, removeNotes, storagePrefix } from '../storage.ts';
-import { createEvents, isLoaded, publishApi, readPage } from './page-api.ts';
+import { createEvents, isLoaded, publishApi } from './page-api.ts';
 import { Widget } from './widget.ts';
 
-/** The main part's file, relative to this script; the build fills both in. */
-declare const MAIN_FILE: string;
-/** By language: those that the widget comes with. */
+/** By language: those that the widget comes with; filled in by the build. */
 declare const LAUNCHER_TEXTS: Readonly<Record<string, LauncherTexts>> & {
   readonly en: LauncherTexts;
 };
 
+/** Each `WidgetRefusal`. */
+const REFUSALS = /^(origin|unknown_key)$/;
 /** After this time the launcher is shown without the shop's configuration. */
 const CONFIG_TIMEOUT_MS = 3_000;
 
@@ -30,7 +30,7 @@ function start(): void {
   const storage = pageStorage();
   const prefix = storagePrefix(gatewayUrl, key);
   const events = createEvents();
-  const widget = Promise.all([fetchConfig(src, key), bodyReady()]).then(([config]) => {
+  const widget = Promise.all([fetchConfig(gatewayUrl, key), bodyReady()]).then(([config]) => {
     const settings = mergeSettings(dataset, config);
     const known = { ...LAUNCHER_TEXTS, ...settings.languages };
     const language = (): Language =>
@@ -38,10 +38,8 @@ function start(): void {
         [dataset['lang'], document.documentElement.lang, ...navigator.languages],
         known,
       );
-    const mainUrl = new URL(MAIN_FILE, src).href;
-    const pageInfo = settings.pageLine ? () => readPage(dataset) : undefined;
     return new Widget({
-      ...{ mainUrl, gatewayUrl, key, storage, prefix, settings, pageInfo, events, language },
+      ...{ gatewayUrl, key, storage, prefix, settings, tag: dataset, events, language },
     });
   });
   // Calls made before the widget exists are executed in order once it does.
@@ -80,13 +78,15 @@ const bodyReady = (): Promise<unknown> =>
     else resolve(undefined);
   });
 
-/** The shop's configuration; empty when the gateway does not answer in time. */
-async function fetchConfig(src: string, key: string): Promise<object> {
-  const url = new URL(WIDGET_CONFIG_PATH.slice(1) + encodeURIComponent(key), src);
+/** The shop's configuration, or a refusal; empty when the gateway does not answer in time. */
+async function fetchConfig(gatewayUrl: string, key: string): Promise<object> {
+  const url = gatewayUrl + WIDGET_CONFIG_PATH.slice(1) + encodeURIComponent(key);
   try {
     const signal = AbortSignal.timeout(CONFIG_TIMEOUT_MS);
     const answer = await fetch(url, { credentials: 'omit', signal });
-    if (answer.ok) return (await answer.json()) as object;
+    // The settings, or an error: a proxy's too, which is no refusal.
+    const config = (await answer.json()) as { readonly error: string };
+    if (answer.ok || REFUSALS.test(config.error)) return config;
   } catch {
     // No answer, or too late.
   }

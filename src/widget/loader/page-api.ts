@@ -1,4 +1,3 @@
-import { MAX_PAGE, type PageInfo } from '../../channels/chat/events.ts';
 import type { Emit } from '../main-part.ts';
 import type { PageApi, Widget, WidgetEvents } from '../package/widget.ts';
 
@@ -17,15 +16,6 @@ export function publishApi(widget: Widget): void {
   };
   window.Sluice = api;
   if (Array.isArray(queued)) api.push(...queued);
-}
-
-/** Read when a message is sent: a page may change its title and the tag's `data-cart`. */
-export function readPage({ cart }: DOMStringMap): PageInfo {
-  return {
-    url: (location.origin + location.pathname).slice(0, MAX_PAGE.url),
-    title: document.title.slice(0, MAX_PAGE.title),
-    ...(cart && { cart: cart.slice(0, MAX_PAGE.cart) }),
-  };
 }
 
 type Listener = (detail: unknown) => void;

@@ -1,18 +1,19 @@
 import { importOnce } from '../import-once.ts';
 import { accentOf } from '../look/accent.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
-import { type PageInfo, WIDGET_TEXTS_PATH } from '../../channels/chat/events.ts';
+import { WIDGET_TEXTS_PATH } from '../../channels/chat/events.ts';
 import type { Main, MainModule, MainOptions, Texts } from '../main-part.ts';
 import type { Language, Settings } from '../settings.ts';
 import { readNote, SESSION, tabStorage, writeNote } from '../storage.ts';
+import { keepEvents, keepOnPage } from './host.ts';
 import css from './launcher.css?inline';
 import { createCard, createLauncher, el } from './launcher.ts';
 import type { Events } from './page-api.ts';
 
-const OPEN = 'yes';
+/** The main part's file, below the gateway's URL; filled in by the build. */
+declare const MAIN_FILE: string;
 
 interface WidgetOptions {
-  readonly mainUrl: string;
   /** The language that the page asks for now. */
   readonly language: () => Language;
   readonly gatewayUrl: string;
@@ -21,8 +22,8 @@ interface WidgetOptions {
   /** The prefix of the widget's keys in `storage`. */
   readonly prefix: string;
   readonly settings: Settings;
-  /** For shops that want to know where a visitor writes. */
-  readonly pageInfo: (() => PageInfo) | undefined;
+  /** The script tag's `data-*`. */
+  readonly tag: DOMStringMap;
   readonly events: Events;
 }
 
@@ -47,68 +48,65 @@ export class Widget {
   #unread = 0;
   #main: Main | undefined;
   #mounting: Promise<Main | undefined> | undefined;
-  /** The element that had the focus when the chat was opened. */
-  #opener: Element | null = null;
   #failure: HTMLElement | undefined;
   /** A JWT for the main part, until that is loaded; else empty. */
   #identity = '';
   readonly #removal = new AbortController();
 
   constructor(options: WidgetOptions) {
-    const { mainUrl, storage, prefix, settings, events } = options;
-    const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
+    const { gatewayUrl, storage, prefix, settings, events } = options;
+    const frame = el('aside', {
+      class: 'frame',
+      'aria-label': settings.name ?? 'Chat',
+      'data-position': settings.position === 'left' ? 'left' : 'right',
+    });
     this.#options = options;
     this.#frame = frame;
     this.#language = this.#shown = options.language();
-    this.#fetchMain = importOnce(mainUrl);
-    this.#dismissGreeting = scheduleGreeting({
-      greeting: settings.greeting,
-      noteKey: `${prefix}greeted`,
+    this.#fetchMain = importOnce(gatewayUrl + MAIN_FILE);
+    this.#dismissGreeting = scheduleGreeting(
+      settings.greeting,
+      `${prefix}greeted`,
       storage,
-      show: (text) => this.#showCard(text, 'note', () => this.#dismissGreeting()),
-    });
+      (text) => this.#showCard(text, 'note', () => this.#dismissGreeting()),
+    );
     adoptStyleSheet(this.#root, css);
-    frame.dataset['position'] = settings.position === 'left' ? 'left' : 'right';
     const draw = (): void => {
       applyScheme(frame, settings);
       this.#speak(options.language());
     };
-    draw();
     this.#show(this.#language);
-    // A page that has a switch, of scheme or language, changes an attribute of its root.
-    const observer = new MutationObserver(draw);
-    observer.observe(document.documentElement, { attributes: true });
     const { signal } = this.#removal;
     SYSTEM_DARK.addEventListener('change', draw, { signal });
     // The page's style sheets are there by then.
     addEventListener('load', draw, { signal });
-    signal.addEventListener('abort', () => observer.disconnect());
     const { button } = this.#launcher;
     frame.append(button);
     this.#root.append(frame);
-    document.body.append(this.#host);
+    keepEvents(this.#host);
+    // A page that has a switch, of scheme or language, changes an attribute of its root.
+    keepOnPage(this.#host, signal, draw);
     button.onclick = () => this.setOpen(!this.#isOpen);
     // The main part is fetched before it is needed; a failure shows when the chat is opened.
     button.onpointerenter = button.onfocus = () => void this.#fetchMain().catch(() => undefined);
     if (this.#hasSession()) void this.#load().catch(() => undefined);
     events.emit('ready', undefined);
-    if (readNote(tabStorage(), this.#openNote) === OPEN) this.setOpen(true, false);
+    if (settings.error) events.emit('error', { code: settings.error });
+    if (readNote(tabStorage(), this.#openNote)) this.setOpen(true, false);
   }
 
   /** @param takesFocus false when the chat was open on the page before this one */
   setOpen(isOpen: boolean, takesFocus = true): void {
     if (isOpen === this.#isOpen) return;
     this.#isOpen = isOpen;
-    writeNote(tabStorage(), this.#openNote, isOpen ? OPEN : '');
+    writeNote(tabStorage(), this.#openNote, isOpen ? 'yes' : '');
     this.#frame.toggleAttribute('data-open', isOpen);
     if (isOpen) {
-      this.#opener = document.activeElement;
       this.#dismissGreeting();
       if (this.#main) this.#main.setOpen(true, takesFocus);
       else void this.#loadToOpen(takesFocus);
     } else {
       this.#main?.setOpen(false, false);
-      this.#restoreFocus();
     }
     this.#draw();
     this.#options.events.emit(isOpen ? 'open' : 'close', undefined);
@@ -185,11 +183,9 @@ export class Widget {
   }
 
   async #fetchTexts({ name }: Language): Promise<Texts> {
-    const { gatewayUrl, key } = this.#options;
-    const url = new URL(
-      `${WIDGET_TEXTS_PATH.slice(1)}${encodeURIComponent(key)}/${name}`,
-      gatewayUrl,
-    );
+    const { gatewayUrl, key, settings } = this.#options;
+    const shop = settings.error ? '' : `${encodeURIComponent(key)}/`;
+    const url = gatewayUrl + WIDGET_TEXTS_PATH.slice(1) + shop + name;
     const answer = await fetch(url, { credentials: 'omit' });
     if (!answer.ok) throw new Error(`${answer.status} to the texts`);
     return (await answer.json()) as Texts;
@@ -248,11 +244,10 @@ export class Widget {
   }
 
   #mainOptions(): Omit<MainOptions, 'texts' | 'locale'> {
-    const { gatewayUrl, key, settings, pageInfo, events } = this.#options;
     return {
+      ...this.#options,
       root: this.#root,
       frame: this.#frame,
-      ...{ gatewayUrl, key, settings, pageInfo },
       // Read now: the visitor may have logged out while the main part was being loaded.
       hasSession: this.#hasSession(),
       removed: this.#removal.signal,
@@ -263,7 +258,7 @@ export class Widget {
           this.#unread = detail as number;
           this.#draw();
         }
-        events.emit(event, detail);
+        this.#options.events.emit(event, detail);
       },
     };
   }
@@ -275,18 +270,9 @@ export class Widget {
 
   #showCard(text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement {
     const dismissLabel = this.#language.launcher[1];
-    const onClick = (): void => this.setOpen(true);
-    const card = createCard({ text, role, dismissLabel, onDismiss, onClick });
+    const card = createCard(role, text, dismissLabel, () => this.setOpen(true), onDismiss);
     this.#frame.prepend(card);
     return card;
-  }
-
-  /** When the focus is in the panel, which is about to close, returns it to what had it before. */
-  #restoreFocus(): void {
-    if (!this.#root.activeElement) return;
-    const opener = this.#opener;
-    const isElsewhere = opener?.isConnected && opener !== this.#host && opener !== document.body;
-    (isElsewhere ? (opener as HTMLElement) : this.#launcher.button).focus();
   }
 }
 
@@ -297,14 +283,12 @@ const GREETING_DELAY_MS = 4_000;
  * opened the chat does not see the same greeting again.
  * @returns a function that dismisses the greeting
  */
-function scheduleGreeting(options: {
-  /** Undefined: there is no greeting. */
-  readonly greeting: string | undefined;
-  readonly noteKey: string;
-  readonly storage: Storage | undefined;
-  readonly show: (greeting: string) => HTMLElement;
-}): () => void {
-  const { greeting, noteKey, storage, show } = options;
+function scheduleGreeting(
+  greeting: string | undefined,
+  noteKey: string,
+  storage: Storage | undefined,
+  show: (greeting: string) => HTMLElement,
+): () => void {
   if (!greeting || readNote(storage, noteKey) === greeting) return () => undefined;
   let card: HTMLElement | undefined;
   const timer = setTimeout(() => {

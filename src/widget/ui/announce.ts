@@ -79,7 +79,11 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit, removed }: MainOp
 }
 
 /** Emits `error`, and tells the page's developer in the console what to do about it. */
-function announceRefusals(ui: Ui, parts: Parts, { emit, gatewayUrl, key }: MainOptions): void {
+function announceRefusals(
+  ui: Ui,
+  parts: Parts,
+  { emit, gatewayUrl, key, settings }: MainOptions,
+): void {
   const { chat, errorText } = ui;
   let reported = '';
   effect(() => {
@@ -95,6 +99,7 @@ function announceRefusals(ui: Ui, parts: Parts, { emit, gatewayUrl, key }: MainO
       ({ advise }) => advise(code, gatewayUrl, key),
       () => undefined,
     );
-    emit('error', { code });
+    // The loader has told the page what the gateway said before.
+    if (code !== settings.error) emit('error', { code });
   });
 }

@@ -66,6 +66,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   const place = document.createElement('div');
   const aside = document.createElement('div');
   let isDrawn = false;
+  let opener: Element | null = null;
 
   adoptStyleSheet(root, css);
   frame.prepend(place, aside);
@@ -117,6 +118,8 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     setOpen: (open, takesFocus) => {
       ui.takesFocus.value = takesFocus;
       if (open) ui.dismissedSeq.value = chat.lines.peek().findLast(({ seq }) => seq)?.seq ?? 0;
+      if (open) opener = document.activeElement;
+      else returnFocus(root, opener);
       if (open && !isDrawn) {
         isDrawn = true;
         // On the page before, the panel was closed.
@@ -148,6 +151,14 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
       chat.logout();
     },
   };
+}
+
+/** When the focus is in the panel, which is about to close, returns it to what had it before. */
+function returnFocus(root: ShadowRoot, opener: Element | null): void {
+  if (!root.activeElement) return;
+  const isElsewhere = opener?.isConnected && opener !== root.host && opener !== document.body;
+  const target = isElsewhere ? opener : root.querySelector('.launcher');
+  (target as HTMLElement | null)?.focus();
 }
 
 const CHECK_EVERY_MS = 60_000;

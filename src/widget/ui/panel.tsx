@@ -13,10 +13,12 @@ export function Panel() {
   const ui = useUi();
   const { chat, texts, settings, isOpen, isFullScreen, takesFocus } = ui;
   const panel = useRef<HTMLDivElement>(null);
-  const drop = useDrop((files) => chat.attach(files));
   const open = isOpen.value;
   const asks = needsPreChat(ui);
-  const shutOut = isShutOut(chat.connection.value);
+  const canWrite = !asks && !isShutOut(chat.connection.value);
+  const drop = useDrop((files) => {
+    if (canWrite) chat.attach(files);
+  });
 
   useLayoutEffect(() => {
     if (open && takesFocus.peek() && panel.current) focusField(panel.current);
@@ -36,13 +38,15 @@ export function Panel() {
         if (event.key === 'Escape' && !isComposing(event)) ui.close();
         if (event.key === 'Tab' && isFullScreen.value) keepFocusWithin(event.currentTarget, event);
       }}
-      {...(asks || shutOut ? {} : drop.handlers)}
+      {...drop.handlers}
     >
       <Header />
       <Banner />
       {asks ? <Part of="preChat" draw={({ PreChat }) => <PreChat />} /> : <Log />}
-      {!asks && !shutOut && <Composer />}
-      {drop.isOver && <Part of="files" isQuiet draw={({ DropTarget }) => <DropTarget />} />}
+      {canWrite && <Composer />}
+      {canWrite && drop.isOver && (
+        <Part of="files" isQuiet draw={({ DropTarget }) => <DropTarget />} />
+      )}
     </div>
   );
 }
@@ -56,7 +60,10 @@ export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
 const carriesFiles = (event: DragEvent): boolean =>
   event.dataTransfer?.types.includes('Files') ?? false;
 
-/** Handlers for files that are dragged over the panel and dropped on it. */
+/**
+ * Handlers for files that are dragged over the panel and dropped on it. The browser never opens them
+ * in place of the page.
+ */
 function useDrop(attach: (files: FileList) => void) {
   const [isOver, setOver] = useState(false);
   // Counted, because `dragenter` of a child is fired before `dragleave` of its parent.

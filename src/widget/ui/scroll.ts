@@ -124,7 +124,16 @@ export function useScroll({ lines, showMore }: ReturnType<typeof useDrawn>) {
   useLayoutEffect(() => {
     const observer = new ResizeObserver(stay);
     for (const { current } of [box, content]) if (current) observer.observe(current);
-    return () => observer.disconnect();
+    // The browser scrolls a log to its top that the page has taken out and that is back.
+    const returns = new MutationObserver(() => {
+      known.top = NaN;
+      stay();
+    });
+    returns.observe(document.documentElement, { childList: true });
+    return () => {
+      observer.disconnect();
+      returns.disconnect();
+    };
   }, []);
 
   return {

@@ -9,9 +9,10 @@ import { createWidgetRoutes } from '../../../src/channels/chat/door-widget.ts';
 import { ReplyTimes } from '../../../src/channels/chat/reply-times.ts';
 import { createPublicApp } from '../../../src/gateway/public-http.ts';
 import { createReadiness } from '../../../src/observability/readiness.ts';
-import { silentLogger } from '../../../src/observability/logger.ts';
+import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
+import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import { ends } from '../../support/ends.ts';
-import { OTHER_SHOP } from '../../support/entries.ts';
+import { OTHER_SHOP, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { aShop, otherShop } from './chat-gateway.ts';
 
@@ -19,6 +20,9 @@ let folder: string;
 let pictures: string;
 let texts: string;
 let replyTimes: ReplyTimes;
+let metrics: Metrics;
+let logged: (LogFields & { readonly event: string })[];
+let now: number;
 let port: number;
 
 beforeEach(async () => {
@@ -43,9 +47,20 @@ beforeEach(async () => {
         ['de', texts],
       ]),
     }),
+    aShop({ key: 'at-home', origins: ['https://gw.example'] }),
   ];
   replyTimes = new ReplyTimes();
-  const routers = [createWidgetRoutes({ shops, folder, replyTimes, logger: silentLogger })];
+  metrics = createMetrics();
+  logged = [];
+  now = Date.parse('2026-11-02T10:00:00Z');
+  const routers = [
+    createWidgetRoutes({
+      ...{ shops, folder, replyTimes, metrics },
+      publicUrl: 'https://gw.example/support',
+      clock: () => now,
+      logger: { ...silentLogger, warn: (event, fields) => logged.push({ event, ...fields }) },
+    }),
+  ];
   const server = createServer(
     createPublicApp({ routers, readiness: createReadiness(), logger: silentLogger }),
   );
@@ -218,6 +233,64 @@ describe("a shop's wishes for the widget", () => {
   );
 });
 
+describe('a page is told whether it may connect', () => {
+  const ask = (headers: Record<string, string>, key = 'demo') =>
+    get(`/widget/config/${key}`, headers);
+  const SAME = { 'sec-fetch-site': 'same-origin' };
+
+  test.each([
+    ['an origin of the shop', { origin: 'https://acme.example' }],
+    ['nobody says which', {}],
+    ['nobody says which, from another site', { 'sec-fetch-site': 'cross-site' }],
+    ["the gateway's own, by its host", { ...SAME, host: 'localhost:8080' }],
+  ])('yes: %s', async (_, headers) => {
+    const answer = await ask(headers);
+    expect(answer).toMatchObject({ status: 200, headers: { vary: 'Origin' } });
+    expect(JSON.parse(answer.body.toString())).toEqual({ name: 'Acme', preChat: 'off' });
+    expect(logged).toEqual([]);
+  });
+
+  test.each([
+    ['another origin', { origin: 'https://www.acme.example' }, 'demo'],
+    ["another shop's", { origin: 'https://acme.example' }, 'other'],
+    ['a sandboxed or local page', { origin: 'null' }, 'demo'],
+    ["the gateway's own", SAME, 'demo'],
+  ])('no: %s', async (_, headers, key) => {
+    const { status, headers: answered, body } = await ask(headers, key);
+    expect({ status, body: body.toString() }).toEqual({ status: 403, body: '{"error":"origin"}' });
+    expect(answered).toMatchObject({
+      vary: 'Origin',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+    });
+  });
+
+  test("yes: the gateway's own, by its public URL behind a proxy", async () => {
+    expect((await ask(SAME, 'at-home')).status).toBe(200);
+  });
+
+  test('the gateway logs each origin once an hour, and counts it without the origin', async () => {
+    const counted = async () =>
+      (await metrics.refused.get()).values.map(({ labels, value }) => ({ ...labels, value }));
+    const long = `https://${'x'.repeat(200)}.example`;
+    for (const origin of ['https://a.example', long, 'https://a.example']) await ask({ origin });
+    expect(logged).toMatchObject([
+      { event: 'chat.origin_refused', shop: SHOP, origin: 'https://a.example' },
+      { origin: long.slice(0, 100) },
+    ]);
+    expect(await counted()).toEqual([{ channel: 'web_chat', reason: 'origin', value: 3 }]);
+    now += 3_599_000;
+    await ask({ origin: 'https://a.example' });
+    expect(logged).toHaveLength(2);
+    now += 1_000;
+    await ask({ origin: 'https://a.example' });
+    expect(logged).toHaveLength(3);
+    // Of made-up origins, an hour has a limited number of lines.
+    for (let n = 0; n < 150; n += 1) await ask({ origin: `https://n${n}.example` });
+    expect(logged).toHaveLength(2 + 100);
+  });
+});
+
 test('the picture of a person is any page’s to show, and nothing else in its folder', async () => {
   const png = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -320,6 +393,13 @@ describe('texts', () => {
     expect((await read('/widget/texts/spoken/sv')).body).toMatchObject({ send: 'one' });
     writeFileSync(texts, JSON.stringify({ send: 'another' }));
     expect((await read('/widget/texts/spoken/sv')).body).toMatchObject({ send: 'another' });
+  });
+
+  test("are the widget's own for a page that has no shop's", async () => {
+    builtIn('en', ENGLISH);
+    writeFileSync(texts, JSON.stringify({ send: 'Ab damit' }));
+    expect(await read('/widget/texts/en')).toEqual({ status: 200, body: ENGLISH });
+    expect(await read('/widget/texts/sv')).toMatchObject({ status: 404 });
   });
 
   test.each([

@@ -10,7 +10,9 @@ function adviceFor(code: string, gatewayUrl: string, key: string): string | unde
     case 'unknown_key':
       return `Sluice: ${gatewayUrl} has no chat with the key "${key}" (data-key).`;
     case 'origin':
-      return `Sluice: add ${location.origin} to the chat's origins in the gateway's configuration.`;
+      return origin === 'null'
+        ? 'Sluice: a sandboxed or local page cannot connect.'
+        : `Sluice: add ${origin} to the chat's origins in the gateway's configuration.`;
     case 'bad_identity':
       return 'Sluice: the JWT was refused. It needs HS256, sub, aud (the chat key) and exp (1 h at most).';
     default:

@@ -46,7 +46,7 @@ export async function replies(bench: Workbench, { seed }: { seed: number }): Pro
 async function withFleet(bench: Workbench, seed: number, isCut: boolean): Promise<Figure[]> {
   let withheld = 0;
   const pooler = async (url: string): Promise<string> => {
-    const deaf = await PostgresProxy.start(url, (message) => {
+    const deaf = await PostgresProxy.start(url, () => (message) => {
       const passed = withoutNotifications(message);
       if (passed === undefined) withheld += 1;
       return passed;

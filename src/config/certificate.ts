@@ -1,19 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { type KeyPair, pairTroubles } from '../runtime/key-pair.ts';
+import {
+  type KeyPair,
+  type PairTrouble,
+  pairTroubles,
+  unreadableFile,
+} from '../runtime/key-pair.ts';
 import type { Config } from './config.ts';
 import type { Mistake } from './mistakes.ts';
 
-/** The files of `smtp.tls`; undefined if none are configured. One that cannot be read is empty. */
-export function configuredPair({ tls }: Config['smtp']): KeyPair | undefined {
+/** The files of `smtp.tls`, or why one cannot be read; undefined if none are configured. */
+export function configuredPair({ tls }: Config['smtp']): KeyPair | PairTrouble | undefined {
   if (tls?.cert === undefined || tls.key === undefined) return undefined;
-  return { cert: textOf(tls.cert), key: textOf(tls.key) };
-}
-
-function textOf(file: string): string {
+  let of: keyof KeyPair = 'cert';
   try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
+    const cert = readFileSync(tls.cert, 'utf8');
+    of = 'key';
+    return { cert, key: readFileSync(tls.key, 'utf8') };
+  } catch (error) {
+    return unreadableFile(of, error);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type MessageRow,
   type TicketRow,
 } from './store/rows.ts';
+import { recipientOf } from './outbound/address-reply.ts';
 import type { Store } from './store/store.ts';
 
 export interface Created {
@@ -242,7 +243,10 @@ function refersToReply(
   return idsReferredTo(message).some((known) => store.messages.isReply(shop, known, id));
 }
 
-/** Whether an email refers to a reply that its sender got: nobody else knows the id. */
+/**
+ * Whether an email refers to a reply that went to its sender. An id that others get to know lifts the
+ * limit for this address alone.
+ */
 function answersUs(
   store: Store,
   shop: string,
@@ -251,7 +255,7 @@ function answersUs(
 ): boolean {
   return idsReferredTo(message).some((id) => {
     const reply = store.messages.reply(shop, id);
-    const recipient = (reply && store.messages.answeredBy(reply)?.sender) ?? undefined;
+    const recipient = reply && recipientOf(store, reply);
     return recipient !== undefined && normalAddress(recipient) === normalAddress(sender ?? '');
   });
 }

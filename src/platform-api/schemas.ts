@@ -144,7 +144,7 @@ export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageReq
  * delivered it. Without it, whoever has the API key vouches for the sender.
  */
 export const UNVERIFIED_HEADER = 'X-Sluice-Unverified-From';
-/** Of a message that came by a relay or a program. */
+/** The network of a message that a relay or a program brought for somebody else. */
 export const UNKNOWN_NETWORK = 'unknown';
 
 /** API §4.1, the `metric` object. */

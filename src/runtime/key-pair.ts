@@ -23,10 +23,24 @@ export interface PairTrouble {
 
 const DAY_MS = 86_400_000;
 /** Automatic renewals usually happen a month before expiry. */
-const WARN_DAYS = 14;
+export const WARN_DAYS = 14;
 
-/** Everything that is wrong with the pair of a server with this name. */
-export function pairTroubles(pair: KeyPair, hostname: string, nowMs: number): PairTrouble[] {
+/** A file of a pair cannot be read. */
+export const unreadableFile = (of: keyof KeyPair, error: unknown): PairTrouble => ({
+  ...{ kind: 'unusable', of, found: `the file cannot be read (${codeOf(error)})` },
+  todo: 'correct its path, or make it readable for the user of the gateway',
+});
+
+/**
+ * Everything that is wrong with the pair of a server with this name.
+ * @param pair or why it cannot be read
+ */
+export function pairTroubles(
+  pair: KeyPair | PairTrouble,
+  hostname: string,
+  nowMs: number,
+): PairTrouble[] {
+  if ('kind' in pair) return [pair];
   const unusable = unusablePair(pair);
   if (unusable !== undefined) return [unusable];
   const certificate = new X509Certificate(pair.cert);
@@ -37,7 +51,8 @@ export function pairTroubles(pair: KeyPair, hostname: string, nowMs: number): Pa
   }
   if (!hasIssuer(certificate, pair.cert)) {
     const found = 'the chain is incomplete: the certificate of the issuer is not in the file';
-    const todo = 'name the file with the whole chain, which certbot calls fullchain.pem';
+    const todo =
+      'name the file with the whole chain, which certbot calls fullchain.pem, unless the issuer is a root of your own';
     troubles.push({ kind: 'doubtful', of: 'cert', found, todo });
   }
   return troubles;

@@ -24,19 +24,23 @@ function serverError(fields: Readonly<Record<string, string>>): Buffer {
 
 /** A proxy in front of a database that changes what the server says. */
 export class PostgresProxy {
+  connections = 0;
   readonly #target: URL;
-  readonly #pass: Pass;
+  readonly #passOf: (connection: number) => Pass;
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#carry(socket));
 
-  private constructor(url: string, pass: Pass) {
+  private constructor(url: string, passOf: (connection: number) => Pass) {
     this.#target = new URL(url);
-    this.#pass = pass;
+    this.#passOf = passOf;
   }
 
-  /** @param url of the database */
-  static async start(url: string, pass: Pass): Promise<PostgresProxy> {
-    const proxy = new PostgresProxy(url, pass);
+  /**
+   * @param url of the database
+   * @param passOf called for each connection, counted from 1
+   */
+  static async start(url: string, passOf: (connection: number) => Pass): Promise<PostgresProxy> {
+    const proxy = new PostgresProxy(url, passOf);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
@@ -68,13 +72,14 @@ export class PostgresProxy {
       });
     }
     socket.pipe(upstream);
+    const pass = this.#passOf((this.connections += 1));
     let rest: Buffer = Buffer.alloc(0);
     upstream.on('data', (chunk: Buffer) => {
       rest = Buffer.concat([rest, chunk]);
       // Each message has a type and a length.
       while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
         const length = 1 + rest.readUInt32BE(1);
-        const passed = this.#pass(rest.subarray(0, length));
+        const passed = pass(rest.subarray(0, length));
         if (passed !== undefined) socket.write(passed);
         rest = rest.subarray(length);
       }

@@ -148,7 +148,7 @@ async function storeFile(
  * The last component of a path, without characters that cause problems in terminals and headers;
  * never empty.
  */
-function cleanFileName(name: string): string {
+export function cleanFileName(name: string): string {
   const base = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replace(/^.*[\\/]/, '');
   const trimmed = base.replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
   if (trimmed.length <= 200) return trimmed || 'file';

@@ -228,7 +228,10 @@ function toNormalized(
   };
 }
 
-/** A relay, a mail system behind which this is, and a program deliver for many senders. */
+/**
+ * A relay, a mail system behind which this is, and a program deliver for many senders. Our own
+ * `Received:` tells LMTP: what the client chose has no blanks in it.
+ */
 function networkOf({ remoteAddress, trustedRelay, receivedHeader }: EmailMeta): string {
   const isMany = trustedRelay || receivedHeader.includes(' with LMTP') || isIP(remoteAddress) === 0;
   return isMany ? UNKNOWN_NETWORK : sitesNetwork(remoteAddress);

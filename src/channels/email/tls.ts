@@ -6,8 +6,12 @@ import { createSecureContext } from 'node:tls';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
-import { codeOf } from '../../runtime/error-code.ts';
-import { type KeyPair, unusablePair } from '../../runtime/key-pair.ts';
+import {
+  type KeyPair,
+  type PairTrouble,
+  unreadableFile,
+  unusablePair,
+} from '../../runtime/key-pair.ts';
 import { SetUpUnusable } from '../../runtime/set-up-trouble.ts';
 
 const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
@@ -35,7 +39,7 @@ export interface TlsOptions {
   readonly hostname: string;
   /** How often the files are checked for a renewed certificate. */
   readonly checkEveryMs: number;
-  /** How long files that cannot be used are read again at the start; 0 by default. */
+  /** How long a pair that does not fit is read again at the start; 0 by default. */
   readonly awaitMs?: number;
 }
 
@@ -69,7 +73,7 @@ async function firstPair(
     try {
       return await readPair(files);
     } catch (error) {
-      if (!(error instanceof TlsUnusable) || leftMs <= 0) throw error;
+      if (!(error instanceof TlsUnusable) || !error.mayPass || leftMs <= 0) throw error;
       if (leftMs === awaitMs) logger.warn('smtp.tls_awaited', { found: error.message, awaitMs });
       await delay(READ_AGAIN_EVERY_MS);
     }
@@ -128,16 +132,21 @@ function watched(
 
 /** @throws {TlsUnusable} */
 async function readPair(files: Files): Promise<KeyPair> {
-  const read = [readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')] as const;
-  const [cert, key] = await Promise.all(read).catch((cause: unknown) => {
-    const found = `${files.cert} or ${files.key} cannot be read (${codeOf(cause)})`;
-    throw new TlsUnusable(`smtp.tls: ${found}. Make both readable for this user`, { cause });
-  });
-  const trouble = unusablePair({ cert, key });
-  if (trouble === undefined) return { cert, key };
-  const { of, found, todo } = trouble;
-  throw new TlsUnusable(`smtp.tls.${of} (${files[of]}): ${found}. To do: ${todo}`);
+  const read = (of: keyof KeyPair) =>
+    readFile(files[of], 'utf8').catch((cause: unknown) => {
+      throw tlsUnusable(files, unreadableFile(of, cause), { cause });
+    });
+  const pair = { cert: await read('cert'), key: await read('key') };
+  const trouble = unusablePair(pair);
+  if (trouble === undefined) return pair;
+  throw tlsUnusable(files, trouble, { mayPass: true });
 }
+
+const tlsUnusable = (
+  files: Files,
+  { of, found, todo }: PairTrouble,
+  options: ConstructorParameters<typeof TlsUnusable>[1],
+) => new TlsUnusable(`smtp.tls.${of} (${files[of]}): ${found}. To do: ${todo}`, options);
 
 async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
   const path = join(dataDir, SELF_SIGNED_FILE);

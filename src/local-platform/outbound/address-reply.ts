@@ -22,6 +22,16 @@ export function senderOf(
   return (type === 'email' ? contact?.email : contact?.phone) ?? undefined;
 }
 
+/** The address that a stored email went to; undefined if that is no longer known. */
+export function recipientOf(store: Store, reply: MessageRow): string | undefined {
+  const conversation = store.conversations.get(reply.conversation_id);
+  if (conversation === undefined) return undefined;
+  const question = store.messages.answeredBy(reply);
+  // One that answers no email goes where a chat visitor has asked for it.
+  const left = question === undefined ? store.leftAddresses.ofThread(conversation.id) : undefined;
+  return left?.email ?? senderOf(store, conversation, question ?? reply);
+}
+
 /** Addresses a stored reply: from the address that the customer wrote to, to the one they wrote from. */
 export function addressReply(
   store: Store,
@@ -55,7 +65,7 @@ export function addressReply(
   };
 }
 
-/** Of the answer to an email without a subject, or with one that is not repeated. */
+/** The subject of an answer to an email that has none, or one that is not repeated. */
 const UNNAMED_SUBJECT = 'Re: your message';
 const REFERENCES_MAX = 20;
 const SUBJECT_MAX = 250;

@@ -224,9 +224,9 @@ function conversations(db: Db) {
       `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? AND type = 'External'
        ORDER BY seq LIMIT ?`,
     ),
-    /** Of the agent; those of people are not counted. */
     /** How many answers went to senders whom nothing confirms, by the network that delivered. */
     unverifiedAnswers,
+    /** Of the agent; those of people are not counted. */
     repliesSince: (conversationId: string, since: string): number =>
       repliesSince(conversationId, since)?.n ?? 0,
   };

@@ -1,5 +1,5 @@
 import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
-import type { KeyPair } from '../../runtime/key-pair.ts';
+import type { KeyPair, PairTrouble } from '../../runtime/key-pair.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, ofShops, resultsFor } from './check.ts';
@@ -64,8 +64,8 @@ export interface DoctorTargets {
     readonly hostname: string;
     readonly domains: readonly { readonly domain: string; readonly shops: readonly string[] }[];
     readonly dnsServers: readonly string[];
-    /** The configured certificate and its key. */
-    readonly pair?: KeyPair;
+    /** The configured certificate and its key, or why one cannot be read. */
+    readonly pair?: KeyPair | PairTrouble;
   };
 }
 

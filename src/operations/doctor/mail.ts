@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { promises as dns } from 'node:dns';
 import { codeOf } from '../../runtime/error-code.ts';
-import { type KeyPair, pairTroubles } from '../../runtime/key-pair.ts';
+import { type KeyPair, type PairTrouble, pairTroubles, WARN_DAYS } from '../../runtime/key-pair.ts';
 import { type RelayOptions, relayTransport } from '../../runtime/relay-transport.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 
@@ -52,7 +52,7 @@ export async function resolveMx(domain: string, servers: readonly string[]): Pro
  * @param pair undefined when none is configured; the gateway then generates a self-signed one
  */
 export function checkCertificate(
-  pair: KeyPair | undefined,
+  pair: KeyPair | PairTrouble | undefined,
   hostname: string,
   nowMs: number,
 ): CheckResult[] {
@@ -60,7 +60,7 @@ export function checkCertificate(
     resultsFor(
       'certificate',
       `smtp.tls.${of}`,
-      `a certificate for ${hostname} and its key, valid for 14 more days`,
+      `a certificate for ${hostname} and its key, valid for ${WARN_DAYS} more days`,
     );
   const { ok, skipped } = results('cert');
   if (pair === undefined) {
@@ -71,7 +71,7 @@ export function checkCertificate(
     ];
   }
   const troubles = pairTroubles(pair, hostname, nowMs);
-  if (troubles.length === 0) {
+  if (troubles.length === 0 && 'cert' in pair) {
     const endsAt = Date.parse(new X509Certificate(pair.cert).validTo);
     return [ok(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}`)];
   }

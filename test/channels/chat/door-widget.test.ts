@@ -287,7 +287,7 @@ describe('a page is told whether it may connect', () => {
     expect(logged).toHaveLength(3);
     // Of made-up origins, an hour has a limited number of lines.
     for (let n = 0; n < 150; n += 1) await ask({ origin: `https://n${n}.example` });
-    expect(logged).toHaveLength(2 + 100);
+    expect(logged).toHaveLength(2 + 20);
   });
 });
 

@@ -130,7 +130,7 @@ test('a reply that one gateway reads is at once on the screen of a tab at the ot
 });
 
 test('and within seconds when no hint arrives there', async () => {
-  const pooler = await PostgresProxy.start(url, withoutNotifications);
+  const pooler = await PostgresProxy.start(url, () => withoutNotifications);
   ends(() => pooler.stop());
   const [one, two] = [await startGateway(), await startGateway(pooler.url)];
   const tab = await two.chat.connect();

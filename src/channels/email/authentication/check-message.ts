@@ -141,16 +141,11 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   const { fromDomain, record, spf, signatures, carried, relay } = evidence;
   const found = record.kind === 'found';
   const policy = found ? record.policy : 'none';
-  if (found) {
-    const holds = (domain: string) => isAligned(fromDomain, domain, record.strictDkim);
-    if (signatures.passed.some(holds)) return { dmarc: 'pass', policy, aligned: 'dkim' };
-    if (spf.result === 'pass' && isAligned(fromDomain, spf.domain, record.strictSpf)) {
-      return { dmarc: 'pass', policy, aligned: 'spf' };
-    }
-  }
+  const aligned = alignedMethod(evidence);
+  if (found && aligned !== 'none') return { dmarc: 'pass', policy, aligned };
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
-  if (!found) return { dmarc: record.kind, policy, aligned: 'none' };
+  if (!found) return { dmarc: record.kind, policy, aligned };
   // A DNS failure matters only for a method that could have passed; otherwise anyone could cause
   // one.
   const mightPass =
@@ -158,6 +153,15 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
     (spf.result === 'temperror' && isAligned(fromDomain, spf.domain, record.strictSpf));
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
+}
+
+/** The method that passes for the domain in From; relaxed where no record says otherwise. */
+function alignedMethod({ fromDomain, record, spf, signatures }: Evidence): 'dkim' | 'spf' | 'none' {
+  const { strictDkim, strictSpf } =
+    record.kind === 'found' ? record : { strictDkim: false, strictSpf: false };
+  const isOfAuthor = (domain: string) => isAligned(fromDomain, domain, strictDkim);
+  if (signatures.passed.some(isOfAuthor)) return 'dkim';
+  return spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf) ? 'spf' : 'none';
 }
 
 function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {

@@ -64,10 +64,10 @@ export function withoutPass(verdict: AuthenticationVerdict): AuthenticationVerdi
 }
 
 /**
- * Whether an automatic answer reaches who wrote: a check confirms the domain in From or, for a
- * person named elsewhere, a trusted seal confirms them.
+ * Whether an automatic answer goes to the person who wrote: a check confirms the domain in From or,
+ * for a person named elsewhere, a trusted seal confirms them.
  */
-export function confirmsSender(
+export function isConfirmed(
   verdict: AuthenticationVerdict | undefined,
   claim: Claim | undefined,
 ): boolean {

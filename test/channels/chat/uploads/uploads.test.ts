@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createChatNormalizer } from '../../../../src/channels/chat/normalize.ts';
+import { cleanFileName } from '../../../../src/channels/chat/uploads.ts';
 import { VisitorTokens } from '../../../../src/channels/chat/recognition.ts';
 import { asVisitorId } from '../../../../src/domain/ids.ts';
 import type { ChatClient } from '../../../support/chat-client.ts';
@@ -133,13 +134,10 @@ describe('an upload', () => {
     expect(await uploaded(await client.upload({ name, bytes: PNG }))).toMatchObject({ name: kept });
   });
 
-  test('called by thousands of dots costs the others nothing', async () => {
-    const clients = await Promise.all(Array.from({ length: 8 }, () => gateway.connect()));
-    await withinProcessorTime(2000, async () => {
-      for (const each of [...clients, ...clients, ...clients, ...clients, ...clients]) {
-        const bytes = Buffer.from('hi');
-        await uploaded(await each.upload({ name: `a${'.'.repeat(8000)}b`, bytes }));
-      }
+  test('called by thousands of dots costs nothing', async () => {
+    const name = `a${'.'.repeat(8000)}b`;
+    await withinProcessorTime(2000, () => {
+      for (let tries = 0; tries < 1000; tries += 1) cleanFileName(name);
     });
   });
 

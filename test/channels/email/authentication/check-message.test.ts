@@ -204,7 +204,13 @@ const rows: readonly Row[] = [
   {
     what: 'without a record there is no DMARC',
     mail: 'unsigned-unpublished',
-    expected: { dmarc: 'none', policy: 'none' },
+    expected: { dmarc: 'none', policy: 'none', aligned: 'none' },
+  },
+  {
+    what: 'without a record SPF still passes for the domain in From',
+    mail: 'unsigned-unpublished',
+    request: from('a@mail.unpublished.example', '192.0.2.1'),
+    expected: { spf: 'pass', dmarc: 'none', policy: 'none', aligned: 'spf' },
   },
   { what: 'p=none fails too', mail: 'unsigned-none', expected: { dmarc: 'fail', policy: 'none' } },
   {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type AuthenticationVerdict,
   type Claim,
-  confirmsSender,
+  isConfirmed,
   isRejected,
   type SenderRules,
   type SenderTreatment,
@@ -174,7 +174,7 @@ describe('a message whose structure leaves open which text was signed', () => {
   });
 });
 
-describe('an automatic answer reaches who wrote', () => {
+describe('an automatic answer goes to the person who wrote', () => {
   const spf = { aligned: 'spf' } as const;
   test.each<[string, AuthenticationVerdict | undefined, Claim | undefined, boolean]>([
     ['DMARC passes', verdict('pass', 'reject'), undefined, true],
@@ -205,6 +205,6 @@ describe('an automatic answer reaches who wrote', () => {
     ['who passes has an ambiguous structure', withoutPass(verdict('pass')), undefined, false],
     ['so has who is aligned', withoutPass({ ...verdict('none'), ...spf }), undefined, false],
   ])('%s: %p %p: %s', (_, found, claim, expected) => {
-    expect(confirmsSender(found, claim)).toBe(expected);
+    expect(isConfirmed(found, claim)).toBe(expected);
   });
 });

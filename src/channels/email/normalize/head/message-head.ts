@@ -5,7 +5,7 @@ import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
 import {
   type Claim,
-  confirmsSender,
+  isConfirmed,
   type SenderTreatment,
   treatSender,
 } from '../../authentication/verdict.ts';
@@ -34,7 +34,7 @@ export interface MessageHead {
   readonly verdict: Verdict;
   /** Absent if nothing is submitted, or it does not count toward the loop limits. */
   readonly counted?: CountedHead;
-  /** Nothing confirms who wrote it, and no operator has released it. */
+  /** Nothing confirms who wrote it. An operator who released it has judged its content only. */
   readonly isUnverified: boolean;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
@@ -80,7 +80,7 @@ export function readHead(
   return {
     verdict,
     ...(counted && { counted }),
-    isUnverified: !job.released && !confirmsSender(job.authentication, claimIn(sender)),
+    isUnverified: !isConfirmed(job.authentication, claimIn(sender)),
     subject,
     request: (content, format) => ({
       contact,

@@ -2,6 +2,7 @@ import type { ShopId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { Seldom } from '../../runtime/seldom.ts';
 import type { ChatShop } from './shop.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,8 +19,7 @@ export interface RefusedOriginsParts {
 /** Tells the operator about pages that show the widget and may not connect: once an hour for each origin. */
 export class RefusedOrigins {
   readonly #parts: RefusedOriginsParts;
-  /** When each was logged, by shop, oldest first. */
-  readonly #loggedAt = new Map<ShopId, Map<string, number>>();
+  readonly #ofShops = new Map<ShopId, Seldom>();
 
   constructor(parts: RefusedOriginsParts) {
     this.#parts = parts;
@@ -29,15 +29,9 @@ export class RefusedOrigins {
     const { metrics, clock, logger } = this.#parts;
     metrics.refused.inc({ channel: 'web_chat', reason: 'origin' });
     const origin = fullOrigin.slice(0, MAX_CHARS);
-    const now = clock();
-    const loggedAt = this.#loggedAt.get(shopId) ?? new Map<string, number>();
-    this.#loggedAt.set(shopId, loggedAt);
-    for (const [oldest, at] of loggedAt) {
-      if (now - at < HOUR_MS) break;
-      loggedAt.delete(oldest);
-    }
-    if (loggedAt.has(origin) || loggedAt.size >= MAX_KEPT) return;
-    loggedAt.set(origin, now);
+    const seldom = this.#ofShops.get(shopId) ?? new Seldom(HOUR_MS, MAX_KEPT);
+    this.#ofShops.set(shopId, seldom);
+    if (!seldom.isDue(origin, clock())) return;
     logger.warn('chat.origin_refused', { shop: shopId, origin });
   }
 }

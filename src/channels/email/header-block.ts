@@ -5,6 +5,9 @@ import { withQuotedBytes } from './normalize/head/encoded-words.ts';
 /** Only this much of a header block is read; the rest counts as body. */
 export const MAX_HEADER_BYTES = 128 * 1024;
 
+/** More than a message has. Each costs a decoder of its own, so that the others stay as they are. */
+const MAX_DECODED_FIELDS = 500;
+
 const LF = 0x0a;
 const CR = 0x0d;
 const ESC = 0x1b;
@@ -220,12 +223,13 @@ function decode(bytes: Buffer, charset: string | undefined): string {
   const places = bytes.toString('latin1');
   const ofBody = charset ?? declaredCharset(places);
   let text = '';
-  for (let start = 0; start < bytes.length;) {
+  let start = 0;
+  for (let fields = 0; start < bytes.length && fields < MAX_DECODED_FIELDS; fields += 1) {
     const end = fieldEnd(places, start);
     text += decodeField(bytes.subarray(start, end), ofBody);
     start = end;
   }
-  return text;
+  return text + places.slice(start);
 }
 
 function decodeField(field: Buffer, charset: string | undefined): string {

@@ -6,6 +6,7 @@ import type { ReplyReport } from '../../domain/reply-fate.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import { Seldom } from '../../runtime/seldom.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
@@ -34,6 +35,9 @@ import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './we
 /** A text of 1,600 characters with ten media URLs is smaller than 20 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 const RETRY_AFTER_SECONDS = '10';
+const HOUR_MS = 3_600_000;
+/** How many keys that were refused are told in an hour. */
+const MAX_REFUSED_KEYS = 20;
 
 export interface SmsWebhookOptions {
   readonly shops: readonly SmsShop[];
@@ -135,6 +139,7 @@ class Webhook {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #onStatus: SmsWebhookDeps['onStatus'];
+  readonly #refusedKeys = new Seldom(HOUR_MS, MAX_REFUSED_KEYS);
 
   constructor(provider: ProviderWebhook, options: SmsWebhookOptions, deps: SmsWebhookDeps) {
     this.path = `/sms/${provider.name}`;
@@ -286,8 +291,9 @@ class Webhook {
     const report = (url: string) => {
       this.#metrics.webhookSignatureFailures.inc();
       this.#logger.warn('sms.signature_refused', { url: loggableUrl(url), signature, shops });
-      // Of an account of ours, or anyone could raise the alarm.
+      // Anyone can name any key.
       if (sharedKey === undefined || shops === 0) return;
+      if (!this.#refusedKeys.isDue(sharedKey, Date.now())) return;
       this.#metrics.alarms.inc({ alarm: 'sms_shared_key' });
       this.#logger.error('sms.shared_key_refused', { sharedKey, setting: 'twilio.sharedKeys' });
     };

@@ -119,6 +119,23 @@ describe('a header block that arrives in chunks', () => {
     });
   });
 
+  test.each(['iso-2022-jp', 'shift_jis', 'nonsense'])(
+    'reads thousands of fields in %s in proportion to their size',
+    async (charset) => {
+      const start = Buffer.from(
+        `Subject: a\xe9\r\nContent-Type: text/plain; charset=${charset}\r\n`,
+      );
+      const fields = Buffer.alloc(
+        MAX_HEADER_BYTES - start.length,
+        Buffer.from('a:\xff\n', 'latin1'),
+      );
+      const bytes = Buffer.concat([start, fields]);
+      await withinProcessorTime(500, () => {
+        expect(parseHeaderBlock(bytes).first('subject')).toBe('aé');
+      });
+    },
+  );
+
   test.each(['\r', '\r\n', '\n', '\r\r\n', ' ', '\t\r', '\r\n '])(
     'unfolds a field of %j in proportion to its size',
     async (filler) => {

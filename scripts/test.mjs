@@ -1,20 +1,24 @@
-// npm test: installs what is missing, builds, checks, and runs every test.
-// npm test -- test/config: runs these tests only. Arguments go to jest.
-// npm run test:fast: checks the types and runs the tests that are quick and start no program.
+// npm test: installs what is missing, builds, checks, and runs the tests of the first tier: those that
+// start no other program, and of each surface the real thing once. npm run test:slow runs the others,
+// whose files are called *.slow.test.ts, and npm run test:all all of them.
+// npm test -- test/config: runs the tests of a folder only, of both tiers. Arguments go to jest.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { build, isStale } from './build.mjs';
-import { installWhenNeeded, ROOT, run, runInBackground } from './workspace.mjs';
+import { filesBelow, installWhenNeeded, ROOT, run, runInBackground } from './workspace.mjs';
 
 /** Debian packages, and what shows that each is there. */
 const TOOLS = [
-  { name: 'strace', present: () => onPath('strace') },
   { name: 'postfix', present: () => onPath('postfix') },
+  { name: 'chromium-headless-shell', present: () => onPath('chromium-headless-shell') },
+];
+const SLOW_TOOLS = [
+  { name: 'strace', present: () => onPath('strace') },
   { name: 'swaks', present: () => onPath('swaks') },
   { name: 'nginx-light', present: () => onPath('nginx') },
   { name: 'prometheus', present: () => onPath('promtool') },
-  { name: 'chromium-headless-shell', present: () => onPath('chromium-headless-shell') },
   { name: 'zsh', present: () => onPath('zsh') },
   { name: 'fish', present: () => onPath('fish') },
   { name: 'libnet-ssleay-perl', present: () => runs('perl', ['-MNet::SSLeay', '-e1']) },
@@ -22,25 +26,12 @@ const TOOLS = [
   { name: 'python3-aiohttp', present: () => runs('/usr/bin/python3', ['-c', 'import aiohttp']) },
 ];
 
-/** What test:fast leaves out, below test/: tests that start a browser or another program, or take long. */
-const SLOW = [
-  '(.*/)?browser/',
-  '(cli|deploy|docs|durability|e2e|operations/doctor|package|release|simulation)/',
-  '(operations/(alerts/gateway|backup/backup)|observability/(logger|monitoring-files|tracing))',
-  'channels/chat/(floods|handshake|limits|messages|uploads/)',
-  'channels/chat/replies/(heavy-lists|long-lists|reply-poller)',
-  'channels/email/(authentication/gateway|door-http|normalize[.]|properties|smtp-(replies|sessions))',
-  'channels/email/(normalize/(fixtures|hostile)|view/message-viewer)[.]',
-  'channels/sms/(continuity|door|limits|normalize/media|rules|signature-vectors)[.]',
-  'channels/sms/reconciliation/reconciliation',
-  'console/server/(actions|entries|guards|sign-in|try-shop|upkeep)[.]',
-  'delivery/(conversations|delivery|forbidden|outages)[.]',
-  'local-platform/(agent/openai-agent|contract/(addresses|open-points|reference)|store/kill)',
-  'local-platform/outbound/(chat-sockets|reply-sender)',
-  'spool/(accept-beside|sqlite/(conformance|disk-full|operator-conformance|search-files|store))[.]',
-  'spool/sqlite/visitors',
-  'widget/engine/(bad-days|create-chat|uploads|visitor)[.]',
-];
+const SLOW = '[.]slow[.]test[.]ts$';
+const TIERS = {
+  first: { tools: TOOLS, args: ['--testPathIgnorePatterns', SLOW] },
+  slow: { tools: [...TOOLS, ...SLOW_TOOLS], args: ['--testPathPatterns', SLOW] },
+  all: { tools: [...TOOLS, ...SLOW_TOOLS], args: [] },
+};
 
 function runs(program, args) {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
@@ -51,17 +42,19 @@ function onPath(program) {
   return folders.some((folder) => existsSync(`${folder}/${program}`));
 }
 
-function installTools() {
-  const missing = TOOLS.filter(({ present }) => !present()).map(({ name }) => name);
-  if (missing.length === 0) return;
+const missingOf = (tools) => tools.filter(({ present }) => !present()).map(({ name }) => name);
+
+/** @returns the packages that are missing and could not be installed */
+function installTools(tools) {
+  const missing = missingOf(tools);
+  if (missing.length === 0) return [];
   if (process.getuid?.() === 0 && onPath('apt-get')) {
     console.error(`Installing ${missing.join(', ')} (apt-get) ...`);
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const install = ['install', '-y', '-q', '--no-install-recommends', ...missing];
     if (run('apt-get', ['update', '-q'], { env }) === 0) run('apt-get', install, { env });
   }
-  const left = TOOLS.filter(({ present }) => !present()).map(({ name }) => name);
-  if (left.length > 0) warn(left);
+  return missingOf(tools);
 }
 
 function warn(missing) {
@@ -82,31 +75,44 @@ async function jest(args) {
 }
 
 /** What needs no setting up, and a build only when dist/ is older than src/: threads run from there. */
-async function runOnly(args, script) {
+async function runOnly(args) {
   const built = isStale() ? build() : 0;
-  if (built !== 0) return built;
-  const checked = script === undefined ? true : runInBackground(script);
-  const code = await jest(args);
-  return (await checked) ? code : 1;
+  return built === 0 ? jest(args) : built;
 }
 
-async function runAll() {
+/** Side by side with the checks: the tests wait for browsers and other processes often enough. */
+async function runTier(name, withoutTools) {
+  const { tools, args } = TIERS[name];
   await installWhenNeeded();
-  installTools();
-  const built = build();
+  const missing = installTools(tools);
+  if (missing.length > 0) warn(missing);
+  const needed = missing.filter((tool) => TOOLS.some((each) => each.name === tool));
+  if (needed.length > 0 && !withoutTools) {
+    console.error(`Nothing was run. Without ${needed.join(' and ')}: npm test -- --without-tools`);
+    return 1;
+  }
+  const built = isStale() ? build() : 0;
   if (built !== 0) return built;
-  // Side by side: the tests wait for browsers and other processes often enough.
-  const checked = runInBackground('check');
-  const code = await jest([]);
+  const checked = name === 'slow' ? true : runInBackground('check');
+  const code = await jest(args);
   const passed = await checked;
   if (!passed) console.error('npm run check FAILED: see above');
+  if (name === 'first') console.error(leftOut());
   return passed ? code : 1;
 }
 
-const args = process.argv.slice(2);
-if (args[0] === '--fast') {
-  const ignored = SLOW.map((pattern) => `--testPathIgnorePatterns=<rootDir>/test/${pattern}`);
-  process.exitCode = await runOnly([...ignored, ...args.slice(1)], 'check:types');
-} else {
-  process.exitCode = args.length > 0 ? await runOnly(args) : await runAll();
+function leftOut() {
+  const count = filesBelow(join(ROOT, 'test')).filter((file) => /[.]slow[.]test[.]ts$/.test(file));
+  return (
+    `Left out: ${count.length} files of tests that start browsers, databases and other programs (*.slow.test.ts), and ` +
+    'most cases of properties. Run them with: npm run test:slow, or everything with: npm run test:all'
+  );
 }
+
+const own = new Set(['--slow', '--all', '--without-tools']);
+const [options, args] = [[], []];
+for (const arg of process.argv.slice(2)) (own.has(arg) ? options : args).push(arg);
+const tier = options.includes('--all') ? 'all' : options.includes('--slow') ? 'slow' : 'first';
+if (tier !== 'first') process.env.SLUICE_TEST_WHOLE = '1';
+process.exitCode =
+  args.length > 0 ? await runOnly(args) : await runTier(tier, options.includes('--without-tools'));

@@ -1,19 +1,17 @@
-import { copyFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Overview } from '../../src/console/contract.ts';
 import { consoleClient } from '../console/server/console-client.ts';
 import { EventStream } from '../console/server/event-stream.ts';
-import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';
-import { CHAT_KEY } from '../support/gateway-config.ts';
-import { gatewaySetting, type GatewaySetting, sendEmail } from '../support/gateway-setting.ts';
+import { type GatewaySetting, sendEmail } from '../support/gateway-setting.ts';
 import { startFleetNginx, whyNoNginx } from '../support/nginx-proxy.ts';
-import { type Cluster, startCluster, withClient } from '../support/postgres-cluster.ts';
+import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { sluice } from '../support/sluice-command.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { endLeases, fleetOfTwo, shareKeys } from './fleet-of-two.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -27,25 +25,6 @@ if (withoutNginx !== undefined) {
 }
 const testWithNginx = withoutNginx === undefined ? test : test.skip;
 
-interface Fleet {
-  readonly one: GatewaySetting;
-  readonly other: GatewaySetting;
-  readonly env: { readonly SLUICE_SPOOL_URL: string };
-}
-
-/** Two gateways, not started yet, with one database and one platform. */
-async function fleet(): Promise<Fleet> {
-  const env = { SLUICE_SPOOL_URL: await cluster.createDatabase() };
-  const one = await gatewaySetting();
-  const other = await gatewaySetting({ platformUrl: one.platform.url });
-  return { one, other, env };
-}
-/** As if the time of all leases were over. */
-const endLeases = (url: string) =>
-  withClient(url, (client) => client.query('UPDATE lane SET due_at = 0 WHERE owned'));
-const shareKeys = ({ one, other }: Fleet): void =>
-  copyFileSync(join(one.dataDir, 'keys.json'), join(other.dataDir, 'keys.json'));
-
 async function overviewOf({ host, ports }: GatewaySetting): Promise<Overview> {
   const response = await fetch(`http://${host}:${ports.admin}/api/overview`, {
     headers: { authorization: 'Bearer of-the-console' },
@@ -55,54 +34,8 @@ async function overviewOf({ host, ports }: GatewaySetting): Promise<Overview> {
 }
 
 describe('two gateways with one database', () => {
-  test('deliver what either accepts, once and in order, also when one is killed', async () => {
-    const both = await fleet();
-    const { one, other, env } = both;
-    const { platform } = one;
-    const first = await one.start({ env });
-    shareKeys(both);
-    await other.start({ env });
-    const visitor = await one.chat();
-    platform.faults = () => ({ kind: 'status', status: 503 });
-    const [smtp, smtpOfOther] = [await one.greeted(), await other.greeted()];
-    for (const n of [1, 2, 3]) {
-      const at = n === 2 ? other : one;
-      expect(await sendEmail(n === 2 ? smtpOfOther : smtp, `mail-${n}`, `mail ${n}`)).toMatch(
-        /^250/,
-      );
-      const text = { MessageSid: sidOf(`text ${n}`), Body: `text ${n}` };
-      expect((await sendSms(at.httpUrl, text)).status).toBe(200);
-      expect(await visitor.send(`chat ${n}`)).toMatchObject({ ok: true });
-    }
-    const large = `large\r\n${'x'.repeat(900)}\r\n`.repeat(400);
-    expect(await sendEmail(smtp, 'large', large)).toMatch(/^250/);
-    await first.kill();
-    await endLeases(env.SLUICE_SPOOL_URL);
-    // The same again, at the other one.
-    expect(await sendEmail(smtpOfOther, 'mail-1', 'mail 1')).toMatch(/^250/);
-    const again = { MessageSid: sidOf('text 3'), Body: 'text 3' };
-    expect((await sendSms(other.httpUrl, again)).status).toBe(200);
-    platform.faults = () => undefined;
-
-    await waitFor('everything', () => platform.messages.length >= 10, 20);
-    const contents = platform.messages.map(({ content }) => content.split('\n', 1)[0] ?? '');
-    expect(contents).toHaveLength(10);
-    for (const kind of ['mail', 'text', 'chat']) {
-      expect(contents.filter((content) => content.startsWith(kind))).toEqual(
-        [1, 2, 3].map((n) => `${kind} ${n}`),
-      );
-    }
-    const tab = await ChatClient.connect({
-      url: other.httpUrl,
-      auth: { key: CHAT_KEY, token: visitor.session.token },
-    });
-    ends(() => tab.close());
-    await waitFor('the record', () => tab.messages.length === 3);
-    expect(tab.texts).toEqual(['chat 1', 'chat 2', 'chat 3']);
-  });
-
   test('have their commands beside them, which name what is not theirs', async () => {
-    const { one, env } = await fleet();
+    const { one, env } = await fleetOfTwo(cluster);
     await one.start({ env });
     expect(await sendEmail(await one.greeted(), 'first')).toMatch(/^250/);
     const run = (...args: string[]) =>
@@ -126,7 +59,7 @@ describe('two gateways with one database', () => {
   });
 
   test('list each other on the console, and one that stops is no longer there', async () => {
-    const both = await fleet();
+    const both = await fleetOfTwo(cluster);
     const { one, other, env } = both;
     await one.start({ env });
     shareKeys(both);
@@ -143,7 +76,7 @@ describe('two gateways with one database', () => {
   });
 
   testWithNginx('behind nginx refuse no webhook while one of them is killed', async () => {
-    const both = await fleet();
+    const both = await fleetOfTwo(cluster);
     const { one, other, env } = both;
     const first = await one.start({ env });
     shareKeys(both);
@@ -165,7 +98,7 @@ describe('two gateways with one database', () => {
   });
 
   test('accept the same tokens of the admin API, until one is revoked at either', async () => {
-    const both = await fleet();
+    const both = await fleetOfTwo(cluster);
     const { one, other, env } = both;
     await one.start({ env });
     shareKeys(both);
@@ -196,7 +129,7 @@ describe('two gateways with one database', () => {
   });
 
   test('need a key in common', async () => {
-    const { one, other, env } = await fleet();
+    const { one, other, env } = await fleetOfTwo(cluster);
     await one.start({ env });
     await expect(other.start({ env })).rejects.toThrow(/other keys.*Copy keys\.json/);
   });

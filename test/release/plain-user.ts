@@ -211,7 +211,7 @@ function keepDriver(built: string, kept: string): void {
   renameSync(`${kept}.new`, kept);
 }
 
-class Running {
+export class Running {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
   #hasEnded = false;

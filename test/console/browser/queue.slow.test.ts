@@ -3,13 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
-import { createTransport } from 'nodemailer';
 import type { DeskQueue, DeskTicketView } from '../../../src/console/contract.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { ChatClient } from '../../support/chat-client.ts';
 import { ends } from '../../support/ends.ts';
-import { CHAT_KEY, INBOX } from '../../support/gateway-config.ts';
-import { type MailRelay, startMailRelay } from '../../support/mail-relay.ts';
+import { CHAT_KEY } from '../../support/gateway-config.ts';
 import type { RunningGateway } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -17,35 +15,7 @@ import { serveMessages } from '../../support/twilio-messages.ts';
 import { OUR_NUMBER, startTwilioStandIn, THEIR_NUMBER } from '../../support/twilio-stand-in.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { describeConsole } from './console-visit.ts';
-
-const DORA = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
-const BEN = { name: 'ben', password: 'of-the-other-one', role: 'desk' };
-const PEOPLE = { admin: { operators: [DORA, BEN] } };
-
-async function aRelay(): Promise<{ relay: MailRelay; replies: Record<string, unknown> }> {
-  const relay = await startMailRelay();
-  ends(() => relay.close());
-  return { relay, replies: { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' } };
-}
-
-interface Written {
-  readonly text: string;
-  readonly messageId: string;
-  readonly inReplyTo?: string;
-}
-
-/** Ann writes an email. */
-async function write({ smtpPort }: RunningGateway, mail: Written): Promise<void> {
-  const transport = createTransport({
-    ...{ host: '127.0.0.1', port: smtpPort, tls: { rejectUnauthorized: false } },
-  });
-  ends(() => transport.close());
-  const from = 'Ann <ann@customer.example>';
-  await transport.sendMail({ from, to: INBOX, subject: 'A blue lamp', ...mail });
-}
-
-const question = (gateway: RunningGateway) =>
-  write(gateway, { text: 'May I speak to a human, please?', messageId: '<q1@customer.example>' });
+import { answerField, BEN, DORA, openFirst, PEOPLE, question, turn } from './desk-people.ts';
 
 /** Another browser of somebody who signs in under their name. */
 async function signInAs(
@@ -74,70 +44,7 @@ async function pageOf(
   return page;
 }
 
-const answerField = (page: Page) => page.getByLabel(/^Reply .*(by|in) /);
-const turn = (page: Page, text: string | RegExp) => page.locator('.turn').filter({ hasText: text });
-
-/** From the menu to the first ticket of the queue. */
-async function openFirst(page: Page): Promise<void> {
-  await page.getByRole('link', { name: /^Platform 1 waiting for a person/ }).click();
-  await page.locator('.queue .wide-cell a').first().click();
-  await answerField(page).waitFor();
-}
-
 describeConsole('People at the desk', (test) => {
-  test('answer an email: the customer gets it in their thread, writes again, and it is completed', async (visit) => {
-    const { relay, replies } = await aRelay();
-    const { page, gateway } = await visit({ gateway: { replies, ...PEOPLE } });
-    await page.goto(`${gateway.adminUrl}/platform?view=queue`);
-    await page.getByRole('heading', { name: 'Nobody waits' }).waitFor();
-    await question(gateway);
-    const row = page.locator('.queue tbody tr');
-    await row.filter({ hasText: 'A blue lamp' }).waitFor();
-    expect(await row.textContent()).toMatch(/Ann.*Email.*nobody/s);
-    await openFirst(page);
-    await turn(page, 'May I speak to a human').waitFor();
-    await turn(page, /passed this on to my colleagues/).waitFor();
-
-    await page.getByRole('button', { name: 'Assign to me' }).click();
-    await page.getByText('You took it').waitFor();
-    await page.keyboard.press('r');
-    await page.keyboard.type('We have it in **blue**.');
-    await page.getByLabel('Format').selectOption('MARKDOWN');
-    await page.locator('input[type=file]').setInputFiles({
-      ...{ name: 'lamp.txt', mimeType: 'text/plain', buffer: Buffer.from('blue') },
-    });
-    await page.getByText('lamp.txt').waitFor();
-    await answerField(page).press('Control+Enter');
-    await turn(page, 'We have it in blue.').filter({ hasText: /sent/ }).waitFor();
-    const sent = await waitFor('the mail', () =>
-      relay.taken.find(({ mail }) => mail.text?.includes('blue')),
-    );
-    expect(sent.to).toEqual(['ann@customer.example']);
-    expect(sent.from).toBe(INBOX);
-    expect(sent.mail).toMatchObject({
-      inReplyTo: '<q1@customer.example>',
-      html: expect.stringContaining('<strong>blue</strong>'),
-      attachments: [{ filename: 'lamp.txt', content: Buffer.from('blue') }],
-    });
-    await page.getByText('Waiting for customer').waitFor();
-    expect(await answerField(page).inputValue()).toBe('');
-
-    await write(gateway, {
-      ...{ text: 'I take it!', messageId: '<q2@customer.example>' },
-      inReplyTo: sent.mail.messageId ?? '',
-    });
-    await turn(page, 'I take it!').waitFor();
-    await page.getByText('Waiting for team').waitFor();
-    await page.getByRole('heading', { level: 1 }).click();
-    await page.keyboard.press('e');
-    await page.getByText('You completed it').waitFor();
-    await page.getByRole('button', { name: 'Reopen' }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('heading', { name: 'Nobody waits' }).waitFor();
-    // The agent said nothing besides.
-    expect(relay.taken).toHaveLength(2);
-  });
-
   test('answer a visitor of the chat', async (visit) => {
     const { page, gateway } = await visit({ gateway: PEOPLE });
     const visitor = await ChatClient.connect({ url: gateway.httpUrl, auth: { key: CHAT_KEY } });

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, isStale } from './build.mjs';
-import { installWhenNeeded, ROOT, run } from './workspace.mjs';
+import { installWhenNeeded } from './install.mjs';
+import { ROOT, run } from './workspace.mjs';
 
 const BENCH = join(ROOT, 'bench');
 

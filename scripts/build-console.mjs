@@ -58,9 +58,8 @@ chmodSync(folder, 0o755);
 try {
   await bundle(folder);
   const bytes = scriptBytes(folder);
-  console.error(`console: ${bytes} of ${LIMIT} bytes gzipped`);
   if (bytes > LIMIT) {
-    console.error('The console is larger than it may be.');
+    console.error(`The console is larger than it may be: ${bytes} of ${LIMIT} bytes gzipped.`);
     process.exitCode = 1;
   } else {
     swapFolder(folder, join(DIST, 'console/page'));

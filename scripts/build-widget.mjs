@@ -127,12 +127,23 @@ const gzipped = (file) => gzipSync(asServed(file), { level: 9 }).length;
 const inBrotli = (file) =>
   file.endsWith('.json') ? gzipped(file) : brotliCompressSync(asServed(file)).length;
 
-/** Prints the files' compressed size. @returns whether it is within `limit` */
-function fits(name, files, limit, sizeOf = gzipped) {
+const sizes = [];
+/** Measures the files' compressed size. @returns whether it is within `limit` */
+function fits(what, language, files, limit, sizeOf = gzipped) {
   const bytes = files.map(sizeOf).reduce((sum, size) => sum + size, 0);
-  const how = sizeOf === gzipped ? 'gzipped' : 'in Brotli';
-  console.error(`widget ${name}: ${bytes} of ${limit} bytes ${how}`);
+  sizes.push({ what, language, bytes, limit });
   return bytes <= limit;
+}
+
+/** The largest of each kind, in one line. */
+function printSizes() {
+  const largest = new Map();
+  for (const each of sizes.toSorted((a, b) => a.bytes - b.bytes)) largest.set(each.what, each);
+  const told = [...largest.values()].map(
+    ({ what, language, bytes, limit }) =>
+      `${what}${language && ` (${language})`} ${bytes} of ${limit}`,
+  );
+  console.error(`Compressed bytes at most: ${told.join(', ')}`);
 }
 
 /** Texts are served without indentation. */
@@ -168,11 +179,16 @@ async function buildInto(folder) {
     const first = [main, rich, join('texts', file)];
     const later = [...Object.values(onUse), words[language]];
     const withForm = [...first, files.preChat, files.away];
-    areSmall = fits(`main, ${language}`, inFolder(first), LIMITS.main) && areSmall;
+    areSmall = fits('main', language, inFolder(first), LIMITS.main) && areSmall;
     areSmall =
-      fits(`main with form and hours, ${language}`, inFolder(withForm), LIMITS.main, inBrotli) &&
-      areSmall;
-    areSmall = fits(`parts, ${language}`, inFolder(later), LIMITS.parts) && areSmall;
+      fits(
+        'main with form and hours in Brotli',
+        language,
+        inFolder(withForm),
+        LIMITS.main,
+        inBrotli,
+      ) && areSmall;
+    areSmall = fits('parts', language, inFolder(later), LIMITS.parts) && areSmall;
   }
   await bundle({
     entry: join(SOURCE, 'loader/loader.ts'),
@@ -181,7 +197,9 @@ async function buildInto(folder) {
     fileName: 'widget.js',
     define: { MAIN_FILE: JSON.stringify(`widget/${main}`), ...launcherTexts() },
   });
-  return fits('loader', [join(folder, 'widget.js')], LIMITS.loader) && areSmall;
+  areSmall = fits('loader', '', [join(folder, 'widget.js')], LIMITS.loader) && areSmall;
+  if (!areSmall || process.argv.includes('--sizes')) printSizes();
+  return areSmall;
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import './ts-loader.mjs';
-import { installWhenNeeded } from './workspace.mjs';
+import { installWhenNeeded } from './install.mjs';
 
 const USAGE = `Usage: npm run fixtures [-- [--accept] [NAME...]]
 

@@ -4,10 +4,10 @@
 // npm test -- test/config: runs the tests of a folder only, of both tiers. Arguments go to jest.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, isStale } from './build.mjs';
-import { filesBelow, installWhenNeeded, ROOT, run, runInBackground } from './workspace.mjs';
+import { installWhenNeeded } from './install.mjs';
+import { filesBelow, onPath, ROOT, run, runInBackground } from './workspace.mjs';
 
 /** Debian packages, and what shows that each is there. */
 const TOOLS = [
@@ -35,11 +35,6 @@ const TIERS = {
 
 function runs(program, args) {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
-}
-
-function onPath(program) {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin'];
-  return folders.some((folder) => existsSync(`${folder}/${program}`));
 }
 
 const missingOf = (tools) => tools.filter(({ present }) => !present()).map(({ name }) => name);

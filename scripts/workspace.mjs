@@ -1,5 +1,4 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
@@ -51,46 +50,11 @@ export function runInBackground(script) {
   });
 }
 
-/** A package that only tests need: `npm start` installs none of them (test/package.json). */
-const hasTestPackages = () => existsSync(join(ROOT, 'node_modules/jest'));
-/** How often an installation says that it goes on. */
-const STILL_AT_WORK_MS = 10_000;
-
-/**
- * Installs the locked packages when some are missing, or when the lock file is newer. A failure ends the script.
- * @param withTests whether those of test/package.json are needed, too; once installed, they stay
- */
-export async function installWhenNeeded({ withTests = true } = {}) {
-  const installed = modifiedAt(join(ROOT, 'node_modules/.package-lock.json'));
-  const isCurrent = installed >= modifiedAt(join(ROOT, 'package-lock.json'));
-  if (isCurrent && (hasTestPackages() || !withTests)) return;
-  const workspaces = withTests || hasTestPackages() ? [] : ['--workspaces=false'];
-  const started = performance.now();
-  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
-  console.error(
-    `Installing packages (npm ci${workspaces.map((option) => ` ${option}`).join('')}). This takes a minute or two when the ` +
-      'database driver has to be compiled ...',
-  );
-  const args = ['ci', '--no-audit', '--no-fund', ...workspaces];
-  const child = spawn('npm', args, { cwd: ROOT, stdio: 'inherit' });
-  const reminder = setInterval(
-    () => console.error(`  still installing, ${elapsed()}${isCompiling() ? ': compiling' : ''}`),
-    STILL_AT_WORK_MS,
-  );
-  const [code] = await once(child, 'exit').finally(() => clearInterval(reminder));
-  if (code === 0) {
-    console.error(`Installed in ${elapsed()}.`);
-    return;
-  }
-  console.error(
-    'The packages were not installed; see above. If better-sqlite3 could neither be downloaded nor compiled: it needs ' +
-      'Python 3, make and a C++ compiler, or access to the prebuilt files of its releases on GitHub.',
-  );
-  process.exit(code ?? 1);
+/** Whether a program is installed, also among those for administrators. */
+export function onPath(program) {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin'];
+  return folders.some((folder) => existsSync(join(folder, program)));
 }
-
-/** node-gyp writes its makefiles first. */
-const isCompiling = () => existsSync(join(ROOT, 'node_modules/better-sqlite3/build/Makefile'));
 
 /** Milliseconds since the epoch; 0 for a file that is not there. */
 export function modifiedAt(file) {

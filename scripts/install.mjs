@@ -12,7 +12,7 @@ const DOWNLOADER = join(ROOT, 'node_modules/prebuild-install/bin.js');
 /** For a file of a few megabytes. */
 const DOWNLOAD_MS = 60_000;
 /** How often a wait says that it goes on. */
-const STILL_AT_WORK_MS = 20_000;
+const STILL_AT_WORK_MS = 30_000;
 const COMPILER = ['python3', 'make', 'c++'];
 
 /** A package that only tests need: `npm start` installs none of them (test/package.json). */

@@ -12,6 +12,7 @@ export interface Hit {
 interface LanguageIndex {
   readonly language: Language | undefined;
   readonly fits: FitIndex;
+  /** Made when it is first searched: not every agent does. */
   readonly index: MiniSearch;
   readonly sections: readonly Section[];
 }
@@ -75,12 +76,23 @@ export class Knowledge {
 
 function createIndex(language: Language | undefined, all: readonly Section[]): LanguageIndex {
   const sections = all.filter(({ isForPeople }) => !isForPeople);
-  const index = new MiniSearch({
-    fields: ['heading', 'also', 'title', 'text'],
-    processTerm: (word) => termOf(word, language),
-  });
-  index.addAll(sections.map((section, id) => ({ id, ...section })));
-  return { language, fits: new FitIndex(language, all), index, sections };
+  let made: MiniSearch | undefined;
+  const make = (): MiniSearch => {
+    const index = new MiniSearch({
+      fields: ['heading', 'also', 'title', 'text'],
+      processTerm: (word) => termOf(word, language),
+    });
+    index.addAll(sections.map((section, id) => ({ id, ...section })));
+    return index;
+  };
+  return {
+    language,
+    fits: new FitIndex(language, all),
+    get index() {
+      return (made ??= make());
+    },
+    sections,
+  };
 }
 
 function searchIndex(

@@ -21,6 +21,8 @@ import { waitFor } from '../../support/wait-for.ts';
 import { KNOWLEDGE } from '../harness.ts';
 
 const never = new AbortController().signal;
+/** Read once: the index of its words takes a while. */
+const knowledge = new KnowledgeFolder(KNOWLEDGE, silentLogger);
 
 function chat(text: string, change: Partial<AgentContext> = {}): AgentContext {
   return {
@@ -45,7 +47,7 @@ interface Setting {
 async function withModel(script: (asked: Asked, nth: number) => Given, setting: Setting = {}) {
   const endpoint = await CompletionsEndpoint.start(script);
   const agent = new OpenAiAgent({
-    knowledge: new KnowledgeFolder(KNOWLEDGE, silentLogger),
+    knowledge,
     endpoint: {
       baseUrl: endpoint.baseUrl,
       model: 'some-model',

@@ -3,8 +3,8 @@ import { runCount } from '../support/run-count.ts';
 import { play, told } from './play.ts';
 
 const PORTIONS = runCount(6);
-const AT_ONCE = 30;
-const OF_SEVERAL_GATEWAYS = 10;
+const AT_ONCE = runCount(30);
+const OF_SEVERAL_GATEWAYS = runCount(10);
 
 /** `npm run bench -- simulate` runs many more seeds; `--only SEED` runs one again. */
 describe('whatever platform, people and machine do', () => {

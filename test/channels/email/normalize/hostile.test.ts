@@ -11,6 +11,8 @@ import { runCount } from '../../../support/run-count.ts';
 const scratch = tempDir();
 afterAll(() => scratch.remove());
 
+const BODIES = ['auto', 'html', 'text'] as const;
+
 let jobs = 0;
 const read = async (bytes: Uint8Array, part: Partial<ShopMailSettings> = {}) => {
   jobs += 1;
@@ -95,7 +97,7 @@ describe('bounded work', () => {
     ],
     ['bad base64', mail('Content-Transfer-Encoding: base64', '!'.repeat(500_000))],
   ])('%s', async (_, bytes) => {
-    for (const body of ['auto', 'html', 'text'] as const) {
+    for (const body of BODIES.slice(0, runCount(BODIES.length))) {
       const { request, files } = await withinProcessorTime(
         10_000,
         async () => await read(bytes, { body }),

@@ -32,7 +32,7 @@ export async function installWhenNeeded({ withTests = true, meanwhile = () => un
   const workspaces = withTests || hasTestPackages() ? [] : ['--workspaces=false'];
   // All packages with scripts but the driver are for tests.
   const scripts = workspaces.length === 0 ? [] : ['--ignore-scripts'];
-  console.error(`Installing packages (npm ci ${[...workspaces, ...scripts].join(' ')}) ...`);
+  console.error(`Installing packages (${['npm ci', ...workspaces, ...scripts].join(' ')}) ...`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   const installing = start('npm', ['ci', ...quiet, ...workspaces, ...scripts], ROOT);
   if ((await installing.ends(elapsed, 'installing')) !== 0) fail(installing);

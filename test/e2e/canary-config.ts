@@ -13,7 +13,6 @@ export interface World {
   readonly dataDir: string;
   readonly host: string;
   readonly ports: Ports;
-  readonly format: 'json' | 'pretty';
   readonly platformUrl: string;
   readonly twilioUrl: string;
   readonly relayPort: number;
@@ -49,7 +48,7 @@ export function writeSecretConfig(world: World, canaries: Canaries): Secrets {
   const chat = { ...base.shops[0]?.chat, identitySecrets: [identitySecret] };
   const config = {
     ...base,
-    log: { level: 'debug', format: world.format },
+    log: { level: 'debug', format: 'json' },
     admin: {
       ...base.admin,
       password: adminPassword,

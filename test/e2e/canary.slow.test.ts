@@ -56,206 +56,201 @@ const BUG = `data:text/javascript,${encodeURIComponent(`
 /** A place where something is told, and what was told there. */
 type Places = Map<string, string>;
 
-test.each(['json', 'pretty'] as const)(
-  'what people write and what is secret shows up nowhere (%s)',
-  async (format) => {
-    const canaries = new Canaries();
-    const places: Places = new Map();
-    const dir = tempDir();
-    ends(() => dir.remove());
-    const dataDir = join(dir.path, 'data');
-    mkdirSync(dataDir);
+test('what people write and what is secret shows up nowhere', async () => {
+  const canaries = new Canaries();
+  const places: Places = new Map();
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const dataDir = join(dir.path, 'data');
+  mkdirSync(dataDir);
 
-    // The world outside, which repeats what it is told whenever it refuses.
-    const farKey = `${canaries.of('secret: apiKey of far')}-key`;
-    const platform = new PlatformFront({
-      dir: dir.path,
-      shop: { ...ACME, apiKey: farKey },
-      agent: {
-        answer: ({ text: asked }) =>
-          Promise.resolve({ text: `${canaries.of('reply')} to ${asked}`, escalate: false }),
-      },
-    });
-    ends(() => platform.stop());
-    await platform.start();
-    const twilio = await startTwilioStandIn();
-    ends(() => twilio.close());
-    const relay = await startMailRelay(RELAY);
-    ends(() => relay.close());
-    const alertRelay = await startMailRelay(RELAY);
-    ends(() => alertRelay.close());
-    const hook = await startHook();
-    const collector = await startCollector();
-    const asked: string[] = [];
-    const model = await CompletionsEndpoint.start((question, nth) => {
-      const echo = JSON.stringify(question);
-      asked.push(echo);
-      if (nth === 1) return { status: 500, body: JSON.stringify({ error: { message: echo } }) };
-      if (nth === 2) return 'reset';
-      return { events: [says(canaries.of(`reply of the model ${nth}`))] };
-    });
-    const host = ownLoopbackAddress();
-    const ports = await freePorts(host);
-    const secrets = writeSecretConfig(
-      {
-        ...{ dataDir, host, ports, format },
-        platformUrl: platform.url,
-        twilioUrl: twilio.baseUrl,
-        relayPort: relay.port,
-        alertRelayPort: alertRelay.port,
-        webhookPort: hook.port,
-        collectorUrl: collector.url,
-        modelUrl: model.baseUrl,
-        farKey,
-      },
-      canaries,
-    );
-    const script: Record<string, number[]> = {
-      'POST /messages/': [500, 0, 200],
-      'POST /media/': [500, 0],
-    };
-    const hated = canaries.of('text that is refused for good');
-    platform.gate = (call, response) => {
-      const payload = platform.calls.at(-1)?.payload;
-      const isHated = JSON.stringify(payload ?? '').includes(hated);
-      const status = isHated ? 422 : script[call]?.shift();
-      if (status === undefined) return undefined;
-      if (status === 0) response.socket?.resetAndDestroy();
-      else {
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ detail: [payload, farKey], text: `${farKey} ${hated}` }));
-      }
-      return Promise.resolve('taken');
-    };
-    relay.answerNext('rcpt', 450);
-
-    const started = {
-      configFile: secrets.file,
-      host,
-      ports,
-      env: { NODE_OPTIONS: `--import=${BUG}` },
-    };
-    const gateway = await GatewayProcess.start(started);
-    ends(() => gateway.kill());
-    for (const [path, value] of generatedSecrets(dataDir)) {
-      canaries.keep(`generated: ${path}`, value);
+  // The world outside, which repeats what it is told whenever it refuses.
+  const farKey = `${canaries.of('secret: apiKey of far')}-key`;
+  const platform = new PlatformFront({
+    dir: dir.path,
+    shop: { ...ACME, apiKey: farKey },
+    agent: {
+      answer: ({ text: asked }) =>
+        Promise.resolve({ text: `${canaries.of('reply')} to ${asked}`, escalate: false }),
+    },
+  });
+  ends(() => platform.stop());
+  await platform.start();
+  const twilio = await startTwilioStandIn();
+  ends(() => twilio.close());
+  const relay = await startMailRelay(RELAY);
+  ends(() => relay.close());
+  const alertRelay = await startMailRelay(RELAY);
+  ends(() => alertRelay.close());
+  const hook = await startHook();
+  const collector = await startCollector();
+  const asked: string[] = [];
+  const model = await CompletionsEndpoint.start((question, nth) => {
+    const echo = JSON.stringify(question);
+    asked.push(echo);
+    if (nth === 1) return { status: 500, body: JSON.stringify({ error: { message: echo } }) };
+    if (nth === 2) return 'reset';
+    return { events: [says(canaries.of(`reply of the model ${nth}`))] };
+  });
+  const host = ownLoopbackAddress();
+  const ports = await freePorts(host);
+  const secrets = writeSecretConfig(
+    {
+      ...{ dataDir, host, ports },
+      platformUrl: platform.url,
+      twilioUrl: twilio.baseUrl,
+      relayPort: relay.port,
+      alertRelayPort: alertRelay.port,
+      webhookPort: hook.port,
+      collectorUrl: collector.url,
+      modelUrl: model.baseUrl,
+      farKey,
+    },
+    canaries,
+  );
+  const script: Record<string, number[]> = {
+    'POST /messages/': [500, 0, 200],
+    'POST /media/': [500, 0],
+  };
+  const hated = canaries.of('text that is refused for good');
+  platform.gate = (call, response) => {
+    const payload = platform.calls.at(-1)?.payload;
+    const isHated = JSON.stringify(payload ?? '').includes(hated);
+    const status = isHated ? 422 : script[call]?.shift();
+    if (status === undefined) return undefined;
+    if (status === 0) response.socket?.resetAndDestroy();
+    else {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ detail: [payload, farKey], text: `${farKey} ${hated}` }));
     }
-    const publicUrl = `http://${host}:${ports.http}`;
-    const adminUrl = `http://${host}:${ports.admin}`;
+    return Promise.resolve('taken');
+  };
+  relay.answerNext('rcpt', 450);
 
-    // What people send, whatever becomes of it.
-    const door = { host, port: ports.smtp };
-    for (let n = 1; n <= 3; n += 1) {
-      await sendMail(door, mailTo(FAR_INBOX, `mail ${n}`, canaries));
-    }
-    for (let n = 1; n <= 2; n += 1) {
-      await sendMail(door, mailTo(NEAR_INBOX, `mail ${n} to near`, canaries));
-    }
-    await sendMail(door, { ...mailTo(FAR_INBOX, 'broken mail', canaries), isBroken: true });
-    const refused = mailTo(FAR_INBOX, 'refused mail', canaries);
-    await sendMail(door, {
-      ...refused,
-      raw: refused.raw.replace('On Monday', `${hated}\r\nOn Monday`),
-    });
-    await nonsense(door, canaries);
-    await inbound(publicUrl, secrets.inboundToken, canaries);
-    await texts(publicUrl, secrets.authToken, twilio, canaries);
-    const chats = await chat(publicUrl, secrets.identitySecret, canaries);
-    await console_(adminUrl, secrets.adminPassword, canaries, places);
-    await anyPath(publicUrl, canaries);
+  const started = {
+    configFile: secrets.file,
+    host,
+    ports,
+    env: { NODE_OPTIONS: `--import=${BUG}` },
+  };
+  const gateway = await GatewayProcess.start(started);
+  ends(() => gateway.kill());
+  for (const [path, value] of generatedSecrets(dataDir)) {
+    canaries.keep(`generated: ${path}`, value);
+  }
+  const publicUrl = `http://${host}:${ports.http}`;
+  const adminUrl = `http://${host}:${ports.admin}`;
 
-    await waitFor('the messages', () => platform.messages.length >= 4, 50);
-    await waitFor('the answer by email', () => relay.taken.length > 0, 50);
-    await waitFor(
-      'the answer in the chat',
-      () => chats.messages.some(({ from }) => from === 'agent'),
-      50,
-    );
-    await waitFor(
-      'a message that is dead',
-      async () => /^sluice_[a-z_]*\{[^}]*state="dead"[^}]*\} [1-9]/m.test(await metrics()),
-      100,
-    );
-    await waitFor('alerts', () => hook.bodies.length > 0 && alertRelay.taken.length > 0, 50);
-    async function metrics(): Promise<string> {
-      return get(`${adminUrl}/metrics`, secrets.adminPassword);
-    }
+  // What people send, whatever becomes of it.
+  const door = { host, port: ports.smtp };
+  for (let n = 1; n <= 3; n += 1) {
+    await sendMail(door, mailTo(FAR_INBOX, `mail ${n}`, canaries));
+  }
+  for (let n = 1; n <= 2; n += 1) {
+    await sendMail(door, mailTo(NEAR_INBOX, `mail ${n} to near`, canaries));
+  }
+  await sendMail(door, { ...mailTo(FAR_INBOX, 'broken mail', canaries), isBroken: true });
+  const refused = mailTo(FAR_INBOX, 'refused mail', canaries);
+  await sendMail(door, {
+    ...refused,
+    raw: refused.raw.replace('On Monday', `${hated}\r\nOn Monday`),
+  });
+  await nonsense(door, canaries);
+  await inbound(publicUrl, secrets.inboundToken, canaries);
+  await texts(publicUrl, secrets.authToken, twilio, canaries);
+  const chats = await chat(publicUrl, secrets.identitySecret, canaries);
+  await console_(adminUrl, secrets.adminPassword, canaries, places);
+  await anyPath(publicUrl, canaries);
 
-    // The shop's key is refused, with the key in the answer; then the store breaks.
-    platform.gate = (_call, response) => {
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ detail: `not ${farKey}` }));
-      return Promise.resolve('taken');
-    };
-    await sendMail(door, mailTo(FAR_INBOX, 'mail with a refused key', canaries));
-    await waitFor('the refusal', () => platform.calls.length > 0, 50);
-    for (const path of ['overview', 'history', 'configuration', 'doctor', 'audit', 'session']) {
-      places.set(`GET /api/${path}`, await get(`${adminUrl}/api/${path}`, secrets.adminPassword));
-    }
-    places.set('/healthz', await get(`${publicUrl}/healthz`));
-    places.set('/readyz', await get(`${publicUrl}/readyz`));
-    // They know nothing of how the log is written.
-    if (format === 'json') await commands(secrets.file, dir.path, canaries, places);
+  await waitFor('the messages', () => platform.messages.length >= 4, 50);
+  await waitFor('the answer by email', () => relay.taken.length > 0, 50);
+  await waitFor(
+    'the answer in the chat',
+    () => chats.messages.some(({ from }) => from === 'agent'),
+    50,
+  );
+  await waitFor(
+    'a message that is dead',
+    async () => /^sluice_[a-z_]*\{[^}]*state="dead"[^}]*\} [1-9]/m.test(await metrics()),
+    100,
+  );
+  await waitFor('alerts', () => hook.bodies.length > 0 && alertRelay.taken.length > 0, 50);
+  async function metrics(): Promise<string> {
+    return get(`${adminUrl}/metrics`, secrets.adminPassword);
+  }
 
-    breakStore(dataDir);
-    await sendMail(door, {
-      ...mailTo(FAR_INBOX, 'mail into a broken store', canaries),
-      mayFail: true,
-    });
-    await texts(publicUrl, secrets.authToken, twilio, canaries, 'text into a broken store');
-    await chats
-      .request('message', {
-        id: '2f5cdd3a-2e70-4a4e-9c6f-0d6f7c3f6f01',
-        text: canaries.of('chat into a broken store'),
-      })
-      .catch(() => undefined);
-    places.set('/metrics', await metrics());
+  // The shop's key is refused, with the key in the answer; then the store breaks.
+  platform.gate = (_call, response) => {
+    response.writeHead(401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ detail: `not ${farKey}` }));
+    return Promise.resolve('taken');
+  };
+  await sendMail(door, mailTo(FAR_INBOX, 'mail with a refused key', canaries));
+  await waitFor('the refusal', () => platform.calls.length > 0, 50);
+  for (const path of ['overview', 'history', 'configuration', 'doctor', 'audit', 'session']) {
+    places.set(`GET /api/${path}`, await get(`${adminUrl}/api/${path}`, secrets.adminPassword));
+  }
+  places.set('/healthz', await get(`${publicUrl}/healthz`));
+  places.set('/readyz', await get(`${publicUrl}/readyz`));
+  await commands(secrets.file, dir.path, canaries, places);
 
-    gateway.signal('SIGUSR2');
-    const exit = await gateway.exited;
-    expect(exit).not.toEqual({ code: 0, signal: null });
-    expect(gateway.output).toContain(format === 'json' ? '"level":"debug"' : ' debug ');
-    places.set('log', gateway.output);
+  breakStore(dataDir);
+  await sendMail(door, {
+    ...mailTo(FAR_INBOX, 'mail into a broken store', canaries),
+    mayFail: true,
+  });
+  await texts(publicUrl, secrets.authToken, twilio, canaries, 'text into a broken store');
+  await chats
+    .request('message', {
+      id: '2f5cdd3a-2e70-4a4e-9c6f-0d6f7c3f6f01',
+      text: canaries.of('chat into a broken store'),
+    })
+    .catch(() => undefined);
+  places.set('/metrics', await metrics());
 
-    // It does not start: on a broken store, then with mistakes beside secrets.
-    const again = new GatewayProcess(started);
-    ends(() => again.kill());
-    await Promise.race([again.exited, again.ready(started).catch(() => undefined)]);
-    await again.terminate();
-    places.set('log of a start on a broken store', again.output);
+  gateway.signal('SIGUSR2');
+  const exit = await gateway.exited;
+  expect(exit).not.toEqual({ code: 0, signal: null });
+  expect(gateway.output).toContain('"level":"debug"');
+  places.set('log', gateway.output);
 
-    const fresh = join(dir.path, 'fresh');
-    mkdirSync(fresh);
-    const configFile = join(dir.path, 'fresh.json');
-    const config = changed(JSON.parse(readFileSync(secrets.file, 'utf8')), 'dataDir', fresh);
-    writeFileSync(configFile, JSON.stringify(config));
-    const third = await GatewayProcess.start({ ...started, configFile });
-    ends(() => third.kill());
-    for (const [path, value] of generatedSecrets(fresh)) canaries.keep(`fresh: ${path}`, value);
-    const fatal = mailTo(FAR_INBOX, 'mail that ends a thread', canaries);
-    const raw = fatal.raw.replace('On Monday', `${FATAL}\r\nOn Monday`);
-    await sendMail(door, { ...fatal, raw, mayFail: true });
-    expect(await third.exited).not.toEqual({ code: 0, signal: null });
-    places.set('log of a thread that ended', third.output);
-    expect(third.output).toContain('gateway.failed');
+  // It does not start: on a broken store, then with mistakes beside secrets.
+  const again = new GatewayProcess(started);
+  ends(() => again.kill());
+  await Promise.race([again.exited, again.ready(started).catch(() => undefined)]);
+  await again.terminate();
+  places.set('log of a start on a broken store', again.output);
 
-    places.set('traces', collector.bodies.join('\n'));
-    places.set('alerts by webhook', hook.bodies.join('\n'));
-    places.set('alerts by email', alertRelay.taken.map(({ raw }) => raw).join('\n'));
-    for (const place of ['traces', 'alerts by webhook', 'alerts by email', '/metrics', 'log']) {
-      expect(places.get(place)?.length).toBeGreaterThan(100);
-    }
-    // They were really said: the world has them.
-    expect(asked.join()).toContain('zq');
+  const fresh = join(dir.path, 'fresh');
+  mkdirSync(fresh);
+  const configFile = join(dir.path, 'fresh.json');
+  const config = changed(JSON.parse(readFileSync(secrets.file, 'utf8')), 'dataDir', fresh);
+  writeFileSync(configFile, JSON.stringify(config));
+  const third = await GatewayProcess.start({ ...started, configFile });
+  ends(() => third.kill());
+  for (const [path, value] of generatedSecrets(fresh)) canaries.keep(`fresh: ${path}`, value);
+  const fatal = mailTo(FAR_INBOX, 'mail that ends a thread', canaries);
+  const raw = fatal.raw.replace('On Monday', `${FATAL}\r\nOn Monday`);
+  await sendMail(door, { ...fatal, raw, mayFail: true });
+  expect(await third.exited).not.toEqual({ code: 0, signal: null });
+  places.set('log of a thread that ended', third.output);
+  expect(third.output).toContain('gateway.failed');
 
-    const found = [...places].flatMap(([place, told]) =>
-      canaries.foundIn(told).map((name) => `${name} in ${place}`),
-    );
-    expect(found).toEqual([]);
-    expect(canaries.names.length).toBeGreaterThan(60);
-  },
-  400_000,
-);
+  places.set('traces', collector.bodies.join('\n'));
+  places.set('alerts by webhook', hook.bodies.join('\n'));
+  places.set('alerts by email', alertRelay.taken.map(({ raw }) => raw).join('\n'));
+  for (const place of ['traces', 'alerts by webhook', 'alerts by email', '/metrics', 'log']) {
+    expect(places.get(place)?.length).toBeGreaterThan(100);
+  }
+  // They were really said: the world has them.
+  expect(asked.join()).toContain('zq');
+
+  const found = [...places].flatMap(([place, told]) =>
+    canaries.foundIn(told).map((name) => `${name} in ${place}`),
+  );
+  expect(found).toEqual([]);
+  expect(canaries.names.length).toBeGreaterThan(60);
+}, 400_000);
 
 const RELAY = {
   disabledCommands: ['STARTTLS'],

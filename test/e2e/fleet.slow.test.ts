@@ -11,7 +11,7 @@ import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { sluice } from '../support/sluice-command.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { endLeases, fleetOfTwo, shareKeys } from './fleet-of-two.ts';
+import { endLeases, type Fleet, fleetOfTwo, shareKeys } from './fleet-of-two.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -58,10 +58,11 @@ describe('two gateways with one database', () => {
     expect(list.stdout + list.stderr + backup.stderr + doctor.stdout).not.toContain('postgres://');
   });
 
-  test('list each other on the console, and one that stops is no longer there', async () => {
+  test('need a key in common, are listed on the console, and accept the same tokens', async () => {
     const both = await fleetOfTwo(cluster);
     const { one, other, env } = both;
     await one.start({ env });
+    await expect(other.start({ env })).rejects.toThrow(/other keys.*Copy keys\.json/);
     shareKeys(both);
     const second = await other.start({ env });
     const listed = async () => (await overviewOf(one)).instances ?? [];
@@ -71,6 +72,7 @@ describe('two gateways with one database', () => {
       { host: hostname(), sockets: { chat: 0, smtp: 0 } },
     ]);
     expect((await listed()).map(({ isOwn }) => isOwn).toSorted()).toEqual([false, true]);
+    await acceptSameTokens(both);
     await second.terminate();
     await waitFor('one', async () => (await listed()).length === 1, 250);
   });
@@ -96,41 +98,31 @@ describe('two gateways with one database', () => {
     await waitFor('all of them', () => one.platform.messages.length >= 30, 20);
     expect(new Set(one.platform.messages.map(({ content }) => content)).size).toBe(30);
   });
-
-  test('accept the same tokens of the admin API, until one is revoked at either', async () => {
-    const both = await fleetOfTwo(cluster);
-    const { one, other, env } = both;
-    await one.start({ env });
-    shareKeys(both);
-    await other.start({ env });
-    const run = (...args: string[]) =>
-      sluice(['token', ...args, '--config', join(one.dataDir, 'gateway.json')], env);
-    const made = await run('create', 'ci');
-    const authorization = `Bearer ${made.stdout.trim()}`;
-    const urlOf = ({ host, ports }: GatewaySetting) => `http://${host}:${ports.admin}`;
-    const statuses = () =>
-      Promise.all(
-        [one, other].map(async (gateway) => {
-          const response = await fetch(`${urlOf(gateway)}/api/overview`, {
-            headers: { authorization },
-          });
-          await response.body?.cancel();
-          return response.status;
-        }),
-      );
-    expect(await statuses()).toEqual([200, 200]);
-    const streams = [one, other].map(
-      (gateway) => new EventStream(consoleClient(urlOf(gateway)), { authorization }),
-    );
-    await waitFor('both streams', () => streams.every(({ events }) => events.length > 0), 50);
-    expect(await run('revoke', 'ci')).toMatchObject({ code: 0 });
-    expect(await statuses()).toEqual([401, 401]);
-    await waitFor('their ends', () => streams.every(({ ended }) => ended), 50);
-  });
-
-  test('need a key in common', async () => {
-    const { one, other, env } = await fleetOfTwo(cluster);
-    await one.start({ env });
-    await expect(other.start({ env })).rejects.toThrow(/other keys.*Copy keys\.json/);
-  });
 });
+
+/** A token that is made at one of them; when it is revoked, both end its streams. */
+async function acceptSameTokens({ one, other, env }: Fleet): Promise<void> {
+  const run = (...args: string[]) =>
+    sluice(['token', ...args, '--config', join(one.dataDir, 'gateway.json')], env);
+  const made = await run('create', 'ci');
+  const authorization = `Bearer ${made.stdout.trim()}`;
+  const urlOf = ({ host, ports }: GatewaySetting) => `http://${host}:${ports.admin}`;
+  const statuses = () =>
+    Promise.all(
+      [one, other].map(async (gateway) => {
+        const response = await fetch(`${urlOf(gateway)}/api/overview`, {
+          headers: { authorization },
+        });
+        await response.body?.cancel();
+        return response.status;
+      }),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  const streams = [one, other].map(
+    (gateway) => new EventStream(consoleClient(urlOf(gateway)), { authorization }),
+  );
+  await waitFor('both streams', () => streams.every(({ events }) => events.length > 0), 50);
+  expect(await run('revoke', 'ci')).toMatchObject({ code: 0 });
+  expect(await statuses()).toEqual([401, 401]);
+  await waitFor('their ends', () => streams.every(({ ended }) => ended), 50);
+}

@@ -11,7 +11,6 @@ export class SwitchedProxy {
   #target: URL;
   #isDown = false;
   #isSilent = false;
-  /** Connections that met a line that was down or silent. */
   #met = 0;
 
   private constructor(target: string) {
@@ -34,6 +33,11 @@ export class SwitchedProxy {
   /** From now on new connections lead there. */
   leadTo(target: string): void {
     this.#target = new URL(target);
+  }
+
+  /** How many connections have met a line that is down or silent, since it is. */
+  get met(): number {
+    return this.#met;
   }
 
   /** Resets what is open, and whatever comes until `up`. */

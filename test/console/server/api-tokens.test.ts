@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ApiTokenList, MadeApiToken } from '../../../src/console/contract.ts';
 import { jsonLogger } from '../../../src/observability/logger.ts';
 import { hashPassword } from '../../../src/runtime/password-hash.ts';
@@ -11,7 +11,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { EventStream } from './event-stream.ts';
 import { type Answer, type ConsoleClient, consoleClient } from './console-client.ts';
-import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
+import { auditOf, consoleScene, PASSWORD, sharedConsole } from './console-scene.ts';
 import { inSpool } from './token-scene.ts';
 
 const DAY_MS = 86_400_000;
@@ -33,9 +33,17 @@ async function make(
 const tokensOf = async (operator: ConsoleClient) =>
   ((await operator.get('/api/tokens')).body as ApiTokenList).tokens;
 
+const shared = sharedConsole();
+afterEach(async () => {
+  const { operator } = await shared();
+  for (const { id } of await tokensOf(operator)) {
+    await operator.ask(`/api/tokens/${id}`, { method: 'DELETE' });
+  }
+});
+
 describe('an operator', () => {
   test('makes a token, sees it in the list without its secret, and revokes it', async () => {
-    const { operator, stranger } = await consoleScene();
+    const { operator, stranger } = await shared();
     const { secret, token } = await make(operator);
     expect(secret).toMatch(/^sluice_[\w-]{43}$/);
     expect(token).toMatchObject({ name: 'ci', scope: 'read', madeBy: 'operator' });
@@ -64,7 +72,7 @@ describe('an operator', () => {
   });
 
   test('chooses a name once, a scope and an end', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const forever = await make(operator, { name: 'a.b-c_9', scope: 'operate', lifetimeMs: null });
     expect(forever.token).not.toHaveProperty('endsAt');
     const taken = await operator.post('/api/tokens', {
@@ -88,7 +96,7 @@ describe('an operator', () => {
 
 describe('a token', () => {
   test('permits what its scope says', async () => {
-    const { operator, stranger } = await consoleScene();
+    const { operator, stranger } = await shared();
     const read = await make(operator);
     const operate = await make(operator, { name: 'night', scope: 'operate' });
     const statusOf = async (secret: string, path: string, method = 'GET', body?: unknown) =>
@@ -115,7 +123,7 @@ describe('a token', () => {
   });
 
   test('needs the header of the console for a change, as the password does', async () => {
-    const { operator, stranger } = await consoleScene();
+    const { operator, stranger } = await shared();
     const { secret } = await make(operator, { scope: 'operate' });
     const post = (headers: Record<string, string | undefined>) =>
       stranger.ask('/api/actions', {
@@ -129,7 +137,7 @@ describe('a token', () => {
   });
 
   test('is refused when it has expired, and says so', async () => {
-    const { operator, stranger, dataDir } = await consoleScene();
+    const { operator, stranger, dataDir } = await shared();
     const { secret } = await make(operator, { lifetimeMs: 60_000 });
     inSpool(dataDir, 'UPDATE api_tokens SET ends_at = 1');
     for (const path of ['/api/overview', '/metrics']) {
@@ -171,7 +179,7 @@ describe('a token', () => {
   });
 
   test('notes its use once a minute', async () => {
-    const { operator, stranger, dataDir } = await consoleScene();
+    const { operator, stranger, dataDir } = await shared();
     const { secret } = await make(operator);
     const use = () => stranger.ask('/api/overview', { headers: bearer(secret) });
     const usedAt = async () => (await tokensOf(operator))[0]?.usedAt;
@@ -186,7 +194,7 @@ describe('a token', () => {
   });
 
   test('that is revoked or expires ends its streams, and no others', async () => {
-    const { operator, stranger, dataDir } = await consoleScene();
+    const { operator, stranger, dataDir } = await shared();
     const first = await make(operator);
     const second = await make(operator, { name: 'second' });
     const third = await make(operator, { name: 'third' });

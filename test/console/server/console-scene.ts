@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import type { AuditPage } from '../../../src/console/contract.ts';
 import { ends } from '../../support/ends.ts';
 import type { ConfigChoices } from '../../support/gateway-config.ts';
@@ -6,6 +7,7 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 
 export const PASSWORD = 'of-the-console';
+const STARTED_WITHIN_MS = 60_000;
 
 export interface ConsoleScene {
   readonly dataDir: string;
@@ -22,9 +24,35 @@ export async function consoleScene(choices: Partial<ConfigChoices> = {}): Promis
   ends(() => dir.remove());
   const gateway = await startGateway({ dataDir: dir.path, ...choices });
   ends(() => gateway.stop());
+  return peopleAt(gateway, dir.path);
+}
+
+/**
+ * One gateway for all tests of a file or a `describe` that do not mind each other's messages and
+ * lines of the audit log.
+ * @returns the scene, once the tests run: with a session of its own for each test
+ */
+export function sharedConsole(choices: Partial<ConfigChoices> = {}): () => Promise<ConsoleScene> {
+  let dir: ReturnType<typeof tempDir> | undefined;
+  let gateway: RunningGateway | undefined;
+  beforeAll(async () => {
+    dir = tempDir();
+    gateway = await startGateway({ dataDir: dir.path, ...choices });
+  }, STARTED_WITHIN_MS);
+  afterAll(async () => {
+    await gateway?.stop();
+    dir?.remove();
+  });
+  return () => {
+    if (gateway === undefined || dir === undefined) throw new Error('the gateway was not started');
+    return peopleAt(gateway, dir.path);
+  };
+}
+
+async function peopleAt(gateway: RunningGateway, dataDir: string): Promise<ConsoleScene> {
   const operator = consoleClient(gateway.adminUrl);
   await operator.signIn(PASSWORD);
-  return { dataDir: dir.path, gateway, stranger: consoleClient(gateway.adminUrl), operator };
+  return { dataDir, gateway, stranger: consoleClient(gateway.adminUrl), operator };
 }
 
 /** The newest lines of the audit. */

@@ -21,22 +21,21 @@ import { type RunningGateway } from '../../support/running-gateway.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
-import { auditOf, consoleScene } from './console-scene.ts';
+import { auditOf, consoleScene, sharedConsole } from './console-scene.ts';
 import { EventStream } from './event-stream.ts';
 
 const DORA = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
 const NOBODYS = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c99';
 const BEN = { name: 'ben', password: 'of-the-other-one', role: 'desk' };
 
-/** A gateway with the local platform, two people at its desk, and a question for a person. */
-async function deskScene() {
-  const relay = await startMailRelay();
-  ends(() => relay.close());
-  const scene = await consoleScene({
-    admin: { operators: [DORA, BEN] },
-    localAgent: { kind: 'builtin' },
-    replies: { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' },
-  });
+/** The local platform, and two people at its desk. */
+const TWO_AT_DESK = { admin: { operators: [DORA, BEN] }, localAgent: { kind: 'builtin' } };
+
+const shared = sharedConsole(TWO_AT_DESK);
+
+/** A new question for a person, at a gateway with two people at its desk. */
+async function deskScene(console = shared()) {
+  const scene = await console;
   const [dora, ben] = await Promise.all(
     [DORA, BEN].map(async ({ name, password }) => {
       const client = consoleClient(scene.gateway.adminUrl);
@@ -45,12 +44,18 @@ async function deskScene() {
     }),
   );
   if (dora === undefined || ben === undefined) throw new Error('nobody signed in');
-  await askForPerson(scene.gateway);
-  const ticket = await waitFor('the ticket', async () => (await queueOf(dora)).tickets[0], 50);
-  return { ...scene, relay, dora, ben, path: `/api/platform/desk/acme/tickets/${ticket.id}` };
+  const id = await askForPerson(scene.gateway);
+  const ticket = await waitFor(
+    'the ticket',
+    async () => (await queueOf(dora)).tickets.find(({ name }) => name === `A lamp, ${id}`),
+    50,
+  );
+  return { ...scene, dora, ben, id, path: `/api/platform/desk/acme/tickets/${ticket.id}` };
 }
 
-async function askForPerson({ smtpPort }: RunningGateway, id = 'first'): Promise<void> {
+/** @returns what the mail's Message-ID and subject end with */
+async function askForPerson({ smtpPort }: RunningGateway): Promise<string> {
+  const id = randomUUID();
   const client = await SmtpClient.connect(smtpPort);
   try {
     await client.reply();
@@ -58,13 +63,14 @@ async function askForPerson({ smtpPort }: RunningGateway, id = 'first'): Promise
     await client.say('DATA');
     const lines = [
       ...['From: Ann <ann@example.com>', `To: ${INBOX}`, `Message-ID: <${id}@example.com>`],
-      ...['Subject: A lamp', '', 'I want to talk to a human, please.'],
+      ...[`Subject: A lamp, ${id}`, '', 'I want to talk to a human, please.'],
     ];
     client.send(Buffer.from(lines.join('\r\n')));
     expect(await client.say('\r\n.')).toMatch(/^250/);
   } finally {
     client.destroy();
   }
+  return id;
 }
 
 const queueOf = async (client: ConsoleClient) =>
@@ -75,9 +81,12 @@ const problemOf = ({ body }: { readonly body: unknown }) => body as Problem;
 
 describe('the desk', () => {
   test('lists what waits, shows the conversation, and sends a reply with a file', async () => {
-    const { relay, dora, operator, path } = await deskScene();
+    const relay = await startMailRelay();
+    ends(() => relay.close());
+    const replies = { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' };
+    const { dora, operator, id, path } = await deskScene(consoleScene({ ...TWO_AT_DESK, replies }));
     expect(await queueOf(dora)).toMatchObject({
-      tickets: [{ shop: 'acme', name: 'A lamp', channel: 'email', customer: 'Ann' }],
+      tickets: [{ shop: 'acme', name: `A lamp, ${id}`, channel: 'email', customer: 'Ann' }],
     });
     const ticket = await read(dora, path);
     expect(ticket).toMatchObject({
@@ -106,7 +115,7 @@ describe('the desk', () => {
       relay.taken.find(({ mail }) => mail.text?.startsWith('We have 41.')),
     );
     expect(sent.mail).toMatchObject({
-      inReplyTo: '<first@example.com>',
+      inReplyTo: `<${id}@example.com>`,
       attachments: [{ filename: 'size chart.txt' }],
     });
     const { lines } = await auditOf(operator);
@@ -161,9 +170,10 @@ describe('the desk', () => {
     expect(noted.messages.at(-1)).toMatchObject({ who: 'dora', isInternal: true });
     expect(await change('complete')).toMatchObject({ status: 'Completed' });
     expect(await change('reopen')).toMatchObject({ status: 'WaitingUser' });
-    expect(await change('hand-back')).toMatchObject({ agent: 'answers' });
+    const { number, ...last } = await change('hand-back');
+    expect(last).toMatchObject({ agent: 'answers' });
     const { lines } = await auditOf(operator);
-    const own = lines.filter(({ action }) => action.startsWith('ticket_'));
+    const own = lines.filter(({ target }) => target === `acme ticket ${number}`);
     expect(own.map(({ action, outcome }) => `${action}: ${outcome}`).toReversed()).toEqual([
       ...['ticket_assign: to ben', 'ticket_assign: to nobody', 'ticket_note: ok'],
       ...['ticket_complete: ok', 'ticket_reopen: ok', 'ticket_hand_back: ok'],
@@ -207,7 +217,7 @@ describe('the desk', () => {
   });
 
   test('shows live who has a ticket open, and what has changed', async () => {
-    const { dora, ben, gateway, path } = await deskScene();
+    const { dora, ben, gateway, path } = await deskScene(consoleScene(TWO_AT_DESK));
     const stream = new EventStream(ben);
     await waitFor('the first summary', () => stream.of('desk').length > 0, 50);
     expect(stream.of<DeskSummary>('desk')[0]).toMatchObject({
@@ -221,7 +231,7 @@ describe('the desk', () => {
     );
     expect(present).toEqual([{ who: 'dora', writing: true, until: expect.any(Number) }]);
     expect(await read(ben, path)).toMatchObject({ present });
-    await askForPerson(gateway, 'second');
+    await askForPerson(gateway);
     await waitFor('the change', () => stream.of('tickets').length > 0, 50);
     await waitFor(
       'the count',

@@ -2,14 +2,13 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { EntryContent, EntryDetail, EntryList } from '../../../src/console/contract.ts';
-import { INBOX } from '../../support/gateway-config.ts';
+import { ACME_SHOP, shopNamed } from '../../support/gateway-config.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { ChatClient } from '../../support/chat-client.ts';
 import { ends } from '../../support/ends.ts';
-import { CHAT_KEY } from '../../support/gateway-config.ts';
 import type { ConsoleClient } from './console-client.ts';
-import { auditOf, consoleScene } from './console-scene.ts';
+import { auditOf, consoleScene, sharedConsole } from './console-scene.ts';
 import { HOSTILE_HTML, sendMail, SMALL_GIF } from './samples.ts';
 
 const list = async (operator: ConsoleClient, query = ''): Promise<EntryList> =>
@@ -19,10 +18,25 @@ const detail = async (operator: ConsoleClient, id: string): Promise<EntryDetail>
 const content = async (operator: ConsoleClient, id: string): Promise<EntryContent> =>
   (await operator.get(`/api/entries/${id}/content`)).body as EntryContent;
 
-/** The newest entry once it has come so far. */
-async function entryIn(operator: ConsoleClient, state: string, channel = 'email'): Promise<string> {
+/** Each with the messages of one test. */
+const SHOPS = {
+  found: shopNamed('found', 0),
+  talk: shopNamed('talk', 1),
+  gone: shopNamed('gone', 2),
+  hostile: shopNamed('hostile', 3),
+  hidden: shopNamed('hidden', 4),
+};
+const shared = sharedConsole({ shops: Object.values(SHOPS) });
+
+/** The newest entry of a shop once it has come so far. */
+async function entryIn(
+  operator: ConsoleClient,
+  state: string,
+  channel = 'email',
+  { name } = ACME_SHOP,
+): Promise<string> {
   const entry = await waitFor(`an entry that is ${state}`, async () => {
-    const { entries } = await list(operator, `state=${state}&channel=${channel}`);
+    const { entries } = await list(operator, `state=${state}&channel=${channel}&shop=${name}`);
     return entries[0];
   });
   return entry.id;
@@ -30,25 +44,26 @@ async function entryIn(operator: ConsoleClient, state: string, channel = 'email'
 
 describe('a message', () => {
   test('is found, with its timeline, its content and its links', async () => {
-    const { gateway, operator } = await consoleScene();
+    const { gateway, operator } = await shared();
     await sendMail(gateway.smtpPort, {
+      to: SHOPS.found.inbox,
       subject: 'Where is order 4711?',
       text: 'Hello,\n\nwhere is it?\n\nAnn',
       attachments: [{ filename: 'Lämp "1".html', content: '<script>alert(1)</script>' }],
     });
-    const id = await entryIn(operator, 'delivered');
+    const id = await entryIn(operator, 'delivered', 'email', SHOPS.found);
     const found = await waitFor('the search', async () => {
-      const { entries, searchIsComplete } = await list(operator, 'text=4711&shop=acme&count=1');
+      const { entries, searchIsComplete } = await list(operator, 'text=4711&shop=found&count=1');
       return searchIsComplete && entries[0];
     });
     expect(found).toMatchObject({
       id,
       kind: 'message',
-      shop: 'acme',
+      shop: 'found',
       channel: 'email',
       state: 'delivered',
       from: expect.stringContaining('ann@example.com'),
-      to: expect.stringContaining(INBOX),
+      to: expect.stringContaining(SHOPS.found.inbox),
       subject: 'Where is order 4711?',
     });
 
@@ -111,18 +126,22 @@ describe('a message', () => {
   });
 
   test('of a text and of a chat is shown as it came', async () => {
-    const { gateway, operator } = await consoleScene();
-    await sendSms(gateway.httpUrl, { MessageSid: sidOf('one'), Body: 'Open on Sunday? 🙂' });
-    const chat = new ChatClient({ url: gateway.httpUrl, auth: { key: CHAT_KEY } });
+    const { gateway, operator } = await shared();
+    const { number, chatKey } = SHOPS.talk;
+    await sendSms(gateway.httpUrl, {
+      ...{ MessageSid: sidOf('one'), To: number, Body: 'Open on Sunday? 🙂' },
+    });
+    const chat = new ChatClient({ url: gateway.httpUrl, auth: { key: chatKey } });
     ends(() => chat.close());
     await chat.open();
     await chat.send('Hi there <b>bold</b>');
 
-    const text = await content(operator, await entryIn(operator, 'delivered', 'sms'));
+    const sms = await entryIn(operator, 'delivered', 'sms', SHOPS.talk);
+    const text = await content(operator, sms);
     expect(text.received).toEqual({ text: 'Open on Sunday? 🙂', hasHtml: false });
     expect(text.raw).toMatchObject({ type: 'application/x-www-form-urlencoded' });
     expect(text.raw?.text).toContain('Body: Open on Sunday?');
-    const id = await entryIn(operator, 'delivered', 'web_chat');
+    const id = await entryIn(operator, 'delivered', 'web_chat', SHOPS.talk);
     const said = await content(operator, id);
     expect(said.received).toEqual({ text: 'Hi there <b>bold</b>', hasHtml: false });
     expect(said.payload).toMatchObject({ message: { content: 'Hi there <b>bold</b>' } });
@@ -149,9 +168,10 @@ describe('a message', () => {
 });
 
 test('a message whose file is gone is shown as far as it is known', async () => {
-  const { gateway, operator, dataDir } = await consoleScene();
-  await sendMail(gateway.smtpPort, { subject: 'Large', text: 'word '.repeat(200_000) });
-  const id = await entryIn(operator, 'delivered');
+  const { gateway, operator, dataDir } = await shared();
+  const text = 'word '.repeat(200_000);
+  await sendMail(gateway.smtpPort, { to: SHOPS.gone.inbox, subject: 'Large', text });
+  const id = await entryIn(operator, 'delivered', 'email', SHOPS.gone);
   const blobs = join(dataDir, 'blobs');
   const files = readdirSync(blobs, { recursive: true, withFileTypes: true });
   for (const file of files) if (file.isFile()) rmSync(join(file.parentPath, file.name));
@@ -165,15 +185,16 @@ test('a message whose file is gone is shown as far as it is known', async () => 
 
 describe('the HTML of a message', () => {
   test('is a document that runs nothing, loads nothing and leads nowhere', async () => {
-    const { gateway, operator } = await consoleScene();
+    const { gateway, operator } = await shared();
     await sendMail(gateway.smtpPort, {
+      to: SHOPS.hostile.inbox,
       subject: 'Hostile',
       html: HOSTILE_HTML,
       attachments: [
         { filename: 'p.gif', content: SMALL_GIF, cid: 'picture@acme', contentType: 'image/gif' },
       ],
     });
-    const id = await entryIn(operator, 'delivered');
+    const id = await entryIn(operator, 'delivered', 'email', SHOPS.hostile);
     expect((await content(operator, id)).received.hasHtml).toBe(true);
     const { status, text, headers } = await operator.get(`/api/entries/${id}/html`);
     expect(status).toBe(200);
@@ -246,8 +267,11 @@ test('the beginning of texts and chats is listed if the configuration says so', 
 });
 
 test('without that, no list has what people wrote', async () => {
-  const { gateway, operator } = await consoleScene();
-  await sendSms(gateway.httpUrl, { MessageSid: sidOf('hidden'), Body: 'A secret of mine' });
-  await entryIn(operator, 'delivered', 'sms');
+  const { gateway, operator } = await shared();
+  const { number } = SHOPS.hidden;
+  await sendSms(gateway.httpUrl, {
+    ...{ MessageSid: sidOf('hidden'), To: number, Body: 'A secret of mine' },
+  });
+  await entryIn(operator, 'delivered', 'sms', SHOPS.hidden);
   expect((await operator.get('/api/entries')).text).not.toContain('secret');
 });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
-import { consoleScene, PASSWORD } from './console-scene.ts';
+import { consoleScene, PASSWORD, sharedConsole } from './console-scene.ts';
 import { SMALL_GIF } from './samples.ts';
 
 const UNSAFE = [
@@ -31,9 +31,11 @@ const GUARDED = [
   '/api/nothing',
 ];
 
+const shared = sharedConsole();
+
 describe('another site', () => {
   test('changes nothing without the header that it cannot send', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     for (const path of UNSAFE) {
       const answer = await operator.ask(path, {
         method: 'POST',
@@ -46,7 +48,7 @@ describe('another site', () => {
   });
 
   test('changes nothing with the header either, by Origin and Sec-Fetch-Site', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const port = new URL(operator.url).port;
     for (const headers of [
       { origin: 'https://evil.example' },
@@ -65,7 +67,7 @@ describe('another site', () => {
   });
 
   test('reads nothing either', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     for (const path of ['/api/session', '/api/entries', '/api/stream']) {
       const headers = { 'sec-fetch-site': 'same-site' };
       expect((await operator.ask(path, { headers })).status).toBe(403);
@@ -73,7 +75,7 @@ describe('another site', () => {
   });
 
   test('gets no preflight answered', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const answer = await operator.ask('/api/actions', {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
@@ -109,7 +111,7 @@ describe('a name that was pointed at the console', () => {
   });
 
   test('does not matter to a program that has the password', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     const authorization = `Bearer ${PASSWORD}`;
     for (const path of ['/metrics', '/api/overview']) {
       const answer = await stranger.ask(path, { headers: { host: 'sluice:8081', authorization } });
@@ -120,7 +122,7 @@ describe('a name that was pointed at the console', () => {
 
 describe('without a session', () => {
   test('nothing under /api answers', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     for (const path of GUARDED) {
       const answer = await stranger.get(path);
       expect({ path, status: answer.status, body: answer.body }).toEqual({
@@ -138,7 +140,7 @@ describe('without a session', () => {
 
 describe('the page', () => {
   test('comes with a policy that lets nothing else in', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     const { headers } = await stranger.get('/');
     const policy = String(headers['content-security-policy']);
     for (const directive of [
@@ -166,7 +168,7 @@ describe('the page', () => {
   });
 
   test('answers every address within the console, and no file that is not its own', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     const index = await stranger.get('/');
     for (const path of ['/messages', '/messages/0193-x', '/platform/acme/tickets?x=1', '/audit']) {
       const answer = await stranger.get(path);
@@ -199,7 +201,7 @@ describe('the page', () => {
   });
 
   test('is not on the public port, and neither is anything else of the console', async () => {
-    const { gateway, operator } = await consoleScene();
+    const { gateway, operator } = await shared();
     const open = consoleClient(gateway.httpUrl);
     open.cookie = operator.cookie;
     for (const path of [...GUARDED, '/', '/messages', '/metrics', '/assets/']) {
@@ -212,7 +214,7 @@ describe('the page', () => {
 
 describe('nonsense', () => {
   test('is told so', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const cases: [path: string, status: number][] = [
       ['/api/nothing', 404],
       ['/api/entries/none', 404],
@@ -249,7 +251,7 @@ describe('nonsense', () => {
   });
 
   test('in a body is too', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const bodies: [path: string, body: unknown][] = [
       ['/api/actions', {}],
       ['/api/actions', { action: 'explode', ids: ['x'] }],
@@ -272,14 +274,14 @@ describe('nonsense', () => {
   });
 
   test('of a huge query ends the connection, not the process', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const huge = await operator.get(`/api/entries?text=${'x'.repeat(100_000)}`).catch(() => null);
     expect(huge === null || huge.status >= 400).toBe(true);
     expect((await operator.get('/api/session')).status).toBe(200);
   });
 
   test('in the body encoding is refused', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const { port } = new URL(operator.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request({

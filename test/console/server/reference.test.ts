@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 import formats from 'ajv-formats';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { beforeAll, afterAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { EntryList, MadeApiToken } from '../../../src/console/contract.ts';
 import { adminDocument } from '../../../src/console/server/reference/document.ts';
 import {
@@ -11,13 +11,12 @@ import {
   OPERATIONS,
 } from '../../../src/console/server/reference/operations.ts';
 import { closed } from '../../support/closed-schema.ts';
-import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
-import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { servedRoutes } from './admin-routes.ts';
 import { type Answer, type ConsoleClient, consoleClient } from './console-client.ts';
-import { PASSWORD } from './console-scene.ts';
+import { sharedConsole } from './console-scene.ts';
 
 const DOCUMENT = adminDocument('1.2.3');
 /** Part of the page that /api/docs is, and of the console's page. */
@@ -74,13 +73,11 @@ test('the examples of the page name operations', () => {
 describe('a running gateway', () => {
   let gateway: RunningGateway;
   let operator: ConsoleClient;
-  const dir = tempDir();
+  const shared = sharedConsole();
   const ids: Record<string, string> = { shop: 'acme', part: '0' };
 
   beforeAll(async () => {
-    gateway = await startGateway({ dataDir: dir.path });
-    operator = consoleClient(gateway.adminUrl);
-    await operator.signIn(PASSWORD);
+    ({ gateway, operator } = await shared());
     for (const channel of ['email', 'web_chat']) {
       await operator.post('/api/test-message', { shop: 'acme', channel });
     }
@@ -98,10 +95,6 @@ describe('a running gateway', () => {
     const begun = await operator.post('/api/actions', action);
     ids['action'] = (begun.body as { id: string }).id;
     await operator.post('/api/tokens', { name: 'ci', scope: 'read', lifetimeMs: null });
-  }, 60_000);
-  afterAll(async () => {
-    await gateway.stop();
-    dir.remove();
   });
 
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { MadeApiToken, Session } from '../../../src/console/contract.ts';
-import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { ends } from '../../support/ends.ts';
+import type { RunningGateway } from '../../support/running-gateway.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { servedRoutes } from './admin-routes.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
-import { PASSWORD } from './console-scene.ts';
+import { PASSWORD, sharedConsole } from './console-scene.ts';
 import { EventStream } from './event-stream.ts';
 
 const DESK = { name: 'dora', password: 'of-the-support-desk', role: 'desk' };
@@ -20,18 +20,14 @@ const OWN = ['get /api/session', 'post /api/logout', 'get /api/stream'];
 const ROUTES = servedRoutes().filter((route) => !OPEN.includes(route));
 
 describe('the role desk', () => {
-  const dir = tempDir();
+  const shared = sharedConsole({ admin: { operators: [DESK, ANN] } });
+  let dataDir: string;
   let gateway: RunningGateway;
   let desk: ConsoleClient;
 
   beforeAll(async () => {
-    gateway = await startGateway({ dataDir: dir.path, admin: { operators: [DESK, ANN] } });
-    desk = consoleClient(gateway.adminUrl);
+    ({ dataDir, gateway, stranger: desk } = await shared());
     await desk.signIn(DESK.password, DESK.name);
-  }, 60_000);
-  afterAll(async () => {
-    await gateway.stop();
-    dir.remove();
   });
 
   const ask = (route: string, client = desk, headers = {}) => {
@@ -106,8 +102,13 @@ describe('the role desk', () => {
     expect((await program.ask('/api/overview', { headers })).status).toBe(200);
     const stream = new EventStream(program, headers);
     await waitFor('an overview', () => stream.of('overview').length > 0, 50);
-    const file = join(dir.path, 'gateway.json');
-    const config = JSON.parse(readFileSync(file, 'utf8')) as { admin: object };
+    const file = join(dataDir, 'gateway.json');
+    const text = readFileSync(file, 'utf8');
+    ends(async () => {
+      writeFileSync(file, text);
+      await gateway.reload();
+    });
+    const config = JSON.parse(text) as { admin: object };
     const admin = { ...config.admin, operators: [DESK, { ...ANN, role: 'desk' }] };
     writeFileSync(file, JSON.stringify({ ...config, admin }));
     expect(await gateway.reload()).toMatchObject({ ok: true });

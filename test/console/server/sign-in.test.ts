@@ -12,11 +12,16 @@ import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { EventStream } from './event-stream.ts';
 import { consoleClient } from './console-client.ts';
-import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
+import { auditOf, consoleScene, PASSWORD, sharedConsole } from './console-scene.ts';
+
+const ANN = { name: 'ann', password: 'of-ann-herself' };
+const BOB = { name: 'bob', password: await hashPassword('of-bob-himself') };
+
+const shared = sharedConsole({ admin: { operators: [ANN, BOB] } });
 
 describe('signing in', () => {
   test('gives a session whose cookie no script and no other site has', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     const answer = await stranger.signIn(PASSWORD);
     expect(answer).toMatchObject({ status: 200, body: { operator: 'operator' } });
     const [session, device] = [answer.headers['set-cookie']].flat();
@@ -45,7 +50,7 @@ describe('signing in', () => {
   });
 
   test('does not believe a proxy that nobody configured', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     const answer = await stranger.ask('/api/login', {
       method: 'POST',
       body: { password: PASSWORD },
@@ -55,14 +60,12 @@ describe('signing in', () => {
   });
 
   test('says the same of a wrong name and of a wrong password', async () => {
-    const { stranger } = await consoleScene({
-      admin: { operators: [{ name: 'ann', password: 'of-ann-herself' }] },
-    });
+    const { stranger } = await shared();
     const answers = await Promise.all([
       stranger.signIn('wrong-password'),
       stranger.signIn(PASSWORD, 'nobody'),
       stranger.signIn(PASSWORD, 'ann'),
-      stranger.signIn('of-ann-herself'),
+      stranger.signIn(ANN.password),
     ]);
     for (const { status, text, headers } of answers) {
       expect({ status, text }).toEqual({ status: 401, text: answers[0].text });
@@ -72,21 +75,13 @@ describe('signing in', () => {
   });
 
   test('names people, with plain passwords and with hashed ones', async () => {
-    const hashed = await hashPassword('of-bob-himself');
-    const { gateway, stranger, operator } = await consoleScene({
-      admin: {
-        operators: [
-          { name: 'ann', password: 'of-ann-herself' },
-          { name: 'bob', password: hashed },
-        ],
-      },
-    });
-    expect((await stranger.signIn('of-ann-herself', 'ann')).body).toMatchObject({
+    const { gateway, stranger, operator } = await shared();
+    expect((await stranger.signIn(ANN.password, 'ann')).body).toMatchObject({
       operator: 'ann',
     });
     const bob = consoleClient(gateway.adminUrl);
     expect((await bob.signIn('of-bob-himself', 'bob')).body).toMatchObject({ operator: 'bob' });
-    expect((await bob.signIn(hashed, 'bob')).status).toBe(401);
+    expect((await bob.signIn(BOB.password, 'bob')).status).toBe(401);
     const { lines } = await auditOf(operator);
     expect(lines.filter(({ action }) => action === 'login').map(({ who }) => who)).toEqual(
       expect.arrayContaining(['ann', 'bob', 'operator']),
@@ -94,7 +89,7 @@ describe('signing in', () => {
   });
 
   test('refuses what is no sign-in, without saying why in values', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     for (const body of ['[]', '{"password":1}', '{', '"x"', '{"password":"x","more":1}', 'null']) {
       const answer = await stranger.post('/api/login', body);
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid' } });
@@ -160,7 +155,7 @@ describe('a session', () => {
   });
 
   test('is not taken from a damaged file', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     for (const cookie of ['', 'x', 'é', '"', 'a'.repeat(43), '../../etc/passwd']) {
       operator.cookie = `sluice_session=${encodeURIComponent(cookie)}`;
       expect((await operator.get('/api/session')).status).toBe(401);
@@ -204,9 +199,7 @@ describe('a password that is replaced while the gateway runs', () => {
 
 describe('scripts', () => {
   test('use the password as Basic or Bearer, for metrics and for the API', async () => {
-    const { stranger } = await consoleScene({
-      admin: { operators: [{ name: 'ann', password: 'of-ann-herself' }] },
-    });
+    const { stranger } = await shared();
     const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
     for (const authorization of [
       `Bearer ${PASSWORD}`,
@@ -243,7 +236,7 @@ describe('scripts', () => {
   });
 
   test('are asked for the password at /metrics, and never at /api', async () => {
-    const { stranger } = await consoleScene();
+    const { stranger } = await shared();
     const metrics = await stranger.get('/metrics');
     expect(metrics).toMatchObject({ status: 401 });
     expect(metrics.headers['www-authenticate']).toBe('Basic realm="Sluice"');

@@ -7,7 +7,9 @@ import { waitFor } from '../../support/wait-for.ts';
 import { ends } from '../../support/ends.ts';
 import { PlatformFront } from '../../support/platform-front.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { auditOf, consoleScene } from './console-scene.ts';
+import { auditOf, consoleScene, sharedConsole } from './console-scene.ts';
+
+const shared = sharedConsole();
 
 describe('test messages', () => {
   test('go through the door of each channel, as a customer would', async () => {
@@ -38,7 +40,7 @@ describe('test messages', () => {
   });
 
   test('say why they could not be sent', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const answer = await operator.post('/api/test-message', { shop: 'nobody', channel: 'sms' });
     expect(answer).toMatchObject({
       status: 503,
@@ -88,7 +90,7 @@ describe("the platform's own", () => {
   });
 
   test('is asked again and again over one connection', async () => {
-    const { operator } = await consoleScene();
+    const { operator } = await shared();
     const warnings: string[] = [];
     const onWarning = ({ name }: Error) => void warnings.push(name);
     process.on('warning', onWarning);
@@ -130,7 +132,7 @@ describe("the platform's own", () => {
 });
 
 test('the configuration is shown without secrets, and can be taken up again', async () => {
-  const { operator } = await consoleScene();
+  const { operator } = await shared();
   const view = await operator.get('/api/configuration');
   expect(view.status).toBe(200);
   expect(view.text).not.toMatch(/of-the-console|key-of-acme/);
@@ -139,7 +141,7 @@ test('the configuration is shown without secrets, and can be taken up again', as
 });
 
 test('the doctor looks, once for all who ask together', async () => {
-  const { operator } = await consoleScene();
+  const { operator } = await shared();
   const [one, other] = await Promise.all([
     operator.get('/api/doctor'),
     operator.get('/api/doctor'),

@@ -3,16 +3,26 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { ChatClient } from '../support/chat-client.ts';
 import { randomFaults, seededRandom } from '../support/random-faults.ts';
-import { entriesOf } from '../support/spool-beside.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { echoAgent, scene } from './scene.ts';
+import { echoAgent } from './scene.ts';
+import { sharedGateway } from './shared-gateway.ts';
+
+/** A shop for each test. */
+const scene = sharedGateway({
+  first: {},
+  together: {},
+  tabs: { agent: echoAgent },
+  repeated: {},
+  files: {},
+  failing: { agent: echoAgent },
+});
 
 /** What an agent said, in the order of the visitor's record. */
 const repliesTo = (tab: ChatClient): string[] =>
   tab.messages.filter(({ from }) => from === 'agent').map(({ text }) => text);
 
 test('a chat message becomes one create-message request', async () => {
-  const { platform, chat } = await scene();
+  const { platform, chat } = scene('first');
   const visitor = await chat();
   const id = randomUUID();
   expect(await visitor.send('Where is my order?', { id })).toEqual({ ok: true, seq: 1 });
@@ -37,7 +47,7 @@ test('a chat message becomes one create-message request', async () => {
 });
 
 test('messages of one visitor go into one conversation, also two sent together', async () => {
-  const { platform, chat } = await scene();
+  const { platform, chat } = scene('together');
   const [ann, bob] = [await chat(), await chat()];
   await Promise.all([ann.send('ann 1'), ann.send('ann 2'), bob.send('bob 1')]);
   await waitFor('three messages', () => platform.messages.length === 3);
@@ -59,7 +69,7 @@ test('messages of one visitor go into one conversation, also two sent together',
 });
 
 test("the agent's reply comes once to each of two tabs, and again to none that reconnects", async () => {
-  const { platform, chat } = await scene({ agent: echoAgent });
+  const { platform, chat } = scene('tabs');
   const first = await chat();
   const second = await chat({ token: first.session.token });
   await first.send('one');
@@ -91,7 +101,7 @@ test("the agent's reply comes once to each of two tabs, and again to none that r
 });
 
 test('the same message five times at once is one message, each acknowledged alike', async () => {
-  const { dataDir, platform, chat } = await scene();
+  const { platform, chat, entries } = scene('repeated');
   const visitor = await chat();
   const tab = await chat({ token: visitor.session.token });
   const id = randomUUID();
@@ -102,12 +112,12 @@ test('the same message five times at once is one message, each acknowledged alik
   await visitor.send('next');
   await waitFor('the next message', () => platform.messages.at(-1)?.content === 'next');
   expect(platform.messages.map(({ content }) => content)).toEqual(['again', 'next']);
-  expect(await entriesOf(dataDir)).toHaveLength(2);
+  expect(await entries()).toHaveLength(2);
   expect(tab.texts).toEqual(['again', 'next']);
 });
 
 test("a visitor's files are uploaded first, with the very bytes that he gave", async () => {
-  const { platform, chat } = await scene();
+  const { platform, chat } = scene('files');
   const visitor = await chat();
   const files = [
     {
@@ -139,7 +149,8 @@ test("a visitor's files are uploaded first, with the very bytes that he gave", a
   expect(platform.payloads[0]?.message.content).toBe('(no text)');
   const stored = platform.inspect.attachments(message?.id ?? '');
   expect(platform.payloads[0]?.message.attachments).toEqual(stored.map(({ id }) => id));
-  expect(stored.map(({ path }) => readFileSync(path))).toEqual(files.map(({ bytes }) => bytes));
+  const arrived = stored.map(({ path }) => readFileSync(path));
+  expect(files.map(({ bytes }, n) => arrived[n] && bytes.equals(arrived[n]))).toEqual([true, true]);
   expect(stored.map(({ name, permission }) => [name, permission])).toEqual([
     ['receipt.png', 'private'],
     ['notes.txt', 'private'],
@@ -147,7 +158,7 @@ test("a visitor's files are uploaded first, with the very bytes that he gave", a
 });
 
 test('order within a conversation is kept while the platform fails at random', async () => {
-  const { platform, chat } = await scene({ agent: echoAgent });
+  const { platform, chat } = scene('failing');
   const faults = randomFaults(seededRandom(11), 0.25);
   platform.faults = faults.hook;
   const visitors = await Promise.all([chat(), chat(), chat()]);

@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { INBOX } from '../support/gateway-config.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { scene, type Scene } from './scene.ts';
+import { sharedGateway, type ShopScene } from './shared-gateway.ts';
+
+/** A shop for each test. */
+const scene = sharedGateway({ shown: {}, refused: {} }, () => ({ mediaPermission: 'public' }));
+const privately = sharedGateway({ named: {} });
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -18,9 +21,9 @@ const image = (id: string, name: string) => [
   Buffer.concat([PNG, Buffer.from(id)]).toString('base64'),
 ];
 
-const LETTER = [
+const letterTo = (inbox: string) => [
   'From: Ann <ann@example.com>',
-  `To: ${INBOX}`,
+  `To: ${inbox}`,
   'Message-ID: <pictures@example.com>',
   'Subject: Broken',
   'MIME-Version: 1.0',
@@ -37,25 +40,26 @@ const LETTER = [
   '',
 ];
 
-async function send({ gateway }: Scene): Promise<void> {
+async function send({ gateway, shop }: ShopScene): Promise<void> {
   const client = await SmtpClient.connect(gateway.smtpPort);
   try {
     await client.reply();
-    await client.envelope([INBOX], 'ann@example.com');
+    await client.envelope([shop.inbox], 'ann@example.com');
     await client.say('DATA');
-    client.send(LETTER.join('\r\n'));
+    client.send(letterTo(shop.inbox).join('\r\n'));
     expect(await client.say('\r\n.')).toMatch(/^250 /);
   } finally {
     client.destroy();
   }
 }
 
-const uploads = ({ platform }: Scene) =>
+const uploads = ({ platform }: ShopScene) =>
   platform.calls.filter(({ call }) => call === 'POST /media/').length;
-const contents = ({ platform }: Scene) => platform.payloads.map(({ message }) => message.content);
+const contents = ({ platform }: ShopScene) =>
+  platform.payloads.map(({ message }) => message.content);
 
 test('where media is public the content shows the images, each uploaded once', async () => {
-  const here = await scene({ mediaPermission: 'public' });
+  const here = scene('shown');
   // The first answer is lost after the platform has taken the message's files.
   let failures = 1;
   here.platform.gate = (call, response) => {
@@ -86,7 +90,7 @@ test('where media is public the content shows the images, each uploaded once', a
 });
 
 test('where it is private they are named', async () => {
-  const here = await scene();
+  const here = privately('named');
   await send(here);
   await waitFor('the message', () => here.platform.messages.length === 1);
   expect(contents(here)[0]).toMatch(
@@ -96,7 +100,7 @@ test('where it is private they are named', async () => {
 });
 
 test('an image that cannot be uploaded is named', async () => {
-  const here = await scene({ mediaPermission: 'public' });
+  const here = scene('refused');
   here.platform.gate = (call, response) => {
     if (call !== 'POST /media/') return undefined;
     response.writeHead(415).end();

@@ -1,20 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
-import { ends } from '../support/ends.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomFaults, seededRandom } from '../support/random-faults.ts';
-import { sendSms, sidOf } from '../support/sms-sender.ts';
-import { entriesOf } from '../support/spool-beside.ts';
+import { sidOf } from '../support/sms-sender.ts';
 import {
   ACCOUNT_SID,
   mediaPath,
   mediaSid,
-  OUR_NUMBER,
   startTwilioStandIn,
   THEIR_NUMBER,
 } from '../support/twilio-stand-in.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { scene } from './scene.ts';
+import { sharedGateway } from './shared-gateway.ts';
+
+let twilio: Awaited<ReturnType<typeof startTwilioStandIn>>;
+beforeAll(async () => {
+  twilio = await startTwilioStandIn();
+});
+afterAll(() => twilio.close());
+
+/** A shop for each test. */
+const scene = sharedGateway(
+  { first: {}, together: {}, repeated: {}, media: {}, failing: {} },
+  () => ({
+    twilioUrl: twilio.baseUrl,
+  }),
+);
 
 const ACCEPTED = { status: 200, body: expect.stringContaining('<Response/>') };
 const PNG = Buffer.concat([
@@ -25,10 +36,10 @@ const PNG = Buffer.concat([
 ]);
 
 test('a text becomes one create-message request, as Twilio sent it', async () => {
-  const { platform, gateway } = await scene();
+  const { platform, shop, sms } = scene('first');
   const MessageSid = sidOf('one');
   const before = Date.now();
-  const answer = await sendSms(gateway.httpUrl, { MessageSid, Body: 'Where is my order?\nAnn' });
+  const answer = await sms({ MessageSid, Body: 'Where is my order?\nAnn' });
   expect(answer).toMatchObject(ACCEPTED);
   expect(answer.headers['content-type']).toMatch(/^text\/xml/);
 
@@ -36,7 +47,7 @@ test('a text becomes one create-message request, as Twilio sent it', async () =>
   expect(platform.payloads).toEqual([
     {
       contact: { phone: THEIR_NUMBER },
-      conversation: { direction: 'inbound', type: 'sms', agent_contact: OUR_NUMBER },
+      conversation: { direction: 'inbound', type: 'sms', agent_contact: shop.number },
       message: {
         content: 'Where is my order?\nAnn',
         format: 'TEXT',
@@ -51,9 +62,8 @@ test('a text becomes one create-message request, as Twilio sent it', async () =>
 });
 
 test('texts of one person go into one conversation, also two that arrive together', async () => {
-  const { platform, gateway } = await scene();
-  const text = (name: string, From: string) =>
-    sendSms(gateway.httpUrl, { MessageSid: sidOf(name), From, Body: name });
+  const { platform, shop, sms } = scene('together');
+  const text = (name: string, From: string) => sms({ MessageSid: sidOf(name), From, Body: name });
   const other = '+14155550123';
   const answers = await Promise.all([
     text('ann 1', THEIR_NUMBER),
@@ -76,30 +86,29 @@ test('texts of one person go into one conversation, also two that arrive togethe
   expect(last?.conversation).toEqual({
     direction: 'inbound',
     type: 'sms',
-    agent_contact: OUR_NUMBER,
+    agent_contact: shop.number,
     id: ann,
   });
 });
 
 test('ten deliveries of one text at once are one message, each acknowledged alike', async () => {
-  const { dataDir, platform, gateway } = await scene();
+  const { platform, sms, entries } = scene('repeated');
   const MessageSid = sidOf('again');
   const answers = await Promise.all(
-    Array.from({ length: 10 }, () => sendSms(gateway.httpUrl, { MessageSid, Body: 'again' })),
+    Array.from({ length: 10 }, () => sms({ MessageSid, Body: 'again' })),
   );
   for (const { status, body } of answers) {
     expect({ status, body }).toEqual({ status: 200, body: answers[0]?.body });
   }
   // The same person's next message comes after whatever the duplicates made.
-  await sendSms(gateway.httpUrl, { MessageSid: sidOf('next'), Body: 'next' });
+  await sms({ MessageSid: sidOf('next'), Body: 'next' });
   await waitFor('the next message', () => platform.messages.at(-1)?.content === 'next');
   expect(platform.messages.map(({ content }) => content)).toEqual(['again', 'next']);
-  expect(await entriesOf(dataDir)).toHaveLength(2);
+  expect(await entries()).toHaveLength(2);
 });
 
 test("an MMS's media are uploaded first, with the very bytes that Twilio kept", async () => {
-  const twilio = await startTwilioStandIn();
-  ends(() => twilio.close());
+  const { platform, sms } = scene('media');
   const MessageSid = sidOf('mms', 'MM');
   const paths = [1, 2].map((n) => mediaPath(MessageSid, mediaSid(n)));
   const text = Buffer.from('BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ann\r\nEND:VCARD\r\n');
@@ -113,8 +122,7 @@ test("an MMS's media are uploaded first, with the very bytes that Twilio kept", 
     headers: { 'Content-Type': 'text/vcard' },
     body: text,
   });
-  const { platform, gateway } = await scene({ twilioUrl: twilio.baseUrl });
-  const answer = await sendSms(gateway.httpUrl, {
+  const answer = await sms({
     MessageSid,
     SmsMessageSid: MessageSid,
     Body: 'See these',
@@ -141,11 +149,12 @@ test("an MMS's media are uploaded first, with the very bytes that Twilio kept", 
     permission: 'private',
   });
   const credentials = Buffer.from(`${ACCOUNT_SID}:0123456789abcdef0123456789abcdef`);
-  expect(twilio.requests[0]?.authorization).toBe(`Basic ${credentials.toString('base64')}`);
+  const asked = twilio.requests.find(({ path }) => path === paths[0]);
+  expect(asked?.authorization).toBe(`Basic ${credentials.toString('base64')}`);
 });
 
 test('order within a conversation is kept while the platform fails at random', async () => {
-  const { platform, gateway } = await scene();
+  const { platform, sms } = scene('failing');
   const faults = randomFaults(seededRandom(7), 0.25);
   platform.faults = faults.hook;
   const people = ['+14155550101', '+14155550102', '+14155550103', '+14155550104'];
@@ -156,7 +165,7 @@ test('order within a conversation is kept while the platform fails at random', a
     people.map(async (From) => {
       for (let n = 0; n < 10; n += 1) {
         const Body = `${From} ${n}`;
-        const { status } = await sendSms(gateway.httpUrl, { MessageSid: sidOf(Body), From, Body });
+        const { status } = await sms({ MessageSid: sidOf(Body), From, Body });
         expect(status).toBe(200);
       }
     }),

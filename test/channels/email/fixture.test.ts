@@ -6,6 +6,7 @@ import { neutralCopy } from '../../../src/channels/email/fixture/neutral-copy.ts
 import { NeutralWords } from '../../../src/channels/email/fixture/neutral-words.ts';
 import { explainEmail } from '../../../src/channels/email/normalize/explain-email.ts';
 import { compileShop } from '../../../src/channels/email/shop.ts';
+import { runCount } from '../../support/run-count.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { fixtureNames } from './normalize/fixture-messages.ts';
 import { emailJob, shopSettings } from './normalize/jobs.ts';
@@ -87,11 +88,15 @@ describe('a neutral copy', () => {
 });
 
 test('the copy of nearly every fixture is read like its original', async () => {
+  const all = fixtureNames();
+  // Each fifth in the first tier: neighbours in the alphabet are alike.
+  const step = Math.round(all.length / runCount(all.length));
+  const names = all.filter((_, n) => n % step === 0);
   const different: string[] = [];
-  for (const name of fixtureNames()) {
+  for (const name of names) {
     const bytes = readFileSync(join(import.meta.dirname, `../../fixtures/email/${name}.eml`));
     const [before, after] = [await readingOf(bytes), await readingOf(copyOf(bytes))];
     if (JSON.stringify(before) !== JSON.stringify(after)) different.push(name);
   }
-  expect(different.length / fixtureNames().length).toBeLessThan(0.1);
+  expect(different.length / names.length).toBeLessThan(0.1);
 });

@@ -1,25 +1,26 @@
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { MessageViewer } from '../../../../src/channels/email/view/message-viewer.ts';
-import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const MAX_DOCUMENT = 16 * 1024 * 1024;
 
-function viewer(deadlineMs = 120_000): MessageViewer {
-  const dir = tempDir();
-  ends(() => dir.remove());
-  const made = new MessageViewer({ scratchFolder: join(dir.path, 'view'), deadlineMs });
-  ends(() => made.stop());
-  return made;
-}
+const dir = tempDir();
+const viewer = new MessageViewer({
+  scratchFolder: join(dir.path, 'view'),
+  deadlineMs: 120_000,
+});
+afterAll(async () => {
+  await viewer.stop();
+  dir.remove();
+});
 
 const mail = (html: string) =>
   Buffer.from(
     `From: a@example.com\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n${html}`,
   );
-const view = (of: MessageViewer, raw: Uint8Array) =>
-  of.view({ kind: 'bytes', bytes: new Uint8Array(raw) }, { html: true });
+const view = (raw: Uint8Array) =>
+  viewer.view({ kind: 'bytes', bytes: new Uint8Array(raw) }, { html: true });
 
 const MEGABYTE = 1024 * 1024;
 const HOSTILE: [what: string, html: string][] = [
@@ -37,7 +38,7 @@ const HOSTILE: [what: string, html: string][] = [
 ];
 
 test.each(HOSTILE)('%s is shown within bounds', async (_what, html) => {
-  const shown = await view(viewer(), mail(html));
+  const shown = await view(mail(html));
   expect(shown.hasHtml).toBe(true);
   expect((shown.html ?? '').length).toBeLessThan(MAX_DOCUMENT);
 });
@@ -50,11 +51,11 @@ const parts = (each: readonly string[]) =>
 
 test('many HTML parts make no larger document than a few', async () => {
   const long = `Content-Type: text/html\r\n\r\n<p>${'word '.repeat(50_000)}</p>`;
-  const shown = await view(viewer(), parts(Array<string>(100).fill(long)));
+  const shown = await view(parts(Array<string>(100).fill(long)));
   expect(shown.html).toContain('word');
   expect((shown.html ?? '').length).toBeLessThan(MAX_DOCUMENT);
   const short = `Content-Type: text/html\r\n\r\n<p>x</p>`;
-  expect((await view(viewer(), parts(Array<string>(10_000).fill(short)))).hasHtml).toBe(true);
+  expect((await view(parts(Array<string>(10_000).fill(short)))).hasHtml).toBe(true);
 });
 
 test('a picture that stands in it a thousand times does not make it a gigabyte', async () => {
@@ -64,7 +65,7 @@ test('a picture that stands in it a thousand times does not make it a gigabyte',
     `Content-Type: image/gif\r\nContent-ID: <one>\r\nContent-Transfer-Encoding: base64\r\n\r\n` +
       picture.toString('base64').replace(/.{76}/g, '$&\r\n'),
   ]);
-  const { html = '' } = await view(viewer(), raw);
+  const { html = '' } = await view(raw);
   expect(html).toContain('<img src="data:image/gif;base64,R0lGODlhAAAA');
   expect(html).toContain('picture not shown: one');
   expect(html.length).toBeLessThan(MAX_DOCUMENT);

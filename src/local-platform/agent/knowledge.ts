@@ -9,10 +9,11 @@ export interface Hit {
   readonly score: number;
 }
 
+/** Both indexes are made when they are first asked: most questions are in one language. */
 interface LanguageIndex {
   readonly language: Language | undefined;
   readonly fits: FitIndex;
-  /** Made when it is first searched: not every agent does. */
+  /** Not every agent searches. */
   readonly index: MiniSearch;
   readonly sections: readonly Section[];
 }
@@ -76,6 +77,7 @@ export class Knowledge {
 
 function createIndex(language: Language | undefined, all: readonly Section[]): LanguageIndex {
   const sections = all.filter(({ isForPeople }) => !isForPeople);
+  let fits: FitIndex | undefined;
   let made: MiniSearch | undefined;
   const make = (): MiniSearch => {
     const index = new MiniSearch({
@@ -87,7 +89,9 @@ function createIndex(language: Language | undefined, all: readonly Section[]): L
   };
   return {
     language,
-    fits: new FitIndex(language, all),
+    get fits() {
+      return (fits ??= new FitIndex(language, all));
+    },
     get index() {
       return (made ??= make());
     },

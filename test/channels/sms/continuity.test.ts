@@ -9,12 +9,13 @@ import { renderMistakes } from '../../../src/config/mistakes.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ends } from '../../support/ends.ts';
-import { ACME, gatewayConfig } from '../../support/gateway-config.ts';
+import { ACME_SHOP, gatewayConfig } from '../../support/gateway-config.ts';
+import { sharedGateway, type ShopScene } from '../../e2e/shared-gateway.ts';
 import { PlatformFront } from '../../support/platform-front.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { waitForEntries } from '../../support/spool-beside.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { OUR_NUMBER, THEIR_NUMBER } from '../../support/twilio-stand-in.ts';
+import { THEIR_NUMBER } from '../../support/twilio-stand-in.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -52,6 +53,47 @@ describe('both forms of a number stand for one person', () => {
   });
 });
 
+/** One gateway for the tests that do not start it again, with a shop for each. */
+const shared = sharedGateway({
+  Brazil: {},
+  Argentina: {},
+  Mexico: {},
+  race: {},
+  opt_out: {},
+  key: {},
+  stranger: {},
+});
+
+const settingOf = (name: Parameters<typeof shared>[0]) => {
+  const scene = shared(name);
+  return { ...textsTo(scene), shop: scene.shop };
+};
+
+/** Sends texts to a shop, each with an id of its words. */
+function textsTo({
+  platform,
+  sms,
+  waitForEntries: waitForOwn,
+}: Pick<ShopScene, 'platform' | 'sms' | 'waitForEntries'>) {
+  const send = async (Body: string, changes: Readonly<Record<string, string>> = {}) => {
+    const answer = await sms({ MessageSid: sidOf(Body), Body, ...changes });
+    expect(answer.status).toBe(200);
+  };
+  return {
+    platform,
+    send,
+    /** Sends a text and waits until it is settled. */
+    deliver: async (Body: string, changes: Readonly<Record<string, string>> = {}) => {
+      await send(Body, changes);
+      await waitForOwn(`${Body} to settle`, (entries) => {
+        const entry = entries.find(({ remoteId }) => remoteId === sidOf(Body));
+        return entry?.state === 'delivered' || entry?.state === 'suppressed';
+      });
+    },
+    conversations: () => platform.messages.map(({ conversation_id }) => conversation_id),
+  };
+}
+
 /** A platform and a gateway that can be started again on the same data. */
 async function setting(continuity = 'forever') {
   const dir = tempDir();
@@ -77,21 +119,12 @@ async function setting(continuity = 'forever') {
     stop = () => gateway.stop();
   };
   await start();
-  const send = async (Body: string, changes: Readonly<Record<string, string>> = {}) => {
-    const answer = await sendSms(httpUrl, { MessageSid: sidOf(Body), Body, ...changes });
-    expect(answer.status).toBe(200);
-  };
   return {
-    platform,
-    send,
-    /** Sends a text and waits until it is settled. */
-    deliver: async (Body: string, changes: Readonly<Record<string, string>> = {}) => {
-      await send(Body, changes);
-      await waitForEntries(dir.path, `${Body} to settle`, (entries) => {
-        const entry = entries.find(({ remoteId }) => remoteId === sidOf(Body));
-        return entry?.state === 'delivered' || entry?.state === 'suppressed';
-      });
-    },
+    ...textsTo({
+      platform,
+      sms: (text) => sendSms(httpUrl, text),
+      waitForEntries: (what, probe) => waitForEntries(dir.path, what, probe),
+    }),
     /** While the gateway is down, so many hours pass: what it remembers and keeps grows older. */
     restartAfter: async (hours: number) => {
       await stop();
@@ -107,19 +140,18 @@ async function setting(continuity = 'forever') {
       db.close();
       return rows.length;
     },
-    conversations: () => platform.messages.map(({ conversation_id }) => conversation_id),
   };
 }
 
 const unique = (ids: readonly (string | null)[]): number => new Set(ids).size;
 
 describe('the two forms of a number', () => {
-  test.each([
+  test.each<['Brazil' | 'Argentina' | 'Mexico', string, string]>([
     ['Brazil', '+5511987654321', '+551187654321'],
     ['Argentina', '+5491123456789', '+541123456789'],
     ['Mexico', '+5215512345678', '+525512345678'],
   ])('of %s land in one conversation, each as it came', async (country, one, other) => {
-    const { platform, deliver, conversations } = await setting();
+    const { platform, deliver, conversations } = settingOf(country);
     await deliver(`${country} 1`, { From: one });
     await deliver(`${country} 2`, { From: other });
     await deliver(`${country} 3`, { From: one });
@@ -129,7 +161,7 @@ describe('the two forms of a number', () => {
   });
 
   test('do not race into two conversations', async () => {
-    const { platform, send, conversations } = await setting();
+    const { platform, send, conversations } = settingOf('race');
     const pairs = [
       ['+5511987654321', '+551187654321'],
       ['+5491123456789', '+541123456789'],
@@ -156,7 +188,7 @@ describe('the two forms of a number', () => {
   });
 
   test('share the opt-out', async () => {
-    const { platform, deliver } = await setting();
+    const { platform, deliver } = settingOf('opt_out');
     await deliver('Hello', { From: '+551187654321' });
     await deliver('STOP', { From: '+551187654321' });
     await deliver('START', { From: '+5511987654321' });
@@ -166,12 +198,12 @@ describe('the two forms of a number', () => {
 
 describe('the key is account, channel, To and From', () => {
   test('each of which makes another conversation', async () => {
-    const { deliver, conversations } = await setting();
+    const { deliver, conversations, shop } = settingOf('key');
     await deliver('sms');
     await deliver('another person', { From: '+14155550123' });
     await deliver('whatsapp', {
       From: `whatsapp:${THEIR_NUMBER}`,
-      To: `whatsapp:${OUR_NUMBER}`,
+      To: `whatsapp:${shop.number}`,
     });
     expect(unique(conversations())).toBe(3);
     await deliver('sms again');
@@ -244,7 +276,8 @@ describe('a conversation goes on', () => {
 });
 
 describe('an opt-out', () => {
-  const timeline = (platform: PlatformFront) => platform.inspect.events(ACME.shopId);
+  const timeline = (platform: PlatformFront, { shopId } = ACME_SHOP) =>
+    platform.inspect.events(shopId);
 
   test('is an event on the contact, never a message or a conversation, and outlives a restart', async () => {
     const { platform, deliver, restartAfter, optedOut } = await setting();
@@ -268,13 +301,13 @@ describe('an opt-out', () => {
   });
 
   test('of somebody whom the platform does not know makes neither contact nor conversation', async () => {
-    const { platform, deliver, send } = await setting();
+    const { platform, deliver, send, shop } = settingOf('stranger');
     await send('STOP');
     await waitFor('the look for a contact', () =>
       platform.calls.some(({ call }) => call === 'GET /contacts/'),
     );
     await deliver('Hello', { From: '+14155550123' });
-    expect(timeline(platform)).toEqual([]);
+    expect(timeline(platform, shop)).toEqual([]);
     expect(platform.messages.map(({ content }) => content)).toEqual(['Hello']);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { OperationName } from '../../src/spool/sqlite/operations.ts';
+import { runCases } from '../support/run-count.ts';
 import { play, type Played, told } from './play.ts';
 import { DEFAULT_TRAITS } from './platform-traits.ts';
 import type { Meddling } from './meddling.ts';
@@ -58,6 +59,10 @@ async function counted(): Promise<{ readonly calls: number; readonly requests: n
   return { calls, requests };
 }
 
+/** The numbers from 1 on. */
+const numbers = (to: number, step = 1): number[] =>
+  Array.from({ length: Math.ceil(to / step) }, (_, n) => 1 + n * step);
+
 const FATES: readonly CallFate[] = ['not done', 'full', 'done, but the process dies'];
 const NETWORK = [{ kind: 'refused' }, { kind: 'reset', afterMs: 5 }, { kind: 'silence' }] as const;
 
@@ -65,7 +70,7 @@ describe('a fault at every call', () => {
   test.each(FATES)('of the store, once: %s', async (fate) => {
     const { calls } = await counted();
     expect(calls).toBeGreaterThan(20);
-    for (let at = 1; at <= calls; at += 1) {
+    for (const at of runCases(numbers(calls))) {
       const played = await playWith({ fate: (_name, nth) => (nth === at ? fate : undefined) });
       expect(wrong(played, at)).toBe('');
     }
@@ -73,7 +78,7 @@ describe('a fault at every call', () => {
 
   test.each(FATES)('of the store, and from then on for a while: %s', async (fate) => {
     const { calls } = await counted();
-    for (let at = 1; at <= calls; at += 2) {
+    for (const at of runCases(numbers(calls, 2))) {
       let from: number | undefined;
       const fails = (_name: OperationName, nth: number, atMs: number) => {
         if (nth >= at) from ??= atMs;
@@ -86,7 +91,7 @@ describe('a fault at every call', () => {
   test.each(NETWORK)('of the network, once and from then on: %s', async (fault) => {
     const { requests } = await counted();
     expect(requests).toBeGreaterThan(5);
-    for (let at = 1; at <= requests; at += 1) {
+    for (const at of runCases(numbers(requests))) {
       const once = await playWith({ request: (nth) => (nth === at ? fault : undefined) });
       expect(wrong(once, at)).toBe('');
       const on = await playWith({

@@ -42,6 +42,21 @@ export interface JsonSchema {
   readonly additionalProperties?: unknown;
 }
 
+/** By the documents of this file's platforms, which are nearly always alike: Ajv compiles for long. */
+const validators = new Map<string, Ajv2020>();
+
+function validatorOf({ paths, components }: Document, url: string): Ajv2020 {
+  // The samples have the platform's address.
+  const text = JSON.stringify({ paths, components }).replaceAll(url, '');
+  const known = validators.get(text);
+  if (known !== undefined) return known;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema({ paths, components: closed(components), $id: 'document' });
+  validators.set(text, ajv);
+  return ajv;
+}
+
 type Options = Parameters<typeof call>[3];
 
 /**
@@ -57,10 +72,7 @@ export class Contract {
   private constructor(platform: LocalPlatform, document: Document) {
     this.#platform = platform;
     this.document = document;
-    this.#ajv = new Ajv2020({ strict: false, allErrors: true });
-    formats.default(this.#ajv);
-    const { components } = document;
-    this.#ajv.addSchema({ ...document, components: closed(components), $id: 'document' });
+    this.#ajv = validatorOf(document, platform.url);
   }
 
   static async of(platform: LocalPlatform): Promise<Contract> {
@@ -80,7 +92,8 @@ export class Contract {
 
   /** The errors of a value by a schema of the document; empty when it is valid. */
   mistakes(pointer: string, value: unknown): string[] {
-    const validate = this.#ajv.compile({ $ref: `document#${pointer}` });
+    const validate = this.#ajv.getSchema(`document#${pointer}`);
+    if (validate === undefined) throw new Error(`${pointer} is not in the document`);
     if (validate(value)) return [];
     return (validate.errors ?? []).map((error) =>
       JSON.stringify({ at: error.instancePath, ...error.params, message: error.message }),

@@ -70,18 +70,6 @@ describeInBrowser('files', (test) => {
     expect(stored.map(({ path }) => readFileSync(path))).toEqual([file.buffer]);
   });
 
-  test('a file that is removed is not sent', async (setting) => {
-    const { chat } = await setting.visit();
-    await chat.open();
-    await choose(chat, [note('kept.txt'), note('removed.txt')]);
-    await chat.uploaded('kept.txt');
-    await chat.button('Remove removed.txt').click();
-    await chat.button('Remove removed.txt').waitFor({ state: 'detached' });
-    await chat.send(`${QUIET}one of two`);
-    await chat.reaches('one of two', 'delivered');
-    expectFiles(setting, `${QUIET}one of two`, [note('kept.txt')]);
-  });
-
   test('a file that is uploaded is still there after a reload, and goes with the words', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

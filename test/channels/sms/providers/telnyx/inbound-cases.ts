@@ -189,16 +189,6 @@ const TEXTS: readonly InboundCase[] = [
     payload: { from: { phone_number: '72975' } },
     ...held('short_code'),
   },
-  {
-    label: 'from an alphanumeric sender',
-    payload: { from: { phone_number: 'ACME Bank' } },
-    ...held('alphanumeric_sender'),
-  },
-  {
-    label: 'from an impossible number',
-    payload: { from: { phone_number: '+100' } },
-    ...held('impossible_number'),
-  },
 ];
 
 const MEDIA: readonly InboundCase[] = [
@@ -207,12 +197,6 @@ const MEDIA: readonly InboundCase[] = [
     label: 'several media',
     media: [jpeg(picture), { type: 'text/vcard', answers: [{ status: 200, body: 'BEGIN:VCARD' }] }],
     ...delivered({ files: ['image-1.png', 'file-2.vcf'] }),
-  },
-  {
-    label: 'a picture without a text',
-    payload: { text: '' },
-    media: [jpeg(picture)],
-    ...delivered({ content: '(no text)', files: numbered(1) }),
   },
   {
     label: 'a subject',
@@ -234,11 +218,6 @@ const MEDIA: readonly InboundCase[] = [
   { label: 'media of another type', payload: { media: 'none' }, ...delivered() },
   { label: 'media without a URL', payload: { media: [{}, 7, null] }, ...delivered() },
   {
-    label: 'a medium that comes at the second try',
-    media: [jpeg({ status: 404 }, picture)],
-    ...delivered({ files: numbered(1) }),
-  },
-  {
     label: 'a redirect within the host',
     media: [jpeg({ status: 302, headers: { Location: '/moved' } })],
     ...delivered({ content: TEXT, files: numbered(1) }),
@@ -246,16 +225,6 @@ const MEDIA: readonly InboundCase[] = [
   {
     label: 'a redirect to another host',
     media: [jpeg({ status: 302, headers: { Location: 'https://evil.example/x' } })],
-    ...delivered({ content: `${TEXT}\n\n${lost()}` }),
-  },
-  {
-    label: 'an empty medium',
-    media: [jpeg({ status: 200, body: '' })],
-    ...delivered({ content: `${TEXT}\n\n${lost()}` }),
-  },
-  {
-    label: 'a medium that is gone',
-    media: [jpeg({ status: 410 })],
     ...delivered({ content: `${TEXT}\n\n${lost()}` }),
   },
   {
@@ -398,18 +367,9 @@ const MALFORMED: readonly InboundCase[] = [
 
 const EVENTS: readonly InboundCase[] = [
   { label: 'an unknown event of messages', type: 'message.pondered', ...noted },
-  { label: 'an event of calls', type: 'call.initiated', ...noted },
   {
     label: 'one of our own messages as received',
     payload: outboundPayload(),
-    ...noted,
-  },
-  { label: 'message.sent', type: 'message.sent', payload: outboundPayload(), ...noted },
-  { label: 'message.finalized', type: 'message.finalized', payload: outboundPayload(), ...noted },
-  {
-    label: 'a status without recipients',
-    type: 'message.finalized',
-    payload: { to: undefined, errors: 'none' },
     ...noted,
   },
   {

@@ -89,24 +89,6 @@ const SITUATIONS: readonly Situation[] = [
     fixes: { SmsFallbackUrl: WANTED },
   },
   {
-    name: 'a trailing slash',
-    at: one({ ...GOOD, sms_url: `${CALLED}/#rc=5&rp=all` }),
-    expected: [['failed', 'twilio.webhook', /a trailing slash/]],
-    fixes: { SmsUrl: WANTED },
-  },
-  {
-    name: 'the default port written out',
-    at: one({ ...GOOD, sms_url: `https://gw.acme.example:443/sms/twilio#rc=5&rp=all` }),
-    expected: [['failed', 'twilio.webhook', /\(the default port\)/]],
-    fixes: { SmsUrl: WANTED },
-  },
-  {
-    name: 'http for https',
-    at: one({ ...GOOD, sms_url: WANTED.replace('https', 'http') }),
-    expected: [['failed', 'twilio.webhook', /http instead of https/]],
-    fixes: { SmsUrl: WANTED },
-  },
-  {
     name: "another system's URL, with its secrets",
     at: one({ ...GOOD, sms_url: 'https://joe:hunter2@old.example/in?api_key=hunter2&v=1' }),
     expected: [

@@ -13,15 +13,15 @@ import { asShopId } from '../../../src/domain/ids.ts';
 const ACME = asShopId('acme');
 const OTHER = asShopId('other');
 
-const directory = (severalInboxes: 'first' | 'each' = 'first') =>
+const directory = () =>
   createAddressDirectory([
     {
       shopId: ACME,
       addresses: ['support@acme.example', 'sales@acme.example', '*@acme.example'],
       formSenders: ['forms@market.example'],
-      severalInboxes,
+      severalInboxes: 'first',
     },
-    { shopId: OTHER, addresses: ['hello@other.example'], formSenders: [], severalInboxes },
+    { shopId: OTHER, addresses: ['hello@other.example'], formSenders: [], severalInboxes: 'first' },
   ]);
 
 const stored = (lines: readonly string[]): StoredMessage => {
@@ -43,11 +43,8 @@ const envelope = (recipients: readonly string[]): Envelope => ({
   recipients,
   receivedAt: 1,
 });
-const arrive = (
-  lines: readonly string[],
-  recipients: readonly string[],
-  severalInboxes?: 'first' | 'each',
-) => toArrivals(directory(severalInboxes), stored(lines), envelope(recipients));
+const arrive = (lines: readonly string[], recipients: readonly string[]) =>
+  toArrivals(directory(), stored(lines), envelope(recipients));
 const FROM = 'From: ann@x.example';
 
 describe('who it is for', () => {
@@ -85,19 +82,6 @@ describe('who it is for', () => {
       (recipient) => arrive(lines, [recipient])[0]?.dedupKey,
     );
     expect(keys[0]).toBe(keys[1]);
-  });
-
-  test('severalInboxes: each makes one entry per inbox', () => {
-    const both = ['support@acme.example', 'sales@acme.example'];
-    const arrivals = arrive([FROM, `To: ${both.join(', ')}`], both, 'each');
-    expect(arrivals.map(({ meta }) => meta.agentContact)).toEqual(both);
-    expect(new Set(arrivals.map(({ dedupKey }) => dedupKey)).size).toBe(2);
-  });
-
-  test('a second shop always gets its own', () => {
-    const both = ['support@acme.example', 'hello@other.example'];
-    const arrivals = arrive([FROM, `To: ${both.join(', ')}`], both);
-    expect(arrivals.map(({ shopId }) => shopId)).toEqual([ACME, OTHER]);
   });
 
   test.each(['postmaster@acme.example', 'Abuse@other.example', 'postmaster@other.example'])(

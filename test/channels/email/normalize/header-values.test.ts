@@ -207,12 +207,6 @@ describe('a file name', () => {
   ])('%s', (raw, type, expected) => {
     expect(safeFileName(raw, type, 'file')).toBe(expected);
   });
-
-  test('keeps its extension when it is cut at 120 characters', () => {
-    const name = safeFileName(`${'x'.repeat(400)}.pdf`, png, 'file');
-    expect(name).toHaveLength(120);
-    expect(name.endsWith('.pdf')).toBe(true);
-  });
 });
 
 test.each([

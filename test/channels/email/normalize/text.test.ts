@@ -129,11 +129,4 @@ describe('what fits into a request', () => {
       ['file-0.txt', 1],
     ]);
   });
-
-  test('files past the fiftieth are named', () => {
-    const { content, files, leftOut } = fit('text', 52);
-    expect(files).toHaveLength(50);
-    expect(leftOut).toBe(2);
-    expect(content).toBe('text\n\n(2 more files were not attached: file-50.txt, file-51.txt)');
-  });
 });

@@ -158,14 +158,11 @@ describe('createMessage reports', () => {
       { code: 'http', status: 409, retryable: false },
     ],
     ['400', 400, '{"error":{}}', { code: 'http', status: 400, retryable: false }],
-    ['401', 401, '', { code: 'http', status: 401, retryable: false }],
-    ['404', 404, '', { code: 'http', status: 404, retryable: false }],
     ['408', 408, '', { code: 'http', status: 408, retryable: true }],
     ['422', 422, '{}', { code: 'http', status: 422, retryable: false }],
     ['425', 425, '', { code: 'http', status: 425, retryable: true }],
     ['429', 429, '', { code: 'http', status: 429, retryable: true }],
     ['500', 500, 'oops', { code: 'http', status: 500, retryable: true }],
-    ['503', 503, '', { code: 'http', status: 503, retryable: true }],
   ])('%s', async (_title, status, body, expected) => {
     server.answer = (response) => response.writeHead(status).end(body);
     expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({

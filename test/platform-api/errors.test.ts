@@ -72,11 +72,6 @@ describe('the fields that an error names', () => {
   });
 });
 
-test('a sentence is not a code, because it may quote the message', () => {
-  const error = { code: 'Ann Smith is unknown', message: 'no' };
-  expect(of({ error })).not.toHaveProperty('code');
-});
-
 describe('code and message', () => {
   test('of the local platform, with the error of each field', () => {
     const fields = { 'message.attachments.0': 'no such file' };

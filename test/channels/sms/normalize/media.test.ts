@@ -440,24 +440,22 @@ describe('a MediaUrl', () => {
     expect(existsSync(join(webhook.dir, 'scratch'))).toBe(false);
   });
 
-  it.each(['api.twilio.com', 'api.ie1.twilio.com', 'api.dublin.ie1.twilio.com'])(
-    'of %s is asked for there when no base URL is configured',
-    async (host) => {
-      const asked: string[] = [];
-      const lookup: LookupFunction = (hostname, _options, callback) => {
-        asked.push(hostname);
-        callback(new Error('no network'), []);
-      };
-      await arrive({
-        form: { MediaUrl0: `https://${host}${PATH}` },
-        media: { retry: { retries: 0, minTimeoutMs: 1 } },
-        direct: true,
-        lookup,
-      });
-      expect(await failure()).toBeInstanceOf(AttachmentLate);
-      expect(asked).toEqual([host]);
-    },
-  );
+  it('of a region is asked for there when no base URL is configured', async () => {
+    const host = 'api.dublin.ie1.twilio.com';
+    const asked: string[] = [];
+    const lookup: LookupFunction = (hostname, _options, callback) => {
+      asked.push(hostname);
+      callback(new Error('no network'), []);
+    };
+    await arrive({
+      form: { MediaUrl0: `https://${host}${PATH}` },
+      media: { retry: { retries: 0, minTimeoutMs: 1 } },
+      direct: true,
+      lookup,
+    });
+    expect(await failure()).toBeInstanceOf(AttachmentLate);
+    expect(asked).toEqual([host]);
+  });
 });
 
 it('10 MiB arrive byte for byte', async () => {

@@ -95,10 +95,14 @@ export class VirtualTime {
     Date.now = () => this.#now + (this.#current?.skewMs ?? 0);
     performance.now = () => this.#now - started;
     Object.assign(globalThis, {
+      // jest's own timers, where it runs the tests in its process, belong to no simulated one.
       setTimeout: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-        this.#timer(() => run(...args), ms),
+        this.#current === undefined
+          ? setTimeout(run, ms, ...args)
+          : this.#timer(() => run(...args), ms),
       setInterval: (run: () => void, ms: number) => this.#interval(run, ms),
-      clearTimeout: (timer?: Timer) => timer?.cancel(),
+      clearTimeout: (timer?: Timer | NodeJS.Timeout) =>
+        timer instanceof Timer ? timer.cancel() : clearTimeout(timer),
       clearInterval: (timer?: Timer) => timer?.cancel(),
     });
   }

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { explainStop } from '../domain/reason-explanations.ts';
 import { platformWords, type Reason, sentence } from '../domain/reasons.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
 } from '../observability/status.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { diskSpace } from '../runtime/disk-space.ts';
 import { type EndpointHealth, ENDPOINTS, type ShopHealth } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
 import { X509Certificate } from 'node:crypto';
@@ -52,7 +52,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
     const [counted, health, disk, badSignatures, chat, smtp] = await Promise.all([
       counts(),
       parts.health(),
-      statfs(dataDir),
+      diskSpace(dataDir),
       valueOf(metrics.webhookSignatureFailures),
       valueOf(metrics.chatSockets),
       valueOf(metrics.smtpConnections),
@@ -69,11 +69,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
         ...{ shop: shop.name, shopId: shop.shopId },
         ...healthStatus(health.get(shop.shopId) ?? UNKNOWN),
       })),
-      disk: {
-        freeBytes: disk.bavail * disk.bsize,
-        totalBytes: disk.blocks * disk.bsize,
-        reserveBytes: reserveBytes(),
-      },
+      disk: { ...disk, reserveBytes: reserveBytes() },
       ...(pem !== undefined && { certificate: certificateOf(pem) }),
       badSignatures,
       sockets: { chat, smtp },

@@ -17,20 +17,23 @@ interface StatusGauge {
 }
 
 const disk =
-  (of: (disk: GatewayStatus['disk']) => number): StatusGauge['write'] =>
+  (of: (disk: GatewayStatus['disk']) => number | undefined): StatusGauge['write'] =>
   (gauge, status) => {
-    if (status !== undefined) gauge.set(of(status.disk));
+    if (status === undefined) return;
+    const bytes = of(status.disk);
+    if (bytes === undefined) gauge.remove();
+    else gauge.set(bytes);
   };
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: 'sluice_disk_free_bytes',
-    help: 'Free space on the disk of the data folder',
+    help: 'Free space on the disk of the data folder; absent where the file system does not say',
     write: disk(({ freeBytes }) => freeBytes),
   },
   {
     name: 'sluice_disk_size_bytes',
-    help: 'Size of the disk of the data folder',
+    help: 'Size of the disk of the data folder; absent likewise',
     write: disk(({ totalBytes }) => totalBytes),
   },
   {

@@ -20,8 +20,9 @@ export interface GatewayStatus {
   }[];
   readonly shops: readonly ShopStatus[];
   readonly disk: {
-    readonly freeBytes: number;
-    readonly totalBytes: number;
+    /** Absent where the file system does not say. */
+    readonly freeBytes?: number;
+    readonly totalBytes?: number;
     /** New messages are refused when less space than this is free. */
     readonly reserveBytes: number;
   };

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Trouble } from '../domain/trouble.ts';
+import { spaceIn } from './disk-space.ts';
 import { codeOf } from './error-code.ts';
 import {
   accessTrouble,
@@ -105,8 +106,7 @@ function descriptorTrouble(file: string): Trouble | undefined {
 
 function freeBytes(file: string): number {
   try {
-    const { bavail, bsize } = statfsSync(dirname(file));
-    return bavail * bsize;
+    return spaceIn(statfsSync(dirname(file)))?.freeBytes ?? Infinity;
   } catch {
     return Infinity;
   }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, type FileHandle, open, readdir, rm, statfs } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { asBlobName, type BlobName } from '../domain/ids.ts';
@@ -13,6 +13,7 @@ import {
 } from './blob-writer.ts';
 import type { RawForm } from './entry.ts';
 import { codeOf } from '../runtime/error-code.ts';
+import { diskSpace } from '../runtime/disk-space.ts';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import type { Ballast } from './ballast.ts';
 import { SpoolFull, SpoolUnavailable, StoreFailure } from './errors.ts';
@@ -234,9 +235,9 @@ class BlobFile implements BlobTarget {
   }
 }
 
+/** A file system that does not say how much is free is written to until it is full. */
 async function freeBytes(dir: string): Promise<number> {
-  const { bavail, bsize } = await statfs(dir);
-  return bavail * bsize;
+  return (await diskSpace(dir))?.freeBytes ?? Infinity;
 }
 
 function storageError(error: unknown): Error {

@@ -38,6 +38,12 @@ test('room is what is free beyond the reserve and beyond what is to be spared', 
   await expect(reserved.assertSpace(2 * half)).rejects.toThrow(SpoolFull);
 });
 
+// Like some network file systems, /proc reports zeros.
+test('a file system that does not say how much is free is no full disk', async () => {
+  const blobs = new BlobFiles({ dir: '/proc', reserveBytes: 1_000 });
+  await expect(blobs.assertSpace(1_000)).resolves.toBeUndefined();
+});
+
 test('a folder that could not be asked for its room is asked again by the next message', async () => {
   const temp = tempDir();
   ends(() => temp.remove());

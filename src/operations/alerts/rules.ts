@@ -244,7 +244,8 @@ function certificateReading(status: GatewayStatus, { thresholds, forMs }: RuleOp
 }
 
 function diskReading({ disk }: GatewayStatus, { thresholds, forMs }: RuleOptions): Reading {
-  const { freeBytes, totalBytes, reserveBytes } = disk;
+  // A disk whose file system does not say how much is free raises no alarm: doctor warns of it.
+  const { freeBytes = Infinity, totalBytes = Infinity, reserveBytes } = disk;
   const isFull = freeBytes < reserveBytes;
   const badBelow = Math.max(thresholds.diskBelow, reserveBytes);
   const isWell = freeBytes >= Math.min(RESOLVED_SPACE * badBelow, totalBytes);

@@ -1,7 +1,7 @@
-import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { sizeInWords } from '../../runtime/amounts.ts';
 import { descriptorShortage } from '../../runtime/set-up-trouble.ts';
+import { diskSpace } from '../../runtime/disk-space.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { systemTrouble } from '../../runtime/system-trouble.ts';
 import { type Answer, type CheckResult, resultsFor } from './check.ts';
@@ -33,10 +33,13 @@ export function checkClock(server: string, answer: Answer): CheckResult {
 const REFUSES_BELOW = 1.5;
 const WARNS_BELOW = 10;
 
-/** Compares the free space of the data folder's disk with the largest message. */
+/**
+ * Compares the free space of the data folder's disk with the largest message.
+ * @param freeBytes undefined where the file system does not say
+ */
 export function checkDisk(
   dataDir: string,
-  freeBytes: number,
+  freeBytes: number | undefined,
   maxMessageBytes: number,
 ): CheckResult {
   const { ok, warning, failed } = resultsFor(
@@ -44,6 +47,12 @@ export function checkDisk(
     dataDir,
     `at least ${sizeInWords(WARNS_BELOW * maxMessageBytes)} free`,
   );
+  if (freeBytes === undefined) {
+    return warning(
+      'the file system does not say how much space is free: messages are accepted until it is full',
+      'watch the space of this disk by other means, or move dataDir to a local disk',
+    );
+  }
   const found = `${sizeInWords(freeBytes)} free`;
   const todo = 'free space on this disk, or reduce spool.retain';
   if (freeBytes < REFUSES_BELOW * maxMessageBytes) {
@@ -62,12 +71,11 @@ export function unknownDisk(dataDir: string, error: unknown): CheckResult {
   );
 }
 
-/** The free space of the folder's disk; the folder need not exist yet. */
-export async function freeBytes(folder: string): Promise<number> {
+/** The free space of the folder's disk, if its file system says; the folder need not exist yet. */
+export async function freeBytes(folder: string): Promise<number | undefined> {
   for (let path = resolve(folder); ; path = dirname(path)) {
     try {
-      const { bavail, bsize } = await statfs(path);
-      return bavail * bsize;
+      return (await diskSpace(path))?.freeBytes;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT' || path === dirname(path)) throw error;
     }

@@ -123,6 +123,7 @@ test('free space a little above the threshold is neither bad nor good', () => {
   expect([free(0.99e9), free(1.05e9), free(1.1e9)]).toEqual(['bad', 'between', 'good']);
   const small = { freeBytes: 8e8, totalBytes: 8e8, reserveBytes: 55e6 };
   expect(one('disk', { disk: small }).verdict).toBe('bad');
+  expect(one('disk', { disk: { reserveBytes: 55e6 } }).verdict).toBe('good');
 });
 
 test('what the platform said when it failed is in no alert: it may quote a message', () => {

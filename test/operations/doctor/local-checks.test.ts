@@ -198,6 +198,14 @@ describe('disk', () => {
     expect(checkDisk('./data', free * 1_000_000, 100_000_000).status).toBe(status);
   });
 
+  // Like some network file systems, /proc reports zeros.
+  test('of a file system that does not say how much is free', async () => {
+    expect(checkDisk('./data', await freeBytes('/proc'), 100_000_000)).toMatchObject({
+      status: 'warning',
+      found: expect.stringContaining('messages are accepted until it is full'),
+    });
+  });
+
   test('of a folder that is not made yet', async () => {
     const dir = tempDir();
     ends(dir.remove);

@@ -92,7 +92,7 @@ function foundIn(overview: Overview, now: number): readonly FoundIssue[] {
     ...shop.refusedAlike.map((refusal) => refusalIssue(shop.shop, refusal)),
     ...recoveryIssue(shop, now),
   ]);
-  if (disk.freeBytes < disk.reserveBytes) {
+  if (disk.freeBytes !== undefined && disk.freeBytes < disk.reserveBytes) {
     issues.unshift({
       rule: 'disk',
       tone: 'danger',

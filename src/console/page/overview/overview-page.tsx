@@ -72,23 +72,25 @@ export function OverviewPage() {
   );
 }
 
+function FreeSpace({ freeBytes, totalBytes = 1 }: Overview['disk']) {
+  if (freeBytes === undefined) return <>unknown: the file system does not say</>;
+  const used = Math.min(1, 1 - freeBytes / totalBytes);
+  return (
+    <>
+      <meter aria-label="Disk used" min={0} max={1} high={0.85} optimum={0} value={used} />
+      {bytes(freeBytes)} free of {bytes(totalBytes)}
+    </>
+  );
+}
+
 /** Disk, certificate, connections and uptime. */
 function Machine({ overview }: { readonly overview: Overview }) {
   const { disk, certificate, sockets, startedAt, version } = overview;
-  const used = 1 - disk.freeBytes / Math.max(1, disk.totalBytes);
   return (
     <Card title="Machine">
       <dl class="machine">
         <Fact name="Disk">
-          <meter
-            aria-label="Disk used"
-            min={0}
-            max={1}
-            high={0.85}
-            optimum={0}
-            value={Math.min(1, used)}
-          />
-          {bytes(disk.freeBytes)} free of {bytes(disk.totalBytes)}
+          <FreeSpace {...disk} />
           <span class="muted">new messages are refused below {bytes(disk.reserveBytes)}</span>
         </Fact>
         <Fact name="Certificate">

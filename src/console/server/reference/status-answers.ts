@@ -73,9 +73,9 @@ export const overview = named(
       .describe('Milliseconds from acceptance to delivery over 15 minutes; absent without any.'),
     queue: answer<Overview['queue']>({ ...queueFields, oldestQueuedAt: time().optional() }),
     shops: z.array(shop),
-    disk: z.object({
-      freeBytes: z.number(),
-      totalBytes: z.number(),
+    disk: answer<Overview['disk']>({
+      freeBytes: z.number().optional().describe('Absent where the file system does not say.'),
+      totalBytes: z.number().optional(),
       reserveBytes: z.number().describe('With less free space, new messages are refused.'),
     }),
     certificate: z

@@ -23,6 +23,8 @@ export interface PowerCutOptions {
   readonly library: string;
   /** Only fsyncs of this part fail: one of `PARTS`. */
   readonly part?: string;
+  /** How soon the gateway has to exit after the failed fsync; 2 s unless given. */
+  readonly exitWithinMs?: number;
   readonly onProgress: (line: string) => void;
 }
 
@@ -91,7 +93,7 @@ export async function powerCut(options: PowerCutOptions): Promise<PowerCutReport
 
 async function once(
   bench: Workbench,
-  { library, part }: PowerCutOptions,
+  { library, part, exitWithinMs = EXIT_WITHIN_MS }: PowerCutOptions,
   seed: number,
 ): Promise<Run> {
   const random = seededRandom(seed);
@@ -171,7 +173,7 @@ async function once(
     acknowledged: Object.fromEntries(acknowledged) as Record<Channel, number>,
     faults: [
       ...late,
-      ...(exit === undefined || exitMs > EXIT_WITHIN_MS ? [`ended after ${exitMs} ms`] : []),
+      ...(exit === undefined || exitMs > exitWithinMs ? [`ended after ${exitMs} ms`] : []),
       ...(exit !== undefined && (exit.code === 0 || exit.code === null)
         ? [`ended with ${exit.code ?? exit.signal}`]
         : []),

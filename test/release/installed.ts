@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { freePorts, pack, PlainUser, reachableRegistry } from './plain-user.ts';
@@ -66,4 +66,19 @@ export async function installAndUse(user: PlainUser): Promise<string> {
   await gateway.terminate();
   expect(gateway.output).toMatch(/gateway\.stopped/);
   return app;
+}
+
+/** Each other major of `engines` has a file: a driver may have to be compiled for it. */
+export function testUnderNode(version: string): void {
+  describeWhenPossible('a plain user with another Node', () => {
+    test(
+      `installs the package under Node ${version}, serves all three channels and stops it`,
+      async () => {
+        const user = plainUser();
+        await user.useNode(version);
+        await installAndUse(user);
+      },
+      TIMEOUT_MS,
+    );
+  });
 }

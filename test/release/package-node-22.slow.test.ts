@@ -1,0 +1,3 @@
+import { testUnderNode } from './installed.ts';
+
+testUnderNode('22.23.3');

@@ -1,0 +1,3 @@
+import { testUnderNode } from './installed.ts';
+
+testUnderNode('24.9.0');

@@ -33,7 +33,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: 'sluice_disk_size_bytes',
-    help: 'Size of the disk of the data folder; absent likewise',
+    help: 'Size of the disk of the data folder; absent where the file system does not say',
     write: disk(({ totalBytes }) => totalBytes),
   },
   {

@@ -9,11 +9,10 @@ export interface Hit {
   readonly score: number;
 }
 
-/** Both indexes are made when they are first asked: most questions are in one language. */
+/** Both indexes are built on first use: most questions are in one language. */
 interface LanguageIndex {
   readonly language: Language | undefined;
   readonly fits: FitIndex;
-  /** Not every agent searches. */
   readonly index: MiniSearch;
   readonly sections: readonly Section[];
 }

@@ -4,7 +4,7 @@ import type { ChatPage } from './chat-page.ts';
 import { QUIET } from './scripted-agent.ts';
 import { describeInBrowser } from './setting.ts';
 
-/** Connections of the one that does not know that it is offline; the waits between them double. */
+/** Connections that the page which does not know that it is offline tries; the waits between them double. */
 const TRIES = 8;
 
 const said = (who: string): string[] => [1, 2, 3].map((n) => `${QUIET}${who}, message ${n}`);

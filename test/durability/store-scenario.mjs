@@ -1,5 +1,5 @@
 /**
- * Intake and delivery at one store, as a process of its own for `every-file-call.test.ts`: two small
+ * Intake and delivery at one store, as a process of its own for `file-call-faults.ts`: two small
  * messages and two as files are accepted, claimed, read and settled; what was delivered is swept. Each
  * line on its standard output is written at once, between those of `failing-call.c`:
  *

@@ -108,6 +108,8 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
 
 /** The console's password. */
 export const ADMIN_PASSWORD = 'a-password-for-benchmarks-only';
+/** Of `POST /email/inbound`. */
+export const INBOUND_TOKEN = 'an-inbound-token-for-benchmarks-only';
 /** With it Prometheus may read the metrics. */
 export const METRICS_TOKEN = 'a-metrics-token-for-benchmarks-only';
 
@@ -166,6 +168,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
         apiKey: SHOP.apiKey,
         email: {
           addresses: [`support@${BENCH_DOMAIN}`, `*@${BENCH_DOMAIN}`],
+          inboundTokens: [INBOUND_TOKEN],
           loop: EMAIL_LOOP,
         },
         sms: {

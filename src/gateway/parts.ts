@@ -33,6 +33,8 @@ import { hash } from 'node:crypto';
 import { storeUrl } from '../config/complete.ts';
 import { openStore as open, type OpenedStore } from '../spool/open-store.ts';
 import type { Store } from '../spool/store.ts';
+import { watchMainThread } from '../runtime/main-thread.ts';
+import { Seldom } from '../runtime/seldom.ts';
 
 /** The dependencies of every part. */
 export interface Base {
@@ -64,6 +66,12 @@ export async function createBase(
   const tracing = await startTracing(config, { metrics, clock });
   if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
   const live = new LiveConfig(config, logger);
+  const slowTurns = new Seldom(60_000, 1);
+  const watch = watchMainThread(({ work, ms }) => {
+    metrics.slowTurns.inc({ work });
+    if (slowTurns.isDue('slow', clock())) logger.warn('main_thread.slow', { work, ms });
+  });
+  stack.push('watch of the main thread', () => watch.stop());
   return { config, live, logger, metrics, clock, tracing, stack, grace, authenticator };
 }
 

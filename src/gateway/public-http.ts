@@ -15,6 +15,7 @@ import { clientAddress, createNetworks } from '../runtime/ip-addresses.ts';
 import { createHttpListener, type HttpListener } from '../runtime/http-listener.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LiveConfig } from './live-config.ts';
+import { atWork } from '../runtime/main-thread.ts';
 
 export interface PublicHttpParts {
   readonly routers: readonly RequestHandler[];
@@ -95,7 +96,11 @@ export function createHttpDoor(
     logger.warn('http.cut_off', { door, ...Object.fromEntries(counts) });
     counts.clear();
   };
-  return createHttpListener(onRequest, {
+  const atRequest: RequestListener = (request, response) => {
+    atWork(door === 'console' ? 'console' : request.url?.startsWith('/sms/') ? 'texts' : 'http');
+    onRequest(request, response);
+  };
+  return createHttpListener(atRequest, {
     ...{ maxConnections, maxConnectionsPerIp },
     trusted: { has: (address) => trusted.value.has(address) },
     onOpen: (connections) => metrics.httpConnections.set({ door }, connections),

@@ -21,6 +21,7 @@ import {
 import type { RouteContext } from './routes/resource.ts';
 import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
 import { parserError } from './routes/input.ts';
+import { atWork } from '../runtime/main-thread.ts';
 
 export interface AppOptions {
   readonly uploadMaxBytes?: number;
@@ -42,6 +43,10 @@ export function createApp(
   app.enable('strict routing');
   app.enable('case sensitive routing');
   app.set('query parser', 'simple');
+  app.use((_request, _response, next) => {
+    atWork('platform');
+    next();
+  });
   if (faults) app.use(faultMiddleware(faults));
 
   const routing = { strict: true, caseSensitive: true };

@@ -129,6 +129,11 @@ const METRICS = {
     'Notices to the targets of alerts, by result after all retries (sent, refused, busy, unreachable, timeout, failed)',
     ['target', 'outcome'],
   ),
+  slowTurns: counter(
+    'sluice_slow_turns_total',
+    'Turns of the main thread with more than 500 ms of processor time, by what was at work (smtp, texts, chat, http, console, platform, other)',
+    ['work'],
+  ),
   traceSpans: counter(
     'sluice_trace_spans_total',
     'Spans handed to the trace collector, by outcome (sent, failed)',

@@ -27,6 +27,7 @@ import { SignalReader } from './signal-reader.ts';
 import { ChatSession, type ChatSocket, type SessionParts, type SocketData } from './session.ts';
 import { type ChatShop, Origins } from './shop.ts';
 import { Visitors } from './visitors.ts';
+import { atWork } from '../../runtime/main-thread.ts';
 
 /**
  * The path of a visitor's message, from the socket to the payload:
@@ -192,6 +193,7 @@ export class ChatServer {
     };
     // One function is shared by all connections, of which there may be many thousands.
     function packetListener(this: Connection, { type }: { readonly type: string }): void {
+      atWork('chat');
       onPacket(this, type);
     }
     // socket.io declares its engine as a generic event emitter.

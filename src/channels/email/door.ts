@@ -42,6 +42,7 @@ import {
 import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
 import { openRaw } from './stored.ts';
+import { atWork } from '../../runtime/main-thread.ts';
 
 /** RFC 5321 §6.3: a message with more Received headers is assumed to be in a loop. */
 const MAX_RECEIVED = 50;
@@ -308,6 +309,7 @@ export function receiveData(
   let waiting = false;
   let received = 0;
   const take = (chunk: Buffer): void => {
+    atWork('smtp');
     received += chunk.length;
     if (received > 2 * maxBytes) onFlood();
     if (received > maxBytes || sink.write(chunk)) return;

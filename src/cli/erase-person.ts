@@ -99,13 +99,13 @@ function emailPerson(key: string, typed: string): NamedPerson {
   const domains = [...new Set([domain, domainToUnicode(domain) || domain])];
   // Matches the address with any "+tag", which some services deliver to the same person.
   const local = `"?${escape(key.slice(0, at))}(?:\\+[^\\s@<>"',;]{0,64})?"?`;
-  const pattern = `${local}(?:@|%40|&#0*64;|&#x0*40;|&commat;)(?:${domains.map(escape).join('|')})`;
+  const pattern = `(?:@|%40|&#0*64;|&#x0*40;|&commat;)(?:${domains.map(escape).join('|')})`;
   return {
     reading: { kind: 'email', key },
     is,
     wrote: isAuthor(is),
     hasSmsLane: () => false,
-    ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`),
+    ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`, local),
     countedAs: [key, countedWhenForged(key)],
   };
 }
@@ -183,24 +183,43 @@ function numberKey(identity: string): string | undefined {
   return number === undefined ? undefined : subscriberOf(number);
 }
 
+/** Longer than any local part with its tag, as raw bytes too. */
+const LOCAL_MAX = 500;
+
 /**
  * Searches texts for patterns, both as UTF-8 and as raw bytes.
  * @param before characters that would make a match part of a longer word
+ * @param local what has to be directly before a match: it is looked for only there, so that a text with
+ *   many local parts takes linear time
  */
 function finders(
   patterns: readonly string[],
   before: string,
   after: string,
+  local = '',
 ): Pick<Person, 'isNamedIn' | 'occursIn'> {
   if (patterns.length === 0) return { isNamedIn: () => false, occursIn: () => false };
-  const composed = patterns.flatMap((pattern) => [pattern, pattern.normalize('NFD')]);
-  const all = [...new Set(composed.flatMap((pattern) => [pattern, asBytes(pattern)]))].join('|');
-  const named = new RegExp(`(?<!${before})(?:${all})(?!${after})`, 'iu');
-  const occurs = new RegExp(`(?:${all})`, 'iu');
-  return {
-    isNamedIn: (text) => named.test(text),
-    occursIn: (bytes) => occurs.test(bytes),
+  const all = allForms(patterns);
+  const start = `(?:${allForms([local])})$`;
+  const find = (text: string, pattern: RegExp, starts: RegExp): boolean => {
+    for (const { index } of text.matchAll(pattern)) {
+      if (starts.test(text.slice(Math.max(0, index - LOCAL_MAX), index))) return true;
+    }
+    return false;
   };
+  const named = new RegExp(`(?:${all})(?!${after})`, 'giu');
+  const namedStart = new RegExp(`(?<!${before})${start}`, 'iu');
+  const occurs = new RegExp(`(?:${all})`, 'giu');
+  const occursStart = new RegExp(start, 'iu');
+  return {
+    isNamedIn: (text) => find(text, named, namedStart),
+    occursIn: (bytes) => find(bytes, occurs, occursStart),
+  };
+}
+
+function allForms(patterns: readonly string[]): string {
+  const composed = patterns.flatMap((pattern) => [pattern, pattern.normalize('NFD')]);
+  return [...new Set(composed.flatMap((pattern) => [pattern, asBytes(pattern)]))].join('|');
 }
 
 /** The non-ASCII characters of a pattern as their UTF-8 bytes, read as Latin-1. */

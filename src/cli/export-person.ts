@@ -113,7 +113,8 @@ function result(
 function defaultName(now: Date): string {
   const [day = '', time = ''] = now
     .toISOString()
-    .replace(/[-:]|\..*$/g, '')
+    .slice(0, 'YYYY-MM-DDThh:mm:ss'.length)
+    .replace(/[-:]/g, '')
     .split('T');
   return `sluice-export-${day}-${time}.zip`;
 }

@@ -30,7 +30,7 @@ export function reasonJson(reason: Reason | undefined): object {
 
 /** A time for people: UTC, to the second. */
 export function time(at: number): string {
-  return iso(at).replace('T', ' ').replace(/\..*$/, '');
+  return iso(at).replace('T', ' ').slice(0, 'YYYY-MM-DD hh:mm:ss'.length);
 }
 
 export function iso(at: number): string {

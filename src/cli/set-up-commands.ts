@@ -9,6 +9,7 @@ import { document } from './json.ts';
 import type { CheckConfigurationOptions } from './check-configuration.ts';
 import type { ShowConfigurationOptions } from './show-configuration.ts';
 import type { TryAlertsOptions } from './try-alert-targets.ts';
+import { withoutEnd } from '../runtime/without-end.ts';
 
 export function registerConfigCheck(parent: Command, terminal: Terminal): void {
   parent
@@ -59,7 +60,7 @@ export function registerConfigHashPassword(parent: Command, terminal: Terminal):
       if (input === undefined || input.isTTY === true) {
         throw new UsageError('pass the password on standard input, from a file or another program');
       }
-      const password = (await read(input)).replace(/[\r\n]+$/, '');
+      const password = withoutEnd(await read(input), /[\r\n]/);
       if (
         password.length < MIN_LENGTH ||
         password.length > MAX_LENGTH ||

@@ -51,7 +51,7 @@ export function shortSpan(ms: number): string {
 /** A duration for people: `12 ms`, `1.25 s`, `3 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
 export function longSpan(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(2).replace(/\.?0+$/, '')} s`;
+  if (ms < 60_000) return `${Number((ms / 1000).toFixed(2))} s`;
   if (ms < 3_600_000) return twoUnits(ms, [60_000, 'min'], [1000, 's']);
   if (ms < 86_400_000) return twoUnits(ms, [3_600_000, 'h'], [60_000, 'min']);
   return twoUnits(ms, [86_400_000, 'd'], [3_600_000, 'h']);

@@ -219,7 +219,6 @@ export function environmentWarnings(env: Environment, used: ReadonlySet<string>)
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const isOfKubernetes = (name: string, value = ''): boolean =>
-  /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(
-    name,
-  ) ||
+  /_SERVICE_(?:HOST|PORT)(?:_|$)/.test(name) ||
+  /_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/.test(name) ||
   (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value));

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { canonicalDomain } from '../domain/email-addresses.ts';
 import { field } from './field.ts';
 import { Secret } from './secret.ts';
+import { withoutEnd } from '../runtime/without-end.ts';
 
 const isHost = (value: string): boolean =>
   isIP(value) !== 0 ||
@@ -48,7 +49,7 @@ export const httpUrl = (expected: string, example: string) =>
 
 function parseBaseUrl(value: string): string | undefined {
   const url = cleanUrl(value);
-  if (url === undefined || url !== value.replace(/\/+$/, '')) return undefined;
+  if (url === undefined || url !== withoutEnd(value, /\//)) return undefined;
   // The version is part of every path (API §9), never of the base URL.
   return VERSION.test(url) ? undefined : url;
 }
@@ -75,7 +76,7 @@ function cleanUrl(value: string): string | undefined {
   const url = parseUrl(value);
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined;
   if (url.username !== '' || url.password !== '' || value.includes('@')) return undefined;
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  return `${url.origin}${withoutEnd(url.pathname, /\//)}`;
 }
 
 /** A web origin (RFC 6454 §6.2), exactly as a browser sends it. */
@@ -97,12 +98,19 @@ export const origin = () =>
     },
   );
 
+/** Of an address or a URL that was given where a domain belongs. */
+const hostIn = (value: string): string =>
+  value
+    .slice(value.lastIndexOf('@') + 1)
+    .replace(/^https?:\/\//, '')
+    .split('/', 1)[0] ?? '';
+
 export const domain = (example: string) =>
   field(
     {
       expected: 'a domain name',
       example,
-      hint: (value) => canonicalDomain(value.replace(/^.*@|^https?:\/\/|\/.*$/g, '')),
+      hint: (value) => canonicalDomain(hostIn(value)),
     },
     (value) => (value.includes('@') ? undefined : canonicalDomain(value)),
   );

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseDuration } from './duration.ts';
 import { field, nearest } from './field.ts';
 import { Secret } from './secret.ts';
+import { withoutEnd } from '../runtime/without-end.ts';
 
 export const secret = (expected: string, minLength = 1) =>
   secretOf(expected, (bare) => !/[\r\n\0]/.test(bare), minLength);
@@ -13,7 +14,7 @@ export const bearerSecret = (expected: string, minLength = 1) =>
 /** @param isOne of the value without the line breaks at its end */
 export function secretOf(expected: string, isOne: (bare: string) => boolean, minLength: number) {
   // Secrets that are read from files often end with a line break that is not part of them.
-  const bareOf = (value: string): string => value.replace(/[\r\n]+$/, '');
+  const bareOf = (value: string): string => withoutEnd(value, /[\r\n]/);
   const shown = (value: string): string | undefined => {
     const { length } = bareOf(value);
     if (length >= minLength) return undefined;

@@ -59,8 +59,9 @@ const header = () =>
     },
     (text) => {
       const [, name, value] =
-        /^([\w!#$%&'*+.^`|~-]{1,100}): *([\x20-\x7e]{1,4000})$/.exec(text) ?? [];
+        /^([\w!#$%&'*+.^`|~-]+): *([\x21-\x7e][\x20-\x7e]*)$/.exec(text) ?? [];
       if (name === undefined || value === undefined) return undefined;
+      if (name.length > 100 || value.length > 4000) return undefined;
       return new Secret(`${name.toLowerCase()}: ${value.trim()}`);
     },
   );

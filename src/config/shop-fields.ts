@@ -11,9 +11,8 @@ export const inboxAddress = () =>
       expected: 'an email address, or *@domain for a whole domain',
       example: 'support@acme.example',
       hint: (value) => {
-        const bare =
-          /[^\s<>]+@[^\s<>]+/.exec(value)?.[0] ?? (value.startsWith('@') ? `*${value}` : '');
-        return parseInbox(bare);
+        const address = value.split(/[\s<>]+/).find((word) => word.includes('@')) ?? '';
+        return parseInbox(address.startsWith('@') ? `*${address}` : address);
       },
     },
     parseInbox,
@@ -90,7 +89,7 @@ export const authorId = () =>
 export const twilioSid = (prefix: string) =>
   field(
     { expected: `${prefix} and 32 hex digits`, example: `${prefix}${'0'.repeat(32)}` },
-    (value) => (new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(value) ? value : undefined),
+    (value) => (value.startsWith(prefix) && /^..[0-9a-fA-F]{32}$/.test(value) ? value : undefined),
   );
 
 /** The id of a key of Twilio's webhook rules, as the header of a webhook has it. */

@@ -112,10 +112,21 @@ function showImage(content: string, { shownAs, url }: ShownImage): string {
 }
 
 function nameImage(content: string, shownAs: string): string {
-  const target = shownAs.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return content
-    .replace(new RegExp(`!\\[((?:[^\\]\\\\]|\\\\.)*)\\]\\(${target}\\)`, 'g'), '[image: $1]')
-    .replace(new RegExp(`<img src="${target}" alt="([^"]*)" />`, 'g'), '[image: $1]');
+  const tag = `<img src="${shownAs}" alt="`;
+  const [start = '', ...tags] = content.split(tag);
+  const named = tags.map((rest) =>
+    `${tag}${rest}`.replace(/^<img src="[^"]*" alt="([^"]*)" \/>/, '[image: $1]'),
+  );
+  const target = `](${shownAs})`;
+  const [end = '', ...images] = [start, ...named].join('').split(target).toReversed();
+  return [...images.map((text) => nameLast(text, target)).toReversed(), end].join('');
+}
+
+/** The text up to the target of an image in Markdown, with the image's name in the place of it. */
+function nameLast(text: string, target: string): string {
+  const start = text.lastIndexOf('![');
+  if (start === -1) return `${text}${target}`;
+  return `${text.slice(0, start)}[image: ${text.slice(start + 2)}]`;
 }
 
 /**

@@ -147,7 +147,7 @@ export function platformWords(reason: Reason): string | undefined {
   }
   if (reason.code !== 'platform_answered') return undefined;
   const { answer = '' } = reason.params;
-  const words = (messageIn(answer) ?? answer.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
+  const words = (messageIn(answer) ?? answer.replace(/<[^<>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
   if (words === '') return undefined;
   return words.length > WORDS_MAX_CHARS ? `${words.slice(0, WORDS_MAX_CHARS)}…` : words;
 }
@@ -155,9 +155,9 @@ export function platformWords(reason: Reason): string | undefined {
 /** The first of the usual fields for a message that has one. */
 function messageIn(answer: string): string | undefined {
   // Without the quotes and brackets of an answer that was cut, its message can still be found.
-  const [, escaped] =
-    /"(?:message|detail|title|error_description|error)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(answer) ??
-    [];
+  const field = /"(?:message|detail|title|error_description|error)"\s*:\s*(?=")/.exec(answer);
+  const from = field === null ? '' : answer.slice(field.index + field[0].length);
+  const [escaped] = /^"(?:[^"\\]|\\.)*"/.exec(from) ?? [];
   if (escaped === undefined) return undefined;
   try {
     const message: unknown = JSON.parse(escaped);

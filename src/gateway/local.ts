@@ -17,6 +17,7 @@ import type { TextSender } from '../local-platform/outbound/provider-sms.ts';
 import { clientIpOf } from './public-http.ts';
 import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
+import { withoutEnd } from '../runtime/without-end.ts';
 
 export interface RunningLocal {
   readonly platform: LocalPlatform;
@@ -181,7 +182,7 @@ export function textSenders(config: CompleteConfig): Map<string, TextSender> {
 function statusUrlOf({ http }: CompleteConfig, { provider }: ProviderAccount): string | undefined {
   const url = new URL(http.publicUrl);
   if (url.protocol !== 'https:') return undefined;
-  return `${url.href.replace(/\/+$/, '')}/sms/${provider}`;
+  return `${withoutEnd(url.href, /\//)}/sms/${provider}`;
 }
 
 /** Implements the platform's sender port with the channel's sender. */

@@ -13,7 +13,7 @@ export function plainText(content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML')
   if (format === 'MARKDOWN') return withoutMarkup(content);
   const spaced = content
     .slice(0, HTML_MAX_CHARS)
-    .replace(/<(?:br|\/p|\/div|\/li|\/tr)\b[^>]{0,200}>/gi, '\n');
+    .replace(/<(?:br|\/p|\/div|\/li|\/tr)\b[^<>]*>/gi, '\n');
   return unescape(sanitizeHtml(spaced, { allowedTags: [], allowedAttributes: {} })).trim();
 }
 

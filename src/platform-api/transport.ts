@@ -5,6 +5,7 @@ import { codeOf } from '../runtime/error-code.ts';
 import { parseRetryAfter } from '../runtime/retry-after.ts';
 import { PlatformError, TransportFailure } from './errors.ts';
 import { AnswerTooLarge, undiciAdapter } from './undici-adapter.ts';
+import { withoutEnd } from '../runtime/without-end.ts';
 
 const SOCKETS = 32;
 /** Shorter than that of common servers, unless they say theirs (`Keep-Alive: timeout=`). */
@@ -74,7 +75,7 @@ export function axiosSender(options: {
   readonly pool: ConnectionPool;
 }): Send {
   const { origin, pathname } = new URL(options.baseUrl);
-  const basePath = pathname.replace(/\/+$/, '');
+  const basePath = withoutEnd(pathname, /\//);
   const headers = {
     accept: 'application/json',
     'user-agent': 'sluice',

@@ -152,22 +152,27 @@ export const phrase = (text: string): Markup =>
     .split('`')
     .map((part, n) => (n % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 
-const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null|-?\d[\d.eE+-]*)\b/g;
+/** A line of it: the name of a member, and the value or its beginning. */
+const LINE = /^( *)("(?:[^"\\]|\\.)*")?(: )?([^]*)/;
 
 /** JSON with highlighted names, strings and other values. */
 export function json(value: unknown): Markup {
-  const text = JSON.stringify(value, null, 2);
-  const parts: Markup[] = [];
-  let at = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    const [all, quoted, colon = '', word] = match;
-    parts.push(html`${text.slice(at, match.index)}`);
-    if (quoted === undefined) parts.push(html`<span class="v">${word}</span>`);
-    else if (colon === '') parts.push(html`<span class="s">${quoted}</span>`);
-    else parts.push(html`<span class="n">${quoted}</span>${colon}`);
-    at = match.index + all.length;
-  }
-  return html`${parts}${text.slice(at)}`;
+  const lines = JSON.stringify(value, null, 2).split('\n');
+  return html`${lines.map((line, n) => html`${n === 0 ? '' : '\n'}${highlighted(line)}`)}`;
+}
+
+function highlighted(line: string): Markup {
+  const [, blanks = '', quoted, colon = '', rest = ''] = LINE.exec(line) ?? [];
+  if (quoted === undefined) return html`${blanks}${valueOf(rest)}`;
+  if (colon === '') return html`${blanks}<span class="s">${quoted}</span>${rest}`;
+  return html`${blanks}<span class="n">${quoted}</span>${colon}${valueOf(rest)}`;
+}
+
+function valueOf(text: string): Markup {
+  const bare = text.endsWith(',') ? text.slice(0, -1) : text;
+  const rest = text.slice(bare.length);
+  if (/^[[{}\]]*$/.test(bare)) return html`${text}`;
+  return html`<span class="${bare.startsWith('"') ? 's' : 'v'}">${bare}</span>${rest}`;
 }
 
 /** A group of operations of a reference. */

@@ -40,10 +40,15 @@ const SNIFF_TIMEOUT_MS = 10_000;
 /**
  * Those of the elements that a page may begin with (MIME Sniffing §7.1) that no other format has.
  */
-const PAGE_ROOTS = /^(?:[^:]+:)?(?:html|head|body|script|iframe|frameset|svg)$/i;
+const PAGE_ROOTS: ReadonlySet<string> = new Set(
+  'html head body script iframe frameset svg'.split(' '),
+);
 /** Markup that makes a browser treat a file as a page, wherever it occurs. */
-const PAGE_MARKUP =
-  /<!doctype\s|<\/?(?:[\w.-]+:)?(?:html|head|body|script|iframe|frameset|svg|img|object|embed)[\s/>]/i;
+const PAGE_MARKUP: ReadonlySet<string> = new Set([
+  ...PAGE_ROOTS,
+  ...['!doctype', 'img', 'object', 'embed'],
+]);
+const TAG = /<\/?([\w.:!-]+)[\s/>]/g;
 /** Any tag, declaration or comment, but not `<` in a formula or `<ann@example.com>`. */
 const MARKUP = /<(?:[!?/]|[a-z_][\w:.-]*[\s/>])/i;
 
@@ -96,13 +101,13 @@ async function kindOf(
   // Only binary files and UTF-16 text contain a NUL.
   const isBinary = wide === undefined && head.includes(0);
   const text = wide ?? new TextDecoder().decode(head);
-  if (!isBinary && PAGE_ROOTS.test(rootOf(text) ?? '')) return { kind: 'page' };
+  if (!isBinary && PAGE_ROOTS.has(localName(rootOf(text) ?? ''))) return { kind: 'page' };
   const isText = found === undefined || /^text\/|[/+]xml$/.test(found.mime);
   // For example, XML in UTF-16 without a byte order mark.
   if (isBinary && found?.mime === 'application/xml') return { kind: 'unknown' };
   if (found !== undefined && (!isText || isBinary)) {
     const { mime: type, ext: extension } = found;
-    return { kind: 'recognized', type, extension, hasPage: PAGE_MARKUP.test(text) };
+    return { kind: 'recognized', type, extension, hasPage: hasPageMarkup(text) };
   }
   if (isBinary || text.trim() === '') return { kind: 'unknown' };
   const markup = !MARKUP.test(text) ? 'none' : /^\s*</.test(text) ? 'start' : 'inside';
@@ -122,27 +127,45 @@ async function signature(
   }
 }
 
-/**
- * What may precede the root element: blanks, comments, instructions and a document type (XML 1.0
- * §2.8). Each part is matched from the end of the one before.
- */
-const PROLOG =
-  /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+(?<name>[^\s>[]+)(?:\s[^>[]*)?(?:\[[^]*?\]\s*)?>/iy;
-const ROOT = /<(?<name>[a-z_][^\s/>]*)/iy;
+function hasPageMarkup(text: string): boolean {
+  return [...text.matchAll(TAG)].some(([, name = '']) => PAGE_MARKUP.has(localName(name)));
+}
 
-/** The name of a document's first element, or of its document type if that is sufficient. */
+/** Without the prefix of a namespace. */
+const localName = (name: string) => name.slice(name.lastIndexOf(':') + 1).toLowerCase();
+
+const DOCTYPE = /^<!doctype\s+([^\s>[]+)[^>[]*/i;
+const ROOT = /^<([a-z_][^\s/>]*)/i;
+
+/**
+ * The name of a document's first element, or of its document type if that is sufficient. Before it may be
+ * blanks, comments, instructions and a document type (XML 1.0 §2.8).
+ */
 function rootOf(text: string): string | undefined {
-  let at = 0;
+  let rest = text.trimStart();
   for (;;) {
-    PROLOG.lastIndex = at;
-    const part = PROLOG.exec(text);
-    if (part === null) break;
-    at = PROLOG.lastIndex;
-    const name = part.groups?.['name'];
-    if (name !== undefined && PAGE_ROOTS.test(name)) return name;
+    const [start, name = ''] = DOCTYPE.exec(rest) ?? [];
+    if (PAGE_ROOTS.has(localName(name))) return name;
+    let behind: string | undefined;
+    if (rest.startsWith('<!--')) behind = after(rest, '-->', 4);
+    else if (rest.startsWith('<?')) behind = after(rest, '?>', 2);
+    else if (start !== undefined && rest[start.length] === '[') behind = afterSubset(rest);
+    else if (start !== undefined) behind = after(rest, '>', start.length);
+    if (behind === undefined) return ROOT.exec(rest)?.[1];
+    rest = behind.trimStart();
   }
-  ROOT.lastIndex = at;
-  return ROOT.exec(text)?.groups?.['name'];
+}
+
+/** What is behind the next such end; undefined without one. */
+function after(text: string, end: string, from: number): string | undefined {
+  const at = text.indexOf(end, from);
+  return at === -1 ? undefined : text.slice(at + end.length);
+}
+
+/** What is behind a document type with declarations of its own. */
+function afterSubset(text: string): string | undefined {
+  const end = /\]\s*>/.exec(text);
+  return end === null ? undefined : text.slice(end.index + end[0].length);
 }
 
 /** The text, if the bytes begin with the byte order mark of UTF-16. */

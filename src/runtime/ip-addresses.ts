@@ -51,10 +51,13 @@ export function createNetworks(cidrs: readonly string[]): Networks {
  */
 export function clientAddress(address: string): string {
   if (!isIPv6(address)) return address;
-  const groups = groupsOf(address.replace(/%.*$/, ''));
+  const groups = groupsOf(withoutZone(address));
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   return isMapped ? groups.slice(6).flatMap(bytesOf).join('.') : address;
 }
+
+/** RFC 4007 §11: `fe80::1%eth0`. */
+const withoutZone = (address: string): string => address.split('%', 1)[0] ?? '';
 
 /**
  * The key of limits per address: the IPv4 address, or the /64 of an IPv6 address, because one
@@ -77,7 +80,7 @@ export function sitesNetwork(client: string): string {
 }
 
 function ipv6Network(address: string, groups: number): string {
-  const prefix = groupsOf(address.replace(/%.*$/, '')).slice(0, groups);
+  const prefix = groupsOf(withoutZone(address)).slice(0, groups);
   return `${prefix.map((group) => group.toString(16)).join(':')}::/${16 * groups}`;
 }
 

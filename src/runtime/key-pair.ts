@@ -73,12 +73,14 @@ function validityTroubles({ validFrom, validTo }: X509Certificate, nowMs: number
   return [{ kind: 'doubtful', of: 'cert', found: `expires on ${until}, in ${days} days`, todo }];
 }
 
+const BEGIN = '-----BEGIN CERTIFICATE-----';
+
 /** A root may be left out (RFC 8446 §4.4.2), so the chain is not followed beyond the issuer. */
 function hasIssuer({ subject, issuer }: X509Certificate, chain: string): boolean {
-  const [, ...others] = chain.match(/-----BEGIN CERTIFICATE-----[^-]*-----END/g) ?? [];
+  const [, , ...others] = chain.split(BEGIN);
   return (
     subject === issuer ||
-    others.some((begin) => new X509Certificate(`${begin} CERTIFICATE-----`).subject === issuer)
+    others.some((rest) => new X509Certificate(BEGIN + rest).subject === issuer)
   );
 }
 

@@ -52,4 +52,4 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 const memoryOf = ({ ln, r }: { ln: number; r: number }): number => 128 * r * 2 ** ln;
-const bare = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+const bare = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');

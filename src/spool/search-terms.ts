@@ -1,5 +1,6 @@
 import type { EntryRow } from './entry-row.ts';
 import type { StoredSummary } from './entry.ts';
+import { withoutEnd } from '../runtime/without-end.ts';
 
 /**
  * Makes index terms from an entry's words, addresses, numbers and ids, and a query from what a person
@@ -29,21 +30,24 @@ const MIN_QUERY_DIGITS = 3;
 /** The characters of pieces and words. Folded text is mostly ASCII, which matches much faster. */
 interface Alphabet {
   readonly betweenPieces: RegExp;
-  /** Characters at the ends of a piece that do not belong to its term. */
-  readonly edges: RegExp;
+  /** Characters before a term that do not belong to it, and one of those behind it. */
+  readonly before: RegExp;
+  readonly behind: RegExp;
   readonly words: RegExp;
   /** Characters that the index's tokenizer does not accept or that have a special meaning. */
   readonly noTerm: RegExp;
 }
 const ASCII: Alphabet = {
   betweenPieces: /[\x00-\x20\x7f<>,;"()[\]{}|\\]+/,
-  edges: /^[^a-z0-9@]+|[^a-z0-9]+$/g,
+  before: /^[^a-z0-9@]+/,
+  behind: /[^a-z0-9]/,
   words: /[a-z0-9]+/g,
   noTerm: /[\x00-\x20\x7f"'=~]+/g,
 };
 const UNICODE: Alphabet = {
   betweenPieces: /[\s\p{Cc}\p{Cs}<>,;"()[\]{}|\\]+/u,
-  edges: /^[^\p{L}\p{N}@]+|[^\p{L}\p{N}]+$/gu,
+  before: /^[^\p{L}\p{N}@]+/u,
+  behind: /[^\p{L}\p{N}]/u,
   words: /[\p{L}\p{N}\p{M}]+/gu,
   noTerm: /[\s\p{Cc}\p{Cs}"'=~]+/gu,
 };
@@ -156,8 +160,10 @@ const PLAIN_TERM = /^[a-z0-9@](?:[!#-&(-<>-}]*[a-z0-9])?$/;
 /** A whole piece as one term, with characters that the tokenizer does not accept replaced. */
 function wholeTerm(piece: string): string {
   if (PLAIN_TERM.test(piece)) return piece.slice(0, MAX_TERM_CHARS);
-  const { edges, noTerm } = alphabetOf(piece);
-  return piece.replace(edges, '').replace(noTerm, '_').slice(0, MAX_TERM_CHARS);
+  const { before, behind, noTerm } = alphabetOf(piece);
+  return withoutEnd(piece.replace(before, ''), behind)
+    .replace(noTerm, '_')
+    .slice(0, MAX_TERM_CHARS);
 }
 
 function wordsOf(piece: string, use: 'index' | 'query'): string[] {

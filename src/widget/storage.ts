@@ -24,7 +24,7 @@ export interface GatewayAddress {
 /** @throws {TypeError} `gatewayUrl` is not a URL */
 export function gatewayAddress(gatewayUrl: string): GatewayAddress {
   const { origin, pathname } = new URL(gatewayUrl);
-  return { origin, basePath: pathname.replace(/\/+$/, '') };
+  return { origin, basePath: pathname.replace(/\/$/, '') };
 }
 
 /** The page's storage; undefined where a browser or a sandbox forbids it. */

@@ -72,7 +72,9 @@ export const profileRequestSchema: Schema<ProfileRequest> = z.object({
   notify: z.optional(
     z.object({
       language: z.optional(
-        z.string().check(z.maxLength(35), z.regex(/^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i)),
+        z
+          .string()
+          .check(z.maxLength(35, { abort: true }), z.regex(/^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i)),
       ),
     }),
   ),

@@ -126,7 +126,7 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 const claimsSchema = z.object({
   sub: z.string().min(1).max(255),
   exp: z.number(),
-  email: z.email().max(254).optional().catch(undefined),
+  email: z.string().max(254).pipe(z.email()).optional().catch(undefined),
   name: z.string().overwrite(cleanName).min(1).max(200).optional().catch(undefined),
 });
 

@@ -9,6 +9,7 @@ import type { UploadRecord } from '../../spool/chat-store.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import { type ErrorWord, MAX_FILE_BYTES } from './events.ts';
 import type { ChatLimits } from './limits.ts';
+import { withoutEnd } from '../../runtime/without-end.ts';
 
 /** A response other than the file. */
 export class Answer extends Error {
@@ -150,7 +151,7 @@ async function storeFile(
  */
 export function cleanFileName(name: string): string {
   const base = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replace(/^.*[\\/]/, '');
-  const trimmed = base.replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
+  const trimmed = withoutEnd(base.replace(/^[.\s]+/, ''), /[.\s]/);
   if (trimmed.length <= 200) return trimmed || 'file';
   const extension = /\.[^.]{1,16}$/.exec(trimmed)?.[0] ?? '';
   return `${trimmed.slice(0, 200 - extension.length)}${extension}`;

@@ -261,9 +261,10 @@ function fieldEnd(text: string, start: number): number {
 /** RFC 5322 §2.2.3. A line break without white space after it is text within the value: a space. */
 function unfold(value: string): string {
   const trimmed = value.trim();
-  return /[\r\n]/.test(trimmed)
-    ? trimmed.replace(/(?<![\r\n])[\r\n]+(?=[ \t])/g, '').replace(/[\r\n]+/g, ' ')
-    : trimmed;
+  return trimmed.replace(/[\r\n]+/g, (lineEnds: string, at: number) => {
+    const next = trimmed[at + lineEnds.length];
+    return next === ' ' || next === '\t' ? '' : ' ';
+  });
 }
 
 function onlyCr(chunk: Uint8Array, start: number, end: number): boolean {

@@ -52,7 +52,11 @@ export function isE164(address: string): boolean {
  * is accepted as well, because only people write to a business on WhatsApp.
  */
 export function isUserId({ transport, address }: ChannelAddress): boolean {
-  return transport === 'whatsapp' && /^@?(?=.*\p{L})[\p{L}\p{N}._-]{1,140}$/u.test(address);
+  return (
+    transport === 'whatsapp' &&
+    /^@?[\p{L}\p{N}._-]{1,140}$/u.test(address) &&
+    /\p{L}/u.test(address)
+  );
 }
 
 /**

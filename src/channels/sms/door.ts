@@ -13,6 +13,7 @@ import { WEBHOOKS } from './providers/registry.ts';
 import { arrivalOf } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
 import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
+import { withoutEnd } from '../../runtime/without-end.ts';
 
 /**
  * The path of a text, from the provider's request to the payload (`provider.ts` says what a
@@ -154,7 +155,7 @@ class Webhook {
       options.shops.filter(({ account }) => account.provider === provider.name),
     );
     if (!URL.canParse(options.publicUrl)) throw new TypeError('publicUrl must be a URL');
-    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#publicUrl = withoutEnd(options.publicUrl, /\//);
     this.#intake = deps.intake;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;

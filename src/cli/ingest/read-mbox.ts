@@ -8,7 +8,7 @@ const FROM = Buffer.from('From ');
  * `From ann@example.com Sat Nov 21 23:56:21 2026`, with or without a zone, as any program writes
  * it.
  */
-const START = /^From (\S*)\s+(.*\d{1,2}:\d\d.*)$/;
+const START = /^From (\S*)\s+(\S.*)$/;
 const MAX_START_BYTES = 1000;
 
 /**
@@ -161,10 +161,8 @@ const isEmpty = (line: Buffer): boolean =>
 function startOf(line: Buffer): Hints | undefined {
   const text = line.subarray(0, MAX_START_BYTES).toString('latin1').trimEnd();
   const [, sender = '', when = ''] = START.exec(text) ?? [];
-  if (when === '') return undefined;
-  const zoned = /[+-]\d{4}|\b(?:[A-Z]{3,4}|Z)\b(?=\s*(?:\d{4})?$)/.test(when)
-    ? when
-    : `${when} +0000`;
+  if (!/\d:\d\d/.test(when)) return undefined;
+  const zoned = /[+-]\d{4}|\b(?:[A-Z]{3,4}|Z)\s*(?:\d{4})?$/.test(when) ? when : `${when} +0000`;
   const at = Date.parse(zoned);
   return {
     sender: sender === 'MAILER-DAEMON' || !sender.includes('@') ? '' : sender,

@@ -215,7 +215,7 @@ function explained(
 ): string {
   const lines = Object.entries(fields).map(([field, what]) => {
     // An index within a list has no option.
-    const option = optionOf[field] ?? optionOf[field.replace(/\.\d+(?:\..*)?$/, '')];
+    const option = optionOf[field] ?? optionOf[field.split(/\.\d+(?:\.|$)/, 1)[0] ?? ''];
     return `\n  ${field}${option === undefined ? '' : ` (${option})`}: ${what}`;
   });
   return `${message === undefined ? '' : `: ${message}`}${lines.join('')}`;

@@ -59,9 +59,9 @@ export interface Mailbox {
 
 /** `ann@example.com` or `Ann Lee <ann@example.com>`, added to the earlier values. */
 export function mailbox(value: string, before: readonly Mailbox[] = []): readonly Mailbox[] {
-  const [, name = '', bracketed] = /^([^<>]*)<([^<>\s]+@[^<>\s]+)>\s*$/.exec(value) ?? [];
+  const [, name = '', bracketed] = /^([^<>]*)<([^<>]*)>\s*$/.exec(value) ?? [];
   const email = bracketed ?? value.trim();
-  if (!/^[^\s<>]+@[^\s<>]+$/.test(email)) {
+  if (/[\s<>]/.test(email) || !/.@./.test(email)) {
     throw new InvalidArgumentError('Expected an address such as "Ann Lee <ann@example.com>".');
   }
   const shown = name.trim().replace(/^"(.*)"$/, '$1');

@@ -287,7 +287,7 @@ interface GivenCredentials {
 /** Credentials from HTTP Basic (RFC 7617), or the password or a token as a bearer token. */
 function credentialsIn(authorization: string): GivenCredentials | undefined {
   // Everything after the scheme, since a password may contain spaces.
-  const [, scheme, value] = /^(basic|bearer) +(.+)$/i.exec(authorization) ?? [];
+  const [, scheme, value] = /^(basic|bearer) +(\S.*)$/i.exec(authorization) ?? [];
   if (value === undefined || value.length > 2 * MAX_PASSWORD) return undefined;
   if (scheme?.toLowerCase() === 'bearer') {
     return { scheme: 'bearer', name: OPERATOR, password: value };

@@ -16,17 +16,18 @@ const WANTS_A_PERSON: readonly RegExp[] = [
   /\bcan (?:someone|somebody|a person|a human|you) (?:please )?(?:call|phone|ring) me\b|\bcall me back\b/i,
   // German
   /\bmit (?:(?:einem|einer|jemandem?|dem|der|ihrem|ihren|eurem|euren|echten|richtigen|wirklichen|menschlichen|anderen|aus|support|kundendienst|kundenservice) +){0,5}(?:menschen?|mitarbeiter(?:in|n)?|person|berater(?:in)?|kollegen|kollegin|agenten|chef|support|kundendienst|kundenservice|team) +(?:sprechen|reden|schreiben|chatten|verbunden|verbinden|telefonieren|zu sprechen|zu reden)/i,
-  /\bmit jemandem? +(?:\p{L}+ +){0,3}(?:sprechen|reden|schreiben|telefonieren)/iu,
+  /\bmit jemandem? (?:\p{L}+ ){0,3}(?:sprechen|reden|schreiben|telefonieren)/iu,
   /\b(?:echten?|richtigen?|wirklichen?) (?:mensch|person|mitarbeiter)/i,
   /\b(?:will|möchte|brauche|hätte gern) (?:einen|eine) (?:menschen?|mitarbeiter(?:in)?|berater(?:in)?)\b/i,
   /\brufen sie mich (?:bitte )?(?:an|zurück)|\bruft mich (?:bitte )?(?:an|zurück)|\bbitte um (?:einen )?rückruf\b/i,
   // French
   /\b(?:parler|discuter|échanger|mise? en (?:relation|contact)) +(?:à|avec) +(?:(?:un|une|quelqu['’]un|des|vos|votre|vrai|vraie|être|de|du) *){0,4}(?:humain|personne|conseill(?:er|ère)|agents?|responsable|collègues?|équipe|service client|opérateur|quelqu['’]un)/i,
-  /\bparler +(?:à|avec) +quelqu['’]un/i,
+  /\bparler (?:à|avec) quelqu['’]un/i,
   /\b(?:vraie personne|vrai humain|être humain|un humain|un conseiller)\b/i,
   // Spanish
   /\b(?:hablar|chatear|contactar|comunicarme|póngame|ponme|pasarme) +con +(?:(?:un|una|alguien|algún|alguna|el|la|su|ser|de|del|persona|agente) +){0,4}(?:human[oa]|persona|agente|asesora?|encargad[oa]|responsable|representante|operador|compañer[oa]|alguien|equipo|verdad|real)\b/i,
-  /\bhablar +con +alguien\b|\b(?:persona|agente) (?:real|de verdad|humano)\b|\bser humano\b/i,
+  /\bhablar con alguien\b/i,
+  /\b(?:persona|agente) (?:real|de verdad|humano)\b|\bser humano\b/i,
   // Italian
   /\b(?:parlare|chattare|scrivere|mettermi in contatto) +con +(?:(?:un|una|uno|il|la|vostro|vostra|vero|vera|del|essere) +){0,4}(?:umano|persona|operatore|operatrice|addett[oa]|responsabile|collega|consulente|qualcuno|assistenza)\b/i,
   /\b(?:persona|operatore) (?:reale|vera|vero|umano|umana)\b|\bessere umano\b|\bpasse?rmi (?:un|una) (?:operatore|operatrice|persona|collega)\b/i,
@@ -52,8 +53,8 @@ const THANKS_MAX_WORDS = 7;
 
 /** @param subject of an email; counts like its text */
 export function intentOf(text: string, subject: string | undefined): Intent {
-  const tidied = tidy(text);
-  if (wantsAPerson(tidied) || wantsAPerson(tidy(subject ?? ''))) return 'person';
+  if (wantsAPerson(text) || wantsAPerson(subject ?? '')) return 'person';
+  const tidied = tidy(text.slice(0, READ_CHARS));
   const bare = words(tidied);
   if (ACKNOWLEDGEMENT.test(bare) || isThanks(tidied)) return 'thanks';
   if (NO.test(bare)) return 'no';
@@ -62,8 +63,9 @@ export function intentOf(text: string, subject: string | undefined): Intent {
 }
 
 function wantsAPerson(text: string): boolean {
-  if (ONLY_A_PERSON.test(words(text))) return true;
-  return text
+  const tidied = tidy(text.slice(0, READ_CHARS));
+  if (ONLY_A_PERSON.test(words(tidied))) return true;
+  return tidied
     .split(/(?<=[.!?\n])/)
     .some(
       (sentence) =>
@@ -88,7 +90,7 @@ function isThanks(text: string): boolean {
   return (
     THANKS.test(rest) &&
     !rest.includes('?') &&
-    !/[.!\n]\s*\p{L}+\s+\p{L}/u.test(rest) &&
+    !/[.!\n] ?\p{L}+\s{1,2}\p{L}/u.test(rest) &&
     words(rest).split(' ').length <= THANKS_MAX_WORDS
   );
 }
@@ -96,7 +98,6 @@ function isThanks(text: string): boolean {
 /** Collapses white space, but keeps line breaks. */
 const tidy = (text: string) =>
   text
-    .slice(0, READ_CHARS)
     .normalize('NFC')
     .replace(/[^\S\n]+/g, ' ')
     .trim();

@@ -1,4 +1,5 @@
 import { type Language, languageOf } from './language.ts';
+import { withoutEnd } from '../../runtime/without-end.ts';
 
 /** A part of a Markdown file under one heading; answers quote it. */
 export interface Section {
@@ -29,7 +30,7 @@ const ALSO = /^\s*(?:also|for people):/i;
 const FOR_PEOPLE = /^\s*for people:/i;
 const HEADING_MAX_CHARS = 300;
 const FRONT_MATTER = /^---\n[^]*?\n---\n/;
-const HEADING = /^#{1,6}[ \t]+(.+?)[ \t#]*$/;
+const HEADING = /^#{1,6}[ \t]+([^ \t].*)$/;
 const FENCE = /^\s{0,3}(?:```|~~~)/;
 
 /**
@@ -48,7 +49,7 @@ export function sectionsOf(markdown: string, source: string): Section[] {
       if (parts.length === 0) parts.push({ heading: undefined, level: 0, lines: [] });
       parts.at(-1)?.lines.push(line);
     } else {
-      parts.push({ heading, level: line.indexOf(' '), lines: [] });
+      parts.push({ heading: withoutEnd(heading, /[ \t#]/), level: line.indexOf(' '), lines: [] });
     }
   }
   const title = parts.find(({ level }) => level === 1)?.heading ?? nameOf(source);

@@ -5,6 +5,7 @@ import { headersOf, sendFile } from '../routes/media.ts';
 import type { MediaFolder } from '../store/media.ts';
 import type { MediaRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import { withoutEnd } from '../../runtime/without-end.ts';
 
 /** A file of a reply, where the customer's program or a provider can fetch it. */
 export interface PublicFile {
@@ -49,7 +50,7 @@ export class ReplyFiles {
   }
 
   #shown({ id, original_name: name, type, size }: MediaRow): PublicFile {
-    const base = this.#publicUrl().replace(/\/+$/, '');
+    const base = withoutEnd(this.#publicUrl(), /\//);
     return { name, type, size, url: `${base}${PATH}/${id}/${this.#media.replyKey(id)}` };
   }
 

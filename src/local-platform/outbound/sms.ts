@@ -46,7 +46,7 @@ export const PARTS_MAX = 5;
 /** The character "…" is not in the alphabet of GSM, and would more than halve the last part's room. */
 const ellipsisFor = (text: string): string => (isGsm(text) ? '...' : '…');
 /** Where to cut, best first: after a paragraph, a line, a sentence, a word. */
-const ENDS = [/\n[ \t]*\n/g, /\n/g, /[.!?…。！？](?=["'”’)\]]*\s)["'”’)\]]*/g, /\s/g];
+const ENDS = [/\n[ \t]*\n/g, /\n/g, /[.!?…。！？]["'”’)\]]*\s/g, /\s/g];
 
 /**
  * Splits a long answer into messages. Each ends at the end of a paragraph, a line, a sentence or a
@@ -74,7 +74,7 @@ export const isTooLong = (text: string, maxChars: number): boolean =>
 function endWithin(text: string, maxChars: number): number {
   const window = text.slice(0, maxChars + 1);
   for (const end of ENDS) {
-    const last = [...window.matchAll(end)].map((found) => found.index + found[0].length);
+    const last = [...window.matchAll(end)].map((found) => found.index + found[0].trimEnd().length);
     const at = last.findLast((index) => index <= maxChars);
     if (at !== undefined && at > maxChars / 2) return at;
   }

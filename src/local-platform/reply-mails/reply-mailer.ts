@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import { isInUse, type LeftAddresses } from './left-addresses.ts';
 import { filled, textsIn } from './texts.ts';
 import { storeMail } from './thread.ts';
+import { withoutEnd } from '../../runtime/without-end.ts';
 
 const HOUR_MS = 3_600_000;
 /** In one conversation more mails are a nuisance, and of an agent that loops they would be thousands. */
@@ -254,7 +255,7 @@ export class ReplyMailer {
 
   #linkOf(row: LeftAddressRow): string {
     const { publicUrl, addresses } = this.#options;
-    return `${publicUrl().replace(/\/+$/, '')}${ADDRESS_PAGE}${addresses.tokenOf(row)}`;
+    return `${withoutEnd(publicUrl(), /\//)}${ADDRESS_PAGE}${addresses.tokenOf(row)}`;
   }
 
   /** One mail, of which nothing is to be found out afterwards. */

@@ -91,11 +91,15 @@ function checkBreaker(
 function openParts(text: string, shop: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [, labels = '', value] = /^sluice_breaker_open\{([^}]*)\} (\S+)/.exec(line) ?? [];
-    const label = (name: string) =>
-      new RegExp(`(?:^|,)${name}="((?:[^"\\\\]|\\\\.)*)"`)
-        .exec(labels)?.[1]
-        ?.replace(/\\(.)/g, '$1');
-    return Number(value) >= 1 && label('shop') === shop ? [label('part') ?? 'messages'] : [];
+    const named = new Map(
+      [...labels.matchAll(/\b(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', label = '']) => [
+        name,
+        label.replace(/\\(.)/g, '$1'),
+      ]),
+    );
+    return Number(value) >= 1 && named.get('shop') === shop
+      ? [named.get('part') ?? 'messages']
+      : [];
   });
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../runtime/ip-addresses.ts';
 import { type Answer, type CheckResult, resultsFor } from './check.ts';
+import { withoutEnd } from '../../runtime/without-end.ts';
 
 /**
  * Whether a provider can call this URL and whether signatures will match. Twilio signs the URL set
@@ -154,7 +155,7 @@ const POLICY = 'all';
 
 /** The URL that the provider calls: Twilio does not send the fragment, nor sign it. */
 export const calledUrl = (publicUrl: string, { path }: WebhookProvider = TWILIO): string =>
-  publicUrl.replace(/\/+$/, '') + path;
+  withoutEnd(publicUrl, /\//) + path;
 
 /** The URL to set at a provider. */
 export const urlToSet = (publicUrl: string, provider: WebhookProvider): string =>
@@ -190,13 +191,13 @@ export function differences(set: string, publicUrl: string): string[] {
 
 /** Browsers omit `:443`; Twilio signs the URL as entered. */
 export const hasDefaultPort = (url: string): boolean =>
-  /^https:\/\/[^/?#]*:443(?![0-9])|^http:\/\/[^/?#]*:80(?![0-9])/i.test(url);
+  /^(?:https:\/\/[^/?#]*:443|http:\/\/[^/?#]*:80)(?:[/?#]|$)/i.test(url);
 
 const scheme = (url: URL): string => url.protocol.replace(':', '');
 
 function pathDifference(path: string, wanted: string): string | false {
   if (path === wanted) return false;
-  if (path.replace(/\/+$/, '') === wanted) return 'a trailing slash';
+  if (withoutEnd(path, /\//) === wanted) return 'a trailing slash';
   return path.replace(/\/{2,}/g, '/') === wanted ? 'a doubled slash' : 'another path';
 }
 
@@ -206,6 +207,8 @@ function asksForRetries(fragment: string): boolean {
   return overrides.get('rc') === RETRIES && policies.includes(POLICY);
 }
 
+const MAY_BE_SECRET = /token|key|secret|pass|auth|sig|pwd/i;
+
 /**
  * A URL that is safe to print. A URL set at Twilio may belong to another system and contain a
  * password or a key.
@@ -214,6 +217,8 @@ export function shownUrl(url: string): string {
   if (url.trim() === '') return '(nothing)';
   return url
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1[hidden]@')
-    .replace(/([?&;][^=&#]*(?:token|key|secret|pass|auth|sig|pwd)[^=&#]*=)[^&#]*/gi, '$1[hidden]')
+    .replace(/[?&;]([^=?&;#]*)=[^&#]*/g, (parameter, name: string) =>
+      MAY_BE_SECRET.test(parameter) ? `${parameter.charAt(0)}${name}=[hidden]` : parameter,
+    )
     .slice(0, 500);
 }

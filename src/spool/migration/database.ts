@@ -309,4 +309,4 @@ function insertOf({ name, bytes }: Table, rows: readonly Row[]): string {
 
 /** `postgres://user@host:5432/name`; also of a list of hosts. */
 export const withoutPassword = (url: string): string =>
-  url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1@').replace(/\?.*$/, '');
+  url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1@').split('?', 1)[0] ?? '';

@@ -224,6 +224,6 @@ function spoolError(error: unknown): Error {
 /** One URL for each host of a list: `postgres://user@one:5432,two:5432/db`. */
 function hostsOf(url: string): readonly string[] {
   const [, before = '', hosts = '', after = ''] =
-    /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/.exec(url) ?? [];
+    /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)([/?][^]*)?$/.exec(url) ?? [];
   return hosts.split(',').map((host) => before + host + after);
 }

@@ -13,6 +13,8 @@ import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
 
 const MAX_KEY_LOOKUPS = 30;
+/** Between selector and domain (RFC 6376 §3.6.2.1). */
+const KEY_LABEL = '._domainkey.';
 /** RFC 8301 §3.2. */
 const MIN_KEY_BITS = 1024;
 
@@ -62,7 +64,8 @@ export async function checkSignatures(
   };
   if (head.signatures === 0 && head.arc.length === 0) return none;
   const keys = boundLookups(resolve, MAX_KEY_LOOKUPS, (name) => {
-    const domain = /\._domainkey\.(.+)$/i.exec(name)?.[1] ?? '';
+    const at = name.toLowerCase().indexOf(KEY_LABEL);
+    const domain = at === -1 ? '' : name.slice(at + KEY_LABEL.length);
     return isAligned(fromDomain, domain, false) || isTrustedSealer(domain);
   });
   const verified = await verify(question, keys.resolve);

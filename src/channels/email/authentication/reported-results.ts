@@ -91,7 +91,8 @@ export function parseAuthenticationResults(value: string): AuthenticationResults
 }
 
 function readMethod(part: string): ReportedMethod[] {
-  const [head = '', ...words] = part.replace(/\s*=\s*/g, '=').split(/\s+/);
+  const unspaced = part.split('=').map((each) => each.trim());
+  const [head = '', ...words] = unspaced.join('=').split(/\s+/);
   const [name = '', result = ''] = head.split('=');
   if (name === '' || result === '') return [];
   const properties = new Map<string, string>();

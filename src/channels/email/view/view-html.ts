@@ -13,11 +13,13 @@ const MAX_SHOWN_URL = 300;
 const DATA_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
 
 const SIZE = [/^-?\d{1,4}(?:\.\d{1,3})?(?:px|pt|em|rem|ex|%)?$/i, /^auto$/i, /^normal$/i];
-const SIZES = [/^(?:(?:-?\d{1,4}(?:\.\d{1,3})?(?:px|pt|em|rem|ex|%)?|auto)\s*){1,4}$/i];
+const SIZES = [
+  /^(?:-?\d[\d.]*(?:px|pt|r?em|ex|%)?|auto)(?: +(?:-?\d[\d.]*(?:px|pt|r?em|ex|%)?|auto)){0,3}$/i,
+];
 const COLOR = [/^#[0-9a-f]{3,8}$/i, /^[a-z]{3,24}$/i, /^rgba?\([\d\s.,%/]{1,60}\)$/i];
 const WORDS = [/^[a-z-]{1,24}$/i];
 /** `border: 1px solid #ccc`; nothing with a bracket, which could be `url(`. */
-const BORDER = [/^(?:[\w.#%-]{1,24}\s*){1,4}$/i];
+const BORDER = [/^[\w.#%-]{1,24}(?:\s+[\w.#%-]{1,24}){0,3}$/i];
 const FONTS = [/^[\w\s"',-]{1,200}$/];
 
 const ALLOWED: readonly (readonly [properties: string, forms: RegExp[]])[] = [

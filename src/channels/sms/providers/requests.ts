@@ -6,6 +6,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { PrivateAddress } from '../../../runtime/ip-addresses.ts';
 import { parseRetryAfter } from '../../../runtime/retry-after.ts';
 import type { Credential } from '../provider.ts';
+import { withoutEnd } from '../../../runtime/without-end.ts';
 
 /** The requests of all providers: one transport, and one meaning of a failure. */
 
@@ -200,7 +201,7 @@ export async function callJsonApi(
   options: ApiOptions,
   codeIn: (body: object) => string | undefined,
 ): Promise<object> {
-  const url = baseUrl.replace(/\/+$/, '') + path;
+  const url = withoutEnd(baseUrl, /\//) + path;
   const headers = { Accept: 'application/json' };
   const { body } = await callProvider(
     { ...request, url, credential: { token }, headers },

@@ -3,6 +3,7 @@ import {
   BREAK,
   link,
   linkOf,
+  MAX_LINKED,
   type RichElement,
   type RichNode,
   type RichTag,
@@ -56,6 +57,7 @@ const NOTHING: Open = { marker: '', nodes: [] };
  * is open at most once, so that every node is moved a bounded number of times.
  */
 export function parseInline(text: string, isLabel = false): RichNode[] {
+  if (text.length > MAX_LINKED) return [text];
   const token = new RegExp(TOKEN, 'gi');
   const stack: Open[] = [{ marker: '', nodes: [] }];
   /** Lengths of backtick runs that have no closing run. */
@@ -144,7 +146,7 @@ function codeSpan(
   for (let found = run.exec(text); found; found = run.exec(text)) {
     if (found[0].length !== ticks.length) continue;
     const inner = text.slice(start + ticks.length, found.index).replaceAll('\n', ' ');
-    const content = /^ .*\S.* $/.test(inner) ? inner.slice(1, -1) : inner;
+    const content = /^ .* $/.test(inner) && inner.trim() ? inner.slice(1, -1) : inner;
     return { node: { tag: 'code', children: [content] }, length: run.lastIndex - start };
   }
   return undefined;

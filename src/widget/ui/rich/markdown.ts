@@ -4,8 +4,8 @@ import type { RichElement, RichNode } from './plain.ts';
 /** How deep quotes and lists may be nested; deeper ones are text. */
 const MAX_DEPTH = 5;
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
-const HEADING = /^ {0,3}#{1,6}\s+(.*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})(?:[^`~][^`]*)?$/;
+const HEADING = /^ {0,3}#{1,6}\s+(\S.*)$/;
 const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,8})(?:[-*+•]|(\d{1,9})[.)])(?:[ \t]+|$)/;

@@ -41,8 +41,12 @@ export const textOf = (node: RichNode): string =>
 
 export const BREAK: RichElement = { tag: 'br', children: [] };
 
+/** A longer text is shown as it is. */
+export const MAX_LINKED = 20_000;
+
 /** Turns the addresses in plain text into links, and keeps its line breaks. */
 export function parsePlain(text: string): RichNode[] {
+  if (text.length > MAX_LINKED) return [text];
   const token = new RegExp(`\\n|${ADDRESS}`, 'gi');
   const nodes: RichNode[] = [];
   let done = 0;
@@ -58,13 +62,12 @@ export function parsePlain(text: string): RichNode[] {
 
 const SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 const MAX_URL = 2_000;
-const LABEL = '[a-z0-9-]{1,63}';
 
 /**
- * A web or mail address in a text, as the source of a pattern. Each part is bounded, so that
- * matching takes linear time.
+ * A web or mail address in a text, as the source of a pattern; the part before an `@` is bounded, so
+ * that a search takes linear time.
  */
-export const ADDRESS = `\\b(?:https?://|www\\.)[^\\s<>"\`|\\\\^{}]{2,${MAX_URL}}|\\b[\\w.+-]{1,64}@${LABEL}(?:\\.${LABEL}){1,9}`;
+export const ADDRESS = `\\b(?:https?://|www\\.)[^\\s<>"\`|\\\\^{}]+|\\b[\\w.+-]{1,64}@[\\w-]+(?:\\.[\\w-]+)+`;
 
 /** The address of a link that is safe to follow; undefined for others, and for relative ones. */
 export function safeUrl(address: string): string | undefined {

@@ -189,7 +189,7 @@ function whyHtml(
   return places ? 'html_places_images' : undefined;
 }
 
-const CID = /\bsrc\s{0,9}=\s{0,9}["']?cid:([^"'\s<>]{1,255})/gi;
+const CID = /(?<=[\s"'=(])cid:([^"'\s<>)]*)/gi;
 
 /** Whether the HTML shows the place of an image that the plain text does not name. */
 function placesMoreImages(

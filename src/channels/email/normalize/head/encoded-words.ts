@@ -9,7 +9,9 @@ const MAX_ENCODED_LENGTH = 16 * 1024;
  * RFC 2047 §2, with the language of RFC 2231 §5. Real ones contain spaces and question marks, and
  * characters beyond ASCII.
  */
-const WORD = /=\?([\w.:+-]{1,40})(?:\*[\w-]{0,20})?\?([bq])\?([^\r\n]{0,2000}?)\?=/gi;
+const WORD_START = /^=\?([\w.:+-]{1,40})(?:\*[\w-]{0,20})?\?([bq])\?/i;
+const MAX_WORD_START = '=?'.length + 40 + '*'.length + 20 + '?q?'.length;
+const MAX_WORD_LENGTH = 2000;
 
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 const HEX = /^=\s{0,5}([0-9a-f]{2})/i;
@@ -22,6 +24,32 @@ interface Word {
   readonly charset: string;
   readonly encoding: 'b' | 'q';
   readonly text: string;
+}
+
+/** The encoded words of a value, with where each is. Looks for the end of words once, so it is linear. */
+function* wordsIn(
+  value: string,
+): Generator<Word & { readonly start: number; readonly end: number }> {
+  let end = 0;
+  for (let start = value.indexOf('=?'); start !== -1; start = value.indexOf('=?', start)) {
+    const found = WORD_START.exec(value.slice(start, start + MAX_WORD_START));
+    const from = start + (found?.[0].length ?? '=?'.length);
+    start = from;
+    if (found === null) continue;
+    if (end < from) end = value.indexOf('?=', from);
+    if (end === -1) return;
+    const text = value.slice(from, Math.min(end, from + MAX_WORD_LENGTH + 1));
+    if (text.length > MAX_WORD_LENGTH || /[\r\n]/.test(text)) continue;
+    const [{ length }, charset = '', encoding] = found;
+    start = end + '?='.length;
+    yield {
+      charset: charset.toLowerCase(),
+      encoding: encoding?.toLowerCase() === 'b' ? 'b' : 'q',
+      text,
+      start: from - length,
+      end: start,
+    };
+  }
 }
 
 /**
@@ -39,19 +67,13 @@ export function decodeWords(value: string): string {
     if (run.length > 0) decoded += decodeRun(run);
     run = [];
   };
-  for (const match of raw.matchAll(WORD)) {
-    const [whole, charset = '', encoding = '', text = ''] = match;
-    const word: Word = {
-      charset: charset.toLowerCase(),
-      encoding: /b/i.test(encoding) ? 'b' : 'q',
-      text,
-    };
-    const between = raw.slice(end, match.index);
+  for (const word of wordsIn(raw)) {
+    const between = raw.slice(end, word.start);
     const adjacent = end > 0 && /^\s*$/.test(between);
     if (!adjacent || run[0]?.charset !== word.charset) flush();
     if (!adjacent) decoded += between;
     run.push(word);
-    end = match.index + whole.length;
+    end = word.end;
   }
   flush();
   return decoded + raw.slice(end);
@@ -134,12 +156,19 @@ function quotedBytes(text: string): Buffer {
  */
 export function withQuotedBytes(field: string): string {
   if (!field.includes('=?')) return field;
-  return field.replace(WORD, (word, _charset, encoding: string) =>
-    /q/i.test(encoding)
-      ? word.replace(/[\x80-\xff]/g, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`)
-      : word,
-  );
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { encoding, start, end } of wordsIn(field)) {
+    if (encoding === 'b') continue;
+    const word = field.slice(start, end);
+    pieces.push(field.slice(from, start), word.replace(/[\x80-\xff]/g, inQ));
+    from = end;
+  }
+  return pieces.join('') + field.slice(from);
 }
+
+/** RFC 2047 §4.2. */
+const inQ = (byte: string): string => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /** RFC 2231 §4: `utf-8'en'na%C3%AFve`, which some systems write into an ordinary parameter. */
 const EXTENDED = /^([\w.:-]{1,40})'[\w-]{0,20}'(.{1,4096})$/s;

@@ -8,6 +8,7 @@ import type { ScratchFolder } from './collect-part.ts';
 import { type Leaf, readParts } from './read-parts.ts';
 import { signatureOf } from '../../../../runtime/file-kind.ts';
 import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 
 /** The platform gets at most this many files with one message. */
 export const MAX_ATTACHMENTS = 50;
@@ -183,14 +184,12 @@ export function safeFileName(
 }
 
 function withoutPath(name: string): string {
-  return (
-    name
-      .replace(/^.*[/\\](?=[^/\\])/s, '')
-      // Reserved on some file systems, or significant in HTML and Markdown.
-      .replace(/[/\\:*?"<>|]/g, '_')
-      .replace(/^[.\s]+/, '')
-      .replace(/[.\s]{1,1000}$/, '')
-  );
+  const bare = name
+    .replace(/^.*[/\\](?=[^/\\])/s, '')
+    // Reserved on some file systems, or significant in HTML and Markdown.
+    .replace(/[/\\:*?"<>|]/g, '_')
+    .replace(/^[.\s]+/, '');
+  return withoutEnd(bare, /[.\s]/);
 }
 
 function splitName(name: string): { stem: string; extension: string } {

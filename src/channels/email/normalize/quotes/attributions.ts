@@ -8,6 +8,7 @@ import {
   folded,
   startsWithPhrase,
 } from './words.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 
 const MAX_LENGTH = 600;
 /** Clients wrap an attribution at 72 to 78 characters, and some put an address on its own line. */
@@ -18,9 +19,9 @@ const MAX_WORDS = 30;
 const DATE =
   /(?<!\p{Nd})(?:(?:19|20|25)\d\d|[١٢]\p{Nd}{3}|[۱]\p{Nd}{3})(?!\p{Nd})|\p{Nd}{1,2}[:.h]\p{Nd}{2}|\p{Nd}{1,2}[-./]\s?\p{Nd}{1,2}[-./]/u;
 /** An address as clients write it after a name: `<x@y>`, `(x@y)`, `[mailto:x@y]`, `< x@y >`. */
-const BRACKETED = /[<([]\s{0,2}(?:mailto:)?[^\s<>()[\]@]{1,250}@[^\s<>()[\]@]{1,250}/i;
+const BRACKETED = /[<([]\s{0,2}[^\s<>()[\]@]+@[^\s<>()[\]@]/;
 /** Yahoo's app puts the quoted text on the same line, after the attribution. */
-const WITH_TEXT_BEHIND = /<[^<>\s]{1,250}@[^<>\s]{1,250}>[^<>:\n]{0,40}[:：] {2,}\S/;
+const WITH_TEXT_BEHIND = /<[^<>\s@]+@[^<>\s@]+>[^<>:：\n]{0,40}[:：] {2,}\S/;
 /** Gmail's former attribution, which may have no address. */
 const ISO_DATE_AND_ZONE =
   /^\p{Nd}{4}-\p{Nd}\p{Nd}-\p{Nd}\p{Nd} \p{Nd}{1,2}:\p{Nd}\p{Nd} GMT[+-]\p{Nd}\p{Nd}:\p{Nd}\p{Nd} \S/u;
@@ -265,7 +266,7 @@ function namesSender(text: string): boolean {
 function wordsOfSentence({ text, folded: said }: Candidate): number {
   const verbs = verbsIn(said).join(' ');
   return text.split(/[\s,]+/).filter((word) => {
-    const lower = folded(word.replace(/^["'(<[]+|[.:"')>\]]+$/g, ''));
+    const lower = folded(withoutEnd(word.replace(/^["'(<[]+/, ''), /[.:"')>\]]/));
     if (lower === 'you' || lower === 'i' || lower === 'we') return true;
     if (!/^["'(]?\p{Ll}/u.test(word) || word.includes('@') || SMALL_WORDS.has(lower)) return false;
     return !verbs.includes(lower) && !dayNames.has(lower);

@@ -9,6 +9,7 @@ import {
   subjectLabels,
 } from './markers/titles.ts';
 import { firstCharacters, folded, startsWithPhrase } from './words.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 
 const originals = firstCharacters(originalTitles);
 const forwards = firstCharacters(forwardTitles);
@@ -94,10 +95,17 @@ export function startsHeaderBlock(lines: readonly Line[], index: number): boolea
 function startsNotesBlock(lines: readonly Line[], index: number): boolean {
   const date = bareText(lines[index + 1]);
   if (!/^\d{1,4}[-./]\d{1,2}[-./]\d{2,4},? \d{1,2}[:.]\d\d(?: ?[ap]m)?$/i.test(date)) return false;
-  if (!/^\S.{0,200}[<"(]\S{1,100}@\S{1,100}[>")]?$/.test(bareText(lines[index]))) return false;
+  if (!endsInMarkedAddress(bareText(lines[index]))) return false;
   const below = lines.slice(index + 2, index + 2 + 2 * HEADER_BLOCK_LINES);
   const labels = below.map((line) => folded(bareText(line)));
   return labels.some((label) => subjectLabels.has(label)) && labels.some(isRecipientLabel);
+}
+
+/** `Ann Lee <ann@x.example>`, with brackets or quotes of any kind. */
+function endsInMarkedAddress(text: string): boolean {
+  const last = text.slice(text.lastIndexOf(' ') + 1);
+  const mark = last.search(/[<"(]/);
+  return mark !== -1 && text.length > last.length && /[^@]@./.test(last.slice(mark + 1));
 }
 
 const isRecipientLabel = (label: string) => otherLabels.has(label) && !subjectLabels.has(label);
@@ -154,7 +162,10 @@ function headerFields(
 /** The address of a sender, wrapped after the name or within the brackets. */
 function isAddressRest(lines: readonly Line[], at: number): boolean {
   if (bareText(lines[at]).includes('@')) return true;
-  return /[[<(][^\])>]{0,200}$/.test(bareText(lines[at - 1]).slice(-220));
+  const above = bareText(lines[at - 1]);
+  const last = (brackets: string) =>
+    Math.max(...brackets.split('').map((one) => above.lastIndexOf(one)));
+  return last('[<(') > last('])>');
 }
 
 function isBlock(fields: readonly HeaderField[]): boolean {
@@ -196,11 +207,8 @@ function isTitle(words: string, title: string): boolean {
 function dashedTitle(text: string): string {
   // QQ Mail writes the entity into its plain text.
   const words = text.slice(0, MAX_TITLE_LENGTH).replaceAll('&nbsp;', ' ');
-  return folded(
-    words
-      .replace(/^[-_=~*#\u2010-\u2015\u2500\s]{1,80}/, '')
-      .replace(/[-_=~*#\u2010-\u2015\u2500\s:：]{1,80}$/, ''),
-  );
+  const inner = words.replace(/^[-_=~*#\u2010-\u2015\u2500\s]+/, '');
+  return folded(withoutEnd(inner, /[-_=~*#\u2010-\u2015\u2500\s:：]/));
 }
 
 /** The text before the first colon: "From" of "**From:** Ann"; empty if it is no short word. */

@@ -2,7 +2,7 @@ import type { CutRule } from '../../../../domain/email-reading.ts';
 import { attributionStart } from './attributions.ts';
 import { isOriginalMessageLine, startsHeaderBlock } from './headings.ts';
 import { bareText, isEmptyOrRule, isQuoted, isRule, type Line, nextText } from './lines.ts';
-import { DISCLAIMER_WORDS, LIST_FOOTERS, LIST_WORDS, SCANNER_LINES } from './markers/footers.ts';
+import { DISCLAIMER_WORDS, isListFooter, isScannerLine, LIST_WORDS } from './markers/footers.ts';
 import { endWithoutDevice } from './signatures.ts';
 
 /** Where the quoted message starts, and whether everything after it belongs to it. */
@@ -159,8 +159,7 @@ function paragraphsOf(lines: readonly Line[]): readonly string[] {
 }
 
 function isAddedParagraph(text: string): boolean {
-  if (LIST_FOOTERS.some((footer) => footer.test(text))) return true;
-  if (text.length < 500 && SCANNER_LINES.some((line) => line.test(text))) return true;
+  if (isListFooter(text) || isScannerLine(text)) return true;
   // A logo.
   if (/^\[image: [^\]]{0,60}\]$/.test(text)) return true;
   return DISCLAIMER_WORDS.filter((word) => word.test(text)).length >= MIN_DISCLAIMER_WORDS;

@@ -8,6 +8,7 @@ import {
   wholeLines,
 } from './markers/devices.ts';
 import { folded } from './words.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 
 /** A longer text is not a signature, whatever precedes it. */
 const MAX_SIGNATURE_LINES = 20;
@@ -112,7 +113,7 @@ function withoutLinks(text: string): string {
   return text
     .replace(/\]\([^\s()]{1,300}\)/g, ']')
     .replace(/[<([]\s?https?:\/\/[^\s<>()[\]]{1,300}\s?[>)\]]/gi, ' ')
-    .replace(/[:|]?\s?\(?(?:https?:\/\/|www\.)\S{1,300}/gi, ' ')
+    .replace(/[:|]?\s?\(?(?:https?:\/\/|www\.)\S*/gi, ' ')
     .replace(/[[\]]/g, ' ');
 }
 
@@ -125,7 +126,7 @@ function isDevice(text: string, mayBeSentence: boolean): boolean {
     .replace(/([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[a-z0-9])/g, '$1 ')
     .replace(/\bem client\b/, 'emclient')
     .split(/\s+/)
-    .map((word) => word.replace(/^[.'-]+|[.'!-]+$/g, ''))
+    .map((word) => withoutEnd(word.replace(/^[.'-]+/, ''), /[.'!-]/))
     .filter((word) => word !== '');
   if (words.length === 0 || words.length > 14) return false;
   let found = false;
@@ -151,7 +152,8 @@ function isDeviceWord(word: string): boolean {
 /** `p20`, `sm-g950f`, `14.2`. */
 function isModel(word: string): boolean {
   if (word.length > 12 || !/\p{Nd}/u.test(word)) return false;
-  return /^\p{Nd}{1,3}(?:\.\p{Nd}{1,3})?$|^[\p{L}\p{Nd}.+-]*\p{L}[\p{L}\p{Nd}.+-]*$/u.test(word);
+  if (/^\p{Nd}{1,3}(?:\.\p{Nd}{1,3})?$/u.test(word)) return true;
+  return /\p{L}/u.test(word) && /^[\p{L}\p{Nd}.+-]+$/u.test(word);
 }
 
 /** "Ann's iPhone". */

@@ -247,26 +247,46 @@ const MAX_POINTER_LINES = 12;
 const MAX_POINTER_LENGTH = 600;
 /**
  * Outlook does not mark text that is written into a quote, so its users say where their answers
- * are.
+ * are: a word for answers, and near behind it one for the place.
  */
-const POINTERS = [
-  /\b(?:answers?|repl(?:y|ies)|comments?|responses?|notes|remarks)\b.{0,40}\b(?:below|inline|in-line|in (?:red|blue|green|bold|colou?r|capitals|caps)|underneath|between the lines)\b/i,
-  /\b(?:see|answered|replied|commented|marked|responded)\b.{0,20}\b(?:below|inline|in-line|in (?:red|blue|green))\b/i,
-  /(?:antwort|kommentar|anmerkung)\p{L}*.{0,40}(?:unten|darunter|im text|in (?:rot|blau|grün)|dazwischen)/iu,
-  /siehe unten|s\. unten|(?:rot|blau|grün) markiert/i,
-  /(?:réponse|commentaire)s?.{0,40}(?:ci-dessous|dans le texte|en (?:rouge|bleu|vert))|voir ci-dessous/i,
-  /(?:respuesta|comentario|resposta|comentário)s?.{0,40}(?:\babajo|debajo|abaixo|en rojo|en azul|em vermelho|em azul)/i,
-  /(?:risposte|risposta|commenti).{0,40}(?:\bsotto\b|di seguito|in rosso|in blu|nel testo)/i,
-  /(?:antwoord|opmerking)\p{L}*.{0,40}(?:hieronder|\bonder\b|in (?:rood|blauw|groen)|tussen de tekst)|zie onder/iu,
-  /(?:svar|kommentar)\p{L}*.{0,40}(?:nedan|nedenfor|i rött|i rødt|med rødt|herunder)|se (?:nedan|nedenfor)/iu,
-  /(?:odpowiedzi|odpowiedź).{0,40}(?:poniżej|w treści|na czerwono)/i,
-  /(?:ответ|комментари)\p{L}*.{0,40}(?:ниже|красным|в тексте)|см\. ниже/iu,
+const POINTERS: readonly (readonly [answers: RegExp, places: RegExp])[] = [
+  [
+    /\b(?:answers?|repl(?:y|ies)|comments?|responses?|notes|remarks)\b/gi,
+    /\b(?:below|inline|in-line|in (?:red|blue|green|bold|colou?r|capitals|caps)|underneath|between the lines)\b/i,
+  ],
+  [
+    /\b(?:see|answered|replied|commented|marked|responded)\b/gi,
+    /\b(?:below|inline|in-line|in (?:red|blue|green))\b/i,
+  ],
+  [/antwort|kommentar|anmerkung/gi, /unten|darunter|im text|in (?:rot|blau|grün)|dazwischen/i],
+  [/réponse|commentaire/gi, /ci-dessous|dans le texte|en (?:rouge|bleu|vert)/i],
+  [
+    /respuesta|comentario|resposta|comentário/gi,
+    /\babajo|debajo|abaixo|en rojo|en azul|em vermelho|em azul/i,
+  ],
+  [/risposte|risposta|commenti/gi, /\bsotto\b|di seguito|in rosso|in blu|nel testo/i],
+  [/antwoord|opmerking/gi, /hieronder|\bonder\b|in (?:rood|blauw|groen)|tussen de tekst/i],
+  [/svar|kommentar/gi, /nedan|nedenfor|i rött|i rødt|med rødt|herunder/i],
+  [/odpowiedzi|odpowiedź/gi, /poniżej|w treści|na czerwono/i],
+  [/ответ|комментари/giu, /ниже|красным|в тексте/iu],
 ];
+const POINTERS_ALONE = [
+  /siehe unten|s\. unten|(?:rot|blau|grün) markiert/i,
+  /voir ci-dessous|zie onder|se nedan|se nedenfor|см\. ниже/iu,
+];
+/** How far behind the answers the place may begin, in characters. */
+const NEAR = 45;
 
 /** Whether the new text says that there is more of it in the quoted message. */
 function pointsIntoQuote(lines: readonly Line[]): boolean {
   const said = lines.filter(({ text }) => text.trim() !== '');
   if (said.length > MAX_POINTER_LINES) return false;
   const text = said.map(bareText).join(' ');
-  return text.length <= MAX_POINTER_LENGTH && POINTERS.some((pointer) => pointer.test(text));
+  if (text.length > MAX_POINTER_LENGTH) return false;
+  const isNear = ([answers, places]: (typeof POINTERS)[number]) =>
+    [...text.matchAll(answers)].some(({ 0: word, index }) => {
+      const at = text.slice(index + word.length).search(places);
+      return at !== -1 && at <= NEAR;
+    });
+  return POINTERS.some(isNear) || POINTERS_ALONE.some((pointer) => pointer.test(text));
 }

@@ -1,5 +1,3 @@
-import { ADDRESS } from './report-parts.ts';
-
 /** How the notices of one mail system read. Texts are in lower case, with single spaces. */
 export interface BounceText {
   readonly system: string;
@@ -8,7 +6,7 @@ export interface BounceText {
   /** How its notices begin, perhaps after a banner or a greeting. */
   readonly opening?: readonly string[];
   /** Lines that name a recipient: its address, and perhaps the reason after it. */
-  readonly recipient?: readonly RegExp[];
+  readonly recipient?: readonly AddressLine[];
   /** What precedes the returned message. */
   readonly end?: readonly string[];
 }
@@ -18,9 +16,30 @@ export const SISIMAI = 'https://github.com/sisimai/p5-sisimai/blob/master/lib/Si
 /** The same, of Mailman's bounce detectors. */
 export const FLUFL = 'https://gitlab.com/warsaw/flufl.bounce/-/tree/main/flufl/bounce/_detectors/';
 
+/** A form of the lines that name an address. */
+export interface AddressLine {
+  /** The address, and what the form says of the text after it; undefined when the line has another form. */
+  readonly read: (line: string) => readonly [address: string, ...rest: string[]] | undefined;
+}
+
+const ADDRESS = /^[^\s<>"'(),:;\\[\]：，、；。（）【】「」@]{1,64}@[\w-]+(?:\.[\w-]+)*/;
+
 /** A line with the address, in which `@@` stands for it; the text after it is the reason. */
-export const line = (pattern: string): RegExp =>
-  new RegExp(`^\\s{0,20}${pattern.replace('@@', `(${ADDRESS})`)}`, 'i');
+export function line(pattern: string): AddressLine {
+  const [head = '', tail = ''] = pattern.split('@@');
+  const before = new RegExp(`^${head}`, 'i');
+  const behind = new RegExp(`^${tail}`, 'i');
+  return {
+    read: (written) => {
+      const text = written.trimStart();
+      const start = before.exec(text)?.[0].length;
+      const address = ADDRESS.exec(text.slice(start))?.[0];
+      if (start === undefined || address === undefined) return undefined;
+      const found = behind.exec(text.slice(start + address.length));
+      return found === null ? undefined : [address, ...found.slice(1)];
+    },
+  };
+}
 
 /** `<ann@x.example>:`, and the same alone in its line. */
 export const BRACKETED = line(String.raw`(?:>>> )?<@@>(?: ?\([^)]{0,200}\))?(?::|\s*$)(.*)`);

@@ -32,7 +32,7 @@ interface Bounce {
 
 const MAX_RECIPIENTS = 20;
 const MAX_STATUS_BYTES = 64 * 1024;
-const MESSAGE_ID_LINE = /^\s{0,20}message-id: {0,10}(<[^<>\s]{1,255}>)/im;
+const MESSAGE_ID_LINE = /^[ \t]*message-id: *(<[^<>\s]+>)/im;
 
 /**
  * Who was not reached according to a bounce, from the most reliable source that names anybody: the

@@ -3,11 +3,11 @@ import { parseHtml, stripTags } from '../html/html-tree.ts';
 import { renderHtml } from '../html/render-html.ts';
 import { isForwardLine } from '../quotes/headings.ts';
 import { isQuoted, phrases, textLines } from '../quotes/lines.ts';
-import { type BounceText, line } from './bounce-lines.ts';
+import { type AddressLine, type BounceText, line } from './bounce-lines.ts';
 import { TEXTS_OF_SERVERS } from './texts-of-servers.ts';
 import { TEXTS_OF_SERVICES } from './texts-of-services.ts';
 import { canonicalAddress, matchKey } from '../../../../domain/email-addresses.ts';
-import { ADDRESS, type FailedRecipient, type ReportPart } from './report-parts.ts';
+import { addressesIn, type FailedRecipient, type ReportPart } from './report-parts.ts';
 
 /**
  * The texts of bounces that have only words. They say who was not reached, and why; whether a mail
@@ -19,10 +19,10 @@ export const BOUNCE_TEXTS: readonly BounceText[] = [...TEXTS_OF_SERVERS, ...TEXT
  * The lines of an SMTP dialogue that a notice quotes. They may name the address that a mail was
  * forwarded to, so they only count if no line says who was not reached.
  */
-const TRANSCRIPT: readonly RegExp[] = [
+const TRANSCRIPT: readonly AddressLine[] = [
   line(String.raw`[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?<?@@>?\.{3}(.*)`),
   line(String.raw`(?:>>> ?|smtp:)?rcpt to: ?<?@@>?()`),
-  line(String.raw`[45]\d\d[ -].{0,200}[<( ]@@[>)]()`),
+  line(String.raw`[45]\d\d[ -][^@]{0,200}[<( ]@@[>)]()`),
 ];
 
 /** What a notice says of a mail that is only late, in its first lines. */
@@ -44,7 +44,6 @@ const MAX_DELAY = 1500;
 const OPENINGS = BOUNCE_TEXTS.flatMap(({ opening = [] }) => opening);
 const ENDS = BOUNCE_TEXTS.flatMap(({ end = [] }) => end);
 const RECIPIENTS = [...new Set(BOUNCE_TEXTS.flatMap(({ recipient = [] }) => recipient))];
-const ANY_ADDRESS = new RegExp(ADDRESS, 'g');
 /** Names of fields with which a returned message begins. */
 const RETURNED_HEADER = /^(?:return-path|received|delivered-to|message-id|dkim-signature): ?\S/i;
 /** A header field of the returned message in the text, which names other addresses. */
@@ -155,14 +154,14 @@ export function recipientsIn(
 
 function matching(
   lines: readonly string[],
-  patterns: readonly RegExp[],
+  forms: readonly AddressLine[],
   canBe: (address: string) => boolean,
 ): readonly FailedRecipient[] {
   const found = new Map<string | undefined, { address: string; at: number; rest: string }>();
   lines.forEach((line, at) => {
     if (!line.includes('@') || QUOTED_HEADER.test(line)) return;
-    for (const pattern of patterns) {
-      const [, written, ...rest] = pattern.exec(line) ?? [];
+    for (const form of forms) {
+      const [written, ...rest] = form.read(line) ?? [];
       const address = written === undefined ? undefined : canonicalAddress(written);
       if (address === undefined || !canBe(address)) continue;
       const key = matchKey(address);
@@ -185,8 +184,8 @@ function onlyAddress(
   const found = new Map<string | undefined, FailedRecipient>();
   for (const line of lines) {
     if (!line.includes('@')) continue;
-    for (const [written] of line.matchAll(ANY_ADDRESS)) {
-      const address = canonicalAddress(written.replace(/[.-]$/, ''));
+    for (const written of addressesIn(line)) {
+      const address = canonicalAddress(written);
       if (address !== undefined && canBe(address)) found.set(matchKey(address), { address });
     }
   }
@@ -198,7 +197,8 @@ const REPLY = /(?:^|[\s:#(<])(?:[45]\d\d[ -]|#?[45]\.\d{1,3}\.\d{1,3}(?![\d.]\d)
 const STATUS = /(?<![\d.])[45]\.\d{1,3}\.\d{1,3}(?!\.?\d)/;
 const RULE = /^[\s\-_=*#.]*$/;
 /** `----- Non-delivered information -----`, `because:`: the reason is below. */
-const HEADING = /^-{3}.*-{3}$|^(?:because|reason|error message|technical details)\b[^:]{0,40}:$/i;
+const HEADING = /^(?:because|reason|error message|technical details)\b[^:]{0,40}:$/i;
+const isHeading = (line: string) => /^---.*---$/.test(line) || HEADING.test(line);
 
 /**
  * The reason in the lines after a recipient: the first that has a reply code, otherwise the text
@@ -207,7 +207,7 @@ const HEADING = /^-{3}.*-{3}$|^(?:because|reason|error message|technical details
 function reasonOf(below: readonly string[]): Omit<FailedRecipient, 'address'> | undefined {
   const lines = below.slice(0, MAX_REASON_LINES).map((line) => line.trim().replace(/^<<< ?/, ''));
   const reply = lines.findIndex((line) => REPLY.test(line));
-  const heading = lines.findIndex((line) => HEADING.test(line));
+  const heading = lines.findIndex(isHeading);
   const start = reply !== -1 ? reply : lines.findIndex((line, at) => line !== '' && at > heading);
   // Text after an empty line is advice.
   const isBelow = reply !== -1 || heading !== -1 || start <= 1;

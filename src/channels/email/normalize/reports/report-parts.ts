@@ -51,8 +51,15 @@ export interface DeliveryStatus {
   readonly others: number;
 }
 
-/** An address as notices write it. Bounded, so that a search for it is linear. */
-export const ADDRESS = String.raw`[^\s<>"'(),:;\\[\]：，、；。（）【】「」]{1,64}@[\w.-]{1,255}`;
+/** What is around the addresses of a notice. */
+const AROUND = /[\s<>"'(),:;\\[\]：，、；。（）【】「」]+/;
+const ADDRESS = /^[^@]+@[\w-]+(?:\.[\w-]+)*/;
+const ADDRESS_MAX = 320;
+
+/** The addresses in a text, as notices write them. */
+export function addressesIn(text: string): readonly string[] {
+  return text.split(AROUND).flatMap((word) => ADDRESS.exec(word.slice(0, ADDRESS_MAX))?.[0] ?? []);
+}
 
 const MAX_LINES = 2000;
 const MAX_LINE_LENGTH = 1000;
@@ -60,7 +67,6 @@ const MAX_GROUPS = 200;
 /** RFC 3464 §2.3, and names that some systems add to it. */
 const FIELD =
   /^\s{0,8}(original-recipient|final-recipient|x-actual-recipient|action|status|diagnostic-code)\s{0,4}:(.{0,1000})/i;
-const ADDRESS_IN_TEXT = new RegExp(ADDRESS);
 
 /** The fields of one recipient, by their names in lower case. */
 type Group = Map<string, string>;
@@ -155,6 +161,6 @@ function typedAddress(value: string | undefined): string | undefined {
   const decoded = bare.includes('@')
     ? value
     : bare.replace(/\+([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-  const found = ADDRESS_IN_TEXT.exec(decoded)?.[0];
-  return found === undefined ? undefined : canonicalAddress(found.replace(/\.$/, ''));
+  const [found] = addressesIn(decoded);
+  return found === undefined ? undefined : canonicalAddress(found);
 }

@@ -122,7 +122,7 @@ export const TEXTS_OF_SERVICES: readonly BounceText[] = [
     opening: ['{"notificationtype":"bounce"'],
     recipient: [
       line(
-        String.raw`\{"notificationType":"Bounce",.{0,500}?"bouncedRecipients":\[\{.{0,100}?"emailAddress":"@@"(?:[^}]{0,200}"diagnosticCode":"([^"]{0,300})")?`,
+        String.raw`\{"notificationType":"Bounce",[^@]*"@@"(?:[^}]{0,200}"diagnosticCode":"([^"]{0,300})")?`,
       ),
     ],
   },

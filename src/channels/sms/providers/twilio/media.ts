@@ -1,6 +1,7 @@
 import type { MediaSource, MediaTarget } from '../../provider.ts';
 import type { TwilioAccount } from './account.ts';
 import { credentialsOf } from './transport.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 
 /** Twilio's limit per message. */
 export const MAX_MEDIA = 10;
@@ -41,7 +42,7 @@ export function readMediaUrl(
   // Compares the raw URL rather than the parsed one: no userinfo, dot segments, query or fragment.
   if (!MEDIA_SID.test(mediaSid) || value !== `${url.origin}${folder}${mediaSid}`) return undefined;
   if (base === undefined) return { mediaSid, target: { url, trusted: false } };
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = withoutEnd(base.pathname, /\//);
   return {
     mediaSid,
     target: { url: new URL(`${prefix}${folder}${mediaSid}`, base), trusted: true },

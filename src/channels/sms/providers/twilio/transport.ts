@@ -2,6 +2,7 @@ import type TwilioSDK from 'twilio';
 import type RequestClient from 'twilio/lib/base/RequestClient.js';
 import { type ApiOptions, callProvider } from '../requests.ts';
 import type { TwilioAccount } from './account.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 
 /**
  * All calls of Twilio's REST API: reconciliation, doctor checks and replies. The client of the
@@ -104,7 +105,7 @@ export function rebase(uri: string, baseUrl: string): string {
   const [, place] = /^api((?:[.][a-z0-9-]+)*[.]twilio[.]com)$/.exec(base.hostname) ?? [];
   const [product = ''] = url.hostname.split('.', 1);
   const origin = place === undefined ? base.origin : `${base.protocol}//${product}${place}`;
-  return origin + base.pathname.replace(/\/+$/, '') + url.pathname + url.search;
+  return origin + withoutEnd(base.pathname, /\//) + url.pathname + url.search;
 }
 
 /**

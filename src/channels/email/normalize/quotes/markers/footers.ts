@@ -6,7 +6,7 @@
  */
 
 /** How the lines begin that a mailing list appends; most have an address. */
-export const LIST_FOOTERS = [
+const LIST_FOOTERS = [
   /^(?:--? ?)?you (?:received|are receiving) this (?:message|e-?mail) because you(?:'re| are)? (?:a )?(?:subscribed|member|subscriber)/i,
   /^sie (?:erhalten|haben) diese (?:nachricht|e-mail|mail) (?:erhalten, )?weil sie/i,
   /^vous (?:recevez|avez reçu) ce message (?:car|parce que) vous/i,
@@ -20,17 +20,25 @@ export const LIST_FOOTERS = [
   /^yahoo! groups links/i,
   /^groups\.io links:/i,
   /^(?:list|archives?|options|faq)\s?: <?https?:\/\//i,
-  /^https?:\/\/\S{1,200}\/(?:mailman3?|listinfo|sympa)\b\S{0,200}$/i,
+  /^https?:\/\/\S*\/(?:mailman3?|listinfo|sympa)\b/i,
 ] as const;
+/** Longer than what the longest of them reads. */
+const MAX_START = 400;
+
+/** Whether a line begins like the footer of a mailing list. */
+export function isListFooter(line: string): boolean {
+  const start = line.slice(0, MAX_START);
+  return LIST_FOOTERS.some((footer) => footer.test(start));
+}
 
 /** The name of a list, in what stands below the rule of Mailman. */
 export const LIST_WORDS =
   /\bmailing ?list\b|\bunsubscribe\b|listinfo|mailman|\bliste de diffusion\b/i;
 
 /** A line of a virus scanner or a mail filter; none speaks of its sender. */
-export const SCANNER_LINES = [
-  /^(?:\[image: [^\]]{0,60}\] ?)?virus-? ?(?:free|frei|vrij|fri|gratuit)\.?(?: \(?(?:https?:\/\/)?www\.\S{3,60})?$/i,
-  /^(?:libre|libero|sans|isento|livre|garanti sans) (?:de |da )?virus\.?(?: \(?(?:https?:\/\/)?www\.\S{3,60})?$/i,
+const SCANNER_LINES = [
+  /^(?:\[image: [^\]]{0,60}\] ?)?virus-? ?(?:free|frei|vrij|fri|gratuit)\.?(?: \(?(?:https?:\/\/)?www\.\S+)?$/i,
+  /^(?:libre|libero|sans|isento|livre|garanti sans) (?:de |da )?virus\.?(?: \(?(?:https?:\/\/)?www\.\S+)?$/i,
   /^(?:this|the) (?:e-?mail|message|mail|communication)(?: and any attachments?)? (?:has been|was|is|were) (?:checked|scanned|verified|protected|tested|certified|cleared|screened|processed)\b.{0,120}(?:virus|malware|spam|dangerous)/i,
   /^(?:this|the) (?:e-?mail|message) (?:has been|was|is) (?:checked|scanned|protected|sent|secured) (?:by|through|with|via) (?:the )?(?:avast|avg|eset|mailscanner|symantec|messagelabs|mimecast|barracuda|proofpoint|sophos|norton|mcafee)\b/i,
   /^(?:dangerous content by |dangerous content )?mailscanner,? and is\b/i,
@@ -43,6 +51,11 @@ export const SCANNER_LINES = [
   /^for more information,? please visit:? (?:https?:\/\/)?(?:www\.)?(?:symantec|messagelabs|mimecast|mailscanner|barracuda|sophos|websense|forcepoint)\S{3,60}$/i,
   /^click (?:here )?to report this e?-?mail as spam/i,
 ] as const;
+
+/** Whether a line is of a virus scanner or a mail filter. */
+export function isScannerLine(line: string): boolean {
+  return line.length < 500 && SCANNER_LINES.some((scanner) => scanner.test(line));
+}
 
 /**
  * The words of disclaimers; a paragraph with at least three of them is one. Each language's words

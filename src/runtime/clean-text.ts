@@ -3,16 +3,23 @@
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 /** Bidirectional embeddings, overrides and isolates. The marks LRM and RLM are allowed in text. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Invisible characters: they can hide text from a person but not from a program. */
+/**
+ * Invisible characters: they can hide text from a person but not from a program. All format
+ * characters except LRM, RLM and the Prepended_Concatenation_Marks, which are visible.
+ */
 const INVISIBLE =
-  /[\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffc\u{e0000}-\u{e01ef}]/gu;
+  /(?![\u200e\u200f\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cf}\p{Default_Ignorable_Code_Point}\ufffc]/gu;
+/** Blanks of Braille, which look like a gap; in a Braille text, a gap of four is rare but seen. */
+const BRAILLE_GAP = /\u2800{4,}/g;
+/** The width of a Braille page. */
+const BRAILLE_LINE = 40;
 
 /** An unpaired surrogate, which no encoder accepts. */
 const HALF_CHARACTER = /\p{Surrogate}/gu;
 
 /** Most text matches none of these characters and is returned unchanged. */
 const SUSPICIOUS =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffc]/;
+  /(?![\u200e\u200f])[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Surrogate}\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u2800\ufffc]/u;
 
 /** Scripts that do not use joiners; between their letters, a joiner only disguises a word. */
 const UNJOINED =
@@ -26,8 +33,8 @@ const FLAG_START = /\u{1f3f4}[\u{e0030}-\u{e007a}]{0,6}$/u;
 const FLAG_END = /^[\u{e0030}-\u{e007a}]{0,6}\u{e007f}/u;
 
 /**
- * Text as a person sees it: without control characters, bidirectional overrides, tag characters and
- * stray zero-width characters. Joiners are kept where a script uses them (Persian, Indic scripts,
+ * Text as a person sees it: without control characters, bidirectional overrides, and characters of
+ * format such as tags and stray zero-width characters. Joiners are kept where a script uses them (Persian, Indic scripts,
  * emoji families), tags in flags, and variation selectors after a character. Line ends become `\n`.
  */
 export function cleanText(text: string): string {
@@ -37,7 +44,9 @@ export function cleanText(text: string): string {
       .replace(/\r\n?|[\u2028\u2029]/g, '\n')
       .replace(CONTROLS, '')
       .replace(BIDI, ''),
-  ).replace(HALF_CHARACTER, '\ufffd');
+  )
+    .replace(BRAILLE_GAP, withoutGap)
+    .replace(HALF_CHARACTER, '\ufffd');
 }
 
 /** The same on one line, with white space collapsed, cut at `maxLength` UTF-16 units. */
@@ -63,6 +72,11 @@ function withoutInvisible(text: string): string {
     const after = characterAt(text, offset + character.length);
     return belongs(character, before, after) || inFlag(text, character, offset) ? character : '';
   });
+}
+
+function withoutGap(gap: string, at: number, text: string): string {
+  const near = text.slice(Math.max(at - BRAILLE_LINE, 0), at + gap.length + BRAILLE_LINE);
+  return /[\u2801-\u28ff]/.test(near) ? gap : ' ';
 }
 
 function belongs(character: string, before: string, after: string): boolean {

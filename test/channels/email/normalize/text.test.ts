@@ -76,6 +76,18 @@ describe('invisible characters', () => {
     ['variation selectors that carry data', 'a\ufe01\ufe02\ufe03b', 'a\ufe01b'],
     ['marks of direction stay', '\u200eא\u200f', '\u200eא\u200f'],
     ['controls', 'a\u0000b\u0007c\td', 'abc\td'],
+    ['musical format characters', 'a\u{1d173}\u{1d17a}b', 'ab'],
+    ['marks of Egyptian, shorthand and annotations', 'a\u{13430}\u{1bca0}\ufff9\ufffbb', 'ab'],
+    ['soft hyphens and the Arabic letter mark', 'a\u00adb\u061cc', 'abc'],
+    [
+      'a bit for each zero-width character',
+      `x${'\u200b\u200c\u200d\u2060\ufeff'.repeat(9)}y`,
+      'xy',
+    ],
+    ['what stands above a number stays', '\u0600١٢ \u06dd١ \u070fܐ', '\u0600١٢ \u06dd١ \u070fܐ'],
+    ['a run of Braille blanks is a gap', `x${'\u2800'.repeat(4)}y`, 'x y'],
+    ['three Braille blanks stay', 'x\u2800\u2800\u2800y', 'x\u2800\u2800\u2800y'],
+    ['Braille blanks in Braille stay', '⠁\u2800\u2800\u2800\u2800⠃', '⠁\u2800\u2800\u2800\u2800⠃'],
     ['half a character', 'a\ud800b', 'a\ufffdb'],
     ['line ends', 'a\r\nb\rc\u2028d', 'a\nb\nc\nd'],
   ])('%s', (_, text, expected) => {

@@ -1,5 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { cleanText } from '../../../../runtime/clean-text.ts';
+import { isSeen, type Look, lookOf, PLAIN_LOOK } from './hidden-text.ts';
+import { StyleSheets } from './style-sheets.ts';
 
 /**
  * The depth of the tree, which is walked recursively; real mail nests tables about 40 levels deep.
@@ -49,69 +51,118 @@ interface Open {
   readonly depth: number;
   /** It is not in the tree; a line ends where it ends. */
   readonly breaksLine: boolean;
-  readonly zeroFont: boolean;
-  readonly invisible: boolean;
+  readonly look: Look;
+  /** A closed `details` shows only its first `summary`. */
+  closed: 'before summary' | 'after summary' | undefined;
 }
 
+interface Tag {
+  readonly name: string;
+  readonly attributes: HtmlElement['attributes'];
+}
+/** A start tag, a text, or the end of an element. */
+type Piece = Tag | string | undefined;
+
 /**
- * Parses HTML into a tree of its visible content: elements hidden by their inline style
- * (display:none, visibility:hidden, opacity:0, font-size:0, a box without height) or by `hidden`
- * are left out with their content. Linear; undefined if more than 3,000 elements are open at once.
+ * Parses HTML into a tree of its visible content: what its attributes, its inline styles or the
+ * rules of its `style` elements hide is left out (hidden-text.ts). Linear; undefined if more than
+ * 3,000 elements are open at once.
  */
 export function parseHtml(html: string): HtmlElement | undefined {
-  const root: HtmlElement = { name: '', attributes: {}, children: [] };
-  const open: Open[] = [
-    { element: root, depth: 0, breaksLine: false, zeroFont: false, invisible: false },
-  ];
-  /** The depth within a skipped element; 0 outside. */
-  let skipping = 0;
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        if (skipping > 0) {
-          skipping += 1;
-          if (skipping + open.length > MAX_OPEN) throw new TooDeep();
-          return;
-        }
-        const parent = open[open.length - 1];
-        if (parent === undefined) return;
-        const seen = visibility(attributes, parent.zeroFont);
-        const isPicture = name === 'img' || name === 'area';
-        const isUnseen = isPicture && (seen.invisible ?? parent.invisible);
-        if (seen.gone || isUnseen || SKIPPED.has(name)) {
-          skipping = 1;
-          return;
-        }
-        if (open.length > MAX_OPEN) throw new TooDeep();
-        open.push({
-          ...place(name, attributes, parent),
-          zeroFont: seen.zeroFont ?? parent.zeroFont,
-          invisible: seen.invisible ?? parent.invisible,
-        });
-      },
-      ontext(text) {
-        const parent = open[open.length - 1];
-        if (skipping > 0 || parent === undefined || parent.zeroFont || parent.invisible) return;
-        const siblings = parent.element.children;
-        const last = siblings[siblings.length - 1];
-        if (typeof last === 'string') siblings[siblings.length - 1] = last + text;
-        else siblings.push(text);
-      },
-      onclosetag() {
-        if (skipping > 0) skipping -= 1;
-        else if (open.length > 1 && open.pop()?.breaksLine) breakLine(open[open.length - 1]);
-      },
-    },
-    { decodeEntities: true },
-  );
+  const sheets = new StyleSheets();
   try {
-    parser.end(html);
+    const root = treeOf(readPieces(html, sheets), sheets);
+    cleanTexts(root);
+    return root;
   } catch (error) {
     if (error instanceof TooDeep) return undefined;
     throw error;
   }
-  cleanTexts(root);
+}
+
+/** The pieces of a document in order. A rule also counts for what is above its `style` element. */
+function readPieces(html: string, sheets: StyleSheets): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let open = 0;
+  /** The content of the `style` element that is open; undefined outside. */
+  let css: string[] | undefined;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        open += 1;
+        if (open > MAX_OPEN) throw new TooDeep();
+        if (name === 'style' && isForScreens(attributes)) css = [];
+        pieces.push({ name, attributes });
+      },
+      ontext(text) {
+        if (css === undefined) pieces.push(text);
+        else css.push(text);
+      },
+      onclosetag(name) {
+        open -= 1;
+        if (name === 'style' && css !== undefined) sheets.add(css.join(''));
+        css = undefined;
+        pieces.push(undefined);
+      },
+    },
+    { decodeEntities: true },
+  );
+  parser.end(html);
+  return pieces;
+}
+
+/** Whether a `style` element counts in any window, rather than in some or in print. */
+function isForScreens({ media = '', type = '' }: HtmlElement['attributes']): boolean {
+  return (
+    ['', 'all', 'screen'].includes(media.trim().toLowerCase()) &&
+    ['', 'text/css'].includes(type.trim().toLowerCase())
+  );
+}
+
+function treeOf(pieces: readonly Piece[], sheets: StyleSheets): HtmlElement {
+  const root: HtmlElement = { name: '', attributes: {}, children: [] };
+  const open: Open[] = [
+    { element: root, depth: 0, breaksLine: false, look: PLAIN_LOOK, closed: undefined },
+  ];
+  /** The depth within a skipped element; 0 outside. */
+  let skipping = 0;
+  for (const piece of pieces) {
+    const parent = open[open.length - 1];
+    if (parent === undefined) break;
+    if (piece === undefined) {
+      if (skipping > 0) skipping -= 1;
+      else if (open.length > 1 && open.pop()?.breaksLine) breakLine(open[open.length - 1]);
+    } else if (skipping > 0) {
+      if (typeof piece !== 'string') skipping += 1;
+    } else if (typeof piece === 'string') {
+      if (parent.closed === undefined && isSeen(parent.look)) addText(parent.element, piece);
+    } else {
+      const opened = openTag(piece, parent, sheets);
+      if (opened === undefined) skipping = 1;
+      else open.push(opened);
+    }
+  }
   return root;
+}
+
+/** The element with its look; undefined if it is not shown. */
+function openTag({ name, attributes }: Tag, parent: Open, sheets: StyleSheets): Open | undefined {
+  if (SKIPPED.has(name) || (parent.closed !== undefined && name !== 'summary')) return undefined;
+  if (parent.closed === 'after summary') return undefined;
+  if (parent.closed !== undefined) parent.closed = 'after summary';
+  const look = lookOf(name, attributes, sheets.declared(name, attributes), parent.look);
+  const isPicture = name === 'img' || name === 'area';
+  if (look === undefined || (isPicture && look.isInvisible)) return undefined;
+  const isClosed = name === 'details' && attributes['open'] === undefined;
+  const { element, depth, breaksLine } = place(name, attributes, parent);
+  return { element, depth, breaksLine, look, closed: isClosed ? 'before summary' : undefined };
+}
+
+function addText(element: HtmlElement, text: string): void {
+  const siblings = element.children;
+  const last = siblings[siblings.length - 1];
+  if (typeof last === 'string') siblings[siblings.length - 1] = last + text;
+  else siblings.push(text);
 }
 
 /** Adds a visible element to the tree, or only its content if it is too deep. */
@@ -159,99 +210,6 @@ export function visibleLength(root: HtmlElement): number {
     else for (const child of node.children) stack.push(child);
   }
   return length;
-}
-
-/** What an element's inline style says about its visibility. */
-interface Visibility {
-  /** Nothing inside can be visible, whatever its own style. */
-  readonly gone: boolean;
-  /** Inherited, but descendants can override it: newsletters set `font-size:0` on every cell. */
-  readonly zeroFont?: boolean;
-  readonly invisible?: boolean;
-}
-
-/** Declarations that can hide an element; a style without any of them is not parsed. */
-const MAY_HIDE = /display|visibility|opacity|overflow|font(?:-size)?\s*:\s*[+.]?0/i;
-/** A style that may disguise such a declaration with comments or escapes. */
-const DISGUISED = /\/\*|\\/;
-
-/** @param inZeroFont whether an ancestor's font size is zero: a size here shows the text again */
-function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: boolean): Visibility {
-  const style = attributes['style'];
-  if (attributes['hidden'] !== undefined) return { gone: true };
-  if (style === undefined) return { gone: false };
-  if (!inZeroFont && !MAY_HIDE.test(style) && !DISGUISED.test(style)) return { gone: false };
-  const declared = styleOf(style);
-  const overflowHidden = declared.get('overflow') === 'hidden';
-  const flat = isZero(declared.get('max-height')) || isZero(declared.get('height'));
-  if (
-    declared.get('display') === 'none' ||
-    isZero(declared.get('opacity')) ||
-    (overflowHidden && flat)
-  ) {
-    return { gone: true };
-  }
-  const font = declared.get('font-size') ?? shorthandSize(declared.get('font'));
-  const visible = declared.get('visibility');
-  return {
-    gone: false,
-    ...(font !== undefined && !isRelative(font) && { zeroFont: isZero(font) }),
-    ...(visible !== undefined && { invisible: visible === 'hidden' || visible === 'collapse' }),
-  };
-}
-
-/**
- * The declarations of an inline style, with names and values in lower case; the last one counts,
- * or the last one that is important (CSS Cascade §6.1).
- */
-export function styleOf(style: string): ReadonlyMap<string, string> {
-  const declared = new Map<string, string>();
-  const important = new Set<string>();
-  for (const part of plainStyle(style).toLowerCase().split(';')) {
-    const colon = part.indexOf(':');
-    if (colon === -1) continue;
-    const name = part.slice(0, colon).trim();
-    const [value = '', mark] = part.slice(colon + 1).split('!', 2);
-    const isImportant = mark?.trim() === 'important';
-    if (important.has(name) && !isImportant) continue;
-    if (isImportant) important.add(name);
-    declared.set(name, value.trim());
-  }
-  return declared;
-}
-
-/** Removes comments and escapes (CSS Syntax §4.3.2, §4.3.7), which a browser ignores. */
-function plainStyle(style: string): string {
-  if (!DISGUISED.test(style)) return style;
-  const [first = '', ...others] = style.split('/*');
-  const pieces = others.map((piece) => {
-    const end = piece.indexOf('*/');
-    return end === -1 ? '' : piece.slice(end + 2);
-  });
-  return [first, ...pieces]
-    .join(' ')
-    .replace(/\\([0-9a-f]{1,6})\s?/gi, (_, code: string) => {
-      const point = Number.parseInt(code, 16);
-      return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : '';
-    })
-    .replaceAll('\\', '');
-}
-
-/** Whether a length is relative to the parent's; relative to zero, it stays zero. */
-function isRelative(length: string): boolean {
-  return /(?:%|(?<!r)em|ex|ch|larger|smaller|inherit)$/.test(length) && !isZero(length);
-}
-
-function isZero(value: string | undefined): boolean {
-  return (
-    value !== undefined &&
-    /^[+-]?0{1,10}(?:\.0{0,10})?(?:[a-z]{1,4}|%)?$|^\.0{1,10}(?:[a-z]{1,4}|%)?$/.test(value)
-  );
-}
-
-/** `font: 0/0 a`: newsletters use this to hide their preview text. */
-function shorthandSize(font: string | undefined): string | undefined {
-  return font === undefined ? undefined : /^([+.]?0[a-z0-9.%]{0,10})[\s/]/.exec(font)?.[1];
 }
 
 /**

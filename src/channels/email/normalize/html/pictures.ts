@@ -1,4 +1,5 @@
-import { type HtmlElement, styleOf } from './html-tree.ts';
+import { styleOf } from './css-syntax.ts';
+import type { HtmlElement } from './html-tree.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 

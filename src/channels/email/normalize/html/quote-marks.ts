@@ -1,4 +1,5 @@
-import { type HtmlElement, styleOf } from './html-tree.ts';
+import { styleOf } from './css-syntax.ts';
+import type { HtmlElement } from './html-tree.ts';
 import { holdsHeaderFields } from '../quotes/headings.ts';
 import type { Mark } from '../quotes/lines.ts';
 

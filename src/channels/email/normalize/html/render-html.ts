@@ -1,4 +1,5 @@
-import { type HtmlElement, isBlock, styleOf } from './html-tree.ts';
+import { styleOf } from './css-syntax.ts';
+import { type HtmlElement, isBlock } from './html-tree.ts';
 import { cleanText } from '../../../../runtime/clean-text.ts';
 import { type InlineImage, readImage } from '../parts/attached-files.ts';
 import { LineWriter } from './line-writer.ts';

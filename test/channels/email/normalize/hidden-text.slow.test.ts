@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { startBrowser, whyNoBrowser } from '../../../support/browser.ts';
+import { MAILS, UNSEEN, WAYS, WORD, wordsOf } from './hidden-ways.ts';
+
+/** As source, since it runs in the page: the texts that somebody can read, and the others. */
+const READABLE = `(() => {
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+  const alpha = (color) => channels(color)[3] ?? 1;
+  const isOnItsColor = (element) => {
+    const { color, textShadow, backgroundClip } = getComputedStyle(element);
+    if (textShadow !== 'none' || backgroundClip === 'text') return false;
+    if (alpha(color) < 0.1) return true;
+    for (let each = element; each !== null; each = each.parentElement) {
+      const { backgroundColor, backgroundImage } = getComputedStyle(each);
+      if (backgroundImage !== 'none') return false;
+      if (alpha(backgroundColor) === 0) continue;
+      return [0, 1, 2].every((at) => Math.abs(channels(backgroundColor)[at] - channels(color)[at]) < 3);
+    }
+    return [0, 1, 2].every((at) => channels(color)[at] > 252);
+  };
+  const isDimmed = (element) => {
+    let opacity = 1;
+    for (let each = element; each !== null; each = each.parentElement) {
+      const style = getComputedStyle(each);
+      opacity *= Number(style.opacity) * (style.filter === 'opacity(0)' ? 0 : 1);
+    }
+    return opacity < 0.1;
+  };
+  const isReadable = (node) => {
+    const element = node.parentElement;
+    if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) return false;
+    if (Number.parseFloat(getComputedStyle(element).fontSize) < 4) return false;
+    if (isDimmed(element) || isOnItsColor(element)) return false;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return [...range.getClientRects()].some(({ left, top, width, height }) => {
+      if (width < 1 || height < 2) return false;
+      const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+      return hit !== null && (hit === element || element.contains(hit));
+    });
+  };
+  const found = { readable: [], other: [] };
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.data.trim() === '' || node.parentElement.closest('style,title,script') !== null) continue;
+    (isReadable(node) ? found.readable : found.other).push(node.data);
+  }
+  return found;
+})()`;
+
+let browser: Browser | undefined;
+let page: Page | undefined;
+
+beforeAll(async () => {
+  if (whyNoBrowser() !== undefined) return;
+  browser = await startBrowser();
+  page = await browser.newPage({ viewport: { width: 1200, height: 3000 } });
+  await page.route('**/*', (route) => route.abort());
+});
+afterAll(() => browser?.close());
+
+/** The texts of a document in the mode of a mail program's page, which has a doctype. */
+async function texts(html: string): Promise<{ readable: string; other: string }> {
+  if (page === undefined) throw new Error(whyNoBrowser());
+  await page.setContent(/^<!doctype/i.test(html) ? html : `<!doctype html>${html}`);
+  const { readable, other } = (await page.evaluate(READABLE)) as Record<string, string[]>;
+  return { readable: (readable ?? []).join(' '), other: (other ?? []).join(' ') };
+}
+
+const inBrowser = whyNoBrowser() === undefined ? test : test.skip;
+
+inBrowser('each way hides the word from people, or shows it, as the table says', async () => {
+  const wrong: string[] = [];
+  for (const { title, html, isShown } of WAYS) {
+    const { readable } = await texts(html);
+    if (readable.includes(WORD) !== isShown) wrong.push(title);
+  }
+  expect(wrong).toEqual([]);
+});
+
+inBrowser(
+  'each harmless mail shows its words, and not those that are marked as unseen',
+  async () => {
+    const wrong: string[] = [];
+    for (const { name, html } of MAILS) {
+      const { readable } = await texts(html);
+      for (const word of wordsOf(html)) {
+        if (readable.includes(word) === UNSEEN.test(word)) wrong.push(`${name}: ${word}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  },
+);

@@ -1,0 +1,394 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The word that each way hides, or shows in a way that looks like hiding. */
+export const WORD = 'SECRETWORD';
+
+export interface Way {
+  readonly title: string;
+  readonly html: string;
+  /** What the rule says; docs/security.md names what stays although nobody sees it. */
+  readonly word: 'goes' | 'stays';
+  /** Whether Chromium shows the word. */
+  readonly isShown: boolean;
+}
+
+/** A way by the inline style of a block. */
+const styled = (style: string) => `<div style="${style}">${WORD}</div>`;
+/** A way by a sheet, for a block with an id, two classes and a child. */
+const ruled = (css: string, attributes = '') =>
+  `<style>${css}</style><div id="i" class="b c" ${attributes}>${WORD}</div>`;
+
+const ways = (
+  word: Way['word'],
+  isShown: boolean,
+  table: readonly (readonly [title: string, html: string])[],
+): readonly Way[] => table.map(([title, html]) => ({ title, html, word, isShown }));
+
+/** Inline styles that hide. */
+const HIDING_STYLES = [
+  'display:none',
+  'DISPLAY:NONE',
+  'display : none ! important',
+  'd\\69splay:none',
+  'd\\000069 splay:n\\6f ne',
+  'display:/* ; */none',
+  '/* display:block */display:none',
+  "font-family:'a;b';display:none",
+  'background:url(a;b);display:none',
+  'display:none;display:hidden',
+  'display:none !important;display:block',
+  'display:block;display:none',
+  'display:none;--x:{display:block;}',
+  'display:none;x:(;display:block;)',
+  'display:none;&:hover{display:block}',
+  'visibility:hidden',
+  'visibility:collapse',
+  'opacity:0',
+  'opacity:0.01',
+  'opacity:.09',
+  'opacity:5%',
+  'opacity:-1',
+  'opacity:1e-9',
+  'opacity:calc(0)',
+  'opacity:0;opacity:none',
+  'font-size:0',
+  'font-size:0px !important',
+  'font-size:0.1px',
+  'font-size:3.9px',
+  'font-size:2pt',
+  'font-size:0em',
+  'font-size:0%',
+  'font-size:0.1rem',
+  'font-size:0.1vw',
+  'font-size:calc(1px)',
+  'font-size:1px;font-size:-5px',
+  'font:0/0 a',
+  'font:italic bold 1px/1 Arial,sans-serif',
+  "font:0 'Arial'",
+  'position:absolute;left:-9999px',
+  'position:absolute;top:-999px',
+  'position:fixed;right:9999px',
+  'position:relative;left:-100em',
+  'position:absolute;left:-1000vw',
+  'position:absolute;inset:-9999px auto auto -9999px',
+  'margin-left:-9999px',
+  'margin:0 0 0 -9999px',
+  'margin-top:-9999px;margin-bottom:9999px',
+  'text-indent:-9999px',
+  'text-indent:-999em',
+  'transform:translateX(-9999px)',
+  'transform:translate(0,-9999px)',
+  'translate:-9999px',
+  'transform:scale(0)',
+  'transform:rotate(0deg) scale(1,0)',
+  'transform:scaleY(0)',
+  'scale:0',
+  'position:absolute;clip:rect(0,0,0,0)',
+  'position:absolute;clip:rect(1px 1px 1px 1px)',
+  'position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0 0 0 0)',
+  'clip-path:inset(100%)',
+  'clip-path:inset(50%)',
+  '-webkit-clip-path:inset(0 100% 0 0)',
+  'clip-path:circle(0)',
+  'clip-path:polygon(0 0,0 0,0 0)',
+  'max-height:0;overflow:hidden',
+  'height:0;overflow:hidden',
+  'height:0px;overflow:clip',
+  'width:0;overflow:hidden;white-space:nowrap',
+  'max-width:0;overflow:hidden',
+  'mso-hide:all;display:none',
+  'color:transparent',
+  'color:rgba(0,0,0,0)',
+  'color:rgb(0 0 0 / 0%)',
+  'color:hsla(0, 0%, 0%, 0)',
+  'color:#0000',
+  'color:#ffffff00',
+  'color:white;background:white',
+  'color:#fff;background-color:#FFFFFF',
+  'color:rgb(255,255,255);background:#fff none repeat scroll 0 0',
+  'color:rgb(100%,100%,100%);background:white',
+  'color:hsl(0,0%,100%);background-color:rgb(255 255 255)',
+  'color:#ffff;background-color:#ffffffff',
+  'color:red;background:#f00',
+];
+
+/** Inline styles that look as if they hid, and do not. */
+const SHOWING_STYLES = [
+  'display:none;display:block',
+  'display:block !important;display:none',
+  'display:none;display:inline-block',
+  'opacity:0.2',
+  'opacity:100%',
+  'visibility:visible',
+  'font-size:4px',
+  'font-size:3pt',
+  'font-size:0;font-size:14px',
+  'font:12px/0 Arial',
+  'font:400 14px Arial',
+  'left:-9999px',
+  'margin-left:-20px',
+  'margin-bottom:-9999px;padding-bottom:9999px',
+  'text-indent:2em',
+  'transform:scale(0.9)',
+  'transform:translateX(-10px)',
+  'clip-path:inset(0)',
+  'clip-path:circle(100%)',
+  'height:0',
+  'height:0;overflow:visible',
+  'overflow:hidden;max-height:100px',
+  'overflow:hidden;height:0;min-height:30px',
+  'overflow:hidden;height:0;padding-bottom:50%;padding-top:20px',
+  'color:#fff;background:#000',
+  'color:#fff;background:#fff url(x.png);background:navy',
+  'color:transparent;text-shadow:0 0 0 #000',
+  'color:#fff;background:#fff;background:#06c',
+  'mso-hide:all',
+  'mso-hide:all;color:#fff;background-color:#06c',
+  'background:url(display:none)',
+  "content:'display:none'",
+  'x-display:none',
+  'display:none!ie',
+];
+
+/** Rules of a sheet that hide an element with an id and two classes. */
+const HIDING_RULES = [
+  '.b{display:none}',
+  '#i{display:none}',
+  'div{display:none}',
+  'DIV{display:none}',
+  'div.b{display:none}',
+  'div#i{display:none}',
+  'p,.b , span{display:none}',
+  '.\\62{display:none}',
+  '.b{/*}*/display:none}',
+  '.a{content:"}/*"}.b{display:none}/* */',
+  '@import url(x.css);.b{display:none}',
+  '@charset "utf-8";@media print{.a{color:red}}.b{display:none}',
+  '<!-- .b{display:none} -->',
+  '}.a{}.b{display:none}',
+  '.b{display:none',
+  '.b{font-size:1px}',
+  '.b{color:#fff;background:#fff}',
+  '.b{color:#fff}.c{background-color:#fff}',
+  '.b{overflow:hidden}#i{max-height:0}',
+  '.b{position:absolute}.c{left:-9999px}',
+  '.b{display:none!important}#i{display:block}',
+  '#i{display:none}.b{display:block}',
+  '.b{display:none}div{display:block}',
+  '.c{display:block}.b{display:none}',
+  'div.b{display:none}.b{display:block}',
+  '.b{display:none}@media print{.b{display:block}}',
+];
+
+/** Rules after which it is seen. */
+const SHOWING_RULES = [
+  '.B{display:none}',
+  '.bc{display:none}',
+  '.a .b{display:none}',
+  '.b.d{display:none}',
+  '.b:hover{display:none}',
+  '.b::before{display:none}',
+  '@media print{.b{display:none}}',
+  '@media (max-width:400px){.b{display:none}}',
+  '.b{display:none}.c{display:block}',
+  '.b{display:none}#i{display:block}',
+  '.b{display:none}div.b{display:block}',
+  'div{display:none}.b{display:block}',
+  '.b{display:none}.c{display:block!important}',
+  '.b{display:none}body .b{display:block}',
+  '.b{display:none}div.b.c{display:block}',
+  '/*.b{display:none}*/',
+  '.a{x:(}.b{display:none}',
+  '.b{x:"display:none"}',
+];
+
+export const WAYS: readonly Way[] = [
+  ...ways(
+    'goes',
+    false,
+    HIDING_STYLES.map((style) => [style, styled(style)]),
+  ),
+  ...ways(
+    'stays',
+    true,
+    SHOWING_STYLES.map((style) => [style, styled(style)]),
+  ),
+  ...ways(
+    'goes',
+    false,
+    HIDING_RULES.map((css) => [css, ruled(css)]),
+  ),
+  ...ways(
+    'stays',
+    true,
+    SHOWING_RULES.map((css) => [css, ruled(css)]),
+  ),
+  ...ways('goes', false, [
+    ['a rule below the text', `<p class="b">${WORD}</p><style>.b{display:none}</style>`],
+    [
+      'a sheet with a type',
+      `<style type="text/css" media="screen">.b{display:none}</style><p class="b">${WORD}</p>`,
+    ],
+    ['a rule and an inline style', ruled('.b{display:none!important}', 'style="display:block"')],
+    ['the hidden attribute', `<p hidden>${WORD}</p>`],
+    ['the hidden attribute with a value', `<p hidden="until-found">${WORD}</p>`],
+    ['a closed details', `<details><summary>x</summary>${WORD}</details>`],
+    ['a block in a closed details', `<details><summary>x</summary><p>${WORD}</p></details>`],
+    ['a second summary', `<details><summary>x</summary><summary>${WORD}</summary></details>`],
+    [
+      "font of the cell's color",
+      `<table><tr><td><font color="#fff" style="background:#fff">${WORD}</font></td></tr></table>`,
+    ],
+    [
+      'a cell of its color',
+      `<table><tr><td bgcolor="#FFFFFF" style="color:white">${WORD}</td></tr></table>`,
+    ],
+    [
+      'a cell of a color without #',
+      `<table><tr><td bgcolor="ffffff" style="color:white">${WORD}</td></tr></table>`,
+    ],
+    ['a body of its color', `<body bgcolor="white" text="#ffffff">${WORD}</body>`],
+    ['inherited size', `<div style="font-size:1px"><p><b>${WORD}</b></p></div>`],
+    ['inherited invisibility', `<div style="visibility:hidden"><p><b>${WORD}</b></p></div>`],
+    [
+      'inherited color',
+      `<div style="color:transparent"><p style="background:#fff"><b>${WORD}</b></p></div>`,
+    ],
+    ['inherited indent', `<div style="text-indent:-9999px"><p>${WORD}</p></div>`],
+    [
+      'inherited by word',
+      `<div style="font-size:1px"><p style="font-size:inherit">${WORD}</p></div>`,
+    ],
+    [
+      'a child of a box without height',
+      `<div style="height:0;overflow:hidden"><p style="font-size:20px">${WORD}</p></div>`,
+    ],
+    ['a comment', `<!-- ${WORD} -->`],
+    ['a comment for Outlook', `<!--[if mso]>${WORD}<![endif]-->`],
+    ['a template', `<template>${WORD}</template>`],
+    ['a title', `<title>${WORD}</title>`],
+    ['a hidden field', `<input type="hidden" value="${WORD}">`],
+    ['a fallback of a sound', `<audio>${WORD}</audio>`],
+    ['an annotation of a formula', `<math><annotation>${WORD}</annotation></math>`],
+    ['a choice', `<select><option>a</option><option>${WORD}</option></select>`],
+    [
+      'words of a picture of one pixel',
+      `<img src="http://x.example/a.png" width=1 height=1 alt="${WORD}">`,
+    ],
+  ]),
+  ...ways('stays', true, [
+    [
+      'visible again',
+      `<div style="visibility:hidden"><span style="visibility:visible">${WORD}</span></div>`,
+    ],
+    ['a size again', `<div style="font-size:0"><span style="font-size:14px">${WORD}</span></div>`],
+    ['a size again by font', `<div style="font-size:0"><font size="2">${WORD}</font></div>`],
+    [
+      'a size again by a rule',
+      `<style>b{font-size:14px}</style><div style="font-size:0"><b>${WORD}</b></div>`,
+    ],
+    [
+      'a color again',
+      `<div style="color:#fff;background:#fff"><b style="color:#000">${WORD}</b></div>`,
+    ],
+    [
+      'another background',
+      `<div style="color:#fff;background:#fff"><b style="background:#06c">${WORD}</b></div>`,
+    ],
+    [
+      'a link in it',
+      `<div style="color:#fff;background:#fff"><a href="http://x.example/">${WORD}</a></div>`,
+    ],
+    [
+      'an indent again',
+      `<div style="text-indent:-9999px"><p style="text-indent:0">${WORD}</p></div>`,
+    ],
+    [
+      'a table in an indent',
+      `<div style="text-indent:-9999px"><table><tr><td>${WORD}</td></tr></table></div>`,
+    ],
+    ['hidden, but with a display', `<p hidden style="display:block">${WORD}</p>`],
+    ['an inline style over a rule', ruled('.b{display:none}', 'style="display:block"')],
+    ['an open details', `<details open><summary>x</summary>${WORD}</details>`],
+    ['a summary', `<details><summary>${WORD}</summary>x</details>`],
+    ['beside it', `<div style="display:none">x</div>${WORD}`],
+    ['a sheet for print', `<style media="print">.b{display:none}</style><p class="b">${WORD}</p>`],
+    ['a sheet in a comment', `<!-- <style>.b{display:none}</style> --><p class="b">${WORD}</p>`],
+    [
+      'a cell that ends in an ellipsis',
+      `<table width="400"><tr><td style="max-width:0;width:100%;overflow:hidden;text-overflow:ellipsis">${WORD}</td></tr></table>`,
+    ],
+    ['not for Outlook', `<!--[if !mso]><!-->${WORD}<!--<![endif]-->`],
+    ['not for Outlook, revealed', `<![if !mso]>${WORD}<![endif]>`],
+    ['no height of lines', `<div style="line-height:0">${WORD}</div>`],
+    ['hidden from readers for the blind', `<div aria-hidden="true">${WORD}</div>`],
+  ]),
+  // What the rule does not name stays; docs/security.md lists it.
+  ...ways('stays', false, [
+    ['the color of the page', styled('color:white')],
+    ['the color of the page by a rule', ruled('.b{color:#fff}')],
+    [
+      'the color of a table around',
+      `<table bgcolor="#000"><tr><td><font color="#000">${WORD}</font></td></tr></table>`,
+    ],
+    ['a color that is nearly the same', styled('color:#fefefe;background:#fff')],
+    ['a color that is nearly transparent', styled('color:rgba(0,0,0,.01)')],
+    ['a filter', styled('filter:opacity(0)')],
+    ['a variable', '<style>:root{--x:none}</style>' + styled('display:var(--x)')],
+    ['a media query', ruled('@media screen{.b{display:none}}')],
+    ['a descendant', ruled('body .b{display:none}')],
+    ['an attribute of a selector', ruled('[class]{display:none}')],
+    ['two classes', ruled('.b.c{display:none}')],
+    ['a scale that is nearly zero', styled('transform:scale(.01)')],
+    ['an offset in percent', styled('position:absolute;left:-1000%')],
+    ['a box of one pixel', styled('width:1px;height:1px;overflow:hidden')],
+    ['opacities that multiply', `<div style="opacity:.2">${styled('opacity:.2')}</div>`],
+    ['content-visibility', styled('content-visibility:hidden')],
+    ['a marquee without width', `<marquee width=0>${WORD}</marquee>`],
+    ['a closed dialog', `<dialog>${WORD}</dialog>`],
+    [
+      'under another element',
+      `<div style="position:relative"><p>${WORD}</p><div style="position:absolute;inset:0;background:#fff">&nbsp;</div></div>`,
+    ],
+  ]),
+  // The rule names these, or they are no text of the body, although Chromium shows them: it enlarges
+  // relative sizes to 6 px, and no cell is smaller than its text.
+  ...ways('goes', true, [
+    ['a fifth of the size', styled('font-size:0.2em')],
+    ['a percentage of the size', styled('font-size:20%')],
+    [
+      'sizes that multiply',
+      `<div style="font-size:50%"><p style="font-size:.4em">${WORD}</p></div>`,
+    ],
+    [
+      'a cell without width',
+      `<table><tr><td width=0 height=0 style="overflow:hidden">${WORD}</td></tr></table>`,
+    ],
+    ['text in an SVG', `<svg><text y="20">${WORD}</text></svg>`],
+    ['what an object shows instead', `<object>${WORD}</object>`],
+    ['no zoom, which Chromium ignores', styled('zoom:0')],
+  ]),
+];
+
+/** Words of a mail that nobody sees begin so. */
+export const UNSEEN = /^Unseen/;
+
+const FOLDER = fileURLToPath(new URL('../../../fixtures/html-mails/', import.meta.url));
+
+/** Mails and newsletters as the usual programs write them. */
+export const MAILS: readonly { readonly name: string; readonly html: string }[] = readdirSync(
+  FOLDER,
+).map((file) => ({
+  name: file.replace('.html', ''),
+  html: readFileSync(join(FOLDER, file), 'utf8'),
+}));
+
+/** The words of all texts, seen or not. */
+export function wordsOf(html: string): readonly string[] {
+  return html
+    .replace(/<!--[^]*?-->|<style[^]*?<\/style>|<title[^]*?<\/title>|<[^>]*>|&[#\w]+;/g, ' ')
+    .split(/\s+/)
+    .filter((word) => /\p{L}|\p{N}|\p{Emoji_Presentation}/u.test(word));
+}

@@ -43,6 +43,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['in', 96],
   ['cm', 37.8],
   ['mm', 3.78],
+  ['q', 0.945],
   ['rem', 16],
   ['vw', 10],
   ['vh', 10],
@@ -80,6 +81,8 @@ export function colorOf(value: string): { hex: string; alpha: number } | undefin
 }
 
 function isAccepted(property: string, value: string): boolean {
+  if (/^-[.\d]/.test(value) && /^(?:font|padding|width|height|max-|min-)/.test(property))
+    return false;
   const isKnown =
     WORD.test(value) ||
     /[\s(]/.test(value) ||

@@ -116,7 +116,7 @@ function isFar({ value, pixels }: Style): boolean {
   return (
     (isMoved &&
       ['top', 'right', 'bottom', 'left'].some((side) => Math.abs(pixels(value(side))) >= FAR)) ||
-    pixels(value('margin-left')) <= -FAR ||
+    Math.abs(pixels(value('margin-left'))) >= FAR ||
     pixels(value('margin-top')) <= -FAR
   );
 }

@@ -47,7 +47,7 @@ export class StyleSheets {
       for (const selector of head.split(',')) {
         this.#selectors += 1;
         if (this.#selectors > MAX_SELECTORS) return;
-        this.#addRule(selector.trim(), declared);
+        this.#addRule(selector.trim().replace(/^\*(?=[.#])/, ''), declared);
       }
     }
   }

@@ -137,6 +137,7 @@ const HIDING_STYLES = [
 /** Inline styles that look as if they hid, and do not. */
 const SHOWING_STYLES = [
   'display:none;display:block',
+  'display:none;all:initial',
   'display:block !important;display:none',
   'display:none;display:inline-block',
   'opacity:0.2',

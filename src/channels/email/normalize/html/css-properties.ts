@@ -97,6 +97,7 @@ function isAccepted(property: string, value: string): boolean {
  */
 export function longhands(property: string, value: string): [name: string, value: string][] {
   const name = property.replace(/^-webkit-(?=(?:transform|clip-path|background-clip)$)/, '');
+  if (name === 'all') return [...LONGHANDS].map((each) => [each, DOUBTFUL]);
   const names = SHORTHANDS.get(name) ?? (LONGHANDS.has(name) ? [name] : []);
   const known = value.length > MAX_VALUE && name !== 'font' ? DOUBTFUL : value;
   const words = wordsOf(name, known);

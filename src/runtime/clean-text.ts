@@ -92,7 +92,8 @@ function belongs(character: string, before: string, after: string): boolean {
   }
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0xe0100 && code <= 0xe01ef) return HAN.test(before);
-  if (code >= 0x180b && code <= 0x180d) return /\p{Script=Mongolian}/u.test(before);
+  if (code >= 0x180b && code <= 0x180f && code !== 0x180e)
+    return /\p{Script=Mongolian}/u.test(before);
   return false;
 }
 

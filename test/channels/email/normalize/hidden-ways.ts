@@ -223,6 +223,8 @@ const SHOWING_RULES = [
   '.b{display:none}body .b{display:block}',
   '.b{display:none}div.b.c{display:block}',
   '/*.b{display:none}*/',
+  '.b{opacity:0;animation:f 1ms forwards}@keyframes f{to{opacity:1}}',
+  '.b{visibility:hidden}@supports (display:flex){.b{display:block}}.b{visibility:visible}',
   '.a{x:(}.b{display:none}',
   '.b{x:"display:none"}',
 ];

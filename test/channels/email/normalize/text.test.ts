@@ -88,6 +88,7 @@ describe('invisible characters', () => {
     ['a run of Braille blanks is a gap', `x${'\u2800'.repeat(4)}y`, 'x y'],
     ['three Braille blanks stay', 'x\u2800\u2800\u2800y', 'x\u2800\u2800\u2800y'],
     ['Braille blanks in Braille stay', '⠁\u2800\u2800\u2800\u2800⠃', '⠁\u2800\u2800\u2800\u2800⠃'],
+    ['variants in Mongolian stay', 'ᠠ\u180bᠠ\u180f', 'ᠠ\u180bᠠ\u180f'],
     ['half a character', 'a\ud800b', 'a\ufffdb'],
     ['line ends', 'a\r\nb\rc\u2028d', 'a\nb\nc\nd'],
   ])('%s', (_, text, expected) => {

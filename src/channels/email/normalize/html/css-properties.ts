@@ -19,8 +19,8 @@ const SHORTHANDS: ReadonlyMap<string, readonly string[]> = new Map([
 const LONGHANDS: ReadonlySet<string> = new Set([
   ...[...SHORTHANDS.values()].flat(),
   ...`display visibility opacity zoom position width height max-width max-height min-width min-height
-  text-indent transform translate scale clip clip-path color background-clip text-shadow
-  -webkit-text-fill-color -webkit-text-stroke`.split(/\s+/),
+  text-indent transform translate scale clip clip-path color background-clip text-shadow animation
+  animation-name -webkit-text-fill-color -webkit-text-stroke`.split(/\s+/),
 ]);
 const GLOBAL = /^(?:inherit|initial|unset|revert|revert-layer)$|\b(?:var|env)\(/;
 /** What a browser accepts; it ignores everything else. */
@@ -31,6 +31,7 @@ const ACCEPTED: ReadonlyMap<string, RegExp> = new Map([
   ],
   ['visibility', /^(?:visible|hidden|collapse)$/],
   ['opacity', /^[-+.\de]+%?$|\(/],
+  ['animation-name', /^/],
 ]);
 /** The words of the other properties, besides lengths and colors. */
 const WORD =
@@ -96,7 +97,10 @@ function isAccepted(property: string, value: string): boolean {
  * ignores its value.
  */
 export function longhands(property: string, value: string): [name: string, value: string][] {
-  const name = property.replace(/^-webkit-(?=(?:transform|clip-path|background-clip)$)/, '');
+  const name = property.replace(
+    /^-webkit-(?=(?:transform|clip-path|background-clip|animation|animation-name)$)/,
+    '',
+  );
   if (name === 'all') return [...LONGHANDS].map((each) => [each, DOUBTFUL]);
   const names = SHORTHANDS.get(name) ?? (LONGHANDS.has(name) ? [name] : []);
   const known = value.length > MAX_VALUE && name !== 'font' ? DOUBTFUL : value;

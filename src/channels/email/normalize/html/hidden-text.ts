@@ -23,6 +23,7 @@ export const PLAIN_LOOK: Look = {
 
 const MIN_FONT_SIZE = 4;
 const MIN_OPACITY = 0.1;
+const ANIMATION = ['animation', 'animation-name'];
 /** An offset that moves text off the page, in pixels. */
 const FAR = 999;
 
@@ -46,7 +47,9 @@ export function lookOf(
     value: (name) => declared.get(name)?.value ?? '',
     pixels: (value) => (value === '' ? NaN : quantity(value, fontSize)),
   };
-  if (declared.size > 0 && isGone(tag, style)) return undefined;
+  // What an animation ends with is not known.
+  const isAnimated = ANIMATION.some((name) => !['', 'none'].includes(style.value(name)));
+  if (declared.size > 0 && !isAnimated && isGone(tag, style)) return undefined;
   const visibility = style.value('visibility');
   const indent = style.value('text-indent');
   return {

@@ -135,8 +135,8 @@ function hints(tag: string, attributes: Attributes): string {
     if (bgcolor !== undefined) found.push(`background-color:${colorWord(bgcolor)}`);
     if (background !== undefined) found.push('background-image:url()');
     if (tag === 'body' && text !== undefined) found.push(`color:${colorWord(text)}`);
-    if (Number.parseFloat(width) === 0) found.push('width:0');
-    if (Number.parseFloat(height) === 0) found.push('height:0');
+    if (/^t[dh]$/.test(tag) && Number.parseFloat(width) === 0) found.push('width:0');
+    if (/^t[dh]$/.test(tag) && Number.parseFloat(height) === 0) found.push('height:0');
   }
   return found.join(';');
 }

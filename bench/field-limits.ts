@@ -12,12 +12,11 @@ import { doorFields } from '../test/support/field-limits/door-fields.ts';
 import type { Field } from '../test/support/field-limits/field.ts';
 import { filled, FILLERS } from '../test/support/field-limits/fillers.ts';
 import { mailFields } from '../test/support/field-limits/mail-fields.ts';
-import { SmtpClient } from '../test/support/smtp-client.ts';
 import type * as FastPlatform from './platform/fast-platform.ts';
 import { INBOUND_TOKEN, startGateway } from './support/gateway.ts';
 import { PUBLIC_URL, SHOP } from './support/shop.ts';
 import { BENCH_DOMAIN } from './support/smtp-source.ts';
-import { type ThreadTimes, threadTimes, whenIdle } from './support/thread-times.ts';
+import { type ThreadTimes, threadTimes, whenIdle } from '../test/support/thread-times.ts';
 import { withWorkbench } from './support/workbench.ts';
 
 const MAIN_MS = 50;
@@ -50,16 +49,20 @@ await withWorkbench(async (bench) => {
   );
   const gateway = await startGateway(bench, {
     platformUrl: await platform.call('url'),
-    paused: false,
+    ...{ paused: false, trustProxy: true },
   });
   const httpUrl = `http://127.0.0.1:${gateway.httpPort}`;
-  const chat = await ChatClient.connect({ url: httpUrl, auth: { key: SHOP.chatKey } });
-  bench.onEnd('chat', () => chat.close());
+  let visitors = 0;
+  const visitor = () => {
+    visitors += 1;
+    const forwardedFor = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
+    return ChatClient.connect({ url: httpUrl, auth: { key: SHOP.chatKey }, forwardedFor });
+  };
   const fields = [
-    ...mailFields((message) => sendMail(gateway.smtpPort, message)),
+    ...mailFields(gateway.smtpPort, INBOX),
     ...doorFields({
       ...{ httpUrl, adminUrl: `http://127.0.0.1:${gateway.adminPort}`, publicUrl: PUBLIC_URL },
-      ...{ twilio: SHOP, chat, chatKey: SHOP.chatKey, inboundToken: INBOUND_TOKEN },
+      ...{ twilio: SHOP, visitor, chatKey: SHOP.chatKey, inboundToken: INBOUND_TOKEN },
     }),
   ].filter(({ door, name }) => `${door} ${name}`.includes(values.only));
   const fillers =
@@ -90,10 +93,11 @@ async function measure(pid: number, field: Field, filler: string): Promise<reado
   const all: Measured[] = [];
   for (const [before, after] of field.frames) {
     const room = field.maxBytes - before.length - after.length;
-    const timeOf = (bytes: number) =>
-      best(pid, () => field.send(`${before}${filled(filler, bytes)}${after}`));
-    const half = await timeOf(room / 2);
-    const full = await timeOf(room);
+    const timeOf = (bytes: number, isEnough: (least: ThreadTimes) => boolean) =>
+      best(pid, () => field.send(`${before}${filled(filler, bytes)}${after}`), isEnough);
+    const isLittle = ({ main, others }: ThreadTimes) => Math.max(main, others) <= GROWS_FROM_MS;
+    const full = await timeOf(room, isLittle);
+    const half = isLittle(full) ? full : await timeOf(room / 2, isLittle);
     const met = full.main <= MAIN_MS && full.others <= OTHERS_MS && !grows(half, full);
     const frame = before + after === '' ? '' : ` in ${JSON.stringify(`${before}…${after}`)}`;
     all.push({
@@ -112,9 +116,14 @@ function grows(half: ThreadTimes, full: ThreadTimes): boolean {
   );
 }
 
-async function best(pid: number, send: () => Promise<void>): Promise<ThreadTimes> {
+/** The least of up to three; fewer when that is enough, as more would only lower it. */
+async function best(
+  pid: number,
+  send: () => Promise<void>,
+  isEnough: (least: ThreadTimes) => boolean,
+): Promise<ThreadTimes> {
   let least: ThreadTimes = { main: Infinity, others: Infinity };
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < ROUNDS && !isEnough(least); round += 1) {
     const before = threadTimes(pid);
     await send();
     await whenIdle(pid);
@@ -130,15 +139,4 @@ async function best(pid: number, send: () => Promise<void>): Promise<ThreadTimes
 function line({ what, half, full }: Measured): string {
   const times = ({ main, others }: ThreadTimes) => `${main.toFixed(1)} + ${others.toFixed(1)} ms`;
   return `${what}: ${times(full)}, at half ${times(half)}`;
-}
-
-/** Whatever the door answers, also when it closes the connection. */
-async function sendMail(port: number, message: string): Promise<void> {
-  const client = await SmtpClient.connect(port);
-  await client.reply();
-  await client.envelope([INBOX]);
-  await client.say('DATA');
-  client.send(Buffer.from(`${message.replace(/^\./gm, '..')}\r\n.\r\n`));
-  await client.reply();
-  client.destroy();
 }

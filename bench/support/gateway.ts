@@ -29,6 +29,8 @@ export interface GatewayOptions {
   readonly strictChat?: boolean;
   /** Use the default limits on HTTP connections, which apply to strangers. */
   readonly strictHttp?: boolean;
+  /** Believe `X-Forwarded-For` of clients on this machine. */
+  readonly trustProxy?: boolean;
   /** Shops besides the first, which have email only. */
   readonly moreShops?: number;
   /** Threads that deliver; the default if omitted. */
@@ -149,6 +151,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
     ...(nameServer !== undefined && { dns: { servers: [nameServer] } }),
     http: {
       ...{ host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
+      ...(options.trustProxy === true && { trustProxy: ['127.0.0.0/8'] }),
       ...(options.strictHttp !== true && {
         maxConnections: '100000',
         maxConnectionsPerIp: '100000',

@@ -22,6 +22,8 @@ export interface ChatClientOptions {
   readonly auth: HandshakeAuth | Record<string, unknown>;
   /** Sent as the Origin header; none by default, which the shop has to allow. */
   readonly origin?: string;
+  /** The client's address, where the gateway trusts a proxy on this machine. */
+  readonly forwardedFor?: string;
   readonly transports?: ('websocket' | 'polling')[];
   /** Connects again by itself, with the newest token and the last line it has. */
   readonly reconnect?: boolean;
@@ -70,7 +72,10 @@ export class ChatClient {
       reconnectionDelayMax: 200,
       forceNew: true,
       autoConnect: false,
-      ...(options.origin !== undefined && { extraHeaders: { origin: options.origin } }),
+      extraHeaders: {
+        ...(options.origin !== undefined && { origin: options.origin }),
+        ...(options.forwardedFor !== undefined && { 'x-forwarded-for': options.forwardedFor }),
+      },
     });
     this.socket.on('session', (session) => {
       this.sessions.push(session);

@@ -11,7 +11,8 @@ export interface Doors {
     readonly authToken: string;
     readonly number: string;
   };
-  readonly chat: ChatClient;
+  /** A visitor who is not known yet, of an address that has done nothing yet. */
+  readonly visitor: () => Promise<ChatClient>;
   readonly chatKey: string;
   readonly inboundToken: string;
   /** Of the local platform, when there is one. */
@@ -66,14 +67,20 @@ async function postText(doors: Doors, changed: Readonly<Record<string, string>>)
   await answer.arrayBuffer();
 }
 
-function chatFields({ chat, chatKey, httpUrl }: Doors): readonly Field[] {
+function chatFields({ visitor, chatKey, httpUrl }: Doors): readonly Field[] {
+  const once = async (use: (chat: ChatClient) => Promise<unknown>): Promise<void> => {
+    const chat = await visitor();
+    // A packet that ends the connection is an answer, too.
+    await use(chat).catch(() => undefined);
+    chat.close();
+  };
   const event = (name: string, requestOf: (value: string) => unknown): Field => ({
     ...{ door: 'chat', name, maxBytes: PACKET_BYTES, frames: [BARE, ADDRESS] },
-    // A packet that ends the connection is an answer, too.
-    send: async (value) => {
-      if (!chat.socket.connected) await chat.open();
-      await chat.request(name.split(' ')[0] ?? '', requestOf(value)).catch(() => undefined);
-    },
+    send: (value) =>
+      once((chat) => {
+        const ended = new Promise((resolve) => chat.socket.once('disconnect', resolve));
+        return Promise.race([chat.request(name.split(' ')[0] ?? '', requestOf(value)), ended]);
+      }),
   });
   const id = () => crypto.randomUUID();
   const upload = (name: string, frames: Field['frames'], send: Field['send']): Field => ({
@@ -93,16 +100,22 @@ function chatFields({ chat, chatKey, httpUrl }: Doors): readonly Field[] {
     event('rate comment', (comment) => ({ value: 5, comment })),
     event('history before', (before) => ({ before })),
     event('unknown', (value) => ({ [value.slice(0, 1000)]: value })),
-    upload('upload head', [BARE, ['<!DOCTYPE ', ''], ['<?xml ', '']], async (value) => {
-      await read(chat.upload({ name: 'a.txt', bytes: Buffer.from(value), type: 'text/plain' }));
-    }),
-    upload('upload name', [BARE, ['a', 'b']], async (value) => {
+    upload('upload head', [BARE, ['<!DOCTYPE ', ''], ['<?xml ', '']], (value) =>
+      once((chat) =>
+        read(chat.upload({ name: 'a.txt', bytes: Buffer.from(value), type: 'text/plain' })),
+      ),
+    ),
+    upload('upload name', [BARE, ['a', 'b']], (value) => {
       const name = value.slice(0, REQUEST_HEADER_BYTES);
-      await read(chat.upload({ name, bytes: Buffer.from('Hello'), type: 'text/plain' }));
+      return once((chat) =>
+        read(chat.upload({ name, bytes: Buffer.from('Hello'), type: 'text/plain' })),
+      );
     }),
-    upload('upload type', [BARE, ['text/', '']], async (value) => {
+    upload('upload type', [BARE, ['text/', '']], (value) => {
       const type = value.slice(0, REQUEST_HEADER_BYTES);
-      await read(chat.upload({ name: 'a.txt', bytes: Buffer.from('Hello'), type }));
+      return once((chat) =>
+        read(chat.upload({ name: 'a.txt', bytes: Buffer.from('Hello'), type })),
+      );
     }),
     get('widget language', httpUrl, (value) => `/widget/texts/${chatKey}/${value}`),
   ];

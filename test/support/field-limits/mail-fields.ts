@@ -1,3 +1,4 @@
+import { SmtpClient } from '../smtp-client.ts';
 import type { Field } from './field.ts';
 
 /** The header fields that some rule of the email channel reads. */
@@ -16,7 +17,8 @@ const BODY_BYTES = 1_000_000;
 const BARE = ['', ''] as const;
 
 /** @returns every field of an email, at the longest that the SMTP door lets in */
-export function mailFields(send: (message: string) => Promise<void>): readonly Field[] {
+export function mailFields(port: number, inbox: string): readonly Field[] {
+  const send = (message: string): Promise<void> => sendMail(port, inbox, message);
   const headers = HEADERS.map((name) =>
     field(`header ${name}`, HEADER_BYTES, frameOfHeader(name), (value) =>
       mail({ [name]: value }, 'Hello'),
@@ -129,4 +131,15 @@ function report(kind: string, type: string, value: string): string {
     },
     `--b1\r\nContent-Type: text/plain\r\n\r\nA notice.\r\n--b1\r\nContent-Type: ${type}\r\n\r\n${value}\r\n--b1--`,
   );
+}
+
+/** Whatever the door answers, also when it closes the connection. */
+async function sendMail(port: number, inbox: string, message: string): Promise<void> {
+  const client = await SmtpClient.connect(port);
+  await client.reply();
+  await client.envelope([inbox]);
+  await client.say('DATA');
+  client.send(Buffer.from(`${message.replace(/^\./gm, '..')}\r\n.\r\n`));
+  await client.reply();
+  client.destroy();
 }

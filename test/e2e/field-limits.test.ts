@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ChatClient } from '../support/chat-client.ts';
+import { doorFields } from '../support/field-limits/door-fields.ts';
+import type { Field } from '../support/field-limits/field.ts';
+import { filled, FILLERS } from '../support/field-limits/fillers.ts';
+import { mailFields } from '../support/field-limits/mail-fields.ts';
+import { CHAT_KEY, INBOUND_TOKEN, INBOX, PUBLIC_URL } from '../support/gateway-config.ts';
+import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { threadTimes, whenIdle } from '../support/thread-times.ts';
+import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from '../support/twilio-stand-in.ts';
+
+/** `bench -- field-limits` tries all of them, and knows how much less each takes. */
+const MAX_MS = 1000;
+const FILLERS_EACH = 1;
+/** Where a pattern took quadratic time once. */
+const WORST: Readonly<Record<string, readonly string[]>> = {
+  'header Subject': ['\r'],
+  'profile email': ['.x'],
+  'upload head': ['a'],
+  'upload name': ['.'],
+  'bounce text': ['-'],
+};
+
+const temp = tempDir();
+const opened: { gateway?: RunningGateway } = {};
+beforeAll(async () => {
+  opened.gateway = await startGateway({
+    dataDir: temp.path,
+    http: { trustProxy: ['127.0.0.0/8'] },
+  });
+});
+afterAll(async () => {
+  await opened.gateway?.stop();
+  temp.remove();
+});
+
+let visitors = 0;
+
+function fieldsOf({ smtpPort, httpUrl, adminUrl }: RunningGateway): readonly Field[] {
+  return [
+    ...mailFields(smtpPort, INBOX),
+    ...doorFields({
+      ...{
+        httpUrl,
+        adminUrl,
+        publicUrl: PUBLIC_URL,
+        chatKey: CHAT_KEY,
+        inboundToken: INBOUND_TOKEN,
+      },
+      twilio: { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN, number: OUR_NUMBER },
+      visitor: () => {
+        visitors += 1;
+        const forwardedFor = `10.0.${visitors >> 8}.${visitors & 255}`;
+        return ChatClient.connect({ url: httpUrl, auth: { key: CHAT_KEY }, forwardedFor });
+      },
+    }),
+  ];
+}
+
+/** Others for each field, so that each filler is tried in some. */
+function sampleOf({ name }: Field, nth: number): readonly string[] {
+  const some = Array.from(
+    { length: FILLERS_EACH },
+    (_, n) => FILLERS[(nth * FILLERS_EACH + n) % FILLERS.length] ?? '',
+  );
+  return [...(WORST[name] ?? []), ...some];
+}
+
+test('no field costs a second of processor time at the longest that is let in', async () => {
+  const { gateway } = opened;
+  if (gateway === undefined) throw new Error('the gateway did not start');
+  const slow: string[] = [];
+  for (const [nth, field] of fieldsOf(gateway).entries()) {
+    for (const filler of sampleOf(field, nth)) {
+      for (const [before, after] of field.frames) {
+        const room = field.maxBytes - before.length - after.length;
+        const began = threadTimes(process.pid);
+        await field.send(before + filled(filler, room) + after);
+        await whenIdle(process.pid);
+        const { main, others } = threadTimes(process.pid);
+        const ms = Math.round(Math.max(main - began.main, others - began.others));
+        if (ms > MAX_MS)
+          slow.push(`${field.door} ${field.name} of ${JSON.stringify(filler)}: ${ms} ms`);
+      }
+    }
+  }
+  expect(slow).toEqual([]);
+}, 120_000);

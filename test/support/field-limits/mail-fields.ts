@@ -49,15 +49,7 @@ export function mailFields(port: number, inbox: string): readonly Field[] {
       'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:',
       '\r\nEND:VEVENT\r\nEND:VCALENDAR',
     ]),
-    field('bounce text', BODY_BYTES / 10, [BARE, ['-', 'a']], (value) =>
-      mail(
-        {
-          From: 'Mailer <mailer-daemon@x.example>',
-          Subject: 'Undelivered Mail Returned to Sender',
-        },
-        `I'm sorry to have to inform you that your message could not be delivered.\r\n${value}`,
-      ),
-    ),
+    field('bounce text', BODY_BYTES / 10, [BARE, ['-', 'a']], bounceOf),
     field('bounce report', BODY_BYTES / 10, [BARE, ['Final-Recipient: rfc822; ', '']], (value) =>
       report('delivery-status', 'message/delivery-status', value),
     ),
@@ -104,7 +96,8 @@ const USUAL: Readonly<Record<string, string>> = {
 
 let count = 0;
 
-function mail(headers: Readonly<Record<string, string>>, body: string): string {
+/** @returns a message with these header fields, beside the usual ones or in their place */
+export function mail(headers: Readonly<Record<string, string>>, body: string): string {
   count += 1;
   const all = {
     ...USUAL,
@@ -113,6 +106,14 @@ function mail(headers: Readonly<Record<string, string>>, body: string): string {
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${lines.join('')}\r\n${body}\r\n`;
+}
+
+/** A notice of failure in words only. */
+export function bounceOf(text: string): string {
+  return mail(
+    { From: 'Mailer <mailer-daemon@x.example>', Subject: 'Undelivered Mail Returned to Sender' },
+    `I'm sorry to have to inform you that your message could not be delivered.\r\n${text}`,
+  );
 }
 
 function multipart(head: string, content: string): string {
@@ -134,7 +135,7 @@ function report(kind: string, type: string, value: string): string {
 }
 
 /** Whatever the door answers, also when it closes the connection. */
-async function sendMail(port: number, inbox: string, message: string): Promise<void> {
+export async function sendMail(port: number, inbox: string, message: string): Promise<void> {
   const client = await SmtpClient.connect(port);
   await client.reply();
   await client.envelope([inbox]);

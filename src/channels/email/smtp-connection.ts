@@ -196,6 +196,11 @@ export class SmtpConnection extends SMTPConnection {
       this.refuse(reason);
       return;
     }
+    // Its payload follows without a reply (RFC 3030 §2) and would be read as commands.
+    if (verb === 'BDAT') {
+      this.refuse('not_implemented');
+      return;
+    }
     // The library would end the session at the tenth unknown command; here it counts as an error.
     this._unrecognizedCommands = 0;
     if (NOT_IMPLEMENTED.has(verb)) {
@@ -303,9 +308,8 @@ function whyNotAddress(
 }
 
 function verbOf(command: Buffer): string {
-  const start = command.toString('latin1', 0, 16).toUpperCase();
-  const space = start.indexOf(' ');
-  return space === -1 ? start.trim() : start.slice(0, space);
+  const [verb = ''] = command.toString('latin1', 0, 16).toUpperCase().split(/\s/, 1);
+  return verb;
 }
 
 /**

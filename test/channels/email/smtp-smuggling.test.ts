@@ -158,3 +158,26 @@ describe('STARTTLS', () => {
     }
   });
 });
+
+describe('BDAT, which is not offered', () => {
+  const transaction = `MAIL FROM:<eve@example.net>\r\nRCPT TO:<sales@acme.example>\r\nDATA\r\nEvil${THE_END}`;
+
+  test.each(['BDAT 86 LAST', 'bdat 86', 'BDAT\t86 LAST'])(
+    'ends the session before its payload is read as commands (RFC 3030): %j',
+    async (command) => {
+      const door = await openDoor();
+      try {
+        const client = await door.greeted();
+        await client.envelope(['support@acme.example']);
+        client.send(`${command}\r\n${transaction}`);
+        expect(await client.reply()).toMatch(/^502 5\.5\.1 /);
+        expect(await client.reply()).toBe('');
+        await client.closed;
+        await door.stop();
+        expect(await door.entries()).toHaveLength(0);
+      } finally {
+        await door.close();
+      }
+    },
+  );
+});

@@ -35,6 +35,14 @@ const NOT_IMPLEMENTED = new Set(['AUTH', 'VRFY', 'EXPN', 'HELP', 'ETRN', 'TURN']
  */
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'RET', 'ENVID']);
 const RCPT_PARAMETERS: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
+/**
+ * A command up to a quoted local part, which may follow a source route, and that part (RFC 5321
+ * §4.1.2), without the characters that the library refuses in every address.
+ */
+const QUOTED_LOCAL_PART =
+  /^([a-z ]+: *<(?:@[^\s":]*:)?)("(?:[^"\\\p{Cc}\u200b\u2060\ufeff]|\\[^\p{Cc}\u200b\u2060\ufeff])*")@/iu;
+/** In its place while the library reads the command, which it splits at blanks and at `@`. */
+const STAND_IN = 'quoted';
 
 /**
  * One SMTP session, based on smtp-server's. It greets without the library's delay of 100 ms
@@ -52,7 +60,7 @@ const RCPT_PARAMETERS: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
  * | `SMTPServer.updateSecureContext` | a renewed certificate without a restart |
  * | `SMTPConnection.init`, `_setListeners`, `connectionReady`, `_ready` | a greeting without the library's delay of 100 ms, limits on connections, early talkers |
  * | `_onCommand`, `_unrecognizedCommands`, `_whenWritable` | limits on errors and junk commands |
- * | `_parseAddressCommand`, `handler_MAIL`, `handler_RCPT` | unknown parameters (555), SMTPUTF8 (553) |
+ * | `_parseAddressCommand`, `handler_MAIL`, `handler_RCPT` | unknown parameters (555), SMTPUTF8 (553), quoted local parts |
  * | `send`, `_getEnhancedStatusCode` | our own enhanced status codes; the replies of one turn in one packet |
  * | `upgrade`, `_upgrading` | held replies are written before TLS takes the socket |
  * | `close`, `_onClose`, `_closing`, `_closed`, `_socket` | to end a session, and to know that it has ended |
@@ -226,6 +234,15 @@ export class SmtpConnection extends SMTPConnection {
     const reason = whyNotAddress(command, parsed, RCPT_PARAMETERS, smtpUtf8 === true);
     if (reason === undefined) super.handler_RCPT(command, callback);
     else this.#sendRefusal(reason, callback);
+  }
+
+  override _parseAddressCommand(name: string, command: Buffer | string): ParsedCommand {
+    const text = command.toString();
+    const [matched, before = '', local = ''] = QUOTED_LOCAL_PART.exec(text) ?? [];
+    if (matched === undefined) return super._parseAddressCommand(name, command);
+    const plain = `${before}${STAND_IN}@${text.slice(matched.length)}`;
+    const parsed = super._parseAddressCommand(name, Buffer.from(plain));
+    return parsed && { ...parsed, address: local + parsed.address.slice(STAND_IN.length) };
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {

@@ -111,6 +111,50 @@ const cases: readonly Case[] = [
       s: 250 2.1.5`,
   },
   {
+    title: 'a local part in quotes (RFC 5321 §4.1.2)',
+    script: `${HELLO}
+      c: MAIL FROM:<"a b"@example.org> SIZE=1000
+      s: 250 2.1.0
+      c: RCPT TO:<"a \\"b\\" @> SIZE=1"@help.acme.example>
+      s: 250 2.1.5
+      c: RCPT TO:<@relay.example:"a b"@help.acme.example>
+      s: 250 2.1.5
+      c: RCPT TO:<"support@acme.example"@elsewhere.example>
+      s: 550 5.7.1
+      c: RCPT TO:<"ann@elsewhere.example"@acme.example>
+      s: 550 5.1.1
+      c: RSET
+      s: 250
+      c: MAIL FROM:<${utf8('"jörg b"@example.org')}>
+      s: 553 5.6.7
+      c: MAIL FROM:<${utf8('"jörg b"@example.org')}> SMTPUTF8
+      s: 250 2.1.0`,
+  },
+  {
+    title: 'quotes that hide the end of an address, or of a command',
+    script: `${HELLO}
+      c: MAIL FROM:<"a b@example.org>
+      s: 501 5.1.7
+      c: MAIL FROM:<"a" b"@example.org>
+      s: 501 5.1.7
+      c: MAIL FROM:<"a b\\"@example.org>
+      s: 501 5.1.7
+      c: MAIL FROM:<"a b"@example.org@example.net>
+      s: 501 5.1.7
+      c: MAIL FROM:<"a b"@example.org
+      s: 501 5.1.7
+      c: MAIL FROM:<"a<CR>RCPT TO:<support@acme.example>"@example.org>
+      s: 501 5.1.7
+      c: MAIL FROM:<"a \\<NUL>"@example.org>
+      s: 501 5.1.7
+      c: MAIL FROM:<"a ${utf8('\u200b')}"@example.org> SMTPUTF8
+      s: 501 5.1.7
+      c: MAIL FROM:<"a b"@example.org> SIZE=1 SIZE=2
+      s: 501 5.5.4
+      c: MAIL FROM:<"a b"@example.org> AUTH=<>
+      s: 555 5.5.4`,
+  },
+  {
     title: 'a size that is declared over the limit',
     change: { maxMessageBytes: 1000 },
     script: `${HELLO}

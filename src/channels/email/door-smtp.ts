@@ -18,12 +18,17 @@ import { createNetworks, type Networks } from '../../runtime/ip-addresses.ts';
 import { listenOn } from '../../runtime/listen.ts';
 import { type DoorCheck, DoorReport, type MessageRateOptions } from './door.ts';
 import { createEnvelopeHandlers, DataHandler, TransactionDirectories } from './smtp-transaction.ts';
-import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connection.ts';
+import {
+  type ConnectionRules,
+  type IdleLimits,
+  ReplyBatch,
+  SmtpConnection,
+} from './smtp-connection.ts';
 import { type RefusalReason, SmtpRefusal } from './refusals.ts';
 import type { TlsMaterial } from './tls.ts';
 
 /** Sizes in bytes, times in milliseconds. */
-export interface EmailServerOptions {
+export interface EmailServerOptions extends IdleLimits {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
@@ -43,11 +48,6 @@ export interface EmailServerOptions {
   readonly maxJunkCommands: number;
   /** Without any command or data. */
   readonly idleMs: number;
-  /**
-   * From the greeting, or the last reply to a message, to the next DATA, whatever other commands
-   * are sent.
-   */
-  readonly noMessageMs: number;
   /** A session that has been idle for this long is closed if no connection is left. */
   readonly displaceAfterMs: number;
   /** LMTP instead of SMTP (RFC 2033): behind an MTA, with one reply per recipient. */
@@ -75,6 +75,7 @@ export const EMAIL_SERVER_DEFAULTS = {
   idleMs: 300_000,
   // Any client that sends only occasionally is disconnected within five minutes.
   noMessageMs: 290_000,
+  handshakeMs: 30_000,
   displaceAfterMs: 10_000,
   lmtp: false,
   dataPace: { minBytesPerSecond: 500, windowMs: 30_000, totalMs: 600_000 },
@@ -162,7 +163,7 @@ export function createEmailServer(
       });
       data.start();
       endIdleChecks = everyInStep(options.checkEveryMs, () =>
-        listener.endIdle(performance.now(), options.noMessageMs),
+        listener.endIdle(performance.now(), options),
       );
       return { port };
     },
@@ -282,11 +283,10 @@ class SmtpListener extends SMTPServer {
     return stalest;
   }
 
-  /** Ends sessions that send commands but no message. */
-  endIdle(now: number, noMessageMs: number): void {
+  /** Ends sessions that send commands but no message, or do not finish a TLS handshake. */
+  endIdle(now: number, limits: IdleLimits): void {
     for (const connection of this.#live) {
-      if (connection.isClosing || !connection.hasBeenWithoutMessage(now, noMessageMs)) continue;
-      connection.cutOff('idle');
+      if (!connection.isClosing && connection.isIdle(now, limits)) connection.cutOff('idle');
     }
   }
 

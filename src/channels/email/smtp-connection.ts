@@ -25,6 +25,16 @@ export interface ConnectionRules {
   readonly onClosed: () => void;
 }
 
+export interface IdleLimits {
+  /**
+   * From the greeting, or the last reply to a message, to the next DATA, whatever other commands
+   * are sent.
+   */
+  readonly noMessageMs: number;
+  /** From the reply to STARTTLS to the end of the TLS handshake. */
+  readonly handshakeMs: number;
+}
+
 /** Recipients above the limit that get a 452 each before it counts as an error. */
 const MAX_OVERSHOOT = 1000;
 const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'LHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
@@ -79,6 +89,7 @@ export class SmtpConnection extends SMTPConnection {
   #errorsBefore = 0;
   /** When the client connected, or the last message was answered. */
   #noMessageSince = performance.now();
+  #handshakeSince = 0;
   #rcpts: string[] = [];
 
   constructor(
@@ -149,9 +160,10 @@ export class SmtpConnection extends SMTPConnection {
     return this.#messageStalledMs?.(now) ?? now - this.#noMessageSince;
   }
 
-  /** Whether no message is in progress and none has been for `forMs`. */
-  hasBeenWithoutMessage(now: number, forMs: number): boolean {
-    return this.#messageStalledMs === undefined && now - this.#noMessageSince > forMs;
+  /** Whether no message is in progress and none has been for too long, or a TLS handshake lasts. */
+  isIdle(now: number, { noMessageMs, handshakeMs }: IdleLimits): boolean {
+    if (this._upgrading && now - this.#handshakeSince > handshakeMs) return true;
+    return this.#messageStalledMs === undefined && now - this.#noMessageSince > noMessageMs;
   }
 
   get isClosing(): boolean {
@@ -259,6 +271,7 @@ export class SmtpConnection extends SMTPConnection {
   /** TLS takes over the socket's handle, so held replies must be written first. */
   override upgrade(done: () => void, secured?: () => void): void {
     this.#rules.replies.flush(this._socket);
+    this.#handshakeSince = performance.now();
     super.upgrade(done, secured);
   }
 

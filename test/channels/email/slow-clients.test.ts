@@ -121,6 +121,36 @@ describe('a client that never comes to the point is cut off', () => {
     expect(await deliverFrom(at, '127.0.1.1')).toMatch(/^250 /);
   });
 
+  test.each<[string, Uint8Array]>([
+    ['that never begins', Buffer.alloc(0)],
+    ['that never ends', Buffer.from([22, 3, 1, 2, 0, 1])],
+  ])('a TLS handshake %s lasts no longer than it may', async (_, begin) => {
+    const at = await open({ handshakeMs: 100 });
+    const started = performance.now();
+    const client = await from(at, '127.0.1.1');
+    await client.reply();
+    await client.say('EHLO client.example');
+    await client.say('STARTTLS');
+    client.send(begin);
+    await client.closed;
+    // A session without a message lasts for 290 s.
+    expect(performance.now() - started).toBeLessThan(60_000);
+    const refused = at.lines.filter(({ event }) => event === 'smtp.refused');
+    expect(refused.map(({ fields }) => fields['reason'])).toEqual(['idle']);
+    expect(await deliverFrom(at, '127.0.1.1')).toMatch(/^250 /);
+  });
+
+  test('a session that has become a TLS session in time goes on', async () => {
+    const at = await open({ handshakeMs: 1000, maxJunkCommands: 1e9 });
+    const client = await from(at, '127.0.1.1');
+    await client.reply();
+    await client.say('EHLO client.example');
+    await client.say('STARTTLS');
+    await client.startTls();
+    const until = performance.now() + 1200;
+    while (performance.now() < until) expect(await client.say('NOOP')).toMatch(/^250 /);
+  });
+
   test('not between messages that follow one another', async () => {
     const at = await open({ noMessageMs: 1000 });
     const client = await from(at, '127.0.1.1');

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import type { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
@@ -26,6 +27,7 @@ import {
 } from './smtp-connection.ts';
 import { type RefusalReason, SmtpRefusal } from './refusals.ts';
 import type { TlsMaterial } from './tls.ts';
+import { type UnknownRecipientOptions, UnknownRecipients } from './unknown-recipients.ts';
 
 /** Sizes in bytes, times in milliseconds. */
 export interface EmailServerOptions extends IdleLimits {
@@ -44,6 +46,7 @@ export interface EmailServerOptions extends IdleLimits {
   /** New messages per client and period. */
   readonly messageRate: MessageRateOptions;
   readonly maxRecipients: number;
+  readonly unknownRecipients: UnknownRecipientOptions;
   readonly maxErrors: number;
   readonly maxJunkCommands: number;
   /** Without any command or data. */
@@ -70,6 +73,7 @@ export const EMAIL_SERVER_DEFAULTS = {
   connectionRate: { connections: 120, perMs: 60_000 },
   messageRate: { messages: 300, perMs: 60_000 },
   maxRecipients: 100,
+  unknownRecipients: { free: 20, perMs: 600_000, waitMs: 3000, maxWaitMs: 30_000 },
   maxErrors: 20,
   maxJunkCommands: 100,
   idleMs: 300_000,
@@ -94,6 +98,8 @@ export interface EmailServerParts {
   readonly metrics: Metrics;
   /** The time of day, for Received lines and `receivedAt`. */
   readonly clock: Clock;
+  /** For tests: waits before a reply. */
+  readonly delay?: typeof delay;
 }
 
 export interface EmailServer {
@@ -122,7 +128,10 @@ export function createEmailServer(
   const onRefused = (reason: RefusalReason, session: string) => report.refused(reason, { session });
   const directories = new TransactionDirectories(parts.directory);
   const data = new DataHandler(options, { ...parts, directories, trusted, report });
-  const envelope = createEnvelopeHandlers(options, { ...parts, directories, trusted, report });
+  const { unknownRecipients, maxConnections } = options;
+  const unknown = new UnknownRecipients(unknownRecipients, maxConnections, parts.delay);
+  const handlerParts = { ...parts, directories, trusted, unknown, report };
+  const envelope = createEnvelopeHandlers(options, handlerParts);
   const listener = new SmtpListener(libraryOptions(options, tls), {
     maxErrors: options.maxErrors,
     maxJunkCommands: options.maxJunkCommands,
@@ -146,6 +155,7 @@ export function createEmailServer(
   // Connections above the limits still get a 421 and a moment to close; this limits those.
   listener.server.maxConnections = 2 * options.maxConnections;
   serveTransactions(listener, options.maxRecipients, envelope, data, onRefused);
+  listener.onClose = (session) => unknown.end(session);
   // A connection reset during DATA is reported here; without a listener it would end the process.
   listener.on('error', (error: Error) => {
     logger.debug('smtp.connection_error', errorFields(error));

@@ -26,6 +26,8 @@ const SMTP_REFUSALS = {
   idle: [421, '4.4.2', 'No message for too long, closing connection'],
   displaced: [421, '4.7.0', 'Too many connections, and this one stands still'],
   too_slow: [421, '4.4.2', 'Data comes too slowly, closing connection'],
+  guessed_too_long: [421, '4.7.0', 'Too many unknown recipients'],
+  guessing: [450, '4.7.1', 'Too many unknown recipients, try again later'],
   rate: [450, '4.7.1', 'Too many messages, try again later'],
   too_many_recipients: [452, '4.5.3', 'Too many recipients, send the rest in another message'],
   disk_short: [452, '4.3.1', 'Not enough disk space, try again later'],

@@ -22,6 +22,7 @@ import type { Networks } from '../../runtime/ip-addresses.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
+import type { UnknownRecipients } from './unknown-recipients.ts';
 
 interface DataOptions {
   readonly hostname: string;
@@ -225,13 +226,14 @@ interface EnvelopeParts {
   readonly intake: Pick<Intake, 'assertSpace'>;
   readonly directories: TransactionDirectories;
   readonly trusted: Networks;
+  readonly unknown: Pick<UnknownRecipients, 'slowDown'>;
   readonly report: DoorReport;
 }
 
 /** Creates the handlers of MAIL FROM and RCPT TO. */
 export function createEnvelopeHandlers(
   { messageRate }: EnvelopeOptions,
-  { intake, directories, trusted, report }: EnvelopeParts,
+  { intake, directories, trusted, unknown, report }: EnvelopeParts,
 ): Pick<SMTPServer, 'onMailFrom' | 'onRcptTo'> {
   const countMessage = createMessageRate(messageRate, trusted);
 
@@ -241,6 +243,9 @@ export function createEnvelopeHandlers(
   };
   const mayReceive = async (recipient: string, session: SMTPServerSession): Promise<void> => {
     const route = directories.of(session).route(recipient);
+    if (route === 'unknown_recipient' && !trusted.has(session.remoteAddress)) {
+      await unknown.slowDown(session, performance.now());
+    }
     if (typeof route === 'string') throw new SmtpRefusal(route);
     await intake.assertSpace([route.shopId]);
   };

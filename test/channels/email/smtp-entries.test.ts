@@ -44,6 +44,17 @@ describe('what is stored', () => {
     );
   });
 
+  test('a quoted local part as it came, of sender and recipient', async () => {
+    const at = await open();
+    const [from, to] = ['"a \\" @ b"@example.org', '"c d"@help.acme.example'];
+    expect(await at.deliver(MESSAGE, [to], from)).toMatch(/^250 2\.0\.0 /);
+    const [entry] = await at.entries();
+    expect(parseEmailMeta(entry?.meta ?? {})).toMatchObject({
+      envelopeFrom: from,
+      envelopeTo: [to],
+    });
+  });
+
   test('a large message in a file, byte for byte, with dots at every place', async () => {
     const at = await open();
     const line = randomBytes(40).toString('base64');

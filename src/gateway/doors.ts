@@ -57,7 +57,7 @@ export async function openHttp(
       clock,
     }),
   );
-  const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
+  const demo = live.derive('demo page', ['shops'], demoRouter);
   const routers: RequestHandler[] = [
     replaceableRoute(sms),
     replaceableRoute(email),

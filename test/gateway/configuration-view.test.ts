@@ -89,7 +89,6 @@ test('has for each shop what to set elsewhere', async () => {
         key: 'acme',
         origins: [],
         snippet: '<script async src="https://gw.acme.example/widget.js" data-key="acme"></script>',
-        demo: 'https://gw.acme.example/demo',
       },
     },
   ]);

@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load.ts';
+import { ends } from '../support/ends.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const DOCKERFILE = readFileSync('Dockerfile', 'utf8');
 const [build = '', image = ''] = DOCKERFILE.split(/^# Run: .*$/m);
@@ -25,7 +29,8 @@ const composeSchema = z.strictObject({
   }),
   volumes: z.record(z.string(), z.unknown()),
 });
-const compose = composeSchema.parse(parse(readFileSync('compose.yaml', 'utf8'), { merge: true }));
+const COMPOSE = readFileSync('compose.yaml', 'utf8');
+const compose = composeSchema.parse(parse(COMPOSE, { merge: true }));
 
 const loaded = loadConfig({ env: {} });
 if (!loaded.ok) throw new Error('the defaults have mistakes');
@@ -95,4 +100,38 @@ test("the profile of several gateways has what the configuration and nginx's nam
   expect(loadConfig({ file, env: { ...values, SLUICE_CONFIG: file } })).toMatchObject({ ok: true });
   const published = [one, other].flatMap((gateway) => gateway?.ports ?? []);
   expect(new Set([...published, ...nginx.ports]).size).toBe(5);
+});
+
+describe('the password of the database', () => {
+  const uses = [...COMPOSE.matchAll(/\$\{DATABASE_PASSWORD([^}]*)\}/g)].map(
+    ([, rest = '']) => rest,
+  );
+  const command = /^:\?set it first: (.+)$/.exec(uses[0] ?? '')?.[1] ?? '';
+
+  test('has no default: without it, compose refuses with the command that sets it', () => {
+    expect(uses.length).toBeGreaterThan(1);
+    expect(new Set(uses)).toEqual(new Set([`:?set it first: ${command}`]));
+    // In a message, compose replaces variables too.
+    expect(command).not.toMatch(/[$'{}]/);
+  });
+
+  test('is set by that command, and can stand in a URL', () => {
+    const dir = tempDir();
+    ends(() => dir.remove());
+    execFileSync('sh', ['-c', command], { cwd: dir.path });
+    const env = readFileSync(join(dir.path, '.env'), 'utf8');
+    expect(env).toMatch(/^DATABASE_PASSWORD=[0-9a-f]{48}\n$/);
+    for (const file of ['.gitignore', '.dockerignore']) {
+      expect(readFileSync(file, 'utf8')).toMatch(/^\/?\.env$/m);
+    }
+  });
+
+  test.each(['README.md', 'docs/operations.md', 'docs/scaling.md', 'docs/upgrading.md'])(
+    'is set first in %s',
+    (page) => {
+      const text = readFileSync(page, 'utf8');
+      expect(text).toMatch(/docker compose (?:--profile fleet )?up/);
+      expect(text).toContain(command);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import { createAddressMatcher } from '../domain/email-addresses.ts';
+import { readLine } from './confirm.ts';
 import { countriesOf, type NamedPerson, readPerson } from './erase-person.ts';
 import { hasFound } from './erase-report.ts';
 import { UsageError } from './exit-codes.ts';
@@ -10,7 +11,7 @@ import { progressOf } from './progress.ts';
 import { note, type Terminal } from './terminal.ts';
 
 export interface PersonOptions {
-  /** As typed: an email address, a number, or a chat visitor's id or subject. */
+  /** As typed: an email address, a number, a chat visitor's id or subject, or `-`: see `withPerson`. */
   readonly address: string;
   /** The name or id of the only shop that is searched. */
   readonly shop?: string;
@@ -25,9 +26,10 @@ export interface FoundPerson {
 }
 
 /**
- * Finds what is stored about a person, for the commands that erase or export it.
+ * Finds what is stored about a person, for the commands that erase or export it. The address `-` is
+ * read from standard input, because arguments are visible in the process list and the shell's history.
  * @param work runs while the searched stores are open
- * @throws {UsageError} the address is empty, ambiguous, or one of a shop's own
+ * @throws {UsageError} the address is empty, several lines, ambiguous, or one of a shop's own
  */
 export async function withPerson(
   open: OpenSpool,
@@ -37,9 +39,10 @@ export async function withPerson(
 ): Promise<void> {
   const shopId = options.shop === undefined ? undefined : open.shopId(options.shop);
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
-  const person = readPerson(options.address, countriesOf(numbers));
+  const typed = options.address === '-' ? await readLine(terminal, 'Address: ') : options.address;
+  const person = readPerson(typed, countriesOf(numbers));
   const request: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
-  rejectOwnAddress(open, request, options.address);
+  rejectOwnAddress(open, request, typed);
   const eraser = PersonEraser.open(open.config, open.openEraser());
   try {
     const found = await interruptible(events, (signal) =>

@@ -206,7 +206,8 @@ export function registerMigrate(parent: Command, terminal: Terminal, events: Pro
 
 const HELP = `
 The address is an email address, a telephone number in any common form, or the id or
-subject of a chat visitor. The command shows what is stored, asks for confirmation, and
+subject of a chat visitor. With - it is read from standard input, and is not visible in the
+process list. The command shows what is stored, asks for confirmation, and
 erases it: entries with their raw messages and files, timelines, chat histories, stored
 conversations, and on the embedded platform the contact, tickets, messages, files and
 replies. A running gateway continues. Other people's messages that mention the person are
@@ -219,14 +220,18 @@ mailboxes. The command can be repeated at any time, also after an interruption.
 Examples:
   $ sluice erase --address ann@example.com --dry-run
   $ sluice erase --address "+1 (415) 555-2671" --shop acme
-  $ sluice erase --address ann@example.com --yes --json`;
+  $ sluice erase --address ann@example.com --yes --json
+  $ sluice erase --address - --yes < address.txt`;
 
 /** `erase`: removes what is stored about a person. */
 export function registerErase(program: Command, terminal: Terminal, events: ProcessEvents): void {
   program
     .command('erase')
     .description('removes what is stored about a person')
-    .requiredOption('--address <address>', 'email address, number, or chat visitor')
+    .requiredOption(
+      '--address <address>',
+      'email address, number, or chat visitor; - reads standard input',
+    )
     .option('--shop <name>', 'only data of this shop')
     .option('--dry-run', 'shows what would be erased')
     .option('--yes', 'skips the confirmation')
@@ -243,7 +248,10 @@ export function registerExport(program: Command, terminal: Terminal, events: Pro
   program
     .command('export')
     .description('writes what is stored about a person into a ZIP file')
-    .requiredOption('--address <address>', 'email address, number, or chat visitor')
+    .requiredOption(
+      '--address <address>',
+      'email address, number, or chat visitor; - reads standard input',
+    )
     .option('--shop <name>', 'only data of this shop')
     .option('-o, --output <file>', 'a new file; by default sluice-export-<time>.zip in this folder')
     .option('--json', 'for programs: one JSON object')
@@ -255,6 +263,7 @@ export function registerExport(program: Command, terminal: Terminal, events: Pro
         'command works with or without a running gateway, and changes nothing.\n' +
         '\nExamples:\n  $ sluice export --address ann@example.com\n' +
         '  $ sluice export --address "+1 (415) 555-2671" --shop acme --output ann.zip --json\n' +
+        '  $ sluice export --address - < address.txt\n' +
         '\nExit codes:\n  0  the archive is written\n  1  nothing is stored about the person, or the archive could not be written\n' +
         '  2  the command line is invalid, or the file exists already',
     )

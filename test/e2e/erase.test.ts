@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { laneOf } from '../../src/channels/sms/receive.ts';
@@ -16,6 +17,7 @@ import {
   BOB,
   CANARY,
   command,
+  commandReading,
   delivered,
   outbox,
   send,
@@ -178,4 +180,26 @@ test("a shop's own inbox and number are refused, and nobody is asked without a t
   const unasked = await erase(dataDir, '--address', ANN);
   expect(unasked).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) });
   expect(await entriesOf(dataDir)).toHaveLength(1);
+});
+
+test('the address may come from standard input, where no list of processes shows it', async () => {
+  const { dataDir, running } = await aGateway();
+  await send(running.gateway, ANN, annsMail());
+  const from = (input: string, ...args: string[]) =>
+    commandReading(input, dataDir, args[0] ?? 'erase', '--address', '-', ...args.slice(1));
+  for (const [input, complaint] of [
+    [`${ANN}\n${BOB}\n`, /more than one line/],
+    ['', /--address is empty/],
+    [`${INBOX}\n`, /own addresses/],
+    [`${ANN}\n`, /confirm with --yes/],
+  ] as const) {
+    const { code, err } = await from(input);
+    expect({ input, code, err }).toEqual({ input, code: 2, err: expect.stringMatching(complaint) });
+  }
+  const archive = join(dataDir, 'ann.zip');
+  expect(await from(`${ANN}\r\n`, 'export', '--output', archive)).toMatchObject({ code: 0 });
+  expect(existsSync(archive)).toBe(true);
+  expect(await entriesOf(dataDir)).toHaveLength(1);
+  expect(await from(ANN, 'erase', '--yes')).toMatchObject({ code: 0 });
+  expect(await entriesOf(dataDir)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect } from '@jest/globals';
 import nodemailer from 'nodemailer';
 import { runCli } from '../../src/cli/run.ts';
@@ -20,8 +21,11 @@ export const CANARY = 'canary-of-anns-own-words';
 const NO_ARGUMENTS = { on: () => undefined, off: () => undefined };
 
 /** Runs a command with the configuration of a gateway. */
-export async function command(dataDir: string, ...args: string[]) {
-  const terminal = captureTerminal();
+export const command = (dataDir: string, ...args: string[]) => commandReading('', dataDir, ...args);
+
+/** The same with this text on standard input, as from a pipe. */
+export async function commandReading(input: string, dataDir: string, ...args: string[]) {
+  const terminal = { ...captureTerminal(), input: Readable.from([input]) };
   const line = [...args, '--config', join(dataDir, 'gateway.json')];
   const code = await runCli(line, terminal, NO_ARGUMENTS as never);
   return { code, out: terminal.stdout(), err: terminal.stderr() };

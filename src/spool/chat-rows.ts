@@ -19,6 +19,7 @@ export interface VisitorRow {
   readonly last_seq: number;
   readonly seen_seq: number;
   readonly last_rev: number;
+  readonly logouts: number;
   readonly created_at: number;
   readonly joined: VisitorId | null;
   /** The lane of a merged guest that the visitor continues; null: it is the visitor's own. */
@@ -37,6 +38,7 @@ export const toVisitor = (row: VisitorRow): VisitorRecord => ({
   lastSeq: row.last_seq,
   seenSeq: row.seen_seq,
   lastRev: row.last_rev,
+  logouts: row.logouts,
   createdAt: row.created_at,
   ...(row.name !== null && { name: row.name }),
   ...(row.email !== null && { email: row.email }),

@@ -92,6 +92,8 @@ export interface VisitorRecord {
   readonly seenSeq: number;
   /** The number of the last change to a line (`JournalLine.rev`); 0 without one. */
   readonly lastRev: number;
+  /** How often the visitor has logged out. A token with a lower number is invalid. */
+  readonly logouts: number;
   readonly createdAt: number;
 }
 
@@ -174,6 +176,8 @@ export interface ChatStore {
    * a guest who has an identity or was merged before is not changed.
    */
   identifyVisitor(identity: VisitorIdentity): Promise<Identified>;
+  /** Ends all tokens of this visitor: one more of `VisitorRecord.logouts`. Nobody stored: nothing. */
+  logOut(shopId: ShopId, id: VisitorId): Promise<void>;
   /**
    * The next message starts a new conversation; resolves with the current one. Idempotent while the
    * current conversation has no message yet. A visitor who was never stored stays in the first one.

@@ -20,6 +20,8 @@ export type Hint = { readonly shopId: ShopId; readonly visitorId: VisitorId } & 
     }
   /** An identity was verified: this visitor is now another, or a guest no more. */
   | { readonly what: 'identified' }
+  /** Tokens of this visitor that were issued before are invalid. */
+  | { readonly what: 'logged_out' }
 );
 
 export interface SignalListener {

@@ -367,6 +367,18 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
       });
 
       describe('visitors', () => {
+        test('each logout is counted, of that visitor alone', async () => {
+          const logoutsOf = async (id = VISITOR) => (await store.chat.visitor(SHOP, id))?.logouts;
+          expect(await logoutsOf()).toBe(0);
+          await Promise.all([1, 2, 3].map(() => store.chat.logOut(SHOP, VISITOR)));
+          expect(await logoutsOf()).toBe(3);
+          expect(await store.chat.visitorsAmong(SHOP, [VISITOR])).toMatchObject([{ logouts: 3 }]);
+          expect(await logoutsOf(OTHER)).toBe(0);
+          const nobody = asVisitorId('9'.repeat(32));
+          await store.chat.logOut(SHOP, nobody);
+          expect(await logoutsOf(nobody)).toBeUndefined();
+        });
+
         test('a new conversation begins once, until something is said in it', async () => {
           const current = (conversation: number) => ({
             conversation,

@@ -110,6 +110,7 @@ export class ChatServer {
   readonly #inFlight = new InFlight();
   readonly #waits = new ReconnectDelays();
   readonly #endUnreadChecks: () => void;
+  readonly #reader: SignalReader;
   readonly #endSignals: () => void;
   #isAttached = false;
   /** Connections without a handshake must not use up the room of others. */
@@ -169,11 +170,11 @@ export class ChatServer {
     });
     this.#io.use((socket, next) => this.#letIn(socket, next));
     this.#io.on('connection', (socket) => this.#begin(socket));
-    const reader = new SignalReader({
+    this.#reader = new SignalReader({
       ...{ store, visitors, clock, logger },
       onSuperseded: (shopId, guest) => recognition.supersede(shopId, guest),
     });
-    this.#endSignals = signals.subscribe(reader);
+    this.#endSignals = signals.subscribe(this.#reader);
     this.#endUnreadChecks = everyInStep(UNREAD_CHECK_MS, () => this.#lookAtUnread());
   }
 
@@ -360,7 +361,8 @@ export class ChatServer {
       chatSockets.dec();
       if (connection !== undefined) connection.isTaken = false;
     });
-    new ChatSession(socket, admission, this.#sessionParts);
+    const session = new ChatSession(socket, admission, this.#sessionParts);
+    this.#reader.entered(session.visitor);
   }
 
   /** Another tab identified this guest while this tab was being admitted. */

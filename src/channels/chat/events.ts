@@ -185,6 +185,8 @@ export interface ClientToServerEvents {
   /** `busy` as long as the platform has no message of the conversation. */
   rate: (request: RateRequest, ack?: (answer: PlainAck) => void) => void;
   new_conversation: (ack?: (answer: PlainAck) => void) => void;
+  /** Ends all tokens of the visitor, on every device, and then their connections. */
+  logout: (ack?: (answer: PlainAck) => void) => void;
 }
 
 /** When people answer. */

@@ -27,20 +27,24 @@ export interface TokenBearer {
   readonly visitorId: VisitorId;
   /** The token was issued to a visitor with a verified identity. */
   readonly verified: boolean;
+  /** How often the visitor had logged out before (`VisitorRecord.logouts`). */
+  readonly logouts: number;
 }
 
 const LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
 const MAX_TOKEN_LENGTH = 512;
 const MIN_SECRET_BYTES = 16;
 const KEY_ID = /^[\w-]{1,32}$/;
-const TOKEN = /^([\w-]{1,32})\.([0-9a-f]{32})(v?)\.([0-9a-z]{1,10})\.([\w-]{1,256})\.([\w-]{43})$/;
+const TOKEN =
+  /^([\w-]{1,32})\.([0-9a-f]{32})(v?)(?:-([1-9]\d{0,8}))?\.([0-9a-z]{1,10})\.([\w-]{1,256})\.([\w-]{43})$/;
 
 /** 128 random bits in hex. */
 export const newVisitorId = (): VisitorId => asVisitorId(randomBytes(16).toString('hex'));
 
 /**
  * The tokens that identify visitors: `<key id>.<visitor>.<expiry>.<widget key>.<HMAC-SHA256>`, with
- * a `v` after the visitor if the identity was verified. A token without `v` is not valid for a
+ * a `v` after the visitor if the identity was verified, then `-` and the number of earlier logouts
+ * if there was one. A token without `v` is not valid for a
  * verified visitor, because another person may have had it before the identification. The first key
  * signs and all keys verify, so a key can be replaced without losing visitors.
  */
@@ -66,10 +70,10 @@ export class VisitorTokens {
     this.#lifetimeMs = lifetimeMs;
   }
 
-  mint({ widgetKey, visitorId, verified }: TokenBearer): string {
+  mint({ widgetKey, visitorId, verified, logouts }: TokenBearer): string {
     const expiry = Math.floor((this.#clock() + this.#lifetimeMs) / 1000).toString(36);
     const key = Buffer.from(widgetKey).toString('base64url');
-    const visitor = verified ? `${visitorId}v` : visitorId;
+    const visitor = `${visitorId}${verified ? 'v' : ''}${logouts > 0 ? `-${logouts}` : ''}`;
     const body = `${this.#signing.id}.${visitor}.${expiry}.${key}`;
     return `${body}.${mac(this.#signing.secret, body).toString('base64url')}`;
   }
@@ -77,7 +81,8 @@ export class VisitorTokens {
   /** The bearer of the token; undefined if the token is invalid or expired. */
   verify(token: string): TokenBearer | undefined {
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
-    const [, keyId, visitor, verified, expiry, widgetKey, signature] = TOKEN.exec(token) ?? [];
+    const [, keyId, visitor, verified, logouts = '0', expiry, widgetKey, signature] =
+      TOKEN.exec(token) ?? [];
     const secret = keyId === undefined ? undefined : this.#keys.get(keyId);
     if (
       secret === undefined ||
@@ -97,6 +102,7 @@ export class VisitorTokens {
       widgetKey: Buffer.from(widgetKey, 'base64url').toString(),
       visitorId: asVisitorId(visitor),
       verified: verified === 'v',
+      logouts: Number(logouts),
     };
   }
 }
@@ -256,7 +262,7 @@ export class Recognition {
     bearer: TokenBearer | undefined,
   ): Promise<Recognised> {
     const { store, visitors, signals, replies, clock, logger } = this.#parts;
-    const guestId = bearer?.verified === false ? bearer.visitorId : undefined;
+    const guestId = await this.#guestOf(shop, bearer);
     // Whoever left an address before may be another person, who must not get the customer's replies.
     // Before, so that it is durable, and after, since a tab of the guest may have been asking.
     const forget = async (): Promise<void> => {
@@ -282,6 +288,13 @@ export class Recognition {
     return { visitorId: visitor.id, record: visitor };
   }
 
+  /** The guest whose own token this is. */
+  async #guestOf(shop: ChatShop, bearer: TokenBearer | undefined): Promise<VisitorId | undefined> {
+    if (bearer?.verified !== false) return undefined;
+    const record = await this.#parts.store.visitor(shop.shopId, bearer.visitorId);
+    return isCurrent(bearer, record) ? bearer.visitorId : undefined;
+  }
+
   /** Whether this guest was identified within the last minute. */
   isSuperseded(shop: ChatShop, visitorId: VisitorId): boolean {
     const until = this.#supersededUntil.get(`${shop.shopId}/${visitorId}`);
@@ -302,9 +315,10 @@ export class Recognition {
 
 /** Whether a token is still valid for the visitor that it names. */
 export function isCurrent(
-  { verified }: Pick<TokenBearer, 'verified'>,
+  { verified, logouts }: Pick<TokenBearer, 'verified' | 'logouts'>,
   record: VisitorRecord | undefined,
 ): boolean {
   if (record === undefined) return true;
+  if (logouts < record.logouts) return false;
   return record.joined === undefined && (verified || record.subject === undefined);
 }

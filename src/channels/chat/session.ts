@@ -36,7 +36,7 @@ import {
 import type { VisitorTokens } from './recognition.ts';
 import { noteSeen, rate, type Refused, type RequestParts, setProfile } from './visitor-requests.ts';
 import type { ChatShop } from './shop.ts';
-import { type Tab, TooManyVisitors, type Visitor } from './visitors.ts';
+import { type PresentVisitor, type Tab, TooManyVisitors, type Visitor } from './visitors.ts';
 
 /** Payloads are `unknown` until a schema has validated them. */
 // As socket.io's own type of unknown events, `DefaultEventsMap`, which it does not export.
@@ -74,6 +74,7 @@ const DEFAULT_HISTORY = 50;
 
 /** One connected tab of a visitor: validates, handles and answers each event. */
 export class ChatSession implements Tab {
+  readonly logouts: number;
   readonly #socket: ChatSocket;
   readonly #parts: SessionParts;
   readonly #network: string;
@@ -96,6 +97,7 @@ export class ChatSession implements Tab {
     this.#socket = socket;
     this.#parts = parts;
     this.#network = network;
+    this.logouts = record?.logouts ?? 0;
     this.#visitor = parts.visitors.enter(shop, visitorId, record, this);
     // A client that reconnects is sent the lines that it missed.
     const onError = (error: unknown): void => {
@@ -129,6 +131,10 @@ export class ChatSession implements Tab {
     this.#listen();
   }
 
+  get visitor(): PresentVisitor {
+    return this.#visitor;
+  }
+
   offer(line: MessageEvent): void {
     this.#feed.offer(line);
   }
@@ -157,7 +163,9 @@ export class ChatSession implements Tab {
     const { shop, visitorId, record } = this.#visitor;
     const verified = record?.subject !== undefined;
     this.#socket.emit('session', {
-      token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId, verified }),
+      token: this.#parts.tokens.mint({
+        ...{ widgetKey: shop.key, visitorId, verified, logouts: this.logouts },
+      }),
       visitorId,
       lastSeq,
       seenSeq: record?.seenSeq ?? 0,
@@ -197,6 +205,7 @@ export class ChatSession implements Tab {
     this.#onLimited('profile', (payload) => this.#profile(payload));
     this.#onLimited('rate', (payload) => this.#rate(payload));
     this.#onLimited('new_conversation', () => this.#newConversation());
+    this.#onLimited('logout', () => this.#logOut());
     const known = new Set<string | symbol>(this.#socket.eventNames());
     this.#socket.onAny((event: string, ...args: unknown[]) => {
       if (!known.has(event)) ackOf(args)(this.#refuse('invalid'));
@@ -338,6 +347,14 @@ export class ChatSession implements Tab {
     const request = rateRequestSchema.safeParse(payload).data;
     if (request === undefined) return this.#refuse('invalid');
     return this.#orRefusal(await rate(this.#visitor, request, this.#parts));
+  }
+
+  /** Also closes this connection, as those of the visitor's other tabs. */
+  async #logOut(): Promise<PlainAck> {
+    const { shopId, visitorId } = this.#visitor;
+    await this.#parts.store.logOut(shopId, visitorId);
+    this.#parts.signals.publish({ shopId, visitorId, what: 'logged_out' });
+    return { ok: true };
   }
 
   #newConversation(): Promise<PlainAck> {

@@ -14,6 +14,8 @@ export interface SignalReaderParts {
   readonly onSuperseded: (shopId: ShopId, guest: VisitorId) => void;
 }
 
+/** A handshake that began before a logout has ended by then. */
+const LONGEST_HANDSHAKE_MS = 60_000;
 /** Visitors of one call of the store. */
 const MOST_AT_ONCE = 1_000;
 
@@ -24,6 +26,7 @@ const MOST_AT_ONCE = 1_000;
 export class SignalReader implements SignalListener {
   readonly #parts: SignalReaderParts;
   #looking: Promise<void> | undefined;
+  #loggedOutAt = -Infinity;
 
   constructor(parts: SignalReaderParts) {
     this.#parts = parts;
@@ -31,10 +34,11 @@ export class SignalReader implements SignalListener {
 
   onHint(hint: Hint): void {
     const { visitors, clock } = this.#parts;
-    const { shopId, visitorId } = hint;
+    const { shopId, visitorId, what } = hint;
+    if (what === 'logged_out') this.#loggedOutAt = clock();
     const visitor = visitors.find(shopId, visitorId);
     if (visitor === undefined) return;
-    if (hint.what === 'identified') {
+    if (what === 'identified' || what === 'logged_out') {
       void this.#look([visitor]);
       return;
     }
@@ -49,6 +53,11 @@ export class SignalReader implements SignalListener {
     visitors.active(shopId, visitorId, clock());
     const { messageId: id, state } = hint;
     for (const tab of visitor.tabs) tab.status({ id, state });
+  }
+
+  /** A tab was opened: during its handshake, the visitor may have logged out. */
+  entered(visitor: PresentVisitor): void {
+    if (this.#parts.clock() - this.#loggedOutAt < LONGEST_HANDSHAKE_MS) void this.#look([visitor]);
   }
 
   onPoll(): void {
@@ -89,7 +98,11 @@ export class SignalReader implements SignalListener {
       return;
     }
     visitors.remember(record);
-    for (const tab of visitor.tabs) {
+    for (const tab of [...visitor.tabs]) {
+      if (tab.logouts < record.logouts) {
+        tab.close();
+        continue;
+      }
       tab.announce(record.lastSeq);
       tab.announceRevision(record.lastRev);
     }

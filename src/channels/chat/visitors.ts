@@ -7,6 +7,8 @@ import type { ChatLimits, Limited } from './limits.ts';
 
 /** One open tab of a visitor. */
 export interface Tab {
+  /** Of its token (`VisitorRecord.logouts`). */
+  readonly logouts: number;
   offer(line: MessageEvent): void;
   /** A line with this number was stored, perhaps by another gateway. */
   announce(seq: number): void;

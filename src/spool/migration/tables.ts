@@ -254,7 +254,7 @@ export const TABLES: readonly Table[] = [
     ['no'],
     [
       ...['shop', 'id', 'name', 'email', 'subject', 'conversation', 'lane', 'last_seq', 'seen_seq'],
-      'last_rev',
+      ...['last_rev', 'logouts'],
       ...['conversation_from_seq', 'created_at', 'joined', 'reserved'],
     ],
   ),

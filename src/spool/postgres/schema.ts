@@ -208,6 +208,10 @@ const STEPS: readonly string[] = [
     ADD COLUMN rev bigint NOT NULL DEFAULT 0, ADD COLUMN updated_at bigint;
   CREATE INDEX journal_revised ON journal (visitor, rev) WHERE rev > 0;
   `,
+  // Tokens of a visitor with a lower number are invalid (VisitorRecord in chat-store.ts).
+  `
+  ALTER TABLE visitor ADD COLUMN logouts int NOT NULL DEFAULT 0;
+  `,
 ];
 
 /**

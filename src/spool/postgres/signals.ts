@@ -31,7 +31,7 @@ const hint = z.discriminatedUnion('what', [
     ...{ ...visitor, what: z.literal('tick'), messageId: z.string() },
     state: z.enum(['failed', 'delivered', 'seen']),
   }),
-  z.object({ ...visitor, what: z.literal('identified') }),
+  z.object({ ...visitor, what: z.enum(['identified', 'logged_out']) }),
 ]);
 /** What one gateway tells all; without hints, it asks whether it hears itself. */
 const payloadSchema = z.object({ from: z.string(), hints: z.array(z.unknown()) });

@@ -134,6 +134,13 @@ export class VisitorTable {
     );
   }
 
+  async logOut(shopId: ShopId, id: VisitorId): Promise<void> {
+    await this.#database.query(
+      'UPDATE visitor SET logouts = logouts + 1 WHERE shop = $1 AND id = $2',
+      [shopId, storable(id)],
+    );
+  }
+
   async startConversation(
     shopId: ShopId,
     id: VisitorId,

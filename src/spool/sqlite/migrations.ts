@@ -245,6 +245,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE journal ADD COLUMN updated_at INTEGER;
   CREATE INDEX journal_revised ON journal(visitor, rev) WHERE rev > 0;
   `,
+  // Tokens of a visitor with a lower number are invalid (`VisitorRecord` in `chat-store.ts`).
+  `
+  ALTER TABLE visitors ADD COLUMN logouts INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Applies the steps from this one on. Call it in a transaction. */

@@ -203,6 +203,7 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'fileSome',
   'createVisitor',
   'identifyVisitor',
+  'logOut',
   'startConversation',
   'updateVisitor',
   'probe',

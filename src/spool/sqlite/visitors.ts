@@ -66,6 +66,10 @@ export class VisitorTable {
     });
   }
 
+  logOut(shopId: ShopId, id: VisitorId): void {
+    this.#sql.logOut.run(shopId, id);
+  }
+
   startConversation(shopId: ShopId, id: VisitorId): Pick<VisitorRecord, 'conversation' | 'lane'> {
     this.#sql.startConversation.run(shopId, id);
     const { conversation, lane } = this.visitor(shopId, id) ?? { conversation: 1, lane: `${id}/1` };
@@ -93,6 +97,7 @@ function prepareVisitors(db: Db) {
          subject = coalesce(@subject, subject), seen_seq = max(seen_seq, coalesce(@seenSeq, 0))
        WHERE shop = @shop AND id = @id`,
     ),
+    logOut: db.prepare(`UPDATE visitors SET logouts = logouts + 1 WHERE shop = ? AND id = ?`),
     startConversation: db.prepare(
       `UPDATE visitors
        SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq

@@ -85,8 +85,9 @@ export class Connection {
     if (this.#state.state === 'idle') this.#connect();
   }
 
-  stop(): void {
-    this.#close();
+  /** @param isLogout has the gateway end the visitor's tokens, if it is connected */
+  stop(isLogout?: boolean): void {
+    this.#close(isLogout && this.isOnline);
     this.#set({ state: 'idle' });
   }
 
@@ -124,18 +125,18 @@ export class Connection {
   /** Undefined: there was no answer in time, or there is no connection. */
   async request<Event extends keyof Requests>(
     event: Event,
-    payload: Requests[Event]['payload'],
+    payload?: Requests[Event]['payload'],
     timeoutMs = this.#parts.timing.ackTimeoutMs,
   ): Promise<Requests[Event]['answer'] | undefined> {
     const socket = this.#socket;
     if (!this.isOnline || socket === undefined) return undefined;
     return new Promise((resolve) => {
-      const timed = socket.timeout(timeoutMs);
       // socket.io has a type for each event; `Requests` has the same types for a generic event.
-      const emit = timed.emit.bind(timed) as (event: string, ...args: unknown[]) => void;
+      const timed: { emit(event: string, ...args: unknown[]): unknown } = socket.timeout(timeoutMs);
       const args = payload === undefined ? [] : [payload];
-      emit(event, ...args, (error: unknown, answer: Requests[Event]['answer']) =>
-        resolve(error ? undefined : answer),
+      // With an error, there is no answer.
+      timed.emit(event, ...args, (_error: unknown, answer?: Requests[Event]['answer']) =>
+        resolve(answer),
       );
     });
   }
@@ -187,10 +188,10 @@ export class Connection {
    */
   #timedOut(): void {
     this.#transports.reverse();
-    this.#failed(undefined);
+    this.#failed();
   }
 
-  #failed(error: unknown): void {
+  #failed(error?: unknown): void {
     this.#close();
     const refusal = refusalOf(error);
     if (refusal === undefined) {
@@ -216,7 +217,7 @@ export class Connection {
   async #probe(): Promise<void> {
     const socket = this.#socket;
     const answer = await this.request('seen', { seq: 0 }, this.#parts.timing.probeTimeoutMs);
-    if (answer === undefined && socket !== undefined && socket === this.#socket) this.drop();
+    if (answer === undefined && socket === this.#socket) this.drop();
   }
 
   #backoff(): number {
@@ -231,12 +232,16 @@ export class Connection {
     this.#timer = setTimeout(() => this.#connect(), ms);
   }
 
-  #close(): void {
+  #close(isLogout?: boolean): void {
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.off();
-    socket?.disconnect();
+    const end = (): void => void socket?.disconnect();
+    // The server ignores an event that arrives together with a disconnect. It closes the connection
+    // after a logout, and a lost one ends by itself.
+    if (isLogout) socket?.emit('logout', end);
+    else end();
   }
 
   #set(state: ConnectionState): void {
@@ -300,8 +305,7 @@ const asRecord = (value: unknown): Record<string, unknown> =>
 function bodyOf(request: unknown): unknown {
   try {
     // This getter throws when the response is not text.
-    const { responseText } = asRecord(request);
-    return typeof responseText === 'string' ? JSON.parse(responseText) : undefined;
+    return JSON.parse(String(asRecord(request)['responseText']));
   } catch {
     return undefined;
   }

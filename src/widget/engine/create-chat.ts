@@ -213,7 +213,7 @@ class WidgetChat implements Chat {
   async newConversation(): Promise<boolean> {
     // Unsent messages belong to the old conversation.
     if (!(await this.#sender.drained())) return false;
-    const answer = await this.#link.request('new_conversation', undefined);
+    const answer = await this.#link.request('new_conversation');
     if (answer?.ok !== true) return false;
     const { top } = this.#conversation;
     if (top > 0) this.#visitor.noteBreak(top);
@@ -247,7 +247,7 @@ class WidgetChat implements Chat {
 
   logout(): void {
     for (const name of this.#storage.names()) this.#storage.remove(name);
-    this.#forgetVisitor();
+    this.#forgetVisitor(true);
   }
 
   stop(): void {
@@ -418,14 +418,14 @@ class WidgetChat implements Chat {
     }
   }
 
-  #forgetVisitor(): void {
+  #forgetVisitor(isLogout?: boolean): void {
     this.#visitor.forgetIdentity();
     this.#switchVisitor(undefined);
     this.#draft.reread();
     this.#isStarted = false;
     // Last, since an open panel connects again at once, as a new visitor: also on a page from the
     // browser's cache, which is idle already.
-    this.#link.stop();
+    this.#link.stop(isLogout);
     if (this.connection.peek().state === 'idle') this.connection.value = { state: 'idle' };
   }
 }

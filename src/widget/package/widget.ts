@@ -39,7 +39,7 @@ export interface Widget {
   send(text: string): void;
   /** @param jwt issued by your own server, to say who the visitor is */
   identify(jwt: string): void;
-  /** Forgets the visitor on this device, in all its tabs. */
+  /** Forgets the visitor on this device, in all its tabs, and ends their tokens on every device. */
   logout(): void;
   /** Removes the widget from the page. The visitor and their unsent messages are kept. */
   destroy(): void;

@@ -141,6 +141,40 @@ test('and within seconds when no hint arrives there', async () => {
   expect(performance.now() - started).toBeLessThan(6000);
 });
 
+/** A visitor with a tab at each gateway logs out at one of them; how long the other tab lives on. */
+async function loggedOut(one: Member, two: Member): Promise<number> {
+  const here = await identified(one);
+  await here.send('hello');
+  const there = await again(two, here);
+  const started = performance.now();
+  expect(await here.request('logout')).toEqual({ ok: true });
+  for (const member of [one, two]) {
+    for (const client of [here, there]) {
+      const { session } = await again(member, client);
+      expect(session).toMatchObject({ verified: false, lastSeq: 0 });
+      expect(session.visitorId).not.toBe(here.session.visitorId);
+      expect((await there.upload({ name: 'a.txt', bytes: Buffer.from('a') })).status).toBe(401);
+    }
+  }
+  await waitFor('both tabs to be closed', () => ![here, there].some((tab) => tab.socket.connected));
+  const lasted = performance.now() - started;
+  const next = await identified(two, there.session.token);
+  expect(next.session).toMatchObject({ visitorId: here.session.visitorId, lastSeq: 1 });
+  return lasted;
+}
+
+test('a logout at one gateway ends the tokens at the other, and its open tab', async () => {
+  const [one, two] = await startTwo();
+  expect(await loggedOut(one, two)).toBeLessThan(5000);
+});
+
+test('and within seconds when no hint of it arrives there', async () => {
+  const pooler = await PostgresProxy.start(url, () => withoutNotifications);
+  ends(() => pooler.stop());
+  const [one, two] = [await startGateway(), await startGateway(pooler.url)];
+  expect(await loggedOut(one, two)).toBeLessThan(5000);
+});
+
 test('a tick reaches the tab at the gateway that did not deliver the message', async () => {
   const [one, two] = await startTwo();
   const tab = await two.chat.connect();

@@ -159,8 +159,8 @@ describe('a token', () => {
     const { session } = await gateway.connect();
     const later = new VisitorTokens(SIGNING_KEYS, () => Date.now() - 1_000_000);
     const { visitorId } = session;
-    const bearer = { widgetKey: 'demo', visitorId: asVisitorId(visitorId), verified: false };
-    const token = later.mint(bearer);
+    const bearer = { visitorId: asVisitorId(visitorId), verified: false, logouts: 0 };
+    const token = later.mint({ widgetKey: 'demo', ...bearer });
     const again = await gateway.connect({ auth: { key: 'demo', token } });
     expect(again.session.visitorId).toBe(visitorId);
     expect(again.session.token).not.toBe(token);
@@ -194,7 +194,7 @@ describe('a token', () => {
     ['that has expired', SIGNING_KEYS, 'demo', -366 * 24 * 3600 * 1000],
   ])('%s makes a new visitor', async (_case, keys, widgetKey, skew) => {
     const visitorId = asVisitorId('0123456789abcdef0123456789abcdef');
-    const bearer = { widgetKey, visitorId, verified: false };
+    const bearer = { widgetKey, visitorId, verified: false, logouts: 0 };
     const token = new VisitorTokens(keys, () => Date.now() + skew).mint(bearer);
     const { session } = await gateway.connect({ auth: { key: 'demo', token, lastSeq: 3 } });
     expect(session.visitorId).not.toBe(visitorId);

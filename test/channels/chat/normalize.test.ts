@@ -18,6 +18,7 @@ const VISITOR: VisitorRecord = {
   lastSeq: 0,
   seenSeq: 0,
   lastRev: 0,
+  logouts: 0,
   createdAt: 0,
 };
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

@@ -5,7 +5,7 @@ const OLD = { id: 'old', secret: 'an old secret of sixteen bytes' };
 const NEW = { id: 'new', secret: 'a new secret of sixteen bytes.' };
 const NOW = Date.UTC(2026, 0, 1);
 const YEAR = 365 * 24 * 3600 * 1000;
-const bearer = { widgetKey: 'démo.key', visitorId: newVisitorId(), verified: false };
+const bearer = { widgetKey: 'démo.key', visitorId: newVisitorId(), verified: false, logouts: 0 };
 const tokensAt = (now: number, keys = [OLD]) => new VisitorTokens(keys, () => now);
 
 describe('a visitor token', () => {
@@ -34,6 +34,25 @@ describe('a visitor token', () => {
     const raised = token.replace(`.${bearer.visitorId}.`, `.${bearer.visitorId}v.`);
     expect(raised).not.toBe(token);
     expect(tokens.verify(raised)).toBeUndefined();
+  });
+
+  test('says how often its visitor had logged out, and cannot be made to', () => {
+    const tokens = tokensAt(NOW);
+    for (const verified of [true, false]) {
+      for (const logouts of [1, 10, 999_999_999]) {
+        const named = { ...bearer, verified, logouts };
+        expect(tokens.verify(tokens.mint(named))).toEqual(named);
+      }
+    }
+    const ended = tokens.mint({ ...bearer, logouts: 1 });
+    for (const [from, to] of [
+      ['-1.', '-2.'],
+      ['-1.', '.'],
+      ['-1.', '-01.'],
+    ] as const) {
+      expect(ended.replace(from, to)).not.toBe(ended);
+      expect(tokens.verify(ended.replace(from, to))).toBeUndefined();
+    }
   });
 
   test('is void when any character is changed, added or taken away', () => {

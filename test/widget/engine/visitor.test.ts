@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { effect } from '@preact/signals-core';
+import { asVisitorId } from '../../../src/domain/ids.ts';
 import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { aShop, ROOMY } from '../../channels/chat/chat-gateway.ts';
+import { SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { Browser, online, say, shows, type Tab, textsOf } from './browser.ts';
@@ -146,6 +148,21 @@ test('logout forgets the visitor in every tab, and leaves nothing behind', async
   expect(visitorOf(tab)).not.toBe(visitor);
   other.chat.start();
   await shows(other, ['a new life']);
+});
+
+test('logout ends the token at the gateway, too', async () => {
+  const gateway = await start();
+  const tab = await new Browser(gateway.url).open();
+  say(tab, 'secret');
+  await shows(tab, ['secret']);
+  const { token, visitorId } = tab.chat.session.value ?? {};
+  tab.chat.logout();
+  await waitFor('the logout', async () => {
+    const id = asVisitorId(visitorId ?? '');
+    return (await gateway.store.chat.visitor(SHOP, id))?.logouts === 1;
+  });
+  const thief = await gateway.connect({ auth: { key: 'demo', token } });
+  expect(thief.session.visitorId).not.toBe(visitorId);
 });
 
 test('a token that the server does not know makes a new visitor, who sends what waited', async () => {

@@ -286,7 +286,7 @@ describe('a request that cannot be an upload', () => {
   test('because the token has expired', async () => {
     const visitorId = asVisitorId('0123456789abcdef0123456789abcdef');
     const past = new VisitorTokens(SIGNING_KEYS, () => Date.now() - 366 * 24 * 3600 * 1000);
-    const token = past.mint({ widgetKey: 'demo', visitorId, verified: false });
+    const token = past.mint({ widgetKey: 'demo', visitorId, verified: false, logouts: 0 });
     expect((await client.upload({ name: 'a.png', bytes: PNG }, token)).status).toBe(401);
   });
 });

@@ -17,14 +17,32 @@ export function threadTimes(pid: number): ThreadTimes {
   return times;
 }
 
-/** Resolves when the process has used less than a millisecond for 20 ms: it has done all. */
+const LOOK_EVERY_MS = 20;
+const QUIET_LOOKS = 3;
+
+/** Resolves when no thread of the process has worked, or waited for a processor, for a while. */
 export async function whenIdle(pid: number): Promise<void> {
-  for (let before = threadTimes(pid); ;) {
-    await delay(20);
+  let before = threadTimes(pid);
+  for (let quiet = 0; quiet < QUIET_LOOKS;) {
+    await delay(LOOK_EVERY_MS);
     const now = threadTimes(pid);
-    if (now.main + now.others - before.main - before.others < 1) return;
+    const used = now.main + now.others - before.main - before.others;
+    quiet = used < 1 && !isWaiting(pid) ? quiet + 1 : 0;
     before = now;
   }
+}
+
+/** proc(5), `/proc/<pid>/task/<tid>/stat`: R is running or runnable. */
+function isWaiting(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).some((thread) => {
+    // The thread that looks is running.
+    if (Number(thread) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').includes(') R ');
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** A thread that has ended meanwhile has no time. */

@@ -67,6 +67,15 @@ function sampleOf({ name }: Field, nth: number): readonly string[] {
   return [...(WORST[name] ?? []), ...some];
 }
 
+/** Processor time of the busiest, the main thread or all others, in milliseconds. */
+async function costOf(send: () => Promise<void>): Promise<number> {
+  const began = threadTimes(process.pid);
+  await send();
+  await whenIdle(process.pid);
+  const { main, others } = threadTimes(process.pid);
+  return Math.round(Math.max(main - began.main, others - began.others));
+}
+
 test('no field costs a second of processor time at the longest that is let in', async () => {
   const { gateway } = opened;
   if (gateway === undefined) throw new Error('the gateway did not start');
@@ -75,13 +84,13 @@ test('no field costs a second of processor time at the longest that is let in', 
     for (const filler of sampleOf(field, nth)) {
       for (const [before, after] of field.frames) {
         const room = field.maxBytes - before.length - after.length;
-        const began = threadTimes(process.pid);
-        await field.send(before + filled(filler, room) + after);
-        await whenIdle(process.pid);
-        const { main, others } = threadTimes(process.pid);
-        const ms = Math.round(Math.max(main - began.main, others - began.others));
-        if (ms > MAX_MS)
+        const send = () => field.send(before + filled(filler, room) + after);
+        let ms = await costOf(send);
+        // A thread of the gateway's that starts meanwhile takes a second, too.
+        if (ms > MAX_MS) ms = await costOf(send);
+        if (ms > MAX_MS) {
           slow.push(`${field.door} ${field.name} of ${JSON.stringify(filler)}: ${ms} ms`);
+        }
       }
     }
   }

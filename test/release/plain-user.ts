@@ -82,6 +82,8 @@ export class PlainUser {
     chmodSync(dir.path, 0o755);
     const user = new PlainUser(dir.path, {
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+      // Optimizing a driver that is compiled takes most of a minute.
+      ...{ CFLAGS: '-O0', CXXFLAGS: '-O0' },
       HOME: join(dir.path, 'home'),
       npm_config_registry: registry.url,
       // npm looks for it beside its Node, which may become another one.

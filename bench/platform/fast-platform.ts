@@ -19,6 +19,8 @@ interface Submission {
 /** A submitted message with its uploads. */
 export interface Submitted {
   readonly remoteId: string;
+  /** The time of day at which it came. */
+  readonly at: number;
   readonly media: readonly StoredMedia[];
 }
 
@@ -59,7 +61,10 @@ export async function start(options: { readonly hashMedia: boolean }) {
 
 class FastPlatform {
   readonly #hashMedia: boolean;
-  #messages = new Map<string, { id: string; conversation: string; attachments: string[] }>();
+  #messages = new Map<
+    string,
+    { id: string; at: number; conversation: string; attachments: string[] }
+  >();
   #media = new Map<string, StoredMedia>();
   lastAt = 0;
 
@@ -77,8 +82,8 @@ class FastPlatform {
   }
 
   submitted(): Submitted[] {
-    return [...this.#messages].map(([remoteId, { attachments }]) => ({
-      remoteId,
+    return [...this.#messages].map(([remoteId, { at, attachments }]) => ({
+      ...{ remoteId, at },
       media: attachments.flatMap((id) => this.#media.get(id) ?? []),
     }));
   }
@@ -102,13 +107,14 @@ class FastPlatform {
     const remoteId = message?.remote_id ?? randomUUID();
     let stored = this.#messages.get(remoteId);
     if (stored === undefined) {
+      this.lastAt = timeOfDay();
       stored = {
         id: randomUUID(),
+        at: this.lastAt,
         conversation: conversation?.id ?? randomUUID(),
         attachments: [...(message?.attachments ?? [])],
       };
       this.#messages.set(remoteId, stored);
-      this.lastAt = timeOfDay();
     }
     return {
       id: stored.id,

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../domain/endpoint.ts';
+import { NotYet } from '../intake/normalizer.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -177,6 +178,8 @@ function failed(
     log.error('spool.raw_damaged');
   } else if (error instanceof Unclear) {
     notes.set({ unclear: notes.value.unclear + 1 });
+  } else if (error instanceof NotYet && error.memo !== undefined) {
+    notes.set({ channel: error.memo });
   }
   const now = clock();
   const when = { now, random: random(), alone, giveUpAfterMs, notes, alike };

@@ -34,6 +34,8 @@ const notesSchema = z.object({
   throttled: z.number().default(0),
   /** The entry has waited in a group of entries that were refused alike. */
   waitedAlike: z.boolean().default(false),
+  /** What the entry's channel noted (`NotYet`). */
+  channel: z.record(z.string(), z.unknown()).optional(),
 });
 type Noted = z.output<typeof notesSchema>;
 

@@ -42,7 +42,9 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
   if (error instanceof Forbidden) return whileForbidden(error, when);
   if (error instanceof Unclear) return whileUnclear(when);
   if (error instanceof Later) return later(error, entry, when);
-  if (error instanceof NotYet) return wait(error.retryAfterMs, error.reason);
+  if (error instanceof NotYet) {
+    return { ...wait(error.retryAfterMs, error.reason), detach: error.detach };
+  }
   if (error instanceof MediaPaused) {
     return { ...wait(0, undefined), waitsFor: WAITS_FOR.media };
   }

@@ -39,6 +39,12 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
     meaning: 'The address in From is not authenticated, and this shop holds such mail.',
     todo: RELEASE,
   },
+  sender_not_checked: {
+    short: 'Sender not checked',
+    meaning:
+      'The check of the sender has not ended, mostly because the machine is too busy. While the message is queued, the check goes on or is made again. It is held if four checks did not end and the policy of the domain in From requests quarantine or rejection of forged mail, or could not be read.',
+    todo: 'If it is held, find out why the machine is busy, and release it only if you have verified the sender in another way.',
+  },
   postmaster: {
     short: 'To postmaster',
     meaning: 'It was sent to postmaster or abuse.',

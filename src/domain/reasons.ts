@@ -51,6 +51,7 @@ const PLAIN = [
   'no_sender',
   'dmarc',
   'unverified',
+  'sender_not_checked',
   'postmaster',
   'auto_reply',
   'bounce',
@@ -85,6 +86,7 @@ export type ReasonCode = Reason['code'];
  */
 const BEGINNINGS: Readonly<Partial<Record<PlainCode, string>> & Record<keyof Parameters, string>> =
   {
+    sender_not_checked: 'the check of its sender has not ended',
     unclear_answer: 'the platform does not say whether it took the message',
     cannot_be_answered: 'cannot be answered: the platform refused the address',
     contacts_not_readable: 'contacts cannot be looked up',

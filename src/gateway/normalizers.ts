@@ -54,7 +54,7 @@ export function channelNormalizers(
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0 || hasReply(shopId, ids),
       ...(authenticator && { authenticator }),
-      ...{ blobs, countMessage, logger },
+      ...{ blobs, countMessage, clock, logger },
     },
   );
   stack.push(`${prefix}email normalizer`, () => email.stop());

@@ -2,7 +2,7 @@ import type { EmailReading } from '../domain/email-reading.ts';
 import type { Readable } from 'node:stream';
 import type { CreateEventRequest, CreateMessageRequest } from '../platform-api/schemas.ts';
 import { type Reason, sentence } from '../domain/reasons.ts';
-import type { Claimed } from '../spool/entry.ts';
+import type { Claimed, EntryMeta } from '../spool/entry.ts';
 import type { Arrival } from './intake.ts';
 
 /**
@@ -98,14 +98,25 @@ export class AttachmentLate extends Error {
   override name = 'AttachmentLate';
 }
 
+interface NotYetOptions extends ErrorOptions {
+  readonly memo?: EntryMeta;
+  readonly detach?: boolean;
+}
+
 /** A dependency is not ready (a late picture, an unconfigured channel): the entry waits. */
 export class NotYet extends Error {
   override name = 'NotYet';
   readonly reason: Reason;
   readonly retryAfterMs: number;
-  constructor(reason: Reason, retryAfterMs: number, options?: ErrorOptions) {
+  /** Stored with the entry; the next attempt finds it as `channel` in `Claimed.notes`. */
+  readonly memo: EntryMeta | undefined;
+  /** The lane of the entry does not wait for it. */
+  readonly detach: boolean;
+  constructor(reason: Reason, retryAfterMs: number, options: NotYetOptions = {}) {
     super(sentence(reason), options);
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
+    this.memo = options.memo;
+    this.detach = options.detach ?? false;
   }
 }

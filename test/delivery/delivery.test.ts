@@ -76,6 +76,14 @@ describe('delivering', () => {
     expect(it.platform.messages[0]?.message.content).toBe('hello\n\n[missing: gone]');
   });
 
+  test('what its channel notes is there at the next attempt, and its lane does not wait', async () => {
+    const entry = message({ memo: 'seen' });
+    expect(await it.comesTo(entry, 'delivered')).toMatchObject({
+      ...{ attempts: 1, failures: 0, detached: true },
+    });
+    expect(it.platform.messages[0]?.message.content).toBe('{"memo":"seen"}');
+  });
+
   test('a folder of its own that cannot be removed does not undo it', async () => {
     await it.comesTo(message({ leavesFiles: true }), 'delivered');
     expect(it.platform.messages).toHaveLength(1);

@@ -156,6 +156,11 @@ describe('it is not ready, or interrupted', () => {
   test.each<[string, unknown, object]>([
     ['too many requests', later('messages', 429, 7000), { retryInMs: 7500 }],
     ['not prepared yet', new NotYet({ code: 'media_postponed' }, 3000), { retryInMs: 3000 }],
+    [
+      'not prepared yet, and its lane goes on',
+      new NotYet({ code: 'media_postponed' }, 3000, { detach: true }),
+      { retryInMs: 3000, detach: true },
+    ],
     ['uploads are paused', new MediaPaused('x'), { waitsFor: WAITS_FOR.media, reason: undefined }],
     ['not told where it went', new NotLearned(later()), { retryInMs: 7500 }],
   ])('%s: it uses up nothing and is no failure', (_, failure, expected) => {

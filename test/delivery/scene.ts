@@ -4,7 +4,12 @@ import { Conversations } from '../../src/delivery/conversations.ts';
 import { Dispatcher } from '../../src/delivery/dispatcher.ts';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
 import { createIntake } from '../../src/intake/intake.ts';
-import type { Attachment, Normalizer, Verdict } from '../../src/intake/normalizer.ts';
+import {
+  type Attachment,
+  type Normalizer,
+  NotYet,
+  type Verdict,
+} from '../../src/intake/normalizer.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
@@ -33,6 +38,8 @@ export interface Wanted {
   readonly references?: readonly string[];
   /** What it made cannot be removed. */
   readonly leavesFiles?: boolean;
+  /** The first attempt notes this and puts the entry back; the next one has it as its content. */
+  readonly memo?: string;
 }
 
 export interface SceneOptions {
@@ -173,7 +180,7 @@ function normalizerOf(
   files: { readonly open: (name: string) => Promise<Buffer> },
   opened: string[],
 ): Normalizer {
-  return ({ entry }) => {
+  return ({ entry, notes }) => {
     // Written by `message`.
     const wanted = entry.meta as Wanted;
     const {
@@ -184,14 +191,21 @@ function normalizerOf(
       cc,
       references,
       leavesFiles = false,
+      memo,
     } = wanted;
+    const noted = memo === undefined ? undefined : notes['channel'];
+    if (memo !== undefined && noted === undefined) {
+      const options = { memo: { memo }, detach: true };
+      return Promise.reject(new NotYet({ code: 'sender_not_checked' }, 1, options));
+    }
     return Promise.resolve({
       verdict: wanted.verdict ?? { kind: 'deliver' },
       request: {
         contact: email === undefined ? { phone: '+15550002222' } : { email, name: 'Ann' },
         conversation: { direction: 'inbound', type: entry.channel, agent_contact: '+1' },
         message: {
-          ...{ content, format, remote_id: entry.remoteId },
+          ...{ content: noted === undefined ? content : JSON.stringify(noted) },
+          ...{ format, remote_id: entry.remoteId },
           ...((cc ?? references) && {
             email: {
               ...(cc && { cc: cc.map((address) => ({ email: address })) }),

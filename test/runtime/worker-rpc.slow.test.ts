@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   CallFailed,
   NotAnswered,
@@ -186,6 +186,34 @@ test('where busy threads are spared, a late call ends only one that hangs', asyn
   expect(await thread.call('add', 1, 2)).toBe(3);
   await expect(thread.call('loop')).rejects.toBeInstanceOf(NotAnswered);
   expect(await death).toEqual({ inFlight: 1, error: undefined });
+});
+
+describe('where a late call gets more time', () => {
+  const options = { spareBusy: true, deadlinesMs: { never: 300, loop: 300 } };
+
+  test('a thread that says nothing and uses no processor time has all of it', async () => {
+    const { thread, death } = await mortal({ ...options, extendToMs: 1500 });
+    const askedAt = performance.now();
+    await expect(thread.call('never')).rejects.toBeInstanceOf(NotAnswered);
+    expect(performance.now() - askedAt).toBeGreaterThan(1400);
+    expect(await death).toEqual({ inFlight: 1, error: undefined });
+  });
+
+  test('a thread that answers others has it, too, and goes on after it', async () => {
+    const { thread } = await mortal({ ...options, extendToMs: 1500 });
+    const askedAt = performance.now();
+    const late = thread.call('never').catch((reason: unknown) => reason);
+    expect(await thread.call('add', 1, 2)).toBe(3);
+    expect(await late).toBeInstanceOf(NotAnswered);
+    expect(performance.now() - askedAt).toBeGreaterThan(1400);
+    expect(await thread.call('add', 1, 2)).toBe(3);
+  });
+
+  test('a thread that hangs is ended before', async () => {
+    const { thread, death } = await mortal({ ...options, extendToMs: 600_000 });
+    await expect(thread.call('loop')).rejects.toBeInstanceOf(NotAnswered);
+    expect(await death).toEqual({ inFlight: 1, error: undefined });
+  });
 });
 
 test('a stop rejects the calls in flight and is no death', async () => {

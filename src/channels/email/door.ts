@@ -26,12 +26,13 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import { withinMs } from '../../runtime/clock.ts';
 import { ipNetwork, type Networks } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Accepted } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
-import { isRejected } from './authentication/verdict.ts';
+import { isRejected, UNENDED_VERDICT } from './authentication/verdict.ts';
 import {
   type EmailArrival,
   type Envelope,
@@ -44,6 +45,8 @@ import type { AddressDirectory } from './routing.ts';
 import { openRaw } from './stored.ts';
 import { atWork } from '../../runtime/main-thread.ts';
 
+/** The client waits for the check. */
+const CHECKED_WITHIN_MS = 15_000;
 /** RFC 5321 §6.3: a message with more Received headers is assumed to be in a loop. */
 const MAX_RECEIVED = 50;
 
@@ -112,7 +115,8 @@ export type DoorCheck = Pick<Authenticator, 'check'>;
 /**
  * For shops with `dmarc: reject`: checks the sender before the message is accepted, and stores the
  * verdict with it. There is only one reply for all recipients, so a message that is also for other
- * shops is accepted, and held for the shop that would reject it.
+ * shops is accepted, and held for the shop that would reject it. So is one whose check does not end
+ * in time: it is checked again at delivery.
  * @throws {SmtpRefusal} every shop rejects it
  */
 async function refuseForged(
@@ -127,12 +131,12 @@ async function refuseForged(
       const rules = directory.shop(arrival.shopId)?.refusesForged;
       if (rules === undefined) return arrival;
       const { source: raw, dispose } = await openRaw(arrival.raw, blobs);
-      try {
-        const authentication = await authenticator.check({ ...arrival.meta, raw, ...rules });
-        return { ...arrival, meta: { ...arrival.meta, authentication } };
-      } finally {
-        await dispose();
-      }
+      const check = authenticator
+        .check({ ...arrival.meta, raw, ...rules })
+        .then((verdict) => dispose().then(() => verdict));
+      const authentication = await withinMs(check, CHECKED_WITHIN_MS, () => UNENDED_VERDICT);
+      if (authentication.unfinished !== undefined) return arrival;
+      return { ...arrival, meta: { ...arrival.meta, authentication } };
     }),
   );
   if (checked.length > 0 && checked.every(({ meta }) => isRejected(meta.authentication))) {

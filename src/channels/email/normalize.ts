@@ -13,14 +13,15 @@ import {
 import type { Logger } from '../../observability/logger.ts';
 import { UNKNOWN_NETWORK } from '../../platform-api/schemas.ts';
 import { sitesNetwork } from '../../runtime/ip-addresses.ts';
+import { type Clock, createMonotonicClock } from '../../runtime/clock.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
 import type { BlobReader } from '../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
-import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
-import type { AuthenticationVerdict } from './authentication/verdict.ts';
+import { SenderChecks } from './authentication/sender-checks.ts';
 import {
   type EmailMeta,
   parseEmailMeta,
@@ -63,11 +64,13 @@ interface EmailNormalizerDeps {
   countMessage(mail: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
   /** Without it, senders are not checked. */
   readonly authenticator?: Pick<Authenticator, 'check'>;
+  readonly clock?: Clock;
   readonly logger: Logger;
 }
 
 export interface EmailNormalizer {
   /**
+   * @throws {NotYet} the sender is still being checked
    * @throws {NormalizingUnavailable} the disk or the workers fail; try again later
    * @throws {TypeError} the entry's shop is not configured
    */
@@ -104,7 +107,7 @@ export function createEmailNormalizer(
     deps.logger,
   );
 
-  const senders = new SenderChecks(deps.authenticator);
+  const checks = new SenderChecks(deps.authenticator, deps.clock ?? createMonotonicClock());
 
   /** Continues after the signal is aborted, to clean up when the worker has finished. */
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
@@ -114,7 +117,9 @@ export function createEmailNormalizer(
     try {
       return await readFrom(raw, claimed, shop, signal);
     } catch (error) {
-      await raw.dispose();
+      const check = checks.underWay(claimed.entry.id);
+      if (check === undefined) await raw.dispose();
+      else void check.then(raw.dispose);
       throw error;
     }
   };
@@ -125,7 +130,9 @@ export function createEmailNormalizer(
     signal: AbortSignal,
   ): Promise<Normalized> => {
     const meta = parseEmailMeta(claimed.entry.meta);
-    const authentication = await senders.verdict(claimed, meta, shop, raw);
+    const { trustedArcSealers, senders } = shop;
+    const request = { ...meta, raw, trustedArcSealers, senders };
+    const authentication = await checks.verdict(claimed, meta.authentication, request);
     const job: EmailJob = {
       ...(authentication !== undefined && !claimed.released && { authentication }),
       shopId: claimed.entry.shopId,
@@ -278,41 +285,4 @@ async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise
     // Failed attempts may have left files there.
     usedScratch: true,
   };
-}
-
-const MAX_VERDICTS = 5000;
-
-/**
- * Checks senders, and keeps the verdicts of entries whose delivery may be retried: the key may be
- * gone from DNS by then, and a message that was held must not be delivered later for that reason.
- * After a DNS failure, the sender is checked again.
- */
-class SenderChecks {
-  readonly #authenticator: EmailNormalizerDeps['authenticator'];
-  readonly #verdicts = new Map<EntryId, AuthenticationVerdict>();
-
-  constructor(authenticator: EmailNormalizerDeps['authenticator']) {
-    this.#authenticator = authenticator;
-  }
-
-  async verdict(
-    { entry, released }: Claimed,
-    meta: EmailMeta,
-    { trustedArcSealers, senders }: ShopMail,
-    raw: RawSource,
-  ): Promise<AuthenticationVerdict | undefined> {
-    const known = meta.authentication ?? this.#verdicts.get(entry.id);
-    // The operator who released it has already decided.
-    if (known !== undefined || released) return known;
-    const verdict = await this.#authenticator?.check({ ...meta, raw, trustedArcSealers, senders });
-    if (verdict !== undefined) this.#keep(entry.id, verdict);
-    return verdict;
-  }
-
-  #keep(id: EntryId, verdict: AuthenticationVerdict): void {
-    if (verdict.dmarc === 'temperror' || verdict.claimed === 'temperror') return;
-    this.#verdicts.set(id, verdict);
-    const [oldest] = this.#verdicts.keys();
-    if (oldest !== undefined && this.#verdicts.size > MAX_VERDICTS) this.#verdicts.delete(oldest);
-  }
 }

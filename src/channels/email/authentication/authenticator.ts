@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { CallFailed, NotAnswered, RpcThread, workerUrl } from '../../../runtime/worker-rpc.ts';
 import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
-import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';
+import { type AuthenticationVerdict, mayBeEnforced, UNENDED_VERDICT } from './verdict.ts';
 import type { TimedVerdict } from './verdict-lifetime.ts';
 import { questionOf, VerdictMemo } from './verdict-memo.ts';
 
@@ -12,8 +12,10 @@ export interface AuthenticatorOptions {
   readonly hostname: string;
   readonly trustedAuthservIds: readonly string[];
   readonly dns?: Partial<DnsOptions>;
-  /** For one message, in milliseconds. */
+  /** For the look-ups of one message, in milliseconds. */
   readonly totalMs?: number;
+  /** For one message, in milliseconds: a busy machine needs longer than DNS. */
+  readonly endsWithinMs?: number;
   /** The worker's file, replaced in tests of failing workers. */
   readonly worker?: URL;
 }
@@ -28,14 +30,18 @@ export interface AuthenticationThread {
 }
 
 export interface Authenticator {
-  /** Never rejects: a check that does not finish in time is `temperror`. */
+  /**
+   * Never rejects: without an answer from DNS in time, the verdict is `temperror`; if the check does
+   * not end, or fails, it is `UNENDED_VERDICT`. Raises an alarm if the policies are read for a
+   * message that may have one.
+   */
   check(request: CheckRequest): Promise<AuthenticationVerdict>;
   stop(): Promise<void>;
 }
 
 /** The young generation is small for the same reason as in the threads that read mail. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 };
-/** The thread itself ends a check; after this time it is too busy to do so. */
+/** The thread itself ends look-ups and checks; after this time it is too busy, or hangs. */
 const THREAD_GRACE_MS = 500;
 
 interface AuthenticatorDeps {
@@ -53,9 +59,10 @@ export function createAuthenticator(
   options: AuthenticatorOptions,
   { logger, metrics, clock }: AuthenticatorDeps,
 ): Authenticator {
-  const { hostname, trustedAuthservIds, totalMs = 5000 } = options;
+  const { hostname, trustedAuthservIds, totalMs = 5000, endsWithinMs = 60_000 } = options;
+  const limits = { totalMs, endsWithinMs };
   const dns = { ...DNS_DEFAULTS, ...options.dns };
-  const settings: AuthenticationSettings = { hostname, trustedAuthservIds, totalMs, dns };
+  const settings: AuthenticationSettings = { hostname, trustedAuthservIds, ...limits, dns };
   const url = options.worker ?? workerUrl(import.meta.url, './authentication-worker.ts');
   const memo = new VerdictMemo(clock);
   let thread: RpcThread<AuthenticationThread> | undefined;
@@ -67,6 +74,7 @@ export function createAuthenticator(
       limits: LIMITS,
       deadlinesMs: { check: totalMs + THREAD_GRACE_MS },
       spareBusy: true,
+      extendToMs: endsWithinMs + THREAD_GRACE_MS,
       onDeath: (inFlight) => {
         thread = undefined;
         if (inFlight > 0) logger.warn('email.authentication_died', { inFlight });
@@ -83,17 +91,21 @@ export function createAuthenticator(
       if (question !== undefined && holdsMs > 0) memo.set(question, verdict, askedAt + holdsMs);
       return verdict;
     } catch (error) {
-      if (error instanceof NotAnswered) return UNKNOWN_VERDICT;
+      if (error instanceof NotAnswered) return UNENDED_VERDICT;
       const failure = error instanceof CallFailed ? { error: error.failure.name } : undefined;
       logger.warn('email.not_authenticated', failure ?? errorFields(error));
-      return UNKNOWN_VERDICT;
+      return UNENDED_VERDICT;
     }
   };
 
   return {
     async check(request) {
-      if (stopped) return UNKNOWN_VERDICT;
+      if (stopped) return UNENDED_VERDICT;
       const verdict = await verdictOf(request);
+      if (request.policiesOnly && mayBeEnforced(verdict)) {
+        metrics.alarms.inc({ alarm: 'sender_not_checked' });
+        logger.error('email.sender_not_checked');
+      }
       for (const method of ['spf', 'dkim', 'arc', 'dmarc'] as const) {
         metrics.authenticated.inc({ method, result: verdict[method] });
       }

@@ -1,4 +1,4 @@
-import { domainOf } from '../../../domain/email-addresses.ts';
+import { withinMs } from '../../../runtime/clock.ts';
 import { type RawSource, readRawHead } from '../stored.ts';
 import {
   checkSpf,
@@ -10,11 +10,11 @@ import {
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { policyOf, sealedFor } from './claimed-sender.ts';
 import { type Claim, namedSenders } from './named-senders.ts';
-import type { Resolve } from './dns-resolver.ts';
+import { limitLookups, type Resolve } from './dns-resolver.ts';
 import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
-import { readSignedHead, type SignedHead } from './signed-head.ts';
+import { readSignedHead } from './signed-head.ts';
 import type { SenderLists } from '../shop.ts';
-import type { AuthenticationVerdict, MethodResult } from './verdict.ts';
+import { type AuthenticationVerdict, type MethodResult, UNKNOWN_VERDICT } from './verdict.ts';
 
 /** One message to check; can be cloned to another thread. */
 export interface CheckRequest {
@@ -26,41 +26,54 @@ export interface CheckRequest {
   readonly trustedArcSealers: readonly string[];
   /** Needed to determine the author; without them, only From is checked. */
   readonly senders?: SenderLists;
+  /** The check of this message does not end: only the policies of its domains are read. */
+  readonly policiesOnly?: boolean;
 }
 
 export interface CheckSettings {
   /** This host's name, which is the id of our Authentication-Results. */
   readonly hostname: string;
   readonly trustedAuthservIds: readonly string[];
-  /** The limit for one message. */
+  /** The limit for all look-ups of one message. */
   readonly totalMs: number;
+  /** The limit for one message, with its look-ups; a minute by default. */
+  readonly endsWithinMs?: number;
 }
+
+const ENDS_WITHIN_MS = 60_000;
 
 /**
  * Created once, because a signal without a reason creates an error with a stack for each message.
  */
-const OVER = new Error('the check is over');
+const OVER = new (class CheckOver extends Error {
+  override name = 'CheckOver';
+})('the check is over');
 /** The configured sealers are organizational domains; their servers seal with names below them. */
 const isBelow = (domain: string, sealer: string): boolean =>
   domain === sealer || domain.endsWith(`.${sealer}`);
 
 /**
- * SPF, DKIM, ARC and DMARC of one message. They run in parallel, each with the full time limit, so
- * a zone that does not respond delays only the method that queries it.
- * @throws the errors of reading the raw form
+ * SPF, DKIM, ARC and DMARC of one message. They run in parallel, and without an answer from DNS
+ * within the time limit, the methods that need it are `temperror`. A machine that is too busy for
+ * the check leaves nothing open in this way: then there is no verdict.
+ * @throws the errors of reading the raw form, or an error if the check does not end in time
  */
 export async function checkMessage(
   request: CheckRequest,
   settings: CheckSettings,
   resolve: Resolve,
 ): Promise<AuthenticationVerdict> {
+  const lookups = limitLookups(resolve, settings.totalMs);
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(OVER), settings.totalMs);
+  const checking = check(request, settings, lookups.resolve, ended.signal);
+  const failLate = (): never => {
+    throw OVER;
+  };
   try {
-    return await check(request, settings, resolve, ended.signal);
+    return await withinMs(checking, settings.endsWithinMs ?? ENDS_WITHIN_MS, failLate);
   } finally {
-    clearTimeout(timer);
     ended.abort(OVER);
+    lookups.end();
   }
 }
 
@@ -73,17 +86,15 @@ async function check(
   const { head, bytes } = await readRawHead(request.raw);
   const { hostname, trustedAuthservIds } = settings;
   const relay = request.trustedRelay ? relayResults(head, trustedAuthservIds, hostname) : undefined;
+  const { fromDomain, claim } = namedSenders(head, request.senders, request.envelopeFrom);
+  const claimRecord = claim && readDmarcRecord(claim.domain, resolve);
+  const fromRecord = fromDomain === undefined ? undefined : readDmarcRecord(fromDomain, resolve);
+  if (request.policiesOnly) return policies(await fromRecord, await claimRecord);
   const spf = request.trustedRelay
     ? Promise.resolve(reportedSpf(relay))
-    : inTime(signal, checkSpf({ ...request, hostname }, resolve), {
-        result: 'temperror' as const,
-        domain: domainOf(request.envelopeFrom),
-      });
-  const recordOf = (domain: string): Promise<DmarcRecord> =>
-    inTime(signal, readDmarcRecord(domain, resolve), { kind: 'temperror' });
-  const { fromDomain, claim } = namedSenders(head, request.senders, request.envelopeFrom);
-  const claimRecord = claim && recordOf(claim.domain);
-  if (fromDomain === undefined) return withoutAuthor((await spf).result, claim, claimRecord);
+    : checkSpf({ ...request, hostname }, resolve);
+  if (fromDomain === undefined || fromRecord === undefined)
+    return withoutAuthor((await spf).result, claim, claimRecord);
 
   const isTrustedSealer = (domain: string) =>
     request.trustedArcSealers.some((sealer) => isBelow(domain.toLowerCase(), sealer));
@@ -91,12 +102,8 @@ async function check(
   const question = { raw: request.raw, head: signed, headBytes: head.byteLength, fromDomain };
   const [spfCheck, signatures, record, claimPolicy] = await Promise.all([
     spf,
-    inTime(
-      signal,
-      checkSignatures({ ...question, isTrustedSealer, signal }, resolve),
-      outOfTime(signed, fromDomain),
-    ),
-    recordOf(fromDomain),
+    checkSignatures({ ...question, isTrustedSealer, signal }, resolve),
+    fromRecord,
     claimRecord,
   ]);
   const carried = sealedResults(signed, signatures, fromDomain);
@@ -112,6 +119,15 @@ async function check(
       relay: confirmsSender(relay, fromDomain),
     }),
   };
+}
+
+function policies(
+  record: DmarcRecord | undefined,
+  claimRecord: DmarcRecord | undefined,
+): AuthenticationVerdict {
+  const policy = record?.kind === 'found' ? record.policy : 'none';
+  const claimed = policyOf(claimRecord);
+  return { ...UNKNOWN_VERDICT, policy, ...(claimed && { claimed }), unfinished: 'check' };
 }
 
 /** Without one From mailbox, there is no author that could be verified. */
@@ -162,30 +178,4 @@ function alignedMethod({ fromDomain, record, spf, signatures }: Evidence): 'dkim
   const isOfAuthor = (domain: string) => isAligned(fromDomain, domain, strictDkim);
   if (signatures.passed.some(isOfAuthor)) return 'dkim';
   return spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf) ? 'spf' : 'none';
-}
-
-function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {
-  return {
-    dkim: head.signatures > 0 ? 'temperror' : 'none',
-    passed: [],
-    undecided: head.signatures > 0 ? [fromDomain] : [],
-    arc: head.arc.length > 0 ? 'temperror' : 'none',
-  };
-}
-
-/** The result of the work, or the given one on timeout. */
-async function inTime<Result>(
-  signal: AbortSignal,
-  work: Promise<Result>,
-  otherwise: Result,
-): Promise<Result> {
-  if (signal.aborted) return otherwise;
-  const over = new Promise<Result>((resolve) => {
-    signal.addEventListener('abort', () => resolve(otherwise), { once: true });
-  });
-  const done = work.catch((error: unknown) => {
-    if (signal.aborted) return otherwise;
-    throw error;
-  });
-  return await Promise.race([done, over]);
 }

@@ -1,8 +1,9 @@
 import { promises as dns } from 'node:dns';
 import type { Clock } from '../../../runtime/clock.ts';
 import { codeOf } from '../../../runtime/error-code.ts';
+import { afterNoticed } from './noticed-time.ts';
 
-/** Times in milliseconds. */
+/** Times in milliseconds, during which this thread runs (`afterNoticed`). */
 export interface DnsOptions {
   /** Addresses, with `:port` if it is not 53; empty for the system's resolvers. */
   readonly servers: readonly string[];
@@ -49,7 +50,8 @@ export class DnsResolver {
   constructor(options: DnsOptions, clock: Clock) {
     this.#options = options;
     this.#clock = clock;
-    this.#servers = new dns.Resolver({ timeout: Math.ceil(options.queryMs / 2), tries: 2 });
+    // Its own time limit is longer, because it does not count noticed time.
+    this.#servers = new dns.Resolver({ timeout: Math.ceil(options.queryMs / 2), tries: 3 });
     if (options.servers.length > 0) this.#servers.setServers(options.servers);
   }
 
@@ -132,9 +134,12 @@ export class DnsResolver {
       () => true,
       (error: unknown) => !isUnanswered(error),
     );
-    const spoke = await Promise.race([probe, after(this.#options.silenceMs)]);
-    if (spoke === true) this.#lastAnswerAt = this.#clock();
-    if (spoke === true || this.#lastAnswerAt >= askedAt) return false;
+    const silence = new Promise<false>((resolve) => {
+      afterNoticed(this.#options.silenceMs, () => resolve(false));
+    });
+    const spoke = await Promise.race([probe, silence]);
+    if (spoke) this.#lastAnswerAt = this.#clock();
+    if (spoke || this.#lastAnswerAt >= askedAt) return false;
     this.#openUntil = this.#clock() + this.#options.openMs;
     return true;
   }
@@ -159,20 +164,14 @@ async function query(from: dns.Resolver, name: string, type: RecordType): Promis
   }
 }
 
-async function within(asked: Promise<DnsAnswer>, ms: number): Promise<DnsAnswer> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<DnsAnswer>((resolve) => {
-    timer = setTimeout(() => resolve({ error: new DnsError('ETIMEOUT') }), ms);
+function within(asked: Promise<DnsAnswer>, ms: number): Promise<DnsAnswer> {
+  return new Promise((resolve) => {
+    const cancel = afterNoticed(ms, () => resolve({ error: new DnsError('ETIMEOUT') }));
+    void asked.then((answer) => {
+      cancel();
+      resolve(answer);
+    });
   });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function after(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 }
 
 /** The result of a look-up. */
@@ -244,6 +243,27 @@ export class DnsError extends Error {
     super(code);
     this.code = code;
   }
+}
+
+/**
+ * Limits the time of all look-ups of one message, which counts while one of them is under way. After
+ * it, these and all further ones fail with ETIMEOUT. Call `end` when no more follow.
+ */
+export function limitLookups(resolve: Resolve, totalMs: number) {
+  const underWay = new Set<(error: DnsError) => void>();
+  let isOver = false;
+  const late = () => {
+    isOver = true;
+    for (const fail of underWay) fail(new DnsError('ETIMEOUT'));
+  };
+  const end = afterNoticed(totalMs, late, () => underWay.size > 0);
+  const limited: Resolve = (name, type) =>
+    new Promise((done, fail) => {
+      underWay.add(fail);
+      const asked = isOver ? Promise.reject(new DnsError('ETIMEOUT')) : resolve(name, type);
+      void asked.then(done, fail).finally(() => underWay.delete(fail));
+    });
+  return { resolve: limited, end };
 }
 
 /** Created once: without DNS there are several for each message, and each would have a stack. */

@@ -32,6 +32,8 @@ export const verdictSchema = z.object({
    * otherwise the policy of their domain, as far as DNS shows it.
    */
   claimed: z.exactOptional(z.enum(['verified', 'none', 'quarantine', 'reject', 'temperror'])),
+  /** The check did not end. `record`: the policy could not be read either. */
+  unfinished: z.exactOptional(z.enum(['check', 'record'])),
 });
 
 export type AuthenticationVerdict = Readonly<z.infer<typeof verdictSchema>>;
@@ -47,6 +49,12 @@ export const UNKNOWN_VERDICT: AuthenticationVerdict = {
   policy: 'none',
   aligned: 'none',
 };
+/** The verdict if the check did not end. */
+export const UNENDED_VERDICT: AuthenticationVerdict = { ...UNKNOWN_VERDICT, unfinished: 'record' };
+
+/** Whether the check did not end, and the domain in From has a policy or may have one. */
+export const mayBeEnforced = ({ unfinished, policy }: AuthenticationVerdict): boolean =>
+  unfinished === 'record' || (unfinished === 'check' && policy !== 'none');
 
 /**
  * The verdict on a message whose structure leaves open which text was signed: nothing passes. It
@@ -88,7 +96,7 @@ export interface SenderRules {
 
 export interface SenderTreatment {
   /** An operator decides, for this reason. */
-  readonly hold?: 'dmarc' | 'unverified';
+  readonly hold?: 'dmarc' | 'unverified' | 'sender_not_checked';
   /** Leaves out cc and bcc, because a forger could add themselves to the answer. */
   readonly dropCopies: boolean;
   /** Adds a line before the content that says that the sender is not verified. */
@@ -122,6 +130,9 @@ export function treatSender(
   const isForged = verdict?.dmarc === 'fail' || verdict?.dmarc === 'permerror';
   const fails = isForged && rules.dmarc !== 'observe';
   if (fails && verdict.policy !== 'none') return { hold: 'dmarc', dropCopies: true, label: false };
+  if (verdict !== undefined && mayBeEnforced(verdict) && rules.dmarc !== 'observe') {
+    return { hold: 'sender_not_checked', dropCopies: true, label: false };
+  }
   if (claim !== undefined && verdict?.claimed !== 'verified') {
     return treatClaim(verdict, claim, rules);
   }

@@ -7,7 +7,7 @@ import {
   type AuthenticatorOptions,
 } from '../../../../src/channels/email/authentication/authenticator.ts';
 import type { CheckRequest } from '../../../../src/channels/email/authentication/check-message.ts';
-import { UNKNOWN_VERDICT } from '../../../../src/channels/email/authentication/verdict.ts';
+import { UNENDED_VERDICT } from '../../../../src/channels/email/authentication/verdict.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
@@ -69,7 +69,7 @@ test('results with names of prototypes change nothing for the next message', asy
   expect(await check(authFixture('unsigned-reject'))).toMatchObject({ dmarc: 'fail' });
 });
 
-test('what cannot be read is unknown', async () => {
+test('a check that fails has not ended', async () => {
   const { authenticator } = await running();
   const verdict = await authenticator.check({
     raw: { kind: 'file', path: '/nowhere/at/all' },
@@ -79,14 +79,14 @@ test('what cannot be read is unknown', async () => {
     trustedRelay: false,
     trustedArcSealers: [],
   });
-  expect(verdict).toEqual(UNKNOWN_VERDICT);
+  expect(verdict).toEqual(UNENDED_VERDICT);
 });
 
-test('a check that is under way at a stop is unknown', async () => {
+test('a check that is under way at a stop has not ended', async () => {
   const { authenticator, check } = await running();
   const checking = check(authFixture('signed-reject'));
   await authenticator.stop();
-  expect(await checking).toEqual(UNKNOWN_VERDICT);
+  expect(await checking).toEqual(UNENDED_VERDICT);
 });
 
 /** A thread whose checks hold for a second; the first one passes, and all others fail. */
@@ -168,7 +168,7 @@ function failing(first: string, totalMs: number): Partial<AuthenticatorOptions> 
        else { ${first} }
      });`,
   );
-  return { worker: pathToFileURL(file), totalMs };
+  return { worker: pathToFileURL(file), totalMs, endsWithinMs: totalMs };
 }
 
 test.each([
@@ -179,12 +179,43 @@ test.each([
   ['hangs', 'for (;;);', 1_000],
   ['says nothing', '', 1_000],
 ])(
-  'a thread that %s leaves everything in it unknown, and the next message has a new one',
+  'no check in a thread that %s has ended, and the next message has a new one',
   async (_, first, totalMs = PATIENT_MS) => {
     const { check } = await running(failing(first, totalMs));
     const message = authFixture('signed-reject');
     const verdicts = await Promise.all([check(message), check(message), check(message)]);
-    expect(verdicts).toEqual([UNKNOWN_VERDICT, UNKNOWN_VERDICT, UNKNOWN_VERDICT]);
+    expect(verdicts).toEqual([UNENDED_VERDICT, UNENDED_VERDICT, UNENDED_VERDICT]);
     expect(await check(message)).toMatchObject({ dmarc: 'pass' });
   },
 );
+
+describe('a check that did not end', () => {
+  const forged = {
+    raw: { kind: 'bytes' as const, bytes: new Uint8Array(authFixture('unsigned-reject')) },
+    ...{ remoteAddress: '198.51.100.9', heloName: '', envelopeFrom: '', trustedRelay: false },
+    trustedArcSealers: [],
+  };
+  const alarms = async (metrics: Awaited<ReturnType<typeof running>>['metrics']) =>
+    (await metrics.alarms.get()).values.filter(
+      ({ labels, value }) => labels.alarm === 'sender_not_checked' && value > 0,
+    );
+
+  test('is decided by the policies of the domains that the message names', async () => {
+    const { authenticator, metrics } = await running();
+    const raw = { ...forged.raw, bytes: new Uint8Array(authFixture('unsigned-unpublished')) };
+    expect(await authenticator.check({ ...forged, raw, policiesOnly: true })).toMatchObject({
+      ...{ dmarc: 'temperror', policy: 'none', unfinished: 'check' },
+    });
+    expect(await alarms(metrics)).toEqual([]);
+    expect(await authenticator.check({ ...forged, policiesOnly: true })).toMatchObject({
+      ...{ dmarc: 'temperror', policy: 'reject', unfinished: 'check' },
+    });
+    expect(await alarms(metrics)).toMatchObject([{ value: 1 }]);
+  });
+
+  test('raises an alarm, too, if not even these can be read', async () => {
+    const { authenticator, metrics } = await running(failing('process.exit(1)', PATIENT_MS));
+    expect(await authenticator.check({ ...forged, policiesOnly: true })).toBe(UNENDED_VERDICT);
+    expect(await alarms(metrics)).toMatchObject([{ value: 1 }]);
+  });
+});

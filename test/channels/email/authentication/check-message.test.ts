@@ -6,7 +6,10 @@ import {
   checkMessage,
   type CheckRequest,
 } from '../../../../src/channels/email/authentication/check-message.ts';
-import { DnsResolver } from '../../../../src/channels/email/authentication/dns-resolver.ts';
+import {
+  DnsError,
+  DnsResolver,
+} from '../../../../src/channels/email/authentication/dns-resolver.ts';
 import type { AuthenticationVerdict } from '../../../../src/channels/email/authentication/verdict.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
@@ -374,6 +377,48 @@ describe('DNS trouble', () => {
     own.silentTo = (asked) => asked.includes('elsewhere');
     const verdict = await check(authFixture('signed-reject'), {}, own, 400);
     expect(verdict).toMatchObject({ spf: 'temperror', ...pass('dkim') });
+  });
+});
+
+describe('a thread that gets no processor time', () => {
+  /** Occupies this thread, which is the resolver's. */
+  const stall = (ms: number) => {
+    const until = performance.now() + ms;
+    while (performance.now() < until);
+  };
+  const QUERY_MS = 200;
+
+  test('still reads the answers that came meanwhile, and the verdict is not left open', async () => {
+    const own = await DnsServer.start(authZone());
+    ends(() => own.stop());
+    const resolver = new DnsResolver(
+      { servers: [own.address], queryMs: QUERY_MS, silenceMs: QUERY_MS, openMs: 30_000 },
+      Date.now,
+    );
+    ends(() => resolver.close());
+    const raw = { kind: 'bytes' as const, bytes: authFixture('unsigned-reject') };
+    let asked = 0;
+    const verdict = await checkMessage(
+      { ...stranger, raw },
+      { ...settings, totalMs: 2 * QUERY_MS },
+      (name, type) => {
+        asked += 1;
+        setImmediate(() => stall(3 * QUERY_MS));
+        return resolver.resolve(name, type);
+      },
+    );
+    expect(asked).toBeGreaterThan(1);
+    expect(verdict).toMatchObject({ spf: 'none', dmarc: 'fail', policy: 'reject' });
+    expect(resolver.isOpen).toBe(false);
+  });
+
+  test('has no verdict if the check does not end', async () => {
+    const body = Buffer.from('More about the order.\r\n'.repeat(200_000));
+    const bytes = Buffer.concat([authFixture('signed-reject'), body]);
+    const raw = { kind: 'bytes' as const, bytes };
+    const resolve = () => Promise.reject(new DnsError('ENOTFOUND'));
+    const checking = checkMessage({ ...stranger, raw }, { ...settings, endsWithinMs: 1 }, resolve);
+    await expect(checking).rejects.toMatchObject({ name: 'CheckOver' });
   });
 });
 

@@ -174,6 +174,24 @@ describe('a message whose structure leaves open which text was signed', () => {
   });
 });
 
+describe('a check that did not end', () => {
+  const ended = (policy: AuthenticationVerdict['policy'], unfinished: 'check' | 'record') =>
+    ({ ...UNKNOWN_VERDICT, policy, unfinished }) as const;
+  const notChecked = { hold: 'sender_not_checked', dropCopies: true, label: false };
+
+  test.each([
+    ['p=reject', ended('reject', 'check'), rules(), notChecked],
+    ['p=quarantine', ended('quarantine', 'check'), rules(), notChecked],
+    ['p=reject at a shop that rejects', ended('reject', 'check'), rules('reject'), notChecked],
+    ['a policy that could not be read', ended('none', 'record'), rules(), notChecked],
+    ['no policy', ended('none', 'check'), rules(), asItCame],
+    ['p=reject where checks only record', ended('reject', 'check'), rules('observe'), asItCame],
+  ])('%s', (_, found, shop, expected) => {
+    expect(treatSender(found, undefined, shop)).toEqual(expected);
+    expect(isRejected(found)).toBe(false);
+  });
+});
+
 describe('an automatic answer goes to the person who wrote', () => {
   const spf = { aligned: 'spf' } as const;
   test.each<[string, AuthenticationVerdict | undefined, Claim | undefined, boolean]>([

@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { CheckRequest } from '../../../../src/channels/email/authentication/check-message.ts';
+import { SenderChecks } from '../../../../src/channels/email/authentication/sender-checks.ts';
+import {
+  type AuthenticationVerdict,
+  UNENDED_VERDICT,
+  UNKNOWN_VERDICT,
+} from '../../../../src/channels/email/authentication/verdict.ts';
+import { NotYet } from '../../../../src/intake/normalizer.ts';
+import type { Claimed, EntryMeta } from '../../../../src/spool/entry.ts';
+
+const FAILED: AuthenticationVerdict = { ...UNKNOWN_VERDICT, dmarc: 'fail', policy: 'reject' };
+const REQUEST: CheckRequest = {
+  raw: { kind: 'bytes', bytes: new Uint8Array() },
+  ...{ remoteAddress: '192.0.2.1', heloName: '', envelopeFrom: '', trustedRelay: false },
+  trustedArcSealers: [],
+};
+
+let now: number;
+/** What became of each check, in order; each stays open until a test ends it. */
+let asked: { request: CheckRequest; end: (verdict: AuthenticationVerdict) => void }[];
+let checks: SenderChecks;
+
+/** After a restart, or in another gateway. */
+const startAgain = () =>
+  new SenderChecks(
+    { check: (request) => new Promise((end) => asked.push({ request, end })) },
+    () => now,
+  );
+
+beforeEach(() => {
+  now = 1_000_000;
+  asked = [];
+  checks = startAgain();
+});
+
+// Only what the checks read of an entry.
+const claimed = (id: string, channel?: EntryMeta, change: Partial<Claimed> = {}) =>
+  ({
+    ...{ entry: { id }, released: false, notes: channel === undefined ? {} : { channel } },
+    ...change,
+  }) as Claimed;
+const attempt = (id: string, channel?: EntryMeta) =>
+  checks.verdict(claimed(id, channel), undefined, REQUEST);
+const putBack = async (attempted: Promise<unknown>): Promise<NotYet> => {
+  const reason = await attempted.catch((error: unknown) => error);
+  if (!(reason instanceof NotYet)) throw new TypeError('not put back', { cause: reason });
+  expect(reason.reason).toEqual({ code: 'sender_not_checked' });
+  return reason;
+};
+
+test('a check that ends at once is used at once, and for retries', async () => {
+  const first = attempt('a');
+  asked[0]?.end(FAILED);
+  expect(await first).toBe(FAILED);
+  expect(await attempt('a')).toBe(FAILED);
+  expect(asked).toHaveLength(1);
+});
+
+test('a known verdict is used, and what an operator released is not checked', async () => {
+  expect(await checks.verdict(claimed('a'), FAILED, REQUEST)).toBe(FAILED);
+  const released = claimed('b', undefined, { released: true });
+  expect(await checks.verdict(released, undefined, REQUEST)).toBeUndefined();
+  expect(asked).toHaveLength(0);
+});
+
+describe('a check that is late', () => {
+  test('goes on while its entry is put back, and a later attempt uses its verdict', async () => {
+    expect(await putBack(attempt('a'))).toMatchObject({
+      ...{ retryAfterMs: 500, memo: undefined, detach: false },
+    });
+    expect(await putBack(attempt('a'))).toMatchObject({ retryAfterMs: 2000 });
+    asked[0]?.end(FAILED);
+    expect(await attempt('a')).toBe(FAILED);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('keeps the raw form of its message open', async () => {
+    await putBack(attempt('a'));
+    let isClosed = false;
+    const closing = checks.underWay('a' as never)?.then(() => (isClosed = true));
+    await Promise.resolve();
+    expect(isClosed).toBe(false);
+    asked[0]?.end(FAILED);
+    await closing;
+    expect(isClosed).toBe(true);
+    await attempt('a');
+    expect(checks.underWay('a' as never)).toBeUndefined();
+  });
+
+  test('after DNS trouble, it is made again at the next attempt', async () => {
+    const first = attempt('a');
+    asked[0]?.end(UNKNOWN_VERDICT);
+    expect(await first).toBe(UNKNOWN_VERDICT);
+    const second = attempt('a');
+    asked[1]?.end(FAILED);
+    expect(await second).toBe(FAILED);
+  });
+
+  test('many of them leave the slots of delivery to others', async () => {
+    for (let n = 0; n < 4; n += 1) await putBack(attempt(`slow-${n}`));
+    const startedAt = performance.now();
+    for (let n = 4; n < 24; n += 1) await putBack(attempt(`slow-${n}`));
+    // 20 x 250 ms otherwise.
+    expect(performance.now() - startedAt).toBeLessThan(2500);
+    for (const { end } of asked) end(FAILED);
+  });
+
+  test('more than 500 of them are not begun', async () => {
+    const all = Array.from({ length: 500 }, (_, n) => putBack(attempt(`slow-${n}`)));
+    await Promise.all(all);
+    expect(await putBack(attempt('other'))).toMatchObject({ retryAfterMs: 2000 });
+    expect(asked).toHaveLength(500);
+    asked[0]?.end(FAILED);
+    await attempt('slow-0');
+    const other = attempt('other');
+    asked[500]?.end(FAILED);
+    expect(await other).toBe(FAILED);
+  });
+});
+
+describe('a check that does not end', () => {
+  const unended = async (channel?: EntryMeta): Promise<NotYet> => {
+    const attempted = attempt('a', channel);
+    asked.at(-1)?.end(UNENDED_VERDICT);
+    return putBack(attempted);
+  };
+  /** The last check of the entry does not end, either. */
+  const last = async (channel: EntryMeta | undefined, policies: AuthenticationVerdict) => {
+    const attempted = attempt('a', channel);
+    asked.at(-1)?.end(UNENDED_VERDICT);
+    // The policies are read next.
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(asked.at(-1)?.request).toMatchObject({ policiesOnly: true });
+    asked.at(-1)?.end(policies);
+    return attempted;
+  };
+  const POLICY = { ...UNKNOWN_VERDICT, policy: 'reject', unfinished: 'check' } as const;
+
+  test('is made again three times, outside of the lane, then the policy decides', async () => {
+    let memo: EntryMeta | undefined;
+    for (const retryAfterMs of [10_000, 60_000, 180_000]) {
+      const waits = await unended(memo);
+      expect(waits).toMatchObject({ retryAfterMs, detach: true });
+      ({ memo } = waits);
+      now += retryAfterMs;
+    }
+    expect(await last(memo, POLICY)).toBe(POLICY);
+    expect(asked.map(({ request }) => request.policiesOnly ?? false)).toEqual([
+      ...[false, false, false, false, true],
+    ]);
+  });
+
+  test('counts on after a restart, and in another gateway', async () => {
+    const { memo } = await unended();
+    checks = startAgain();
+    expect((await unended(memo)).memo).toEqual({ unended: 2, since: 1_000_000 });
+  });
+
+  test('is the last one after ten minutes', async () => {
+    const { memo } = await unended();
+    now += 600_000;
+    expect(await last(memo, UNENDED_VERDICT)).toBe(UNENDED_VERDICT);
+  });
+
+  test('that ends at last counts as any other', async () => {
+    const { memo } = await unended();
+    const again = attempt('a', memo);
+    asked.at(-1)?.end(FAILED);
+    expect(await again).toBe(FAILED);
+  });
+
+  test('notes of another version begin the count anew', async () => {
+    expect((await unended({ other: 1 })).memo).toEqual({ unended: 1, since: now });
+  });
+});

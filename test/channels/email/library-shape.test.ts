@@ -111,6 +111,15 @@ test('mailauth still has what is used of it and not documented', async () => {
   await verifier.nextChunk(Buffer.from('text\r\n'));
   await verifier.finalChunk();
   expect(verifier).toMatchObject({ results: expect.any(Array), arc: { chain: false } });
+  const signed = new DkimVerifier({ resolver: () => Promise.resolve([]) });
+  const signature = 'DKIM-Signature: a=rsa-sha256; d=acme.example; s=s; h=from:to:to; bh=x; b=y';
+  await signed.messageHeaders(
+    parseHeaders(
+      Buffer.from(`${signature}\r\nFrom: ann@acme.example\r\nTo: b@acme.example\r\n\r\n`),
+    ),
+  );
+  await signed.finalChunk();
+  expect(signed.results).toMatchObject([{ signingHeaders: { keys: 'From: To' } }]);
 });
 
 test("mailparser's splitter still has what is used of it and not documented", () => {

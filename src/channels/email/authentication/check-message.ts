@@ -9,9 +9,16 @@ import {
 } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { policyOf, sealedFor } from './claimed-sender.ts';
+import { uncoveredFields } from './coverage.ts';
 import { type Claim, namedSenders } from './named-senders.ts';
 import { limitLookups, type Resolve } from './dns-resolver.ts';
-import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
+import {
+  confirmsSender,
+  isSpfSealed,
+  relayResults,
+  reportedSpf,
+  sealedResults,
+} from './reported-results.ts';
 import { readSignedHead } from './signed-head.ts';
 import type { SenderLists } from '../shop.ts';
 import { type AuthenticationVerdict, type MethodResult, UNKNOWN_VERDICT } from './verdict.ts';
@@ -109,15 +116,25 @@ async function check(
   const carried = sealedResults(signed, signatures, fromDomain);
   const sealed = claim === undefined ? 'none' : sealedFor(claim, head, signed, signatures);
   const claimed = sealed === 'none' ? policyOf(claimPolicy) : sealed;
+  const evidence: Evidence = {
+    ...{ fromDomain, record, spf: spfCheck, signatures, carried },
+    relay: confirmsSender(relay, fromDomain),
+    isSpfSealed: (domain, strict) => isSpfSealed(signed, signatures, domain, strict),
+  };
+  const conclusion = conclude(evidence);
+  const { signedFields, bySpf } = confirmedBy(evidence);
+  // A seal that confirms a claimed person says nothing of the fields that the group signed.
+  const confirmation =
+    claim !== undefined && sealed === 'verified'
+      ? { signedFields: [], bySpf: evidence.isSpfSealed(claim.domain, false) }
+      : { signedFields, bySpf: bySpf || conclusion.aligned === 'none' };
   return {
     ...(claimed && { claimed }),
     spf: spfCheck.result,
     dkim: signatures.dkim,
     arc: signatures.arc,
-    ...conclude({
-      ...{ fromDomain, record, spf: spfCheck, signatures, carried },
-      relay: confirmsSender(relay, fromDomain),
-    }),
+    ...conclusion,
+    ...uncoveredFields(head, confirmation),
   };
 }
 
@@ -150,6 +167,7 @@ interface Evidence {
   readonly signatures: SignatureCheck;
   readonly carried: 'pass' | 'none' | 'undecided';
   readonly relay: boolean;
+  readonly isSpfSealed: (domain: string, strict: boolean) => boolean;
 }
 
 /** RFC 7489 §6.6.2. Results of a trusted host count if our own checks find nothing. */
@@ -157,7 +175,8 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   const { fromDomain, record, spf, signatures, carried, relay } = evidence;
   const found = record.kind === 'found';
   const policy = found ? record.policy : 'none';
-  const aligned = alignedMethod(evidence);
+  const { signedFields, byOwnSpf } = confirmedBy(evidence);
+  const aligned = signedFields.length > 0 ? 'dkim' : byOwnSpf ? 'spf' : 'none';
   if (found && aligned !== 'none') return { dmarc: 'pass', policy, aligned };
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
@@ -171,11 +190,13 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
 }
 
-/** The method that passes for the domain in From; relaxed where no record says otherwise. */
-function alignedMethod({ fromDomain, record, spf, signatures }: Evidence): 'dkim' | 'spf' | 'none' {
+/** What passes for the domain in From; relaxed where no record says otherwise. */
+function confirmedBy({ fromDomain, record, spf, signatures, isSpfSealed }: Evidence) {
   const { strictDkim, strictSpf } =
     record.kind === 'found' ? record : { strictDkim: false, strictSpf: false };
-  const isOfAuthor = (domain: string) => isAligned(fromDomain, domain, strictDkim);
-  if (signatures.passed.some(isOfAuthor)) return 'dkim';
-  return spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf) ? 'spf' : 'none';
+  const signedFields = signatures.passed
+    .filter(({ domain }) => isAligned(fromDomain, domain, strictDkim))
+    .map(({ fields }) => fields);
+  const byOwnSpf = spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf);
+  return { signedFields, byOwnSpf, bySpf: byOwnSpf || isSpfSealed(fromDomain, strictSpf) };
 }

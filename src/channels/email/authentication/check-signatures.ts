@@ -20,11 +20,17 @@ const MIN_KEY_BITS = 1024;
 
 export interface SignatureCheck {
   readonly dkim: MethodResult;
-  /** Domains with a valid signature over the whole message. */
-  readonly passed: readonly string[];
+  /** Those that are valid and cover the whole body. */
+  readonly passed: readonly PassedSignature[];
   /** Domains whose key could not be queried. */
   readonly undecided: readonly string[];
   readonly arc: MethodResult;
+}
+
+export interface PassedSignature {
+  readonly domain: string;
+  /** The fields that it covers, in lower case, each as often as it covers it. */
+  readonly fields: readonly string[];
 }
 
 export interface SignatureQuestion {
@@ -41,6 +47,8 @@ export interface SignatureQuestion {
 /** The library's report on a signature, beyond its declared types. */
 const signatureSchema = z.object({
   signingDomain: z.string().default(''),
+  /** `keys`: the names of the fields that were found for `h=`, once for each. */
+  signingHeaders: z.object({ keys: z.string() }).default({ keys: '' }),
   bodyHash: z.unknown().optional(),
   bodyHashExpecting: z.unknown().optional(),
   status: z.object({ result: z.string() }),
@@ -77,12 +85,15 @@ export async function checkSignatures(
     .array(signatureSchema)
     .parse(verified.results)
     .filter(({ signingDomain }) => isAligned(fromDomain, signingDomain, false));
-  const domainsOf = (result: string) =>
-    signatures.filter((each) => dkimResult(each) === result).map((each) => each.signingDomain);
+  const withResult = (result: MethodResult) =>
+    signatures.filter((each) => dkimResult(each) === result);
   return {
     dkim: head.signatures === 0 ? none.dkim : bestOf(signatures),
-    passed: domainsOf('pass'),
-    undecided: domainsOf('temperror'),
+    passed: withResult('pass').map(({ signingDomain, signingHeaders: { keys } }) => ({
+      domain: signingDomain,
+      fields: keys.toLowerCase().split(': '),
+    })),
+    undecided: withResult('temperror').map(({ signingDomain }) => signingDomain),
     arc:
       head.arc.length === 0 ? none.arc : await checkSeals(verified.arc, keys.hadTrouble, resolve),
   };

@@ -8,6 +8,7 @@
  * | member | why |
  * | --- | --- |
  * | `DkimVerifier`: `messageHeaders`, `nextChunk`, `finalChunk`, `results`, `arc` | the library's own reader searches for line ends byte by byte and has no limit |
+ * | `signingHeaders.keys` of a result | the fields that a signature covers |
  * | `parseHeaders` | creates the input of `messageHeaders` |
  * | `getAlignment` | the organizational domain, by the library's public suffix list |
  */

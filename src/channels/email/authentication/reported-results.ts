@@ -62,6 +62,20 @@ export function sealedResults(
   return vouched ? 'pass' : 'none';
 }
 
+/** Whether such a sealer saw SPF pass for the domain in From. */
+export function isSpfSealed(
+  { arc }: SignedHead,
+  signatures: SignatureCheck,
+  fromDomain: string,
+  strict: boolean,
+): boolean {
+  if (signatures.arc !== 'pass') return false;
+  const seen = arc.map(({ results }) => reportedSpf(parseAuthenticationResults(results)));
+  return seen.some(
+    ({ result, domain }) => result === 'pass' && isAligned(fromDomain, domain, strict),
+  );
+}
+
 /** One `method=result property=value ...` (RFC 8601 §2.2). */
 interface ReportedMethod {
   readonly method: string;

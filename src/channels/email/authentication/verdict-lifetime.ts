@@ -18,8 +18,8 @@ export interface TimedVerdict {
  * but the cost.
  *
  * It does not hold if a look-up failed, also where the library ignored that, or if a record has a
- * macro (RFC 7208 §7), which may read the local part. Nor if the message had a signature, although
- * such a message has no question: what is remembered must not depend on a single reader.
+ * macro (RFC 7208 §7), which may read the local part. Nor if the message had a signature or a
+ * repeated field, although such a message has no question: what is remembered must not depend on a single reader.
  * @throws the errors of `checkMessage`
  */
 export async function checkWithLifetime(
@@ -36,7 +36,9 @@ export async function checkWithLifetime(
     if (type === 'TXT' && records.some(mayHaveMacro)) holdsUntil = Number.NEGATIVE_INFINITY;
     return records;
   });
-  const holds = !isUndecided(verdict) && verdict.dkim === 'none' && verdict.arc === 'none';
+  const { dkim, arc, repeated } = verdict;
+  const isUnsigned = dkim === 'none' && arc === 'none' && repeated === undefined;
+  const holds = isUnsigned && !isUndecided(verdict);
   return {
     verdict,
     holdsMs: holds ? Math.min(MAX_HOLDS_MS, Math.max(0, holdsUntil - clock())) : 0,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { HeaderCollector } from '../header-block.ts';
 import type { CheckRequest } from './check-message.ts';
+import { hasRepeatedField } from './coverage.ts';
 import { namedSenders } from './named-senders.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
@@ -13,14 +14,15 @@ const MAX_HEAD_BYTES = 16 * 1024;
 const SIGNATURE = /^(?:dkim-signature|arc-)/im;
 /** A quoted local part with an `@` is left to the thread. */
 const REVERSE_PATH = /^[^@]+@([^@]+)$/;
-const HOST = /^[\w.-]{1,253}$/;
+const HOST = /^[\w.-]+$/;
+const MAX_HOST_LENGTH = 253;
 
 /**
  * Everything in a message that its verdict depends on, besides DNS; messages with the same question
  * have the same verdict (`checkMessage`). Undefined if the thread must read the message: it may
- * have a signature, or results of a trusted relay, or the author is not beyond doubt. Author and
- * claim are found by the same function as in the thread, because a message that the two read
- * differently could have the verdict on someone else's.
+ * have a signature, results of a trusted relay or a repeated field, or the author is not beyond
+ * doubt. Author and claim are found by the same function as in the thread, because a message that
+ * the two read differently could have the verdict on someone else's.
  */
 export function questionOf(request: CheckRequest): string | undefined {
   const { raw, remoteAddress, envelopeFrom, trustedRelay, senders } = request;
@@ -34,15 +36,17 @@ export function questionOf(request: CheckRequest): string | undefined {
   if (SIGNATURE.test(Buffer.from(buffer, byteOffset, headBytes).toString('latin1'))) {
     return undefined;
   }
-  const { fromDomain, claim } = namedSenders(collector.finish(), senders, envelopeFrom);
-  if (fromDomain === undefined) return undefined;
+  const head = collector.finish();
+  const { fromDomain, claim } = namedSenders(head, senders, envelopeFrom);
+  if (fromDomain === undefined || hasRepeatedField(head)) return undefined;
   return JSON.stringify([remoteAddress, spfDomain, fromDomain, claim?.domain]);
 }
 
 /** RFC 7208 §2.4: of the reverse-path, or of HELO for the null one. Undefined if unusual. */
 function domainForSpf({ envelopeFrom, heloName }: CheckRequest): string | undefined {
   const domain = envelopeFrom === '' ? heloName : REVERSE_PATH.exec(envelopeFrom)?.[1];
-  return domain !== undefined && HOST.test(domain) ? domain.toLowerCase() : undefined;
+  if (domain === undefined || domain.length > MAX_HOST_LENGTH) return undefined;
+  return HOST.test(domain) ? domain.toLowerCase() : undefined;
 }
 
 const MAX_VERDICTS = 2000;

@@ -32,6 +32,13 @@ export const verdictSchema = z.object({
    * otherwise the policy of their domain, as far as DNS shows it.
    */
   claimed: z.exactOptional(z.enum(['verified', 'none', 'quarantine', 'reject', 'temperror'])),
+  /**
+   * Names of fields, separated by spaces, which occur more often than a valid signature covers: the
+   * sender is unverified.
+   */
+  repeated: z.exactOptional(z.string()),
+  /** `to`, `cc` and `bcc`, separated by spaces, if what confirms the sender does not cover them. */
+  uncovered: z.exactOptional(z.string()),
   /** The check did not end. `record`: the policy could not be read either. */
   unfinished: z.exactOptional(z.enum(['check', 'record'])),
 });
@@ -76,14 +83,20 @@ export function withoutPass(verdict: AuthenticationVerdict): AuthenticationVerdi
  * for a person named elsewhere, a trusted seal confirms them.
  */
 export function isConfirmed(
-  verdict: AuthenticationVerdict | undefined,
+  found: AuthenticationVerdict | undefined,
   claim: Claim | undefined,
 ): boolean {
+  const verdict = onAllFields(found);
   if (verdict?.claimed === 'verified' || verdict?.dmarc === 'pass') {
     return claim === undefined || verdict.claimed === 'verified';
   }
   const isUnpublished = verdict?.dmarc === 'none' || verdict?.dmarc === 'temperror';
   return claim === undefined && isUnpublished && verdict.aligned !== 'none';
+}
+
+/** Two fields leave open which one was signed, as a fault of the structure does. */
+function onAllFields(found: AuthenticationVerdict | undefined): AuthenticationVerdict | undefined {
+  return found?.repeated === undefined ? found : withoutPass(found);
 }
 
 /** How a shop treats senders that are not verified. */
@@ -99,6 +112,8 @@ export interface SenderTreatment {
   readonly hold?: 'dmarc' | 'unverified' | 'sender_not_checked';
   /** Leaves out cc and bcc, because a forger could add themselves to the answer. */
   readonly dropCopies: boolean;
+  /** Leaves out the addresses in these fields, which anyone can add to a signed message. */
+  readonly uncovered?: readonly string[];
   /** Adds a line before the content that says that the sender is not verified. */
   readonly label: boolean;
 }
@@ -122,6 +137,17 @@ export type Claim = 'by-form' | 'by-anybody';
  * @param claim absent if the person is the one in From
  */
 export function treatSender(
+  found: AuthenticationVerdict | undefined,
+  claim: Claim | undefined,
+  rules: SenderRules,
+): SenderTreatment {
+  const treatment = treatVerdict(onAllFields(found), claim, rules);
+  const uncovered = found?.uncovered?.split(' ');
+  const isOpen = uncovered !== undefined && !treatment.dropCopies && rules.dmarc !== 'observe';
+  return isOpen ? { ...treatment, uncovered } : treatment;
+}
+
+function treatVerdict(
   verdict: AuthenticationVerdict | undefined,
   claim: Claim | undefined,
   rules: SenderRules,

@@ -51,7 +51,8 @@ function senderReading(
   const sender = selectSender(head, shop);
   const treatment = treatSender(authentication, claimIn(sender), shop.senderRules);
   const address = result.request.contact.email ?? undefined;
-  const isChecked = authentication?.dmarc === 'pass' || authentication?.claimed === 'verified';
+  const isPassed = authentication?.dmarc === 'pass' || authentication?.claimed === 'verified';
+  const isChecked = isPassed && authentication.repeated === undefined;
   return {
     ...(address !== undefined && { address }),
     because: sender.kind === 'claimed' ? sender.because : sender.kind,

@@ -121,6 +121,7 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
       ...(fitted.leftOut > 0 && { attachmentsLeftOut: fitted.leftOut }),
       ...(fitted.moved && { longText: true }),
       ...(broken && { brokenMime: true }),
+      ...(message.copiesLeftOut > 0 && { copiesLeftOut: message.copiesLeftOut }),
       ...(reported.delayed && { bounce: 'delayed' }),
       ...(recovered.length > 0 && { recovered: recovered.join(' ') }),
     },

@@ -147,6 +147,13 @@ const ALIGNED: Readonly<Record<string, string>> = {
   relay: 'A trusted relay confirms the sender',
 };
 
+/** What the confirmation of the domain leaves open. */
+const GAPS = [
+  ['repeated', 'Repeated', 'No signature covers all fields of this name: not confirmed.'],
+  ['uncovered', 'Not signed', 'The addresses in fields of this name get no copy.'],
+  ['unfinished', 'Not ended', 'The machine was too busy for the check, or the check failed.'],
+] as const;
+
 /** Results for a sender named outside From. */
 const CLAIMED: Readonly<Record<string, { readonly meaning: string; readonly tone: Tone }>> = {
   verified: { meaning: 'a trusted forwarder confirms the sender', tone: 'good' },
@@ -171,6 +178,10 @@ export function checkWords(verdict: Readonly<Record<string, string>>): readonly 
       : [{ name: method.name, result, ...resultWords(method, result) }];
   });
   const { policy, aligned, claimed } = verdict;
+  for (const [key, name, meaning] of GAPS) {
+    const result = verdict[key];
+    if (result !== undefined) lines.push({ name, result, meaning, tone: 'warning' });
+  }
   if (policy !== undefined) {
     const meaning = sentence('The domain ', own(POLICIES, policy));
     lines.push({ name: 'Policy', result: policy, meaning, tone: 'plain' });

@@ -216,6 +216,7 @@ function notes(detail: Detail): string {
     counted('characters', 'character'),
     counted('attachments', 'attachment'),
     counted('trimmedLines', 'line', ' of quote or signature trimmed'),
+    counted('copiesLeftOut', 'copy recipient', ' left out: not confirmed'),
     counted('attachmentsLeftOut', 'attachment', ' left out'),
     counted('mediaRefused', 'media file', ' of another message refused'),
     has(detail, 'longText') && 'full text attached',

@@ -1,4 +1,3 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import {
   checkMessage,
@@ -8,17 +7,16 @@ import {
   DnsError,
   type Resolve,
 } from '../../../../src/channels/email/authentication/dns-resolver.ts';
+import { mail, type Seal, sealed, SIGNING_KEY } from './signing.ts';
 
-const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const publicKey = key.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 const zone = new Map([
   ['_dmarc.legit.example', 'v=DMARC1; p=reject'],
   ['_dmarc.strict.example', 'v=DMARC1; p=reject; sp=quarantine'],
   ['_dmarc.lenient.example', 'v=DMARC1; p=none'],
   ['_dmarc.yahoo.com', 'v=DMARC1; p=reject'],
   ['legit.example', 'v=spf1 ip4:192.0.2.1 -all'],
-  ['s1._domainkey.sealer.example', `v=DKIM1; k=rsa; p=${publicKey}`],
-  ['s1._domainkey.stranger.example', `v=DKIM1; k=rsa; p=${publicKey}`],
+  ['s1._domainkey.sealer.example', SIGNING_KEY],
+  ['s1._domainkey.stranger.example', SIGNING_KEY],
 ]);
 const resolve: Resolve = (name) => {
   if (name.includes('broken.example')) return Promise.reject(new DnsError('ESERVFAIL'));
@@ -49,7 +47,6 @@ async function claimed(
   return verdict.claimed;
 }
 
-const mail = (...head: readonly string[]) => `${head.join('\r\n')}\r\n\r\nHello\r\n`;
 const noReply = 'From: no-reply@attack.example';
 
 describe('what the claimed domain publishes', () => {
@@ -77,33 +74,6 @@ describe('what the claimed domain publishes', () => {
     expect(await claimed(message, { envelopeFrom: '' })).toBeUndefined();
   });
 });
-
-interface Seal {
-  readonly sealer?: string;
-  readonly results: string;
-  readonly fields: readonly string[];
-}
-
-/** The message with an ARC set (RFC 8617 §4.1), in relaxed form from the start. */
-function sealed(message: string, { sealer = 'sealer.example', results, fields }: Seal): string {
-  const relaxed = (line: string) => {
-    const colon = line.indexOf(':');
-    return `${line.slice(0, colon).toLowerCase()}:${line.slice(colon + 1).trim()}`;
-  };
-  const signed = (lines: readonly string[]) =>
-    sign('sha256', Buffer.from(lines.map(relaxed).join('\r\n')), key.privateKey).toString('base64');
-  const lines = message.slice(0, message.indexOf('\r\n\r\n')).split('\r\n');
-  const covered = fields.flatMap((name) =>
-    lines.filter((line) => line.toLowerCase().startsWith(`${name}:`)).slice(0, 1),
-  );
-  const hash = createHash('sha256').update('Hello\r\n').digest('base64');
-  const found = `ARC-Authentication-Results: i=1; mx.${sealer}; ${results}`;
-  let signature = `ARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=${sealer}; s=s1; h=${fields.join(':')}; bh=${hash}; b=`;
-  signature += signed([...covered, signature]);
-  let seal = `ARC-Seal: i=1; a=rsa-sha256; cv=none; d=${sealer}; s=s1; b=`;
-  seal += signed([found, signature, seal]);
-  return [seal, signature, found, message].join('\r\n');
-}
 
 describe('a seal over what a group passed on', () => {
   const group = "From: 'Ann' via Support <support@acme.example>";

@@ -10,11 +10,16 @@ import type { EntryState } from '../../../../src/domain/entry-state.ts';
 import { withSpool } from '../../../support/spool-beside.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
+import { mail, signed, SIGNING_KEY } from './signing.ts';
 
 let dns: DnsServer;
 let silentDns: DnsServer;
 beforeAll(async () => {
-  dns = await DnsServer.start(authZone());
+  dns = await DnsServer.start({
+    ...authZone(),
+    '_dmarc.legit.example TXT': ['v=DMARC1; p=reject'],
+    's1._domainkey.legit.example TXT': [SIGNING_KEY],
+  });
   silentDns = await DnsServer.start(authZone());
   silentDns.silentTo = () => true;
 });
@@ -37,6 +42,9 @@ const bySmtp = sharedGateway(
     // The inbox that stands in To is no copy.
     verified: { email: { ...labelled, addresses: ['support@verified.example', INBOX] } },
     timeline: { email: held },
+    replayed: { email: held },
+    covered: { email: held },
+    retitled: { email: labelled },
     rejecting: { email: rejected },
     released: { email: held },
     post_small: { email: rejected },
@@ -165,6 +173,59 @@ test('the timeline says what was found of the sender, and nothing of who he is',
     dmarc: 'pass',
     policy: 'reject',
     aligned: 'dkim',
+  });
+});
+
+/** Signed by its sender, and sent again by somebody else. */
+const replayed = (
+  fields: readonly string[],
+  added: readonly string[],
+  ...head: readonly string[]
+) =>
+  Buffer.from(
+    [...added, signed(mail(...head), { domain: 'legit.example', fields })].join('\r\n'),
+    'latin1',
+  );
+const FROM = 'From: Ann <ann@legit.example>';
+const CC = 'Cc: eve@elsewhere.example';
+
+test('a copy that was added to a signed message is left out, and the timeline says so', async () => {
+  const shop = bySmtp('replayed');
+  const { platform } = shop;
+  await send(shop, replayed(['from', 'subject'], [CC], FROM, 'Subject: Order'));
+  await waitFor('the message', () => platform.payloads.length === 1);
+  expect(platform.payloads[0]?.message.email).not.toHaveProperty('cc');
+  const { id } = await entryIn(shop, 'delivered');
+  const steps = await withSpool(shop.dataDir, (spool) => spool.timeline(id));
+  const detailOf = (name: string) => steps.find(({ step }) => step === name)?.detail;
+  expect(detailOf('authenticated')).toMatchObject({ dmarc: 'pass', uncovered: 'cc' });
+  expect(detailOf('normalized')).toMatchObject({ copiesLeftOut: 1 });
+});
+
+test('a copy that the signature covers is kept', async () => {
+  const shop = bySmtp('covered');
+  const { platform } = shop;
+  await send(shop, replayed(['from', 'subject', 'cc'], [], FROM, 'Subject: Order', CC));
+  await waitFor('the message', () => platform.payloads.length === 1);
+  expect(platform.payloads[0]?.message).toMatchObject({
+    email: { cc: [{ email: 'eve@elsewhere.example' }] },
+  });
+});
+
+test('a second subject makes the sender unverified, and is not held as a forgery', async () => {
+  const shop = bySmtp('retitled');
+  const { platform } = shop;
+  const added = ['Subject: You won'];
+  await send(shop, replayed(['from', 'subject', 'cc'], added, FROM, 'Subject: Order', CC));
+  await waitFor('the message', () => platform.payloads.length === 1);
+  expect(platform.payloads[0]).toMatchObject({
+    message: { content: expect.stringMatching(/^\(It could not be verified/) },
+  });
+  expect(platform.payloads[0]?.message.email).not.toHaveProperty('cc');
+  const { id } = await entryIn(shop, 'delivered');
+  const steps = await withSpool(shop.dataDir, (spool) => spool.timeline(id));
+  expect(steps.find(({ step }) => step === 'authenticated')?.detail).toMatchObject({
+    ...{ dmarc: 'pass', repeated: 'subject' },
   });
 });
 

@@ -174,6 +174,48 @@ describe('a message whose structure leaves open which text was signed', () => {
   });
 });
 
+describe('what a pass does not cover', () => {
+  const pass = (more: Partial<AuthenticationVerdict>): AuthenticationVerdict => ({
+    ...{ ...UNKNOWN_VERDICT, dkim: 'pass', dmarc: 'pass', policy: 'reject', aligned: 'dkim' },
+    ...more,
+  });
+  const left = { ...asItCame, uncovered: ['to', 'cc'] };
+
+  test.each<[string, AuthenticationVerdict, SenderRules, SenderTreatment]>([
+    ['copies are left out', pass({ uncovered: 'to cc' }), rules(), left],
+    ['also in a shop that holds', pass({ uncovered: 'to cc' }), rules('hold', 'hold'), left],
+    ['observe only records', pass({ uncovered: 'to cc' }), rules('observe'), asItCame],
+    [
+      'a second field: no copies',
+      pass({ repeated: 'subject', uncovered: 'cc' }),
+      rules(),
+      { dropCopies: true, label: false },
+    ],
+    [
+      'a second field: the label',
+      pass({ repeated: 'subject' }),
+      rules('hold', 'label'),
+      { dropCopies: true, label: true },
+    ],
+    [
+      'a second field: held where unverified mail is',
+      pass({ repeated: 'subject' }),
+      rules('hold', 'hold'),
+      { hold: 'unverified', dropCopies: true, label: false },
+    ],
+    ['a second field: observe only records', pass({ repeated: 'to' }), rules('observe'), asItCame],
+  ])('%s', (_, found, shop, expected) => {
+    expect(treatSender(found, undefined, shop)).toEqual(expected);
+  });
+
+  test('who wrote two subjects gets no automatic answer, and is not refused', () => {
+    const twice = pass({ repeated: 'subject' });
+    expect(isConfirmed(twice, undefined)).toBe(false);
+    expect(isRejected(twice)).toBe(false);
+    expect(isConfirmed(pass({ uncovered: 'cc' }), undefined)).toBe(true);
+  });
+});
+
 describe('a check that did not end', () => {
   const ended = (policy: AuthenticationVerdict['policy'], unfinished: 'check' | 'record') =>
     ({ ...UNKNOWN_VERDICT, policy, unfinished }) as const;

@@ -49,17 +49,19 @@ interface CopyRecipients {
 /**
  * The other participants: without our own addresses and the author, each once, with groups
  * flattened. Addresses that the platform would refuse are left out.
+ * @param leftOut names of fields that do not count
  */
 export function readCopyRecipients(
   head: HeaderBlock,
   own: AddressMatcher,
   sender: string | undefined,
+  leftOut: readonly string[] = [],
 ): CopyRecipients {
   const seen = new Set(sender === undefined ? [] : [matchKey(sender)]);
   const collect = (names: readonly string[]) => {
     const found: NamedAddress[] = [];
     const mailboxes = names
-      .flatMap((name) => head.all(name))
+      .flatMap((name) => (leftOut.includes(name) ? [] : head.all(name)))
       .flatMap((raw) => parseAddressList(raw));
     for (const mailbox of mailboxes) {
       const key = matchKey(mailbox.address);

@@ -36,6 +36,8 @@ export interface MessageHead {
   readonly counted?: CountedHead;
   /** Nothing confirms who wrote it. An operator who released it has judged its content only. */
   readonly isUnverified: boolean;
+  /** How many recipients of copies nothing confirms. */
+  readonly copiesLeftOut: number;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
 }
@@ -58,8 +60,11 @@ export function readHead(
   const subject = readSubject(head.first('subject'));
   const { inReplyTo, references } = readThreading(head);
   const treatment = treatSender(job.authentication, claimIn(sender), shop.senderRules);
-  const copies = readCopyRecipients(head, shop.own, contact.email);
-  const { cc, bcc } = treatment.dropCopies ? { cc: [], bcc: [] } : copies;
+  const { dropCopies, uncovered = [] } = treatment;
+  const copiesWithout = (fields: readonly string[]) =>
+    readCopyRecipients(head, shop.own, contact.email, fields);
+  const { cc, bcc } = dropCopies ? { cc: [], bcc: [] } : copiesWithout(uncovered);
+  const all = dropCopies || uncovered.length > 0 ? copiesWithout([]) : { cc, bcc };
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : heldForOperator(classify({ head, sender, subject, meta, parts, shop }), meta, shop);
@@ -81,6 +86,7 @@ export function readHead(
     verdict,
     ...(counted && { counted }),
     isUnverified: !isConfirmed(job.authentication, claimIn(sender)),
+    copiesLeftOut: all.cc.length + all.bcc.length - cc.length - bcc.length,
     subject,
     request: (content, format) => ({
       contact,

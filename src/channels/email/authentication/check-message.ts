@@ -123,11 +123,14 @@ async function check(
   };
   const conclusion = conclude(evidence);
   const { signedFields, bySpf } = confirmedBy(evidence);
+  // Where the domain has signed nothing, the host whose DMARC pass counts has seen SPF pass.
+  const isUnsigned = signatures.dkim === 'none' || signatures.dkim === 'unrelated';
+  const isOpen = conclusion.aligned !== 'none' && !bySpf && !isUnsigned;
   // A seal that confirms a claimed person says nothing of the fields that the group signed.
   const confirmation =
     claim !== undefined && sealed === 'verified'
       ? { signedFields: [], bySpf: evidence.isSpfSealed(claim.domain, false) }
-      : { signedFields, bySpf: bySpf || conclusion.aligned === 'none' };
+      : { signedFields, bySpf: !isOpen };
   return {
     ...(claimed && { claimed }),
     spf: spfCheck.result,

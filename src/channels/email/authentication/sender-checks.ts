@@ -7,11 +7,17 @@ import type { Authenticator } from './authenticator.ts';
 import type { CheckRequest } from './check-message.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
-/** How long an attempt waits for its check; most checks take less. */
-const PATIENCE_MS = 250;
-/** The same while several checks are late, as with a zone that does not respond. */
-const CROWDED_PATIENCE_MS = 25;
-const CROWD = 4;
+/** How long an attempt waits for its check. */
+const PATIENCE = {
+  /** So many may wait, or be late, before others have to hurry. */
+  crowd: 4,
+  /** In the crowd. Most checks take less. */
+  usualMs: 250,
+  /** While more are late, as with a zone that does not respond. */
+  lateMs: 25,
+  /** After the usual time, unless there is a crowd. The first check has to start its thread. */
+  aloneMs: 2000,
+} as const;
 /** When an entry is claimed again whose check was late. */
 const LOOK_AGAIN_MS = [500, 2000, 4000, 10_000];
 /** Late checks under way: a busy machine ends so many in a minute. */
@@ -56,10 +62,18 @@ export class SenderChecks {
   readonly #late = new Map<EntryId, Check>();
   /** How many of them are under way. */
   #lateUnderWay = 0;
+  /** Attempts that wait for their checks. */
+  #waiting = 0;
+  readonly #patience: Readonly<Record<keyof typeof PATIENCE, number>>;
 
-  constructor(authenticator: Pick<Authenticator, 'check'> | undefined, clock: Clock) {
+  constructor(
+    authenticator: Pick<Authenticator, 'check'> | undefined,
+    clock: Clock,
+    patience: Readonly<Record<keyof typeof PATIENCE, number>> = PATIENCE,
+  ) {
     this.#authenticator = authenticator;
     this.#clock = clock;
+    this.#patience = patience;
   }
 
   /**
@@ -74,11 +88,7 @@ export class SenderChecks {
     const verdict = known ?? this.#verdicts.get(id);
     if (verdict !== undefined || released || this.#authenticator === undefined) return verdict;
     const check = this.#late.get(id) ?? this.#begin(this.#authenticator, notes, request);
-    const found = await withinMs<AuthenticationVerdict | undefined>(
-      check.verdict,
-      this.#patienceMs(check),
-      () => undefined,
-    );
+    const found = await this.#awaited(check);
     if (found === undefined) throw this.#putBack(id, check);
     this.#late.delete(id);
     const { unended, since } = check.noted;
@@ -107,9 +117,19 @@ export class SenderChecks {
     return { verdict, isLast, noted, looks: 0 };
   }
 
-  #patienceMs({ looks }: Check): number {
-    if (looks > 0) return 0;
-    return this.#lateUnderWay < CROWD ? PATIENCE_MS : CROWDED_PATIENCE_MS;
+  /** Undefined if the check takes too long for a slot. */
+  async #awaited({ verdict, looks }: Check): Promise<AuthenticationVerdict | undefined> {
+    const { crowd, usualMs, lateMs, aloneMs } = this.#patience;
+    const within = (ms: number) =>
+      withinMs<AuthenticationVerdict | undefined>(verdict, ms, () => undefined);
+    if (looks > 0) return within(0);
+    this.#waiting += 1;
+    try {
+      const found = await within(this.#lateUnderWay < crowd ? usualMs : lateMs);
+      return found ?? (this.#waiting > crowd ? undefined : await within(aloneMs));
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   #putBack(id: EntryId, check: Check): NotYet {

@@ -180,14 +180,24 @@ describe('where SPF passes for the domain in From, too, all copies are covered',
     expect(verdict.uncovered).toBe(uncovered);
   });
 
-  test('a seal alone covers them only if it saw SPF pass', async () => {
-    const unsigned = mail(...HEAD, CC);
-    const spf = 'spf=pass smtp.mailfrom=ann@legit.example';
-    const seen = await check(sealed(unsigned, { ...byArc, results: `${DMARC}; ${spf}` }));
-    expect(seen).toMatchObject({ dmarc: 'pass', aligned: 'arc' });
-    expect(seen.uncovered).toBeUndefined();
-    const unseen = await check(sealed(unsigned, { ...byArc, results: DMARC }));
-    expect(unseen).toMatchObject({ dmarc: 'pass', aligned: 'arc', uncovered: 'to cc' });
+  const broken = message.replace('h=from;', 'h=from:subject;');
+  test.each<[string, string, string, string | undefined]>([
+    [
+      'of SPF, on what is signed',
+      broken,
+      `${DMARC}; spf=pass smtp.mailfrom=legit.example`,
+      undefined,
+    ],
+    ['on what is signed', broken, DMARC, 'to cc'],
+    ['on what is not signed, so it is of SPF', mail(...HEAD, CC), DMARC, undefined],
+  ])('where nothing but their verdict passes: %s', async (_, text, results, uncovered) => {
+    const bySeal = await check(sealed(text, { ...byArc, results }));
+    expect(bySeal).toMatchObject({ dmarc: 'pass', aligned: 'arc' });
+    expect(bySeal.uncovered).toBe(uncovered);
+    const line = `Authentication-Results: relay.acme.example; ${results}`;
+    const byRelay = await check(`${line}\r\n${text}`, throughRelay);
+    expect(byRelay).toMatchObject({ dmarc: 'pass' });
+    expect(byRelay.uncovered).toBe(uncovered);
   });
 });
 

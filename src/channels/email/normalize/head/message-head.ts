@@ -36,7 +36,7 @@ export interface MessageHead {
   readonly counted?: CountedHead;
   /** Nothing confirms who wrote it. An operator who released it has judged its content only. */
   readonly isUnverified: boolean;
-  /** How many recipients of copies nothing confirms. */
+  /** How many recipients of copies what confirms the sender does not cover. */
   readonly copiesLeftOut: number;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
@@ -64,7 +64,7 @@ export function readHead(
   const copiesWithout = (fields: readonly string[]) =>
     readCopyRecipients(head, shop.own, contact.email, fields);
   const { cc, bcc } = dropCopies ? { cc: [], bcc: [] } : copiesWithout(uncovered);
-  const all = dropCopies || uncovered.length > 0 ? copiesWithout([]) : { cc, bcc };
+  const all = uncovered.length > 0 && !dropCopies ? copiesWithout([]) : { cc, bcc };
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : heldForOperator(classify({ head, sender, subject, meta, parts, shop }), meta, shop);

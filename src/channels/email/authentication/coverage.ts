@@ -18,7 +18,6 @@ const SINGLE_FIELDS = [
 ] as const;
 /** Fields whose addresses get a copy of the answer. */
 const COPY_FIELDS = ['to', 'cc', 'bcc'] as const;
-export type CopyField = (typeof COPY_FIELDS)[number];
 
 /** Whether a field occurs more than once that must not. */
 export const hasRepeatedField = (head: HeaderBlock): boolean =>

@@ -17,7 +17,7 @@ const PATIENCE = {
   lateMs: 25,
   /** After the usual time, unless there is a crowd. The first check has to start its thread. */
   aloneMs: 2000,
-} as const;
+};
 /** When an entry is claimed again whose check was late. */
 const LOOK_AGAIN_MS = [500, 2000, 4000, 10_000];
 /** Late checks under way: a busy machine ends so many in a minute. */
@@ -64,12 +64,12 @@ export class SenderChecks {
   #lateUnderWay = 0;
   /** Attempts that wait for their checks. */
   #waiting = 0;
-  readonly #patience: Readonly<Record<keyof typeof PATIENCE, number>>;
+  readonly #patience: Readonly<typeof PATIENCE>;
 
   constructor(
     authenticator: Pick<Authenticator, 'check'> | undefined,
     clock: Clock,
-    patience: Readonly<Record<keyof typeof PATIENCE, number>> = PATIENCE,
+    patience: Readonly<typeof PATIENCE> = PATIENCE,
   ) {
     this.#authenticator = authenticator;
     this.#clock = clock;

@@ -10,6 +10,10 @@ import {
   type EmailNormalizer,
   type EmailNormalizerOptions,
 } from '../../../src/channels/email/normalize.ts';
+import {
+  UNENDED_VERDICT,
+  UNKNOWN_VERDICT,
+} from '../../../src/channels/email/authentication/verdict.ts';
 import { NormalizingUnavailable } from '../../../src/channels/email/normalize/threads/mail-worker-pool.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { asBlobName } from '../../../src/domain/ids.ts';
@@ -145,6 +149,34 @@ describe('reading mail in worker threads', () => {
     const released = { ...claimed, released: true };
     expect((await over.normalize(released, never())).verdict).toEqual({ kind: 'deliver' });
     expect(asked).toHaveLength(2);
+  });
+
+  test.each([
+    ['reject', { kind: 'held', reason: { code: 'sender_not_checked' } }],
+    ['none', { kind: 'deliver' }],
+  ] as const)('after checks that did not end, a policy of %s decides', async (policy, expected) => {
+    const decided = { ...UNKNOWN_VERDICT, policy, unfinished: 'check' } as const;
+    const unended = createEmailNormalizer(
+      { shops: [shopSettings], scratchFolder },
+      {
+        blobs: new BlobFiles({ dir: folder.path, reserveBytes: 0 }),
+        knownRemoteIds: () => Promise.resolve(false),
+        countMessage: () => Promise.resolve(undefined),
+        authenticator: {
+          check: ({ policiesOnly }) => Promise.resolve(policiesOnly ? decided : UNENDED_VERDICT),
+        },
+        logger: silentLogger,
+      },
+    );
+    normalizer = unended;
+    const claimed = claimedEmail(letter('How are you?'));
+    await expect(unended.normalize(claimed, never())).rejects.toMatchObject({
+      ...{ name: 'NotYet', retryAfterMs: 10_000, detach: true },
+    });
+    const notes = { channel: { unended: 3, since: Date.now() } };
+    const read = await unended.normalize({ ...claimed, notes }, never());
+    expect(read.verdict).toEqual(expected);
+    expect(read.steps).toEqual([{ step: 'authenticated', detail: decided }]);
   });
 
   test('20 MB of attachment come out byte for byte, twice, under the same name', async () => {

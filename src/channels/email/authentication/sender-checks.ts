@@ -126,7 +126,8 @@ export class SenderChecks {
     this.#waiting += 1;
     try {
       const found = await within(this.#lateUnderWay < crowd ? usualMs : lateMs);
-      return found ?? (this.#waiting > crowd ? undefined : await within(aloneMs));
+      const isCrowd = this.#waiting + this.#lateUnderWay > crowd;
+      return found ?? (isCrowd ? undefined : await within(aloneMs));
     } finally {
       this.#waiting -= 1;
     }

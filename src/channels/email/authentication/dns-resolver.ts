@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import type { Clock } from '../../../runtime/clock.ts';
 import { codeOf } from '../../../runtime/error-code.ts';
-import { afterNoticed } from './noticed-time.ts';
+import { afterNoticed, type NoticedTime } from './noticed-time.ts';
 
 /** Times in milliseconds, during which this thread runs (`afterNoticed`). */
 export interface DnsOptions {
@@ -112,12 +112,18 @@ export class DnsResolver {
   async #query(name: string, type: RecordType): Promise<DnsAnswer> {
     try {
       const answer = await query(this.#servers, name, type);
-      this.#lastAnswerAt = this.#clock();
+      this.#heard();
       return answer;
     } catch (error) {
-      if (!isUnanswered(error)) this.#lastAnswerAt = this.#clock();
+      if (!isUnanswered(error)) this.#heard();
       return { error: toDnsError(error) };
     }
+  }
+
+  /** The servers speak, even if they were thought to be silent. */
+  #heard(): void {
+    this.#lastAnswerAt = this.#clock();
+    this.#openUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Whether no server answers anything; opens the breaker if so. */
@@ -130,15 +136,24 @@ export class DnsResolver {
 
   async #listen(): Promise<boolean> {
     const askedAt = this.#clock();
-    const probe = this.#servers.resolveNs(ROOT).then(
-      () => true,
-      (error: unknown) => !isUnanswered(error),
-    );
-    const silence = new Promise<false>((resolve) => {
-      afterNoticed(this.#options.silenceMs, () => resolve(false));
+    const spoke = await new Promise<boolean>((resolve) => {
+      // Without processor time, silence says nothing of the servers.
+      const listen = (): NoticedTime =>
+        afterNoticed(this.#options.silenceMs, ({ isStarved }) => {
+          if (isStarved()) silence = listen();
+          else resolve(false);
+        });
+      let silence = listen();
+      const ended = (answered: boolean): void => {
+        silence.cancel();
+        if (answered) this.#heard();
+        resolve(answered);
+      };
+      this.#servers.resolveNs(ROOT).then(
+        () => ended(true),
+        (error: unknown) => ended(!isUnanswered(error)),
+      );
     });
-    const spoke = await Promise.race([probe, silence]);
-    if (spoke) this.#lastAnswerAt = this.#clock();
     if (spoke || this.#lastAnswerAt >= askedAt) return false;
     this.#openUntil = this.#clock() + this.#options.openMs;
     return true;
@@ -166,10 +181,11 @@ async function query(from: dns.Resolver, name: string, type: RecordType): Promis
 
 function within(asked: Promise<DnsAnswer>, ms: number): Promise<DnsAnswer> {
   return new Promise((resolve) => {
-    const cancel = afterNoticed(ms, () => resolve({ error: new DnsError('ETIMEOUT') }));
+    const late = ({ isStarved }: NoticedTime) => ({ error: new DnsError('ETIMEOUT', isStarved()) });
+    const time = afterNoticed(ms, () => resolve(late(time)));
     void asked.then((answer) => {
-      cancel();
-      resolve(answer);
+      time.cancel();
+      resolve('error' in answer && answer.error.code === 'ETIMEOUT' ? late(time) : answer);
     });
   });
 }
@@ -239,9 +255,12 @@ function ttlOf(answer: DnsAnswer): number {
 export class DnsError extends Error {
   override name = 'DnsError';
   readonly code: 'ENOTFOUND' | 'ENODATA' | 'ETIMEOUT' | 'ESERVFAIL';
-  constructor(code: DnsError['code']) {
+  /** Nobody can tell whether the servers are late, or this thread. */
+  readonly starved: boolean;
+  constructor(code: DnsError['code'], starved = false) {
     super(code);
     this.code = code;
+    this.starved = starved;
   }
 }
 
@@ -251,19 +270,24 @@ export class DnsError extends Error {
  */
 export function limitLookups(resolve: Resolve, totalMs: number) {
   const underWay = new Set<(error: DnsError) => void>();
-  let isOver = false;
-  const late = () => {
-    isOver = true;
-    for (const fail of underWay) fail(new DnsError('ETIMEOUT'));
+  let over: DnsError | undefined;
+  let starved = false;
+  const late = ({ isStarved }: NoticedTime) => {
+    over = new DnsError('ETIMEOUT', isStarved());
+    for (const fail of underWay) fail(over);
   };
-  const end = afterNoticed(totalMs, late, () => underWay.size > 0);
+  const { cancel } = afterNoticed(totalMs, late, () => underWay.size > 0);
   const limited: Resolve = (name, type) =>
-    new Promise((done, fail) => {
+    new Promise((done, reject) => {
+      const fail = (error: unknown) => {
+        starved ||= error instanceof DnsError && error.starved;
+        reject(error instanceof Error ? error : new DnsError('ESERVFAIL'));
+      };
       underWay.add(fail);
-      const asked = isOver ? Promise.reject(new DnsError('ETIMEOUT')) : resolve(name, type);
+      const asked = over === undefined ? resolve(name, type) : Promise.reject(over);
       void asked.then(done, fail).finally(() => underWay.delete(fail));
     });
-  return { resolve: limited, end };
+  return { resolve: limited, end: cancel, wereStarved: () => starved };
 }
 
 /** Created once: without DNS there are several for each message, and each would have a stack. */

@@ -412,6 +412,29 @@ describe('a thread that gets no processor time', () => {
     expect(resolver.isOpen).toBe(false);
   });
 
+  test('has no verdict if it cannot tell whether the servers are late', async () => {
+    const own = await DnsServer.start(authZone());
+    ends(() => own.stop());
+    own.silentTo = (asked) => asked.startsWith('_dmarc');
+    const resolver = new DnsResolver(
+      { servers: [own.address], queryMs: QUERY_MS, silenceMs: QUERY_MS, openMs: 30_000 },
+      Date.now,
+    );
+    ends(() => resolver.close());
+    const raw = { kind: 'bytes' as const, bytes: authFixture('unsigned-reject') };
+    const resolve = (name: string, type: string) => resolver.resolve(name, type);
+    const quiet = await checkMessage({ ...stranger, raw }, settings, resolve);
+    expect(quiet).toMatchObject({ dmarc: 'temperror' });
+    const starving = setInterval(() => stall(3 * QUERY_MS), 1);
+    ends(() => clearInterval(starving));
+    await expect(checkMessage({ ...stranger, raw }, settings, resolve)).rejects.toMatchObject({
+      name: 'CheckOver',
+    });
+    // Decided by what is known at last.
+    const asked = { ...stranger, raw, policiesOnly: true };
+    expect(await checkMessage(asked, settings, resolve)).toMatchObject({ policy: 'none' });
+  });
+
   test('has no verdict if the check does not end', async () => {
     const body = Buffer.from('More about the order.\r\n'.repeat(200_000));
     const bytes = Buffer.concat([authFixture('signed-reject'), body]);

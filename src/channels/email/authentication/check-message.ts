@@ -9,7 +9,7 @@ import {
 } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { policyOf, sealedFor } from './claimed-sender.ts';
-import { uncoveredFields } from './coverage.ts';
+import { type Confirmation, uncoveredFields } from './coverage.ts';
 import { type Claim, namedSenders } from './named-senders.ts';
 import { limitLookups, type Resolve } from './dns-resolver.ts';
 import {
@@ -79,8 +79,8 @@ export async function checkMessage(
   try {
     const limitMs = settings.endsWithinMs ?? ENDS_WITHIN_MS;
     const verdict = await withinMs(checking, limitMs, failLate);
-    const isOpen = [verdict.dmarc, verdict.claimed].includes('temperror');
-    // What is known by then decides at last.
+    const isOpen = verdict.dmarc === 'temperror' || verdict.claimed === 'temperror';
+    // At last, what is known decides.
     return isOpen && lookups.wereStarved() && !request.policiesOnly ? failLate() : verdict;
   } finally {
     ended.abort(OVER);
@@ -104,8 +104,9 @@ async function check(
   const spf = request.trustedRelay
     ? Promise.resolve(reportedSpf(relay))
     : checkSpf({ ...request, hostname }, resolve);
-  if (fromDomain === undefined || fromRecord === undefined)
+  if (fromDomain === undefined || fromRecord === undefined) {
     return withoutAuthor((await spf).result, claim, claimRecord);
+  }
 
   const isTrustedSealer = (domain: string) =>
     request.trustedArcSealers.some((sealer) => isBelow(domain.toLowerCase(), sealer));
@@ -126,22 +127,14 @@ async function check(
     isSpfSealed: (domain, strict) => isSpfSealed(signed, signatures, domain, strict),
   };
   const conclusion = conclude(evidence);
-  const { signedFields, bySpf } = confirmedBy(evidence);
-  // Where the domain has signed nothing, the host whose DMARC pass counts has seen SPF pass.
-  const isUnsigned = signatures.dkim === 'none' || signatures.dkim === 'unrelated';
-  const isOpen = conclusion.aligned !== 'none' && !bySpf && !isUnsigned;
-  // A seal that confirms a claimed person says nothing of the fields that the group signed.
-  const confirmation =
-    claim !== undefined && sealed === 'verified'
-      ? { signedFields: [], bySpf: evidence.isSpfSealed(claim.domain, false) }
-      : { signedFields, bySpf: !isOpen };
+  const verified = sealed === 'verified' ? claim?.domain : undefined;
   return {
     ...(claimed && { claimed }),
     spf: spfCheck.result,
     dkim: signatures.dkim,
     arc: signatures.arc,
     ...conclusion,
-    ...uncoveredFields(head, confirmation),
+    ...uncoveredFields(head, confirmationOf(evidence, conclusion.aligned, verified)),
   };
 }
 
@@ -195,6 +188,23 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
     (spf.result === 'temperror' && isAligned(fromDomain, spf.domain, record.strictSpf));
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
+}
+
+/** @param claimed the domain of a person whom a seal verifies */
+function confirmationOf(
+  evidence: Evidence,
+  aligned: AuthenticationVerdict['aligned'],
+  claimed: string | undefined,
+): Confirmation {
+  // Such a seal says nothing of the fields that the group signed.
+  if (claimed !== undefined) {
+    return { signedFields: [], bySpf: evidence.isSpfSealed(claimed, false) };
+  }
+  const { signedFields, bySpf } = confirmedBy(evidence);
+  const { dkim } = evidence.signatures;
+  // Where the domain has signed nothing, the host whose DMARC pass counts has seen SPF pass.
+  const isUnsigned = dkim === 'none' || dkim === 'unrelated';
+  return { signedFields, bySpf: bySpf || isUnsigned || aligned === 'none' };
 }
 
 /** What passes for the domain in From; relaxed where no record says otherwise. */

@@ -112,7 +112,7 @@ export function mail(headers: Readonly<Record<string, string>>, body: string): s
 export function bounceOf(text: string): string {
   return mail(
     { From: 'Mailer <mailer-daemon@x.example>', Subject: 'Undelivered Mail Returned to Sender' },
-    `I'm sorry to have to inform you that your message could not be delivered.\r\n${text}`,
+    `I'm sorry to have to inform you that your message could not be delivered.\r\n\r\n<ann@gone.example>:\r\n${text}`,
   );
 }
 

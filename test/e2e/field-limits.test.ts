@@ -19,7 +19,7 @@ const WORST: Readonly<Record<string, readonly string[]>> = {
   'profile email': ['.x'],
   'upload head': ['a'],
   'upload name': ['.'],
-  'bounce text': ['-'],
+  'bounce lines': ['-'],
 };
 
 const temp = tempDir();

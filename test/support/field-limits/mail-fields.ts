@@ -50,6 +50,9 @@ export function mailFields(port: number, inbox: string): readonly Field[] {
       '\r\nEND:VEVENT\r\nEND:VCALENDAR',
     ]),
     field('bounce text', BODY_BYTES / 10, [BARE, ['-', 'a']], bounceOf),
+    field('bounce lines', BODY_BYTES / 10, [BARE], (value) =>
+      bounceOf(value.replace(/.{3000}/gs, (line) => `${line}a\r\n`)),
+    ),
     field('bounce report', BODY_BYTES / 10, [BARE, ['Final-Recipient: rfc822; ', '']], (value) =>
       report('delivery-status', 'message/delivery-status', value),
     ),

@@ -4,6 +4,7 @@ import { remoteIdOf } from '../outbound/address-reply.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
+import type { Addressee } from './answer-budgets.ts';
 
 const HISTORY_MAX = 20;
 
@@ -11,8 +12,9 @@ export function contextOf(
   store: Store,
   conversation: ConversationRow,
   message: MessageRow,
-  { shopName, isUnverified }: { readonly shopName: string; readonly isUnverified: boolean },
+  { shopName, addressee }: { readonly shopName: string; readonly addressee: Addressee },
 ): AgentContext {
+  const isUnverified = conversation.type === 'email' && addressee.network !== undefined;
   const { name } = (isUnverified ? undefined : store.contacts.ofMessage(message)) ?? {};
   return {
     shopName,
@@ -43,7 +45,6 @@ function ticketsOf(store: Store, message: MessageRow, limit: number): TicketSumm
 /**
  * Stores the answer as a PENDING message and marks the customer's message as answered, in one write.
  * The ticket and the conversation stay open while later messages of the customer are unanswered.
- * @param unverifiedFrom `NewMessage.unverifiedFrom`
  * @returns undefined when the message has been answered already
  */
 export function storeReply(
@@ -51,8 +52,8 @@ export function storeReply(
   conversation: ConversationRow,
   message: MessageRow,
   answer: AgentAnswer,
+  { person, network }: Addressee,
   nowMs: number,
-  unverifiedFrom?: string,
 ): MessageRow | undefined {
   if (!store.messages.markAnswered(message.id)) return undefined;
   const now = new Date(nowMs).toISOString();
@@ -87,7 +88,8 @@ export function storeReply(
     inReplyTo: message.id,
     sender: null,
     agentContact: null,
-    unverifiedFrom: unverifiedFrom ?? null,
+    unverifiedFrom: network ?? null,
+    person,
   });
   store.outgoing.add(reply, nowMs);
   return reply;

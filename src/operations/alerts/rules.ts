@@ -75,6 +75,7 @@ export function readAll(status: GatewayStatus, recent: Recent, options: RuleOpti
     ...breakerReadings(status, options.thresholds.breakerOpen),
     ...alikeReadings(status, options),
     ...unansweredReadings(status, options),
+    ...answerReadings(status),
     ...certificateReading(status, options),
     diskReading(status, options),
     signatureReading(recent, options),
@@ -193,6 +194,35 @@ function unansweredReadings(
         figure: waiting,
       },
     ];
+  });
+}
+
+/**
+ * One reading for each shop on the local platform. It has no figure, so that it is told once however
+ * many messages a stranger sends.
+ */
+function answerReadings({ waitingTickets }: GatewayStatus): Reading[] {
+  return waitingTickets.map(({ shop, overLimits }): Reading => {
+    const { unverified = 0, shopBudget = 0, isOneNetwork = false } = overLimits ?? {};
+    const left = counted(unverified + shopBudget, 'message');
+    const why =
+      shopBudget > 0
+        ? 'its automatic answers of an hour are used up'
+        : 'nothing confirms who sent them, and the automatic answers to such senders are used up';
+    return {
+      key: `answers/${shop}`,
+      rule: 'answers',
+      shop,
+      verdict: overLimits === undefined ? 'good' : 'bad',
+      // The count covers an hour already.
+      forMs: 0,
+      severity: 'warning',
+      summary: `In the last hour ${left} of ${shop} got no automatic answer: ${why}`,
+      todo:
+        shopBudget > 0
+          ? 'Answer them (console: Platform, Queue). The limit is localPlatform.agent.answersPerHour. See docs/agent.md.'
+          : `Answer them, or let the agent answer (console: Platform, Queue). ${isOneNetwork ? 'Most came from one network: if it forwards your mail, name it in shops[].email.forwarders (sluice doctor --only mx shows it). ' : ''}The limits are shops[].email.unverifiedAnswers and localPlatform.agent.answersPerHour. See docs/agent.md.`,
+    };
   });
 }
 

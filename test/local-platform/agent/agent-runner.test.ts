@@ -190,12 +190,12 @@ describe('an answer to a message that is no longer the last one', () => {
     const { platform, silent } = await withSilence({ agent: late.agent });
     const { body } = await create(platform, chat('0'));
     let last = body;
-    for (let n = 1; n <= 10; n += 1) {
+    for (let n = 1; n <= 20; n += 1) {
       ({ body: last } = await create(platform, chat(String(n), body.conversation_id)));
     }
     late.go();
     await silent(last, 'too_fast');
-    expect(await answersIn(platform, body)).toHaveLength(10);
+    expect(await answersIn(platform, body)).toHaveLength(20);
     // A customer may wait for the rest.
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
     expect(platform.desk.queue(SHOP.shopId, 10)).toMatchObject([{ id: body.ticket_id }]);

@@ -5,6 +5,7 @@ import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
 import {
   type Claim,
+  failsPolicy,
   isConfirmed,
   type SenderTreatment,
   treatSender,
@@ -36,6 +37,7 @@ export interface MessageHead {
   readonly counted?: CountedHead;
   /** Nothing confirms who wrote it. An operator who released it has judged its content only. */
   readonly isUnverified: boolean;
+  readonly failsPolicy: boolean;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
 }
@@ -63,6 +65,7 @@ export function readHead(
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : heldForOperator(classify({ head, sender, subject, meta, parts, shop }), meta, shop);
+  const isUnverified = !isConfirmed(job.authentication, claimIn(sender));
   const isAutoReply = found.kind === 'suppressed' && found.reason.code === 'auto_reply';
   // A forged automatic reply must not create an event on another person's timeline.
   const verdict: Verdict =
@@ -80,7 +83,8 @@ export function readHead(
   return {
     verdict,
     ...(counted && { counted }),
-    isUnverified: !isConfirmed(job.authentication, claimIn(sender)),
+    isUnverified,
+    failsPolicy: isUnverified && failsPolicy(job.authentication, claimIn(sender)),
     subject,
     request: (content, format) => ({
       contact,

@@ -18,6 +18,8 @@ const parse = express.json({
   type: 'application/json',
   // JSON that is not an object is reported by the schema.
   strict: false,
+  // The store would write three U+FFFD for a lone surrogate.
+  reviver: (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value),
   verify: (_request, _response, bytes, charset) => {
     // RFC 8259 §8.1. Decoding would silently replace invalid bytes by U+FFFD.
     if (charset !== 'utf-8') throw new Refused(unsupportedBody('expected the charset UTF-8'));

@@ -104,7 +104,7 @@ const bytesOf = (group: number): number[] => [group >> 8, group & 255];
 export function reverseName(address: string): string {
   if (!isIPv6(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
   const digits = groupsOf(address).map((group) => group.toString(16).padStart(4, '0'));
-  return `${[...digits.join('')].reverse().join('.')}.ip6.arpa`;
+  return `${digits.join('').split('').reverse().join('.')}.ip6.arpa`;
 }
 
 /** IPv4 ranges outside the public internet (IANA special-purpose registry; RFC 6890). */

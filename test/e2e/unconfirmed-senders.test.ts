@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import nodemailer from 'nodemailer';
+import MailComposer from 'nodemailer/lib/mail-composer';
 import type Mail from 'nodemailer/lib/mailer/index.js';
 import { DnsServer } from '../support/dns-server.ts';
 import { ends } from '../support/ends.ts';
-import { INBOUND_TOKEN, INBOX } from '../support/gateway-config.ts';
+import { ACME_SHOP, INBOUND_TOKEN, INBOX } from '../support/gateway-config.ts';
 import { type RelayedMail, startMailRelay } from '../support/mail-relay.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { embeddedScene } from './embedded-scene.ts';
@@ -19,6 +20,7 @@ async function scene(smtp: Readonly<Record<string, unknown>>) {
   const dns = await DnsServer.start({
     'friend.example TXT': ['v=spf1 ip4:127.0.0.1 -all'],
     '_dmarc.friend.example TXT': ['v=DMARC1; p=none'],
+    '_dmarc.strict.example TXT': ['v=DMARC1; p=quarantine'],
     '. NS': [],
   });
   ends(() => dns.stop());
@@ -27,6 +29,7 @@ async function scene(smtp: Readonly<Record<string, unknown>>) {
     dns: { servers: [dns.address] },
     smtp: { rates: { connectionsPerMinutePerIp: 1e6, messagesPerMinutePerIp: 1e6 }, ...smtp },
     alerts: { every: '1s' },
+    shops: [{ ...ACME_SHOP, email: { dmarc: 'observe' } }],
   });
   const transport = nodemailer.createTransport({
     ...{ host: '127.0.0.1', port: gateway.smtpPort, tls: { rejectUnauthorized: false } },
@@ -143,8 +146,7 @@ test('through a relay that is trusted by default: the network of the hop before,
 test('by POST /email/inbound: the limit of the shop', async () => {
   const { gateway, handled, answers } = await scene({});
   const post = async (n: number) => {
-    const compiled = nodemailer.createTransport({ streamTransport: true, buffer: true });
-    const { message } = await compiled.sendMail(forged(n));
+    const message = await new MailComposer(forged(n)).compile().build();
     const url = `${gateway.httpUrl}/email/inbound?from=eve@chemist.example&to=${INBOX}`;
     const headers = { 'content-type': 'message/rfc822', authorization: `Bearer ${INBOUND_TOKEN}` };
     const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(message) });
@@ -155,4 +157,19 @@ test('by POST /email/inbound: the limit of the shop', async () => {
   const taken = await answers();
   expect(taken).toHaveLength(60);
   expectNeutral(taken);
+});
+
+test('one that fails the policy of its domain gets none, although the shop only observes that', async () => {
+  const { transport, handled, answers } = await scene({ trustedRelays: [] });
+  const strict = { ...forged(1), from: 'ann@strict.example' };
+  await transport.sendMail(strict);
+  await transport.sendMail(forged(2));
+  await handled(2);
+  const taken = await answers();
+  expect(taken.map(({ to }) => to)).toEqual([[victim(2)]]);
+  // The id of an answer that went to somebody else changes nothing.
+  const inReplyTo = taken[0]?.mail.messageId ?? '';
+  await transport.sendMail({ ...strict, messageId: '<b@strict.example>', inReplyTo });
+  await handled(3);
+  expect(await answers()).toHaveLength(1);
 });

@@ -47,10 +47,11 @@ function nameFor(
   isUnverified: boolean,
 ): string | undefined {
   const contact = isUnverified ? undefined : store.contacts.ofMessage(message);
-  if (contact?.name == null) return undefined;
-  const { name, email, phone, is_name_claimed: isClaimed } = contact;
-  if (message.unverified_from === null) return isClaimed === 1 ? undefined : name;
-  return type === 'web_chat' && (email ?? phone) !== null ? undefined : name;
+  const isHidden =
+    message.unverified_from === null
+      ? contact?.is_name_claimed === 1
+      : type === 'web_chat' && (contact?.email ?? contact?.phone ?? null) !== null;
+  return isHidden ? undefined : (contact?.name ?? undefined);
 }
 
 /**

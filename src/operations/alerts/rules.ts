@@ -198,31 +198,29 @@ function unansweredReadings(
 }
 
 /**
- * One reading for each shop on the local platform. It has no figure, so that it is told once however
- * many messages a stranger sends.
+ * One reading for each shop that has reached a limit in the last hour. It has no figure, so that it is
+ * told once however many messages a stranger sends.
  */
 function answerReadings({ waitingTickets }: GatewayStatus): Reading[] {
-  return waitingTickets.map(({ shop, overLimits }): Reading => {
-    const { unverified = 0, shopBudget = 0, isOneNetwork = false } = overLimits ?? {};
-    const left = counted(unverified + shopBudget, 'message');
-    const why =
-      shopBudget > 0
-        ? 'its automatic answers of an hour are used up'
-        : 'nothing confirms who sent them, and the automatic answers to such senders are used up';
-    return {
-      key: `answers/${shop}`,
-      rule: 'answers',
-      shop,
-      verdict: overLimits === undefined ? 'good' : 'bad',
-      // The count covers an hour already.
-      forMs: 0,
-      severity: 'warning',
-      summary: `In the last hour ${left} of ${shop} got no automatic answer: ${why}`,
-      todo:
-        shopBudget > 0
-          ? 'Answer them (console: Platform, Queue). The limit is localPlatform.agent.answersPerHour. See docs/agent.md.'
-          : `Answer them, or let the agent answer (console: Platform, Queue). ${isOneNetwork ? 'Most came from one network: if it forwards your mail, name it in shops[].email.forwarders (sluice doctor --only mx shows it). ' : ''}The limits are shops[].email.unverifiedAnswers and localPlatform.agent.answersPerHour. See docs/agent.md.`,
-    };
+  return waitingTickets.flatMap(({ shop, overLimits }): Reading[] => {
+    if (overLimits === undefined) return [];
+    const { unverified, shopBudget, isOneNetwork } = overLimits;
+    const isShops = shopBudget > 0;
+    const why = isShops
+      ? 'its automatic answers of an hour are used up'
+      : 'nothing confirms who sent them, and the automatic answers to such senders are used up';
+    const forwarder = isOneNetwork
+      ? ' Most came from one network: if it forwards your mail, name it in shops[].email.forwarders (sluice doctor --only mx shows it).'
+      : '';
+    return [
+      {
+        ...{ key: `answers/${shop}`, rule: 'answers', shop, verdict: 'bad', severity: 'warning' },
+        // The count covers an hour already.
+        forMs: 0,
+        summary: `In the last hour ${counted(unverified + shopBudget, 'message')} of ${shop} got no automatic answer: ${why}`,
+        todo: `Answer them, or let the agent answer (console: Platform, Queue).${forwarder} ${isShops ? 'The limit is' : 'The limits are shops[].email.unverifiedAnswers and'} localPlatform.agent.answersPerHour. See docs/agent.md.`,
+      },
+    ];
   });
 }
 

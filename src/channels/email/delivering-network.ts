@@ -81,7 +81,7 @@ const reverseOf = (address: string) => (isIP(address) === 0 ? undefined : revers
 
 const LINE_CHARS = 2000;
 const HELO = /\b(?:helo|ehlo)[= ][^\s()]*/gi;
-const ADDRESS = /(?:\[|\()(?:ipv6:)?([0-9a-f.:]{2,45})(?:\]|\)|\s)/gi;
+const ADDRESS = /[[(](?:ipv6:)?([0-9a-f.:]+)[\])\s]/gi;
 
 /**
  * The address of the client in a `Received:` line (RFC 5321 §4.4): the last one in brackets before

@@ -104,7 +104,7 @@ const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
 
 /** The ids in an element of `references`: some clients write the whole header into one. */
 export const messageIdsIn = (text: string): readonly string[] =>
-  text.match(/<[^<>\s]{1,250}>/g) ?? [];
+  text.match(/<[^<>\s]+>/g)?.filter((id) => MESSAGE_ID.test(id)) ?? [];
 
 /**
  * The headers that thread a reply below the customer's message (RFC 5322 §3.6.4). A `remote_id` need

@@ -356,7 +356,8 @@ export const MIGRATIONS: readonly string[] = [
     WHERE person IS NOT NULL AND user_id IS NULL;
   CREATE INDEX messages_by_people ON messages(person)
     WHERE person IS NOT NULL AND user_id IS NOT NULL;
-  CREATE INDEX messages_left ON messages(shop, left_because, updated_at)
+  CREATE INDEX messages_left
+    ON messages(shop, left_because, updated_at, sender, unverified_from)
     WHERE left_because IS NOT NULL;
   `,
 ];

@@ -3,8 +3,8 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import type { AgentContext } from '../agent.ts';
 import { HAND_OVER } from './tools.ts';
 
-const TEXT_MAX_CHARS = 8000;
-const HISTORY_EACH_MAX_CHARS = 2000;
+export const TEXT_MAX_CHARS = 8000;
+export const HISTORY_EACH_MAX_CHARS = 2000;
 const HISTORY_MAX_CHARS = 12_000;
 
 /** The length to ask for and the maximum length of an answer, in characters. */

@@ -1,12 +1,12 @@
 import type { AgentContext } from '../agent.ts';
 import type { Knowledge } from '../knowledge.ts';
+import { HISTORY_EACH_MAX_CHARS, TEXT_MAX_CHARS } from './prompt.ts';
 
 /** As many characters, about four words, are a quotation rather than a coincidence. */
 const QUOTED_CHARS = 20;
 /** The same in scripts that write a word with few characters and without spaces. */
 const QUOTED_SIGNS = 8;
 const SIGNS = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]+$/u;
-const READ_CHARS = 8000;
 
 /**
  * Whether a model's answer to somebody whom nothing confirms may be sent: each address, number and
@@ -22,15 +22,18 @@ export function hasOnlyOwnWords(
   const named = new Set(reachable(shopName));
   if (!reachable(answer).every((word) => own.reachable.has(word) || named.has(word))) return false;
   const said = lettersOf(answer);
-  const theirs = history.filter(({ role }) => role === 'customer').map((each) => each.text);
+  const saidPassages = passagesOf(said);
+  const theirs = history
+    .filter(({ role }) => role === 'customer')
+    .map((each) => each.text.slice(0, HISTORY_EACH_MAX_CHARS));
   const isOwn = (passage: string) => own.letters.includes(passage);
-  return [subject, text, ...theirs].every((each) => {
-    const letters = lettersOf(each.slice(0, READ_CHARS));
+  return [subject, text.slice(0, TEXT_MAX_CHARS), ...theirs].every((each) => {
+    const letters = lettersOf(each);
     // One word, such as the name of a product, is no quotation.
     const isShort = letters.length < QUOTED_CHARS && letters.includes(' ');
     if (isShort && said.includes(letters) && !isOwn(letters)) return false;
     const passages = new Set(passagesOf(letters));
-    return passagesOf(said).every((passage) => !passages.has(passage) || isOwn(passage));
+    return saidPassages.every((passage) => !passages.has(passage) || isOwn(passage));
   });
 }
 

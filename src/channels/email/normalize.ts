@@ -210,12 +210,12 @@ async function readOrStub(
 
 /** `Normalized.unverifiedFrom` */
 async function unverifiedSource(
-  { isUnverified, failsPolicy, verdict }: EmailResult,
+  { isUnverified, failsPolicy }: EmailResult,
   { meta, raw }: EmailJob,
   { forwarders }: ShopMail,
   { lookUp }: EmailNormalizerDeps,
 ): Promise<string | undefined> {
-  if (!isUnverified || verdict.kind !== 'deliver') return undefined;
+  if (!isUnverified) return undefined;
   if (failsPolicy) return FAILS_POLICY;
   const receivedLine = async () => (await readRawHead(raw)).head.first('received');
   return deliveringNetwork(meta, forwarders, receivedLine, lookUp);

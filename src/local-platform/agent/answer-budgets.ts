@@ -52,12 +52,11 @@ export function addresseeOf(
   const { unverified_from: network } = message;
   if (network === null || (isEmail && !hasRelay)) return { person, network: undefined };
   const isKnown = network !== FAILS_POLICY && store.messages.isAnsweredByPeople(person);
-  if (!isEmail) return { person, network: isKnown ? KNOWN : network };
   return {
     // Apart, so that forged emails do not use up what the customer may get.
-    person: `${person}:unverified`,
+    person: isEmail ? `${person}:unverified` : person,
     network: isKnown ? KNOWN : network,
-    from: listedEmail(message.shop, message.agent_contact),
+    ...(isEmail && { from: listedEmail(message.shop, message.agent_contact) }),
   };
 }
 

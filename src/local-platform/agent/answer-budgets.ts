@@ -84,31 +84,18 @@ export function spentBudget(
   if (sum(hour) >= answersPerHour) return 'shop_budget';
   if (network === undefined || network === KNOWN) return undefined;
   const toStrangers = hour.filter((each) => each.network !== null && each.network !== KNOWN);
+  const isUsedUp = (answers: typeof hour, ofAll: number, ofNetwork: number) =>
+    sum(answers) >= ofAll ||
+    (network !== UNKNOWN_NETWORK &&
+      sum(answers.filter((each) => each.network === network)) >= ofNetwork);
   const share = (part: number) => Math.max(1, Math.floor(answersPerHour / part));
   // Half of the hour is kept for the others, and no network gets more than half of the rest.
-  if (isUsedUp(toStrangers, network, share(2), share(4))) return 'unverified';
-  if (type !== 'email') return undefined;
+  if (isUsedUp(toStrangers, share(2), share(4))) return 'unverified';
   const { perHourPerShop, perHourPerNetwork } = unverifiedOf(shop);
   const emails = toStrangers.filter(({ isEmail }) => isEmail === 1);
-  return isUsedUp(emails, network, perHourPerShop, perHourPerNetwork) ? 'unverified' : undefined;
+  const isOver = type === 'email' && isUsedUp(emails, perHourPerShop, perHourPerNetwork);
+  return isOver ? 'unverified' : undefined;
 }
 
-interface Counted {
-  readonly network: string | null;
-  readonly n: number;
-}
-
-function isUsedUp(
-  answers: readonly Counted[],
-  network: string,
-  inAll: number,
-  perNetwork: number,
-): boolean {
-  if (sum(answers) >= inAll) return true;
-  return (
-    network !== UNKNOWN_NETWORK &&
-    sum(answers.filter((each) => each.network === network)) >= perNetwork
-  );
-}
-
-const sum = (answers: readonly Counted[]): number => answers.reduce((all, { n }) => all + n, 0);
+const sum = (answers: readonly { readonly n: number }[]): number =>
+  answers.reduce((all, { n }) => all + n, 0);

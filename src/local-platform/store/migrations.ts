@@ -347,7 +347,7 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE messages SET person = 'email:' || contact_id || ':unverified'
     WHERE role = 'agent' AND unverified_from IS NOT NULL AND contact_id IS NOT NULL;
   DROP INDEX messages_unverified;
-  UPDATE messages SET person = 'email:' || contact_id
+  UPDATE messages INDEXED BY messages_replies SET person = 'email:' || contact_id
     WHERE role = 'agent' AND user_id IS NOT NULL AND type = 'External'
       AND contact_id IS NOT NULL AND remote_id LIKE '<%';
   CREATE INDEX messages_answers ON messages(shop, created_at, unverified_from, remote_id)

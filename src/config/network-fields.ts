@@ -27,21 +27,27 @@ export const dnsServer = (example: string) =>
   });
 
 /** An address or a network in CIDR form (RFC 4632, RFC 4291 §2.3). */
+function isNetwork(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+}
+
 export const network = (example: string) =>
-  field(
-    {
-      expected: 'an IP address or a network such as 10.0.0.0/8',
-      example,
-    },
-    (value) => {
-      const [address = '', prefix, ...rest] = value.split('/');
-      const family = isIP(address);
-      if (family === 0 || rest.length > 0) return undefined;
-      if (prefix === undefined) return value;
-      if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128)) return undefined;
-      return value;
-    },
+  field({ expected: 'an IP address or a network such as 10.0.0.0/8', example }, (value) =>
+    isNetwork(value) ? value : undefined,
   );
+
+/** A network, or a host name with a dot, which also stands for the hosts below it. */
+export const forwarder = (example: string) =>
+  field({ expected: 'a network such as 192.0.2.0/24, or a host name', example }, (value) => {
+    if (isNetwork(value)) return value;
+    const name =
+      value.includes('.') && !/^[\d.]+$/.test(value) ? canonicalDomain(value) : undefined;
+    return name !== undefined && !value.includes('@') ? name : undefined;
+  });
 
 /** An `http` or `https` URL without credentials, query or trailing slash. */
 export const httpUrl = (expected: string, example: string) =>

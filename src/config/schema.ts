@@ -47,6 +47,7 @@ const agentSchema = z.strictObject({
   timeout: duration('2m'),
   stallTimeout: duration('30s'),
   giveUpAfter: duration('15m'),
+  answersPerHour: z.exactOptional(whole(1, 100_000, 600)),
 });
 
 /** One header of a request (RFC 9110 §5.1, §5.5). Its value may be a secret. */

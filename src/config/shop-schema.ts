@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { domain, httpUrl, origin, platformUrl } from './network-fields.ts';
+import { domain, forwarder, httpUrl, origin, platformUrl } from './network-fields.ts';
 import {
   bearerSecret,
   bytes,
@@ -38,6 +38,13 @@ const email = z.strictObject({
   severalInboxes: choice('first', 'each').prefault('first'),
   dmarc: choice('hold', 'reject', 'observe').prefault('hold'),
   unverified: choice('deliver', 'label', 'hold').prefault('deliver'),
+  forwarders: z.array(forwarder('mail.acme-hosting.example')).prefault([]),
+  unverifiedAnswers: z
+    .strictObject({
+      perHourPerNetwork: whole(1, 10_000, 10).prefault('10'),
+      perHourPerShop: whole(1, 10_000, 60).prefault('60'),
+    })
+    .prefault({}),
   trustedArcSealers: z
     .array(domain('google.com'))
     .prefault(['google.com', 'microsoft.com', 'outlook.com']),

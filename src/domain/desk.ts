@@ -32,6 +32,18 @@ export interface WaitingCount {
   readonly waiting: number;
   /** Since when the first of them waits. */
   readonly oldestAt?: number;
+  /** What limits have left to people in the last hour; absent if nothing. */
+  readonly overLimits?: OverLimits;
+}
+
+/** How many messages got no automatic answer. */
+export interface OverLimits {
+  /** Nothing confirms who wrote. */
+  readonly unverified: number;
+  /** The shop's automatic answers were used up. */
+  readonly shopBudget: number;
+  /** Most emails of the former came by one network, which may forward the shop's mail. */
+  readonly isOneNetwork: boolean;
 }
 
 /** One ticket with its conversation. */
@@ -47,6 +59,8 @@ export interface DeskTicket extends Omit<WaitingTicket, 'waitingSince'> {
   readonly completedAt?: number;
   /** `answers`: the next message; `silent`: a person answers it; `off`: the shop has none. */
   readonly agent: 'answers' | 'silent' | 'off';
+  /** Why the agent has left the last message to people, who have not answered it yet. */
+  readonly leftBecause?: LeftReason;
   /** The newest ones, oldest first. */
   readonly messages: readonly DeskMessage[];
   /** By what else a reply that failed can be sent. */
@@ -56,6 +70,16 @@ export interface DeskTicket extends Omit<WaitingTicket, 'waitingSince'> {
   /** What people did, the newest 200, oldest first. */
   readonly steps: readonly DeskStep[];
 }
+
+/** Limits that leave a message to people, although the agent could have answered it. */
+export const LEFT_REASONS = [
+  'repeated',
+  'too_fast',
+  'unverified',
+  'fails_policy',
+  'shop_budget',
+] as const;
+export type LeftReason = (typeof LEFT_REASONS)[number];
 
 export interface DeskMessage {
   readonly id: string;

@@ -76,6 +76,15 @@ export function matchKey(address: string): string | undefined {
   return key === undefined || plus === -1 || plus > at ? key : key.slice(0, plus) + key.slice(at);
 }
 
+/**
+ * Whether a name contains an email address other than the person's own: `ceo@bank.example` before
+ * `<eve@x.example>` is read as the sender, so it is not used as a name.
+ */
+export function namesAnother(name: string, own: string | undefined): boolean {
+  const read = name.normalize('NFKC').trim().toLowerCase();
+  return /[^\s@]@[^\s@]/.test(read) && read !== own?.trim().toLowerCase();
+}
+
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { configuredPair } from '../config/certificate.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { mailsChatVisitors } from '../config/warnings.ts';
+import { findMailSources } from '../local-platform/store/mail-sources.ts';
 import type { DoctorTargets } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
@@ -78,10 +80,20 @@ export function doctorTargets(
         hostname: smtp.hostname,
         domains: demo ? [] : domainsOf(shops),
         dnsServers: config.dns.servers,
+        sources: () => mailSources(config, shops),
         ...(pair !== undefined && { pair }),
       },
     }),
   };
+}
+
+/** Only where answers leave through a relay do they have limits per network. */
+function mailSources({ dataDir, localPlatform }: Config, shops: DoctorShops['shops']) {
+  if (localPlatform.replies.relay === undefined) return [];
+  return findMailSources(join(dataDir, 'platform')).flatMap(({ shopId, network }) => {
+    const shop = shops.find((each) => each.shopId.toLowerCase() === shopId);
+    return shop === undefined ? [] : [{ shop: shop.name, network }];
+  });
 }
 
 /** The driver is loaded only where it is used. */

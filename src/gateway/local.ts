@@ -93,6 +93,7 @@ function localShops(config: CompleteConfig) {
     .map(({ shopId, name, apiKey, email }) => ({
       ...{ shopId, name, apiKey: apiKey.reveal() },
       emailAddresses: email?.addresses ?? [],
+      ...(email && { unverifiedAnswers: email.unverifiedAnswers }),
     }));
 }
 
@@ -108,7 +109,10 @@ function deskTexts({
   return textsDir === undefined ? {} : { textsDir };
 }
 
-type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 'withoutAgent'>;
+type AgentOptions = Pick<
+  LocalPlatformOptions,
+  'agent' | 'agentGiveUpAfterMs' | 'answersPerHour' | 'withoutAgent'
+>;
 
 /** The agent of the local platform, and the shops for which it is off. */
 export function localAgent(config: CompleteConfig): AgentOptions {
@@ -116,6 +120,7 @@ export function localAgent(config: CompleteConfig): AgentOptions {
   return {
     agent: agentChoice(agent, config.demo ? SAMPLE_KNOWLEDGE : undefined),
     agentGiveUpAfterMs: agent.giveUpAfter,
+    ...(agent.answersPerHour !== undefined && { answersPerHour: agent.answersPerHour }),
     withoutAgent: withoutAgent(config),
   };
 }

@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import type { Authenticator } from '../channels/email/authentication/authenticator.ts';
+import { DNS_DEFAULTS, DnsResolver } from '../channels/email/authentication/dns-resolver.ts';
 import { createEmailNormalizer, type EmailNormalizerOptions } from '../channels/email/normalize.ts';
 import { createSmsNormalizer, type SmsNormalizerOptions } from '../channels/sms/normalize.ts';
 import { type Normalizer, NotYet } from '../intake/normalizer.ts';
@@ -48,12 +49,15 @@ export function channelNormalizers(
 ): Record<Channel, Normalizer> {
   const folderOf = (channel: Channel) => join(live.value.dataDir, 'tmp', prefix + channel + suffix);
   const { blobs } = store.spool;
+  const dns = new DnsResolver({ ...DNS_DEFAULTS, servers: live.value.dns.servers }, clock);
+  stack.push(`${prefix}DNS of forwarders`, () => dns.close());
   const email = createEmailNormalizer(
     { shops: mailSettings(live.value), scratchFolder: folderOf('email'), ...options.email },
     {
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0 || hasReply(shopId, ids),
       ...(authenticator && { authenticator }),
+      lookUp: (name, type) => dns.resolve(name, type),
       ...{ blobs, countMessage, clock, logger },
     },
   );

@@ -63,6 +63,7 @@ export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
     suppress: email.suppress,
     senderRules: { dmarc: email.dmarc, unverified: email.unverified },
     trustedArcSealers: email.trustedArcSealers,
+    forwarders: email.forwarders,
     loop: email.loop,
   }));
 }

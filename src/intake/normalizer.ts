@@ -21,7 +21,7 @@ export interface Normalized {
   readonly findings: Readonly<Record<string, string | number | boolean>>;
   /** Text that was removed as a quote or signature: for the console, never for timeline or log. */
   readonly trimmed?: string;
-  /** Set if nothing confirms who wrote an email: the network that delivered it. */
+  /** Set if nothing confirms who wrote: the network that it came from, or `FAILS_POLICY`. */
   readonly unverifiedFrom?: string;
   /** How an email was read, for an operator who asks. */
   readonly reading?: EmailReading;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { z } from 'zod';
-import { type AddressMatcher, createAddressMatcher } from '../domain/email-addresses.ts';
+import { type AddressMatcher, createAddressMatcher, domainOf } from '../domain/email-addresses.ts';
 import { ApiError, invalidRequest } from './api-error.ts';
 
 export interface Shop {
@@ -14,7 +14,16 @@ export interface Shop {
    * people who have not written to it.
    */
   readonly emailAddresses?: readonly string[];
+  readonly unverifiedAnswers?: UnverifiedAnswers;
 }
+
+/** How many automatic answers in an hour leave through a relay to senders whom nothing confirms. */
+export interface UnverifiedAnswers {
+  readonly perHourPerNetwork: number;
+  readonly perHourPerShop: number;
+}
+
+const UNVERIFIED_ANSWERS: UnverifiedAnswers = { perHourPerNetwork: 10, perHourPerShop: 60 };
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -101,7 +110,10 @@ export function limitRate(requestsPerSecond: number) {
 /** The shops that the platform currently serves. Ids are in lower case. */
 export class ServedShops {
   readonly #names = new Map<string, string>();
-  #emails: ReadonlyMap<string, { address: string | undefined; own: AddressMatcher }> = new Map();
+  #emails: ReadonlyMap<
+    string,
+    { address: string | undefined; own: AddressMatcher; unverified: UnverifiedAnswers }
+  > = new Map();
   #ofKey: ShopOfKey = shopOfKey([]);
   #withoutAgent: ReadonlySet<string> = new Set();
 
@@ -113,11 +125,12 @@ export class ServedShops {
     this.#ofKey = shopOfKey(shops);
     this.#withoutAgent = new Set(withoutAgent.map((id) => id.toLowerCase()));
     this.#emails = new Map(
-      shops.map(({ shopId, emailAddresses = [] }) => [
+      shops.map(({ shopId, emailAddresses = [], unverifiedAnswers }) => [
         shopId.toLowerCase(),
         {
           address: emailAddresses.find((each) => !each.startsWith('*@')),
           own: createAddressMatcher(emailAddresses),
+          unverified: unverifiedAnswers ?? UNVERIFIED_ANSWERS,
         },
       ]),
     );
@@ -134,6 +147,21 @@ export class ServedShops {
   /** The configured address of a shop that is served now. */
   emailOf(shop: string): string | undefined {
     return this.#emails.get(shop)?.address;
+  }
+
+  /**
+   * The address that an email was written to if it is listed; else the configured one, since whoever
+   * writes to `*@domain` chooses the words before the `@`. Undefined if none is configured.
+   */
+  listedEmail(shop: string, writtenTo: string | null): string | undefined {
+    const { address, own } = this.#emails.get(shop) ?? {};
+    const match = own?.match(writtenTo ?? '');
+    if (match?.kind === 'exact') return match.address;
+    return address ?? (match && `support@${domainOf(match.address)}`);
+  }
+
+  unverifiedAnswersOf(shop: string): UnverifiedAnswers {
+    return this.#emails.get(shop)?.unverified ?? UNVERIFIED_ANSWERS;
   }
 
   /** Whether a shop that is served now gets all mail to this address. */

@@ -12,7 +12,7 @@ import {
   type MessageRow,
   type TicketRow,
 } from './store/rows.ts';
-import { recipientOf } from './outbound/address-reply.ts';
+import { messageIdsIn, recipientOf } from './outbound/address-reply.ts';
 import type { Store } from './store/store.ts';
 
 export interface Created {
@@ -26,7 +26,7 @@ export interface MessageFacts {
   readonly now: string;
   /** Whether an agent answers in this shop. */
   readonly agentListens: boolean;
-  /** The network that delivered an email whose sender nothing confirms. */
+  /** The network of a message whose sender nothing confirms, or `FAILS_POLICY`. */
   readonly unverifiedFrom?: string | undefined;
 }
 
@@ -51,10 +51,11 @@ export function createMessage(
   const attachments = assertAttachments(store, shop, message.attachments ?? []);
   const type = known?.type ?? request.conversation.type ?? 'email';
   const { sender, agentContact } = addressesOf(type, request);
+  const isUnverified = unverifiedFrom !== undefined && !answersUs(store, shop, message, sender);
   const contact = store.contacts.resolve(
     shop,
     type,
-    request.contact,
+    { ...request.contact, isClaimed: isUnverified },
     now,
     known?.contact_id ?? undefined,
   );
@@ -95,8 +96,7 @@ export function createMessage(
       unanswered: agentListens,
       inReplyTo: null,
       ...{ sender, agentContact },
-      ...(unverifiedFrom !== undefined &&
-        !answersUs(store, shop, message, sender) && { unverifiedFrom }),
+      ...(isUnverified && { unverifiedFrom }),
     },
     attachments,
   );
@@ -262,7 +262,11 @@ function answersUs(
 
 /** In-Reply-To, then References from last to first, with and without angle brackets, without duplicates. */
 function idsReferredTo({ email }: CreateMessageRequest['message']): string[] {
-  const latestFirst = (email?.references ?? []).slice(-LIMITS.referencesMax).reverse();
+  const references = (email?.references ?? []).flatMap((text) => {
+    const ids = messageIdsIn(text);
+    return ids.length > 1 ? ids : [text];
+  });
+  const latestFirst = references.slice(-LIMITS.referencesMax).reverse();
   return [...new Set([email?.in_reply_to ?? '', ...latestFirst].flatMap(bracketForms))];
 }
 

@@ -52,6 +52,8 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly withoutAgent?: readonly string[];
   /** How long a message waits while the agent is unavailable. Default 15 minutes. */
   readonly agentGiveUpAfterMs?: number;
+  /** Automatic answers of a shop. Default: 600; with a language model 200. */
+  readonly answersPerHour?: number;
   /** The folder of the texts that people look up for their replies. Default: none. */
   readonly textsDir?: string;
   /**
@@ -278,7 +280,7 @@ function assemble(
 }
 
 function createRunner(
-  { logger, agentGiveUpAfterMs, replies }: LocalPlatformOptions,
+  { logger, agent, agentGiveUpAfterMs, answersPerHour, replies }: LocalPlatformOptions,
   served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
@@ -293,6 +295,13 @@ function createRunner(
     logger,
     now,
     hasRelay: replies?.relay !== undefined,
+    listedEmail: (shop, writtenTo) => served.listedEmail(shop, writtenTo),
+    limits: {
+      answersPerHour:
+        answersPerHour ??
+        (agent.kind === 'openai' ? LIMITS.modelAnswersPerHour : LIMITS.answersPerHour),
+      unverifiedOf: (shop) => served.unverifiedAnswersOf(shop),
+    },
     onStored: (reply) => onStored(reply.conversation_id),
   });
 }

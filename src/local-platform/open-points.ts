@@ -15,12 +15,13 @@ export const LIMITS = {
   referencesMax: 100,
   attachmentsMax: 100,
   participantsMax: 100,
-  /** Above these rates the agent stops answering: the other side is probably a program. */
-  agentRepliesPer10Min: 10,
-  agentRepliesPerDay: 100,
-  /** Through a relay, to senders whom nothing confirms: per network that delivered, and per shop. */
-  unverifiedAnswersPerHourAndNetwork: 10,
-  unverifiedAnswersPerHour: 60,
+  /** Above these rates a person gets no automatic answers: they are probably a program. */
+  answersPer10Min: 10,
+  chatAnswersPer10Min: 20,
+  answersPerDay: 100,
+  /** Of a shop, unless configured otherwise; fewer when a language model gives them. */
+  answersPerHour: 600,
+  modelAnswersPerHour: 200,
   /** How often in a row the same text is answered by email and SMS. */
   agentRepeatsMax: 3,
   /** How long a message waits while the agent is unavailable, before it is handed to a person. */
@@ -84,7 +85,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'missing fields of a known contact',
-    'filled in from the request, never overwritten; an email or phone of another contact is not moved',
+    'filled in from the request, never overwritten; an email or phone of another contact is not moved. A name that contains an address other than the own one is none, and a name that nobody confirms gives way to a confirmed one',
   ],
   [
     'email threading (§4.7 rule 3)',
@@ -148,7 +149,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'messages that the agent does not answer',
-    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages after ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day; through a relay, emails whose sender nothing confirms, after ${LIMITS.unverifiedAnswersPerHourAndNetwork} such answers in an hour for one network or ${LIMITS.unverifiedAnswersPerHour} for the shop. The ticket stays New or Open; for the last three reasons it is WaitingUser, because a customer may wait`,
+    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages above a limit: of a person ${LIMITS.answersPer10Min} replies in 10 minutes (${LIMITS.chatAnswersPer10Min} in web chat) or ${LIMITS.answersPerDay} in a day, of a shop ${LIMITS.answersPerHour} in an hour unless configured otherwise (${LIMITS.modelAnswersPerHour} by a language model), and less for persons whom nothing confirms (docs/agent.md). The ticket stays New or Open; for the last two reasons it is WaitingUser, because a customer may wait`,
   ],
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
   [

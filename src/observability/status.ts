@@ -1,4 +1,5 @@
 import type { Channel } from '../domain/channel.ts';
+import type { OverLimits } from '../domain/desk.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Reason } from '../domain/reasons.ts';
 import type { Trouble } from '../domain/trouble.ts';
@@ -43,6 +44,8 @@ export interface GatewayStatus {
     readonly oldestAt?: number;
     /** How long the shop lets a customer wait; absent without a limit. */
     readonly answerWithinMs?: number;
+    /** What limits of automatic answers have left to people in the last hour; absent if nothing. */
+    readonly overLimits?: OverLimits;
   }[];
   /** Absent while the store admits one gateway. */
   readonly fleet?: FleetStatus;

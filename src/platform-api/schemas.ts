@@ -146,6 +146,8 @@ export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageReq
 export const UNVERIFIED_HEADER = 'X-Sluice-Unverified-From';
 /** The network of a message that a relay or a program brought for somebody else. */
 export const UNKNOWN_NETWORK = 'unknown';
+/** Instead of the network: the domain in From says that the email is not theirs (DMARC). */
+export const FAILS_POLICY = 'fails-policy';
 
 /** API §4.1, the `metric` object. */
 const eventMetric = z.object({
@@ -215,8 +217,8 @@ const text = (maxLength: number, about: string) =>
   z.string().min(1).max(maxLength).optional().describe(about);
 const queryInteger = z
   .string()
-  .regex(/^-?\d{1,15}$/, 'expected an integer')
-  .transform(Number);
+  .regex(/^-?\d+$/, 'expected an integer')
+  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER));
 const queryBoolean = (about: string) =>
   z
     .enum(['true', 'false'])

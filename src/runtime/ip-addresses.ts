@@ -103,6 +103,13 @@ function groupsOfPart(part: string): number[] {
 
 const bytesOf = (group: number): number[] => [group >> 8, group & 255];
 
+/** The name of an address in the reverse zone (RFC 1035 §3.5, RFC 3596 §2.5). */
+export function reverseName(address: string): string {
+  if (!isIPv6(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
+  const digits = groupsOf(address).map((group) => group.toString(16).padStart(4, '0'));
+  return `${digits.join('').split('').reverse().join('.')}.ip6.arpa`;
+}
+
 /** IPv4 ranges outside the public internet (IANA special-purpose registry; RFC 6890). */
 const SPECIAL_IPV4 = [
   ['0.0.0.0', 8],

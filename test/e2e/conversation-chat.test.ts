@@ -55,3 +55,29 @@ test("a conversation in the chat: a message, the answer in the widget's channel,
   expect(visitor.texts).toEqual(messages.map(({ content }) => content));
   for (const { text } of messages) expect(text).not.toContain('**');
 });
+
+test('a visitor in a loop of new conversations gets 20 answers, and another one is answered meanwhile', async () => {
+  const scene = await embeddedScene();
+  const connect = async () => {
+    const visitor = await ChatClient.connect({
+      url: scene.gateway.httpUrl,
+      auth: { key: CHAT_KEY },
+    });
+    ends(() => visitor.close());
+    return visitor;
+  };
+  const looping = await connect();
+  for (let n = 0; n < 30; n += 1) {
+    await looping.send('How can I return my shoes?');
+    await looping.newConversation();
+  }
+  await waitFor('the tickets', async () => {
+    const statuses = (await scene.tickets()).map(({ status }) => status);
+    return statuses.length === 30 && statuses.every((status) => status?.startsWith('Waiting'));
+  });
+  const other = await connect();
+  await other.send('How can I return my shoes?');
+  await waitFor('the answer', () => other.messages.some(({ from }) => from === 'agent'));
+  const replies = (await scene.messages()).filter(({ role }) => role === 'agent');
+  expect(replies).toHaveLength(21);
+});

@@ -66,13 +66,12 @@ test("a conversation by email: the customer's answer to the agent's answer comes
   expect(first.mail).toMatchObject({
     // Nothing confirms that the first is hers, so nothing of it is repeated.
     subject: 'Re: your message',
-    inReplyTo: '<first@example.com>',
-    references: '<first@example.com>',
     from: { value: [{ name: 'acme', address: INBOX }] },
     to: { value: [{ name: '', address: ANN.address }] },
     text: expect.stringMatching(/30 days/),
     html: expect.stringMatching(/<p>[^]*30 days/),
   });
+  expect([first.mail.inReplyTo, first.mail.references]).toEqual([undefined, undefined]);
   expect(first.mail.headers.get('auto-submitted')).toBe('auto-replied');
   expect(first.mail.messageId).toMatch(/^<[0-9a-f-]{36}@acme\.example>$/);
 
@@ -85,7 +84,7 @@ test("a conversation by email: the customer's answer to the agent's answer comes
     subject: 'Re: your message',
     to: { value: [ANN] },
     inReplyTo: '<second@example.com>',
-    references: ['<first@example.com>', first.mail.messageId, '<second@example.com>'],
+    references: [first.mail.messageId, '<second@example.com>'],
   });
 
   // A mail program that names the answer alone: the platform knows its own ids.
@@ -168,7 +167,7 @@ test('while the relay is down, the answer waits, and it goes out once when it is
   // Its own time is a minute away; the next one finds the relay as it is now.
   await send({ messageId: '<two@example.com>', subject: 'Sizes', text: 'Which sizes?' });
   await waitFor('the other answer', () => relay.taken.length === 1);
-  expect(relay.taken[0]?.mail.inReplyTo).toBe('<two@example.com>');
+  expect(relay.taken[0]?.mail.text).toMatch(/size/i);
 
   // The minute is over; the program looks when the next reply leaves, or by itself.
   const db = new Database(join(scene.dataDir, 'platform', 'platform.sqlite'));
@@ -176,9 +175,8 @@ test('while the relay is down, the answer waits, and it goes out once when it is
   db.close();
   await send({ messageId: '<three@example.com>', subject: 'Hours', text: 'Opening hours?' });
   const replies = await scene.delivered(3);
-  const answers = relay.taken.map(({ mail }) => mail.inReplyTo).toSorted();
-  expect(answers).toEqual(['<one@example.com>', '<three@example.com>', '<two@example.com>']);
-  const sent = relay.taken.find(({ mail }) => mail.inReplyTo === '<one@example.com>');
+  expect(relay.taken).toHaveLength(3);
+  const sent = relay.taken.find(({ mail }) => mail.text?.includes('30 days'));
   expect(sent?.mail.messageId).toBe(replies.find(({ id }) => id === waiting?.id)?.remote_id);
 });
 

@@ -153,12 +153,12 @@ describe('the agent does not answer', () => {
   it('when a conversation is faster than people write', async () => {
     const { platform, replies } = await withReplies();
     const { body } = await create(platform, chat('When are you open?'));
-    for (let n = 1; n < 15; n++)
+    for (let n = 1; n < 25; n++)
       await create(platform, chat('When are you open?', body.conversation_id));
-    await waitFor('ten replies', () => replies.length === 10);
+    await waitFor('twenty replies', () => replies.length === 20);
     await create(platform, chat('another conversation'));
-    await waitFor('the reply there', () => replies.length === 11);
-    expect(await answersIn(platform, body)).toHaveLength(10);
+    await waitFor('the reply there', () => replies.length === 21);
+    expect(await answersIn(platform, body)).toHaveLength(20);
   });
 });
 

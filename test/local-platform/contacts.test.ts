@@ -69,3 +69,18 @@ test('who writes in someone else’s conversation is himself there', async () =>
   expect(other.body.contact_id).not.toBe(first.body.contact_id);
   expect(await contactsBy(platform, 'email=bob@example.com')).toMatchObject([{ name: 'Bob' }]);
 });
+
+test.each([
+  ['ceo@bank.example', undefined],
+  ['CEO <ceo@bank.example>', undefined],
+  ['ｃｅｏ＠bank.example', undefined],
+  ['ANN@example.com', 'ANN@example.com'],
+  ['Анна @ работе', 'Анна @ работе'],
+  ['李雷', '李雷'],
+])('a name that is somebody else’s address is none: %s', async (name, expected) => {
+  const platform = await startPlatform();
+  await create(platform, anEmail({ contact: { email: 'ann@example.com', name } }));
+  const [contact] = await contactsBy(platform, 'email=ann@example.com');
+  expect(contact?.name).toBe(expected);
+  expect(contact?.display_name).toBe(expected ?? 'ann@example.com');
+});

@@ -43,6 +43,21 @@ function upload(
 const files = (dir: string) => readdirSync(join(dir, 'media')).filter((name) => name !== 'tmp');
 
 describe('upload media (API §4.8)', () => {
+  it.each<[string, string | Blob]>([
+    ['file', new Blob(['two'])],
+    ['field', 'two'],
+  ])('refuses a second part named `file`, as a %s, and keeps nothing', async (_what, second) => {
+    const dir = newFolder();
+    const platform = await startPlatform({ dir });
+    const form = new FormData();
+    form.append('file', new Blob(['one']), 'one.txt');
+    form.append('file', second);
+    const { status, body } = await call<ErrorBody>(platform, 'POST', '/media/', { body: form });
+    expect(status).toBe(400);
+    expect(body.error.fields).toEqual({ file: 'expected one file' });
+    expect(files(dir)).toEqual([]);
+  });
+
   it('stores the bytes, and serves them by a signed link for an hour', async () => {
     let now = Date.now();
     const platform = await startPlatform({ clock: () => now });

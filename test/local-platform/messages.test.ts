@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Contact } from '../../src/platform-api/resources.ts';
+import type { Contact, Message, Page } from '../../src/platform-api/resources.ts';
 import {
   anEmail,
   call,
@@ -73,6 +73,37 @@ describe('create message (API §4.7)', () => {
     );
     expect(answer.body.conversation_id).toBe(first.body.conversation_id);
     expect(answer.body.contact_id).not.toBe(first.body.contact_id);
+  });
+
+  it('threads an email by an id in an element of References that holds several', async () => {
+    const platform = await startPlatform();
+    const first = await create(
+      platform,
+      anEmail({ message: { remote_id: '<first@example.com>' } }),
+    );
+    const references = ['<old@x> <first@example.com>\r\n <unknown@x>'];
+    const answer = await create(platform, anEmail({ message: { email: { references } } }));
+    expect(answer.body.conversation_id).toBe(first.body.conversation_id);
+  });
+
+  it('stores a lone surrogate as one U+FFFD', async () => {
+    const platform = await startPlatform();
+    const written = JSON.stringify(anEmail({ message: { content: 'a-b' } })).replace(
+      'a-b',
+      String.raw`a\ud800b`,
+    );
+    const { status, body } = await create(platform, written);
+    expect(status).toBe(201);
+    const [stored] = await messagesOf(platform, body.conversation_id);
+    expect(stored).toMatchObject({ content: 'a\ufffdb', text: 'a\ufffdb' });
+    expect(body).toMatchObject({ content: 'a\ufffdb', text: 'a\ufffdb' });
+  });
+
+  it('reduces a limit of any size to the largest page', async () => {
+    const platform = await startPlatform();
+    await create(platform, anEmail());
+    const page = await call<Page<Message>>(platform, 'GET', `/messages/?limit=${'9'.repeat(400)}`);
+    expect(page).toMatchObject({ status: 200, body: { results: [{}] } });
   });
 
   it('finds the contact by email in any case, then by phone, and fills in what was missing', async () => {

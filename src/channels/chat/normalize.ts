@@ -6,6 +6,7 @@ import {
   type Normalized,
   type Normalizer,
 } from '../../intake/normalizer.ts';
+import { UNKNOWN_NETWORK } from '../../platform-api/schemas.ts';
 import { assertIntact, type BlobReader } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import type { ShopId } from '../../domain/ids.ts';
@@ -53,6 +54,7 @@ function normalize(
     },
     attachments: uploads.map((upload) => attachmentOf(upload, blobs)),
     findings: { characters: text.length, attachments: uploads.length },
+    ...(!meta.verified && { unverifiedFrom: meta.network ?? UNKNOWN_NETWORK }),
     dispose: () => Promise.resolve(),
   };
 }

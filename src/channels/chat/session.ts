@@ -262,7 +262,10 @@ export class ChatSession implements Tab {
     const uploads =
       uploadIds.length === 0 ? [] : await store.unusedUploads(shop.shopId, visitorId, uploadIds);
     const accepted = await intake.acceptChat(
-      chatArrival(shop.shopId, record, { id: messageId, text, uploads, page, receivedAt }),
+      chatArrival(shop.shopId, record, {
+        ...{ id: messageId, text, uploads, page, receivedAt },
+        network: this.#network,
+      }),
       { visitorId, messageId, text, uploadIds },
     );
     if (accepted === 'unknown_upload') {

@@ -5,6 +5,7 @@ import type { Entry } from '../../spool/entry.ts';
 import { type StoredFormReader, shownText, textIn } from '../../spool/stored-form.ts';
 import type { PageInfo } from './events.ts';
 import { asBlobName, asVisitorId, type VisitorId } from '../../domain/ids.ts';
+import { sitesNetwork } from '../../runtime/ip-addresses.ts';
 
 /**
  * The stored form of a visitor's message: the visitor in the meta, the text and its files in the
@@ -18,6 +19,8 @@ const metaSchema = z.object({
   email: z.string().optional(),
   /** The shop's own server verified this visitor, and therefore the email too. */
   verified: z.boolean(),
+  /** From which network the message came; absent in entries of earlier versions. */
+  network: z.string().optional(),
 });
 export type ChatMeta = Readonly<z.output<typeof metaSchema>>;
 
@@ -68,17 +71,20 @@ export interface WrittenMessage {
   readonly uploads: readonly UploadRecord[];
   /** For shops that want a line about it. */
   readonly page?: PageInfo | undefined;
+  /** `ipNetwork` of the visitor. */
+  readonly network?: string;
 }
 
 /** The stored parts of a visitor's message. */
 export function storedForm(
   visitor: VisitorRecord,
-  { id, text, uploads, page }: WrittenMessage,
+  { id, text, uploads, page, network }: WrittenMessage,
 ): Pick<Arrival, 'meta' | 'raw' | 'summary'> {
   const meta: ChatMeta = {
     visitorId: visitor.id,
     messageId: id,
     verified: visitor.subject !== undefined,
+    ...(network !== undefined && { network: sitesNetwork(network.replace(/\/64$/, '')) }),
     ...(visitor.name && { name: visitor.name }),
     ...(visitor.email && { email: visitor.email }),
   };

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
@@ -11,8 +10,7 @@ import {
   type Verdict,
 } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { UNKNOWN_NETWORK } from '../../platform-api/schemas.ts';
-import { sitesNetwork } from '../../runtime/ip-addresses.ts';
+import { FAILS_POLICY } from '../../platform-api/schemas.ts';
 import { type Clock, createMonotonicClock } from '../../runtime/clock.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
@@ -22,18 +20,12 @@ import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-r
 import type { ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import { SenderChecks } from './authentication/sender-checks.ts';
-import {
-  type EmailMeta,
-  parseEmailMeta,
-  type RawSource,
-  type OpenedRaw,
-  openRaw,
-  readRawHead,
-} from './stored.ts';
+import { parseEmailMeta, type RawSource, type OpenedRaw, openRaw, readRawHead } from './stored.ts';
 import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-content.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './normalize/parts/collect-part.ts';
+import { deliveringNetwork, type LookUp } from './delivering-network.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from './shop.ts';
 import { rawFile, stubText } from './normalize/parts/attached-files.ts';
 import { readHead } from './normalize/head/message-head.ts';
@@ -62,6 +54,8 @@ interface EmailNormalizerDeps {
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
   /** Counts a person's message, once; returns the limit that is exceeded. */
   countMessage(mail: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
+  /** Without it, forwarders are known by their networks only. */
+  readonly lookUp?: LookUp;
   /** Without it, senders are not checked. */
   readonly authenticator?: Pick<Authenticator, 'check'>;
   readonly clock?: Clock;
@@ -157,8 +151,9 @@ export function createEmailNormalizer(
         limit === undefined
           ? result.verdict
           : { kind: 'held', reason: { code: 'rate_limit', params: { limit } } };
+      const unverifiedFrom = await unverifiedSource(result, job, shop, deps);
       return {
-        ...toNormalized({ ...result, verdict }, job, dispose),
+        ...toNormalized({ ...result, verdict }, job, dispose, unverifiedFrom),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
       };
     } catch (error) {
@@ -213,10 +208,24 @@ async function readOrStub(
   }
 }
 
+/** `Normalized.unverifiedFrom` */
+async function unverifiedSource(
+  { isUnverified, failsPolicy }: EmailResult,
+  { meta, raw }: EmailJob,
+  { forwarders }: ShopMail,
+  { lookUp }: EmailNormalizerDeps,
+): Promise<string | undefined> {
+  if (!isUnverified) return undefined;
+  if (failsPolicy) return FAILS_POLICY;
+  const receivedLine = async () => (await readRawHead(raw)).head.first('received');
+  return deliveringNetwork(meta, forwarders, receivedLine, lookUp);
+}
+
 function toNormalized(
   result: EmailResult,
   job: EmailJob,
   disposeRaw: OpenedRaw['dispose'],
+  unverifiedFrom: string | undefined,
 ): Normalized {
   const hasFiles = result.usedScratch;
   return {
@@ -226,22 +235,13 @@ function toNormalized(
     findings: result.findings,
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
     ...(result.reading !== undefined && { reading: result.reading }),
-    ...(result.isUnverified && { unverifiedFrom: networkOf(job.meta) }),
+    ...(unverifiedFrom !== undefined && { unverifiedFrom }),
     // Most messages have no scratch file, and checking for one costs more than parsing.
     dispose: async () => {
       await disposeRaw();
       if (hasFiles) await removeScratch(job.scratch);
     },
   };
-}
-
-/**
- * A relay, a mail system behind which this is, and a program deliver for many senders. Our own
- * `Received:` tells LMTP: what the client chose has no blanks in it.
- */
-function networkOf({ remoteAddress, trustedRelay, receivedHeader }: EmailMeta): string {
-  const isMany = trustedRelay || receivedHeader.includes(' with LMTP') || isIP(remoteAddress) === 0;
-  return isMany ? UNKNOWN_NETWORK : sitesNetwork(remoteAddress);
 }
 
 function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
@@ -280,6 +280,7 @@ async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise
     // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
     isUnverified: head.isUnverified,
+    failsPolicy: head.failsPolicy,
     files: [rawFile(head.subject, bytes)],
     findings: { body: 'none', unreadable: true, attachments: 1 },
     // Failed attempts may have left files there.

@@ -3,6 +3,7 @@ import {
   canonicalDomain,
   createAddressMatcher,
 } from '../../domain/email-addresses.ts';
+import { createForwarders, type Forwarders } from './delivering-network.ts';
 import { createFormSenders } from './known-senders.ts';
 import type { RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../domain/ids.ts';
@@ -52,6 +53,8 @@ export interface ShopMailSettings extends SenderLists {
   readonly senderRules?: SenderRules;
   /** Domains of forwarders whose ARC seal confirms the original sender. */
   readonly trustedArcSealers?: readonly string[];
+  /** Networks and host names from which mail to the shop is forwarded. */
+  readonly forwarders?: readonly string[];
   /** The limits above which mail of one person is held as a loop. */
   readonly loop: RateLimits;
 }
@@ -75,8 +78,11 @@ export interface ClassifyRules extends SenderMatchers {
 
 /** The same settings, compiled for matching. */
 export interface ShopMail
-  extends Required<Omit<ShopMailSettings, keyof SenderLists | keyof ClassifyRules>>, ClassifyRules {
+  extends
+    Required<Omit<ShopMailSettings, keyof SenderLists | keyof ClassifyRules | 'forwarders'>>,
+    ClassifyRules {
   readonly senders: SenderLists;
+  readonly forwarders: Forwarders;
 }
 
 /** @throws {TypeError} for an invalid address, which the configuration rejects */
@@ -90,6 +96,7 @@ export function compileShop({ addresses, formSenders, ...settings }: ShopMailSet
     ...settings,
     ...matchers,
     senders: { addresses, formSenders },
+    forwarders: createForwarders(settings.forwarders ?? []),
     allowSenders: createAddressMatcher(settings.allowSenders),
     replyDomains: new Set(domains),
     suppress: new Set(settings.suppress),

@@ -1,11 +1,13 @@
 import { NO_TEXT } from '../../domain/no-text.ts';
+import type { ServedShops } from '../authenticate.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } from './agent.ts';
 import { handOverUnanswered } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
-import { FOR_A_PERSON, isUnverifiedBudgetSpent, reasonNotToReply } from './reply-policy.ts';
+import { type Addressee, addresseeOf, type AnswerLimits, spentBudget } from './answer-budgets.ts';
+import { LIMITED, reasonNotToReply } from './reply-policy.ts';
 
 const CONVERSATIONS_AT_ONCE = 4;
 const RETRY_FIRST_MS = 2000;
@@ -23,6 +25,8 @@ interface AgentRunnerOptions {
   readonly now: () => number;
   /** Emails leave through a relay, so answers to unverified senders are limited. */
   readonly hasRelay: boolean;
+  readonly limits: AnswerLimits;
+  readonly listedEmail: ServedShops['listedEmail'];
   /** How long a message waits while the agent is unavailable, before it is handed to a person. */
   readonly giveUpAfterMs: number;
   /** Called once a PENDING reply is stored and can be sent. */
@@ -60,7 +64,7 @@ interface Retry {
  * | the agent | the message |
  * | --- | --- |
  * | answers | is answered; the ticket is WaitingContact, Open while later messages are unanswered, or WaitingUser when a person takes over |
- * | has answered too often | is marked as answered; its ticket is WaitingUser |
+ * | has answered too often | is left to people: marked as answered, its ticket WaitingUser |
  * | has no answer, or must not answer | is marked as answered; its ticket stays New or Open |
  * | is unavailable | stays unanswered and is retried after 2 s, 4 s … 5 min, also across restarts |
  * | is still unavailable `giveUpAfterMs` after the arrival | is handed to a person; a reply tells the customer |
@@ -134,47 +138,41 @@ export class AgentRunner {
   }
 
   async #answer(message: MessageRow): Promise<void> {
-    const { store, agentOf, logger, now, onStored } = this.#options;
+    const { store, agentOf, logger, now, limits, onStored } = this.#options;
     // Read again, because the previous answer may have handed the conversation to a person.
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return;
     const agent = agentOf(message.shop);
-    const network = this.#unverifiedNetwork(message);
-    const isSpent = () =>
-      network !== undefined && isUnverifiedBudgetSpent(store, message.shop, network, now());
+    const addressee = addresseeOf(store, conversation, message, this.#options);
+    const spent = () => spentBudget(store, conversation, message, addressee, limits, now());
     const reason =
-      agent === undefined
-        ? 'off'
-        : (reasonNotToReply(store, conversation, message, now()) ??
-          (isSpent() ? 'unverified' : undefined));
+      agent === undefined ? 'off' : (reasonNotToReply(store, conversation, message) ?? spent());
     if (agent === undefined || reason !== undefined) return this.#skip(message, reason);
     const startMs = performance.now();
-    const answer = await this.#ask(agent, message);
+    const answer = await this.#ask(agent, message, addressee);
     if (answer === undefined) return this.#skip(message, 'nothing_to_say');
-    const reply = await store.write(() =>
-      // Other conversations have been answered meanwhile.
-      isSpent() ? 'spent' : storeReply(store, conversation, message, answer, now(), network),
+    // Other conversations have been answered meanwhile.
+    const reply = await store.write(
+      () => spent() ?? storeReply(store, conversation, message, answer, addressee, now()),
     );
-    if (reply === 'spent') return this.#skip(message, 'unverified');
+    if (typeof reply === 'string') return this.#skip(message, reply);
     if (reply === undefined) return;
     const ms = Math.round(performance.now() - startMs);
     logger.info('agent.answered', { messageId: message.id, escalated: answer.escalate, ms });
     onStored(reply);
   }
 
-  /** The network that delivered the message, if its answer leaves and may reach anybody. */
-  #unverifiedNetwork({ unverified_from: network }: MessageRow): string | undefined {
-    return this.#options.hasRelay ? (network ?? undefined) : undefined;
-  }
-
   /** @throws {AnswerPostponed} */
-  async #ask(agent: Agent, message: MessageRow): Promise<AgentAnswer | undefined> {
+  async #ask(
+    agent: Agent,
+    message: MessageRow,
+    addressee: Addressee,
+  ): Promise<AgentAnswer | undefined> {
     const { store, logger, shopNames, now, giveUpAfterMs } = this.#options;
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return undefined;
     const shopName = shopNames.get(message.shop) ?? '';
-    const isUnverified = this.#unverifiedNetwork(message) !== undefined;
-    const context = contextOf(store, conversation, message, { shopName, isUnverified });
+    const context = contextOf(store, conversation, message, { shopName, addressee });
     if (!hasText(context) || isLatePicture(context, message)) return handOverUnanswered(context);
     // `updated_at` of a customer's message is its arrival; `created_at` may come from the sender.
     const leftMs = () => Date.parse(message.updated_at) + giveUpAfterMs - now();
@@ -209,8 +207,12 @@ export class AgentRunner {
       if (!store.messages.markAnswered(message.id)) return;
       const isWaiting =
         store.tickets.byId(message.shop, message.ticket_id)?.status === 'WaitingContact';
-      if (FOR_A_PERSON.has(reason)) store.tickets.setTurn(message, 'WaitingUser', now());
-      else if (isWaiting) store.tickets.setTurn(message, 'Open', now());
+      if (reason !== undefined && LIMITED.has(reason)) store.messages.leave(reason, message.id);
+      if (LIMITED.has(reason) || reason === 'escalated') {
+        store.tickets.setTurn(message, 'WaitingUser', now());
+      } else if (isWaiting) {
+        store.tickets.setTurn(message, 'Open', now());
+      }
     });
     logger.info('agent.silent', { messageId: message.id, reason });
   }

@@ -2,6 +2,8 @@
 export interface AgentContext {
   readonly shopName: string;
   readonly channel: string;
+  /** Nothing confirms who sent the email: the answer may reach anybody. */
+  readonly isUnverified?: boolean;
   readonly contactName: string | undefined;
   readonly subject: string | undefined;
   /** The message to answer, as plain text. */

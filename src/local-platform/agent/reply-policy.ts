@@ -1,9 +1,16 @@
-import { UNKNOWN_NETWORK } from '../../platform-api/schemas.ts';
 import { LIMITS } from '../open-points.ts';
 import { senderOf } from '../outbound/address-reply.ts';
 import { isAutomatedAddress } from '../addresses.ts';
-import { type ConversationRow, emailOf, isWithPeople, type MessageRow } from '../store/rows.ts';
+import {
+  type ConversationRow,
+  emailOf,
+  isWithPeople,
+  LIFTED,
+  type MessageRow,
+} from '../store/rows.ts';
+import { LEFT_REASONS } from '../../domain/desk.ts';
 import type { Store } from '../store/store.ts';
+import type { SpentBudget } from './answer-budgets.ts';
 
 /** Why a message gets no answer. */
 export type NoReplyReason =
@@ -16,17 +23,10 @@ export type NoReplyReason =
   | 'bounce'
   | 'opt_out'
   | 'repeated'
-  | 'too_fast'
-  | 'unverified';
+  | SpentBudget;
 
-/** Why the agent leaves a message to people: the customer may still wait for an answer. */
-export const FOR_A_PERSON: ReadonlySet<string | undefined> = new Set<NoReplyReason>([
-  ...(['escalated', 'repeated', 'too_fast', 'unverified'] as const),
-]);
-
-const TEN_MINUTES_MS = 600_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+/** Limits that leave a message to people: the customer may still wait for an answer. */
+export const LIMITED: ReadonlySet<string | undefined> = new Set<NoReplyReason>(LEFT_REASONS);
 
 /** Subjects of automatic replies, in the agent's languages and some others. */
 const AUTO_REPLY =
@@ -45,7 +45,6 @@ export function reasonNotToReply(
   store: Store,
   conversation: ConversationRow,
   message: MessageRow,
-  nowMs: number,
 ): NoReplyReason | undefined {
   if (conversation.resolution === 'escalated') return 'escalated';
   if (isWithPeople(conversation)) return 'person';
@@ -55,9 +54,8 @@ export function reasonNotToReply(
   // A file without a text goes to a person.
   if (content.trim() === '' && store.messages.attachments(message.id).length === 0) return 'empty';
   if (conversation.type === 'sms' && OPT_OUT.test(message.text)) return 'opt_out';
-  return (
-    automatedSender(store, conversation, message) ?? replyLoop(store, conversation, message, nowMs)
-  );
+  const automated = automatedSender(store, conversation, message);
+  return automated ?? (isRepeated(store, conversation, message) ? 'repeated' : undefined);
 }
 
 function automatedSender(
@@ -75,41 +73,13 @@ function automatedSender(
   return BOUNCE.test(subject.trim()) ? 'bounce' : undefined;
 }
 
-function replyLoop(
-  store: Store,
-  conversation: ConversationRow,
-  message: MessageRow,
-  nowMs: number,
-): NoReplyReason | undefined {
-  const repliesSince = (ms: number) =>
-    store.messages.repliesSince(conversation.id, new Date(nowMs - ms).toISOString());
-  if (repliesSince(TEN_MINUTES_MS) >= LIMITS.agentRepliesPer10Min) return 'too_fast';
-  if (repliesSince(DAY_MS) >= LIMITS.agentRepliesPerDay) return 'too_fast';
-  if (conversation.type === 'web_chat') return undefined;
+/** Whether the customer has written the same again and again, which only a program does. */
+function isRepeated(store: Store, { type }: ConversationRow, message: MessageRow): boolean {
+  if (type === 'web_chat' || message.left_because === LIFTED) return false;
   const before = store.messages
     .before(message, 2 * LIMITS.agentRepeatsMax)
     .filter(({ role }) => role === 'customer')
     .slice(-LIMITS.agentRepeatsMax);
   const isSame = before.every(({ text }) => text.trim() === message.text.trim());
-  return isSame && before.length === LIMITS.agentRepeatsMax ? 'repeated' : undefined;
-}
-
-/**
- * Whether no further answer may go to a sender whom nothing confirms: whoever forges their address
- * would make the shop write to strangers. Must run within the write that stores the answer.
- * @param network that delivered the message
- */
-export function isUnverifiedBudgetSpent(
-  store: Store,
-  shop: string,
-  network: string,
-  nowMs: number,
-): boolean {
-  const since = new Date(nowMs - HOUR_MS).toISOString();
-  const answers = store.messages.unverifiedAnswers({ shop, since });
-  const ofShop = answers.reduce((sum, { n }) => sum + n, 0);
-  if (ofShop >= LIMITS.unverifiedAnswersPerHour) return true;
-  const { n: ofNetwork = 0 } = answers.find((each) => each.network === network) ?? {};
-  const isKnown = network !== UNKNOWN_NETWORK;
-  return isKnown && ofNetwork >= LIMITS.unverifiedAnswersPerHourAndNetwork;
+  return isSame && before.length === LIMITS.agentRepeatsMax;
 }

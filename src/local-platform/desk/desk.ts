@@ -3,9 +3,12 @@ import {
   type ChangedTicket,
   type DeskFile,
   DeskRefused,
+  LEFT_REASONS,
+  type LeftReason,
   type DeskStep,
   type DeskTicket,
   type NewDeskMessage,
+  type OverLimits,
   type TicketAsSeen,
   type WaitingCount,
   type WaitingTicket,
@@ -17,6 +20,7 @@ import { isTooLong } from '../outbound/sms.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf } from '../plain-text.ts';
 import type { MediaFolder } from '../store/media.ts';
+import { around } from '../store/message-table.ts';
 import {
   type ContactRow,
   type ConversationRow,
@@ -30,6 +34,7 @@ import { type OtherChannelParts, otherChannelsOf } from './other-channels.ts';
 import { changesSince, versionOf } from './ticket-version.ts';
 import { shownMessage, shownStep, shownTicket } from './shown.ts';
 
+const HOUR_MS = 3_600_000;
 const MESSAGES_MAX = 100;
 const STEPS_MAX = 200;
 const TEXTS_MAX = 20;
@@ -132,9 +137,11 @@ export class Desk {
       this.#parts.store.desk.countWaiting(shop, status),
     );
     const since = counts.flatMap((each) => each.since ?? []).sort()[0];
+    const overLimits = this.#overLimits(shop);
     return {
       waiting: counts.reduce((sum, { n }) => sum + n, 0),
       ...(since !== undefined && { oldestAt: Date.parse(since) }),
+      ...(overLimits && { overLimits }),
     };
   }
 
@@ -177,6 +184,7 @@ export class Desk {
       ...(since !== null && { waitingSince: Date.parse(since) }),
       ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
       agent: this.#agentIn(ticket, conversation),
+      ...(last && since !== null && this.#leftBecause(last)),
       messages: messages.map((row) => shownMessage(store, row)),
       otherChannels: otherChannelsOf(this.#parts, {
         ...{ ticket, conversation, contactId: last?.contact_id ?? ticket.contact_id },
@@ -294,7 +302,10 @@ export class Desk {
     });
   }
 
-  /** The agent answers again, at once if the customer waits. @throws {DeskRefused} */
+  /**
+   * The agent answers again, at once if the customer waits, also what a limit has left to people.
+   * @throws {DeskRefused}
+   */
   async handBack(seen: TicketAsSeen): Promise<void> {
     const { store, agentListens, onHandedBack } = this.#parts;
     const conversationId = await this.#change(seen, ({ ticket, conversation, addStep, now }) => {
@@ -349,6 +360,26 @@ export class Desk {
   #agentIn(ticket: TicketRow, conversation: ConversationRow): DeskTicket['agent'] {
     if (!this.#parts.agentListens(ticket.shop)) return 'off';
     return isWithPeople(conversation) ? 'silent' : 'answers';
+  }
+
+  #overLimits(shop: string): OverLimits | undefined {
+    const { store, now } = this.#parts;
+    const left = (reason: LeftReason) =>
+      store.messages.leftBecause({ shop, reason, ...around(now(), HOUR_MS) });
+    const sum = (rows: readonly { readonly n: number }[]) =>
+      rows.reduce((all, { n }) => all + n, 0);
+    const ofStrangers = left('unverified');
+    const [unverified, shopBudget] = [sum(ofStrangers), sum(left('shop_budget'))];
+    const isOneNetwork = ofStrangers.some(
+      ({ network, n }) => network?.includes('/') === true && 2 * n > unverified,
+    );
+    return unverified + shopBudget > 0 ? { unverified, shopBudget, isOneNetwork } : undefined;
+  }
+
+  #leftBecause(last: MessageRow): Pick<DeskTicket, 'leftBecause'> {
+    const leftBecause = LEFT_REASONS.find((reason) => reason === last.left_because);
+    const isOpen = leftBecause !== undefined && !this.#parts.store.desk.isAnswered(last);
+    return isOpen && this.#parts.agentListens(last.shop) ? { leftBecause } : {};
   }
 
   #found(shop: string, id: string) {

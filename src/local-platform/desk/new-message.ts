@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { DESK_FILES_MAX_BYTES, DeskRefused, type NewDeskMessage } from '../../domain/desk.ts';
 import { remoteIdOf } from '../outbound/address-reply.ts';
 import { plainText, withoutMarkup } from '../plain-text.ts';
-import type { ConversationRow, MediaRow, MessageRow, TicketRow } from '../store/rows.ts';
+import {
+  type ConversationRow,
+  type MediaRow,
+  type MessageRow,
+  personOf,
+  type TicketRow,
+} from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
 const FILES_MAX = 10;
@@ -58,6 +64,7 @@ export function storeMessage(
       // Of a note too, so that it is erased with what it is about.
       inReplyTo: question?.id ?? null,
       ...{ sender: null, agentContact: null },
+      ...(question && !isInternal && { person: personOf(conversation, question) }),
     },
     files.map((file) => file.id),
   );

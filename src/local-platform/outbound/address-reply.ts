@@ -44,25 +44,56 @@ export function addressReply(
   const isEmail = conversation.type === 'email';
   // No word of a stranger goes to somebody else in the shop's name.
   const isUnverified = reply.unverified_from !== null;
+  const to = senderOf(store, conversation, question ?? reply);
   return {
     id: reply.id,
     shop: reply.shop,
     content: reply.content,
     format: reply.format,
-    from: question?.agent_contact ?? conversation.agent_contact ?? undefined,
+    from: reply.agent_contact ?? question?.agent_contact ?? conversation.agent_contact ?? undefined,
     fromName: shopName,
-    to: senderOf(store, conversation, question ?? reply),
-    toName: isUnverified ? undefined : (contact?.name ?? undefined),
+    to,
+    toName:
+      isUnverified || contact?.is_name_claimed === 1 ? undefined : (contact?.name ?? undefined),
     at: new Date(reply.created_at),
     isByPerson: reply.user_id !== null,
     email:
       isEmail && reply.remote_id !== null
-        ? {
-            ...threadOf(question, conversation, reply.remote_id),
-            ...(isUnverified && { subject: UNNAMED_SUBJECT }),
-          }
+        ? isUnverified
+          ? neutralThread(reply.remote_id)
+          : threadOf(question, { title: titleFor(store, conversation, question) }, reply.remote_id)
         : undefined,
+    ...(isEmail && isUnverified && to !== undefined && { shownTo: untagged(to) }),
   };
+}
+
+/**
+ * The subject of a conversation's first email. Null without one, or if nothing confirms who sent that, and the
+ * sender of this message is confirmed: it may be a stranger's.
+ */
+export function titleFor(
+  store: Store,
+  { id, title }: ConversationRow,
+  message: MessageRow | undefined,
+): string | null {
+  if (title === null || message?.unverified_from !== null) return title;
+  const first = store.messages.firstOfCustomer(id);
+  return (first?.unverified_from ?? null) === null ? title : null;
+}
+
+/**
+ * No header repeats the email: its message-id and References are a stranger's words, too
+ * (docs/decisions/0059-words-of-unconfirmed-senders.md).
+ */
+const neutralThread = (messageId: string): EmailThread => ({
+  ...{ messageId, inReplyTo: undefined, references: [], subject: UNNAMED_SUBJECT },
+});
+
+/** The address without its `+tag`, which is a word of whoever wrote it. */
+export function untagged(address: string): string {
+  const at = address.lastIndexOf('@');
+  const plus = address.indexOf('+', 1);
+  return plus === -1 || plus > at ? address : address.slice(0, plus) + address.slice(at);
 }
 
 /** The subject of an answer to an email that has none, or one that is not repeated. */
@@ -71,6 +102,10 @@ const REFERENCES_MAX = 20;
 const SUBJECT_MAX = 250;
 const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
 
+/** The ids in an element of `references`: some clients write the whole header into one. */
+export const messageIdsIn = (text: string): readonly string[] =>
+  text.match(/<[^<>\s]+>/g)?.filter((id) => MESSAGE_ID.test(id)) ?? [];
+
 /**
  * The headers that thread a reply below the customer's message (RFC 5322 §3.6.4). A `remote_id` need
  * not be a message-id, and may have a suffix after it; only the message-id goes into a header.
@@ -78,12 +113,10 @@ const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
  */
 export function threadOf(
   message: MessageRow | undefined,
-  conversation: ConversationRow,
+  { title }: Pick<ConversationRow, 'title'>,
   messageId: string,
 ): EmailThread {
-  const subject = shortened(
-    oneLine((message && emailOf(message).subject) ?? conversation.title ?? ''),
-  );
+  const subject = shortened(oneLine((message && emailOf(message).subject) ?? title ?? ''));
   if (message === undefined) {
     const shown = subject === '' ? 'Your message' : subject;
     return { messageId, inReplyTo: undefined, references: [], subject: shown };
@@ -92,7 +125,7 @@ export function threadOf(
   const inReplyTo = MESSAGE_ID.exec(message.remote_id ?? '')?.[0];
   // Without References, only In-Reply-To is known of the thread.
   const known = email.references?.length ? email.references : [email.in_reply_to ?? ''];
-  const earlier = known.flatMap((id) => MESSAGE_ID.exec(id)?.[0] ?? []);
+  const earlier = known.flatMap((text) => messageIdsIn(text));
   const references = [...new Set([...earlier, ...(inReplyTo ? [inReplyTo] : [])])];
   return {
     messageId,

@@ -146,7 +146,7 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
   const attachments = await Promise.all((reply.files ?? []).map(attachment));
   const mail = new MailComposer({
     from: { name: oneLine(reply.fromName), address: from },
-    to: { name: oneLine(reply.toName ?? ''), address: to },
+    to: { name: oneLine(reply.toName ?? ''), address: reply.shownTo ?? to },
     subject: email.subject,
     date: reply.at,
     messageId: email.messageId,

@@ -14,6 +14,8 @@ export interface OutgoingReply {
   /** The customer's address or number. */
   readonly to: string | undefined;
   readonly toName: string | undefined;
+  /** Email only: the address in the header To, if it is not `to`. */
+  readonly shownTo?: string;
   readonly at: Date;
   /** Whether a person wrote it. */
   readonly isByPerson?: boolean;

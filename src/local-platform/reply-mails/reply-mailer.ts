@@ -1,6 +1,6 @@
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { isSystemOrSqliteError } from '../api-error.ts';
-import { messageIdOf, oneLine } from '../outbound/address-reply.ts';
+import { messageIdOf, oneLine, untagged } from '../outbound/address-reply.ts';
 import {
   type Attempt,
   type Outbound,
@@ -239,6 +239,8 @@ export class ReplyMailer {
     return {
       ...{ id, shop, content, format: 'TEXT', from, fromName: shopName },
       ...{ to: email, toName: undefined, at: new Date(askedAt) },
+      // Until they confirm it, the tag is what somebody else may have typed.
+      shownTo: untagged(email),
       headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(url) },
       email: {
         messageId: messageIdOf(id, from ?? null),

@@ -3,6 +3,7 @@ import {
   type CreateEventRequest,
   createEventRequestSchema,
   createMessageRequestSchema,
+  FAILS_POLICY,
   listContactsQuerySchema,
   listMessagesQuerySchema,
   listTicketsQuerySchema,
@@ -122,8 +123,8 @@ export function messageRoutes(router: Router, context: RouteContext): void {
 
 /** Bounded, because it is stored. Undefined if the client vouches for the sender. */
 function unverifiedIn(header: string | undefined): string | undefined {
-  const isNetwork = header === undefined || /^[0-9a-f.:/]{1,50}$/.test(header);
-  return isNetwork ? header : UNKNOWN_NETWORK;
+  if (header === undefined || header === FAILS_POLICY) return header;
+  return /^[0-9a-f.:/]{1,50}$/.test(header) ? header : UNKNOWN_NETWORK;
 }
 
 /** API §4.10, §4.11 */

@@ -70,7 +70,7 @@ export function checked<Schema extends z.ZodType>(
   input: unknown,
 ): z.output<Schema> {
   const result = schema.safeParse(input, { error: expectation });
-  if (result.success) return result.data;
+  if (result.success) return wellFormed(result.data);
   const fields = new Map<string, string>();
   for (const { path, message } of result.error.issues) {
     const field = path.join('.') || 'body';
@@ -78,6 +78,20 @@ export function checked<Schema extends z.ZodType>(
     if (!fields.has(field)) fields.set(field, message);
   }
   throw invalidRequest(Object.fromEntries(fields));
+}
+
+/** The same with U+FFFD for each lone surrogate, for which the store would write three. */
+function wellFormed<Value>(value: Value): Value {
+  const read = (each: unknown): unknown => {
+    if (typeof each === 'string') return each.toWellFormed();
+    if (Array.isArray(each)) return each.map(read);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(
+      Object.entries(each).map(([key, field]) => [key.toWellFormed(), read(field)]),
+    );
+  };
+  // Its strings alone differ.
+  return read(value) as Value;
 }
 
 /** The message for an issue. A schema's own message takes precedence. */

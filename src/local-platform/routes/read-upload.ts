@@ -30,6 +30,8 @@ interface Parts {
   type: string;
   permission: string;
   tooLarge: boolean;
+  /** How many parts are named `file`. */
+  files: number;
   /** The error when there is no file. */
   missing: string;
 }
@@ -50,16 +52,20 @@ export async function readUpload(
     type: '',
     permission: 'public',
     tooLarge: false,
+    files: 0,
     missing: 'required',
   };
   form.on('field', (name, value) => {
     if (name === 'permission') parts.permission = value;
-    if (name === 'file') parts.missing = 'expected a file, with a filename, not a field';
+    if (name !== 'file') return;
+    parts.missing = 'expected a file, with a filename, not a field';
+    parts.files += 1;
   });
   // The type declarations require a filename, but a part may lack one.
   form.on('file', (field, content, name: string | undefined, _encoding, type) => {
     // Without a listener, a part that ends early would crash the process.
     content.on('error', () => undefined);
+    if (field === 'file') parts.files += 1;
     if (field !== 'file' || parts.stored) {
       content.resume();
       return;
@@ -98,11 +104,12 @@ async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Prom
     throw invalidRequest({ file: parts.missing });
   }
   const permission = mediaPermissionSchema.safeParse(parts.permission);
-  if (permission.success && !parts.tooLarge) {
+  if (permission.success && !parts.tooLarge && parts.files === 1) {
     return { file, name: parts.name, type: parts.type, permission: permission.data };
   }
   await folder.remove(file.id);
   if (parts.tooLarge) throw tooLarge(maxBytes);
+  if (parts.files > 1) throw invalidRequest({ file: 'expected one file' });
   throw invalidRequest({
     permission: 'expected private or public',
   });

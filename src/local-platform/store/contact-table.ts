@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { namesAnother } from '../../domain/email-addresses.ts';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../addresses.ts';
 import type { Cursors } from './cursors.ts';
@@ -21,6 +22,8 @@ export interface Identity {
   readonly phone?: string | null | undefined;
   readonly name?: string | undefined;
   readonly remote_id?: string | undefined;
+  /** Nothing confirms that it is theirs. Any other message replaces a name that it gives. */
+  readonly isClaimed?: boolean;
 }
 
 interface Keys {
@@ -76,13 +79,17 @@ export function contactTable(db: Db, cursors: Cursors) {
   const find = finders(db);
   const { byId, byEmail, byPhone, byRemoteId } = find;
   const insert = one<[object], ContactRow>(
-    `INSERT INTO contacts (id, shop, name, email, phone, remote_id, last_activity_at,
-       created_at, updated_at)
-     VALUES (@id, @shop, @name, @email, @phone, @remoteId, @now, @now, @now) RETURNING *`,
+    `INSERT INTO contacts (id, shop, name, is_name_claimed, email, phone, remote_id,
+       last_activity_at, created_at, updated_at)
+     VALUES (@id, @shop, @name, @isClaimed, @email, @phone, @remoteId, @now, @now, @now)
+     RETURNING *`,
   );
   const touch = one<[object], ContactRow>(
-    `UPDATE contacts SET name = coalesce(name, @name), email = coalesce(email, @email),
-       phone = coalesce(phone, @phone), remote_id = coalesce(remote_id, @remoteId),
+    `UPDATE contacts SET
+       name = iif(name IS NULL OR is_name_claimed > @isClaimed, coalesce(@name, name), name),
+       is_name_claimed = iif(@name IS NULL, is_name_claimed,
+         iif(name IS NULL, @isClaimed, min(is_name_claimed, @isClaimed))),
+       email = coalesce(email, @email), phone = coalesce(phone, @phone), remote_id = coalesce(remote_id, @remoteId),
        last_activity_at = @now, updated_at = @now
      WHERE seq = @seq RETURNING *`,
   );
@@ -94,7 +101,8 @@ export function contactTable(db: Db, cursors: Cursors) {
     /**
      * The contact that matches; else the conversation's own contact, unless it has another email or
      * phone; else a new one. Missing fields are filled in, except with a key of another contact.
-     * Nothing is overwritten, because senders choose their display name themselves.
+     * Nothing is overwritten but a claimed name, because senders choose their display name
+     * themselves. Somebody else's address is no name.
      */
     resolve(
       shop: string,
@@ -114,7 +122,7 @@ export function contactTable(db: Db, cursors: Cursors) {
         return taken === undefined || taken === found?.seq ? key : null;
       };
       const values = {
-        ...{ name: present(identity.name) ?? null, now },
+        ...{ name: nameIn(identity) ?? null, isClaimed: identity.isClaimed ? 1 : 0, now },
         email: free(keys.email, byEmail),
         phone: free(keys.phone, byPhone),
         remoteId: free(keys.remoteId, byRemoteId),
@@ -145,6 +153,9 @@ function keysOf(identity: Identity): Keys {
     remoteId: present(identity.remote_id),
   };
 }
+
+const nameIn = ({ name, email }: Identity) =>
+  name !== undefined && namesAnother(name, email ?? undefined) ? undefined : present(name);
 
 const present = (text: string | null | undefined) => {
   const trimmed = text?.trim();

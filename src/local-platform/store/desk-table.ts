@@ -3,7 +3,7 @@ import type { DeskStep } from '../../domain/desk.ts';
 import { LIMITS } from '../open-points.ts';
 import { type Db, statements } from './database.ts';
 import { fitting } from './listing.ts';
-import type { MessageRow, TicketRow } from './rows.ts';
+import { LIFTED, type MessageRow, type TicketRow } from './rows.ts';
 
 export interface StepRow {
   seq: number;
@@ -162,6 +162,9 @@ export function deskTable(db: Db) {
     ),
     /** Whether a person has answered a message of the customer; a reply that failed does not count. */
     isAnswered: ({ seq, conversation_id: id }: MessageRow): boolean => isAnswered(id, seq),
-    giveToAgent: run<[messageId: string]>(`UPDATE messages SET unanswered = 1 WHERE id = ?`),
+    /** The limits of automatic answers no longer apply to the message. */
+    giveToAgent: run<[messageId: string]>(
+      `UPDATE messages SET unanswered = 1, left_because = '${LIFTED}' WHERE id = ?`,
+    ),
   };
 }

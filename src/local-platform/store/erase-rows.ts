@@ -1,7 +1,7 @@
 import type { Db } from './database.ts';
 import type { EventRow } from './event-table.ts';
 import type { LeftAddressRow, ReplyMailRow } from './left-address-table.ts';
-import type { ContactRow, MessageRow } from './rows.ts';
+import { type ContactRow, type MessageRow, visitorIn } from './rows.ts';
 import { excerptOf } from '../plain-text.ts';
 
 /** The person to erase, as predicates over stored values. */
@@ -165,7 +165,7 @@ function isKnown({ id, remote_id: remoteId }: Row, person: ErasedPerson): boolea
 
 /** @param remoteId of a message in web chat, or its beginning with the visitor */
 function isByVisitor(remoteId: string, person: ErasedPerson): boolean {
-  const [, visitor] = /^chat:([^:]+):/.exec(remoteId) ?? [];
+  const visitor = visitorIn(remoteId);
   return visitor !== undefined && (person.visitorIds.has(visitor) || person.is(visitor));
 }
 

@@ -33,10 +33,12 @@ export interface NewMessage {
   /** Of a customer's message: the shop's address or number that it was sent to. */
   readonly agentContact: string | null;
   /**
-   * The network that delivered an email whose sender nothing confirms, and of the answer to one:
-   * anybody may get it. Null otherwise.
+   * The network of a message whose sender nothing confirms, or `FAILS_POLICY`, and of the answer to
+   * one (`Addressee.network`): by email anybody may get that. Null otherwise.
    */
   readonly unverifiedFrom?: string | null;
+  /** For a reply: `personOf` whom it answers. */
+  readonly person?: string | null;
 }
 
 type InsertedMessage = Omit<Required<NewMessage>, 'unanswered' | 'userId' | 'isInternal'> & {
@@ -50,7 +52,67 @@ export type MessageTable = ReturnType<typeof messageTable>;
 export const messageTable = (db: Db, cursors: Cursors) => ({
   ...records(db, cursors),
   ...conversations(db),
+  ...answers(db),
 });
+
+/** A time in which answers are counted; both ends are excluded. */
+interface Window {
+  readonly since: string;
+  readonly until: string;
+}
+
+/**
+ * The last milliseconds, and as many of the future: answers still count when the clock has been set
+ * back, while those that a wrong clock has dated far ahead do not stop the agent.
+ */
+export const around = (nowMs: number, ms: number): Window => ({
+  since: new Date(nowMs - ms).toISOString(),
+  until: new Date(nowMs + ms).toISOString(),
+});
+
+/** The agent's answers, by whom they went to, and what it left to people. Those of people are not counted. */
+function answers(db: Db) {
+  const { rows, one, has, run } = statements(db);
+  const answersTo = one<[Window & { readonly person: string }], { n: number }>(
+    `SELECT count(*) AS n FROM messages INDEXED BY messages_person
+     WHERE person = @person AND user_id IS NULL AND created_at > @since AND created_at < @until`,
+  );
+  return {
+    answersTo: (to: Window & { readonly person: string }): number => answersTo(to).n,
+    /** By network; null: who is confirmed. */
+    answersOfShop: rows<
+      [Window & { readonly shop: string }],
+      { network: string | null; isEmail: number; n: number }
+    >(
+      `SELECT unverified_from AS network, remote_id IS NOT NULL AS isEmail, count(*) AS n
+       FROM messages INDEXED BY messages_answers
+       WHERE shop = @shop AND person IS NOT NULL AND user_id IS NULL
+         AND created_at > @since AND created_at < @until
+       GROUP BY 1, 2`,
+    ),
+    /** Whether a person at the desk has answered them; a reply that failed does not count. */
+    isAnsweredByPeople: has<[person: string]>(
+      `SELECT 1 FROM messages INDEXED BY messages_by_people
+       WHERE person = ? AND user_id IS NOT NULL AND status <> 'FAILED'`,
+    ),
+    /** Records why the agent leaves a message to people. */
+    leave: run<[reason: string, id: string]>(`UPDATE messages SET left_because = ? WHERE id = ?`),
+    /**
+     * How many messages that arrived in this time were left to people for this reason, by the network
+     * that delivered an email.
+     */
+    leftBecause: rows<
+      [Window & { readonly shop: string; readonly reason: string }],
+      { network: string | null; n: number }
+    >(
+      `SELECT iif(sender IS NULL, NULL, unverified_from) AS network, count(*) AS n
+       FROM messages INDEXED BY messages_left
+       WHERE shop = @shop AND left_because = @reason
+         AND updated_at > @since AND updated_at < @until
+       GROUP BY 1`,
+    ),
+  };
+}
 
 /** Single messages, and the list of the API. */
 function records(db: Db, cursors: Cursors) {
@@ -58,10 +120,10 @@ function records(db: Db, cursors: Cursors) {
   const insert = one<[InsertedMessage], MessageRow>(
     `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, user_id,
        content, text, format, role, status, type, remote_id, email, created_at, updated_at,
-       unanswered, in_reply_to, sender, agent_contact, unverified_from)
+       unanswered, in_reply_to, sender, agent_contact, unverified_from, person)
      VALUES (@id, @shop, @conversationId, @ticketId, @contactId, @agentId, @userId, @content,
        @text, @format, @role, @status, @type, @remoteId, @email, @createdAt, @now,
-       @unanswered, @inReplyTo, @sender, @agentContact, @unverifiedFrom) RETURNING *`,
+       @unanswered, @inReplyTo, @sender, @agentContact, @unverifiedFrom, @person) RETURNING *`,
   );
   const attach = run<[messageId: string, position: number, mediaId: string]>(
     `INSERT INTO attachments (message_id, position, media_id) VALUES (?, ?, ?)`,
@@ -76,6 +138,7 @@ function records(db: Db, cursors: Cursors) {
         userId = null,
         isInternal = false,
         unverifiedFrom = null,
+        person = null,
         ...rest
       } = message;
       const type = isInternal ? 'Internal' : 'External';
@@ -84,6 +147,7 @@ function records(db: Db, cursors: Cursors) {
         userId,
         type,
         unverifiedFrom,
+        person,
         unanswered: unanswered ? 1 : 0,
       });
       for (const [position, id] of attachments.entries()) attach(created.id, position, id);
@@ -155,9 +219,9 @@ function conversations(db: Db) {
   // A reply is placed after the message that it answers, whenever it was stored.
   const history = rows<
     [{ conversation_id: string; seq: number; limit: number }],
-    Pick<MessageRow, 'role' | 'text'>
+    Pick<MessageRow, 'role' | 'text' | 'unverified_from'>
   >(
-    `SELECT m.role, m.text FROM (
+    `SELECT m.role, m.text, m.unverified_from FROM (
        SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
          AND seq < @seq AND type = 'External' ORDER BY seq DESC LIMIT @limit)
        UNION ALL
@@ -178,19 +242,19 @@ function conversations(db: Db) {
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? AND type = 'External'
      ORDER BY seq DESC LIMIT ?`,
   );
-  const unverifiedAnswers = rows<[{ shop: string; since: string }], { network: string; n: number }>(
-    `SELECT unverified_from AS network, count(*) AS n FROM messages
-     WHERE shop = @shop AND role = 'agent' AND unverified_from IS NOT NULL AND created_at > @since
-     GROUP BY unverified_from`,
-  );
-  const repliesSince = row<[conversationId: string, since: string], { n: number }>(
-    `SELECT count(*) AS n FROM messages
-     WHERE conversation_id = ? AND role = 'agent' AND user_id IS NULL AND created_at > ?`,
-  );
   return {
     lastOfCustomer: row<[conversationId: string], MessageRow>(
       `SELECT * FROM messages WHERE conversation_id = ? AND role = 'customer'
        ORDER BY seq DESC LIMIT 1`,
+    ),
+    firstOfCustomer: row<[conversationId: string], MessageRow>(
+      `SELECT * FROM messages WHERE conversation_id = ? AND role = 'customer'
+       ORDER BY seq LIMIT 1`,
+    ),
+    /** Whether it has a message of the customer whose sender is confirmed. */
+    hasConfirmed: has<[conversationId: string]>(
+      `SELECT 1 FROM messages
+       WHERE conversation_id = ? AND role = 'customer' AND unverified_from IS NULL`,
     ),
     /** When the customer wrote last. Texts may arrive in another order than they were written. */
     customerWroteAt: (conversationId: string): string | undefined =>
@@ -209,11 +273,19 @@ function conversations(db: Db) {
     /**
      * The conversation before this message, oldest first, without notes. Each reply follows the message that it
      * answers, even if the reply was stored after this message.
+     * @param unconfirmed replaces the texts of customers' messages whose sender nothing confirms
      */
     historyBefore: (
       { conversation_id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
       limit: number,
-    ) => history({ conversation_id, seq, limit }).reverse(),
+      unconfirmed?: string,
+    ) =>
+      history({ conversation_id, seq, limit })
+        .reverse()
+        .map(({ role, text, unverified_from: network }) => ({
+          role,
+          text: role === 'customer' && network !== null ? (unconfirmed ?? text) : text,
+        })),
     /** The last messages of a conversation before this one, oldest first; no notes. */
     before: (
       { conversation_id: id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
@@ -224,11 +296,6 @@ function conversations(db: Db) {
       `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? AND type = 'External'
        ORDER BY seq LIMIT ?`,
     ),
-    /** How many answers went to senders whom nothing confirms, by the network that delivered. */
-    unverifiedAnswers,
-    /** Of the agent; those of people are not counted. */
-    repliesSince: (conversationId: string, since: string): number =>
-      repliesSince(conversationId, since)?.n ?? 0,
   };
 }
 

@@ -338,4 +338,26 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX messages_unverified ON messages(shop, created_at)
     WHERE role = 'agent' AND unverified_from IS NOT NULL;
   `,
+  // Whom replies went to, which automatic answers are counted by; why the agent left a message to
+  // people; names that nothing confirms.
+  `
+  ALTER TABLE messages ADD COLUMN person TEXT;
+  ALTER TABLE messages ADD COLUMN left_because TEXT;
+  ALTER TABLE contacts ADD COLUMN is_name_claimed INTEGER NOT NULL DEFAULT 0;
+  UPDATE messages SET person = 'email:' || contact_id || ':unverified'
+    WHERE role = 'agent' AND unverified_from IS NOT NULL AND contact_id IS NOT NULL;
+  DROP INDEX messages_unverified;
+  UPDATE messages INDEXED BY messages_replies SET person = 'email:' || contact_id
+    WHERE role = 'agent' AND user_id IS NOT NULL AND type = 'External'
+      AND contact_id IS NOT NULL AND remote_id LIKE '<%';
+  CREATE INDEX messages_answers ON messages(shop, created_at, unverified_from, remote_id)
+    WHERE person IS NOT NULL AND user_id IS NULL;
+  CREATE INDEX messages_person ON messages(person, created_at)
+    WHERE person IS NOT NULL AND user_id IS NULL;
+  CREATE INDEX messages_by_people ON messages(person)
+    WHERE person IS NOT NULL AND user_id IS NOT NULL;
+  CREATE INDEX messages_left
+    ON messages(shop, left_because, updated_at, sender, unverified_from)
+    WHERE left_because IS NOT NULL;
+  `,
 ];

@@ -10,6 +10,8 @@ export interface ContactRow {
   id: string;
   shop: string;
   name: string | null;
+  /** 1: only messages whose sender nothing confirms have given the name. */
+  is_name_claimed: number;
   email: string | null;
   phone: string | null;
   remote_id: string | null;
@@ -98,7 +100,30 @@ export interface MessageRow {
   agent_contact: string | null;
   /** `NewMessage.unverifiedFrom` */
   unverified_from: string | null;
+  /** For a reply: `personOf` whom it answers. */
+  person: string | null;
+  /** For a customer's message: why the agent left it to people, or `LIFTED`. */
+  left_because: string | null;
 }
+
+/** `left_because` once a person has let the agent answer: the limits no longer apply. */
+export const LIFTED = 'lifted';
+
+/**
+ * Who wrote a message, whatever the conversation: in the chat the visitor, who has a new contact in each
+ * one, else the contact.
+ */
+export function personOf(
+  { id, type }: Pick<ConversationRow, 'id' | 'type'>,
+  { contact_id: contactId, remote_id: remoteId }: MessageRow,
+): string {
+  const visitor = type === 'web_chat' ? visitorIn(remoteId ?? '') : undefined;
+  return visitor === undefined ? `${type}:${contactId ?? id}` : `visitor:${visitor}`;
+}
+
+/** The visitor in the remote id, or in its beginning, of a message that the gateway has posted. */
+export const visitorIn = (remoteId: string): string | undefined =>
+  /^chat:([^:]+):/.exec(remoteId)?.[1];
 
 /**
  * Whether people answer the conversation: the agent has escalated it, or a person has taken or
@@ -130,7 +155,7 @@ export interface MediaRow {
 
 /** API §2.4 */
 export function toContact(row: ContactRow): Contact {
-  const { seq, shop, facet, name, is_archived, ...fields } = row;
+  const { seq, shop, facet, name, is_archived, is_name_claimed, ...fields } = row;
   const shown = name ?? row.email ?? row.phone;
   return {
     ...fields,
@@ -170,6 +195,6 @@ export function toTicket(row: TicketRow): Ticket {
 /** API §2.2 */
 export function toMessage(row: MessageRow): Message {
   const { seq, shop, email, unanswered, in_reply_to, sender, ...more } = row;
-  const { agent_contact, unverified_from, ...fields } = more;
+  const { agent_contact, unverified_from, person, left_because, ...fields } = more;
   return { ...fields, remote_platform: null };
 }

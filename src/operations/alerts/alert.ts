@@ -7,6 +7,7 @@ export const ruleSchema = z.enum([
   'refused-alike',
   'oldest-queued',
   'unanswered',
+  'answers',
   'certificate',
   'disk',
   'bad-signatures',

@@ -75,6 +75,7 @@ export function readAll(status: GatewayStatus, recent: Recent, options: RuleOpti
     ...breakerReadings(status, options.thresholds.breakerOpen),
     ...alikeReadings(status, options),
     ...unansweredReadings(status, options),
+    ...answerReadings(status),
     ...certificateReading(status, options),
     diskReading(status, options),
     signatureReading(recent, options),
@@ -191,6 +192,33 @@ function unansweredReadings(
         summary: `A customer of ${shop} has waited for a person for ${durationInWords(age)}; ${counted(waiting, 'ticket')} ${waiting === 1 ? 'waits' : 'wait'}`,
         todo: `Answer it, or complete it (console: Platform, Queue). The limit is shops[].desk.answerWithin.`,
         figure: waiting,
+      },
+    ];
+  });
+}
+
+/**
+ * One reading for each shop that has reached a limit in the last hour. It has no figure, so that it is
+ * told once however many messages a stranger sends.
+ */
+function answerReadings({ waitingTickets }: GatewayStatus): Reading[] {
+  return waitingTickets.flatMap(({ shop, overLimits }): Reading[] => {
+    if (overLimits === undefined) return [];
+    const { unverified, shopBudget, isOneNetwork } = overLimits;
+    const isShops = shopBudget > 0;
+    const why = isShops
+      ? 'its automatic answers of an hour are used up'
+      : 'nothing confirms who sent them, and the automatic answers to such senders are used up';
+    const forwarder = isOneNetwork
+      ? ' Most came from one network: if it forwards your mail, name it in shops[].email.forwarders (sluice doctor --only mx shows it).'
+      : '';
+    return [
+      {
+        ...{ key: `answers/${shop}`, rule: 'answers', shop, verdict: 'bad', severity: 'warning' },
+        // The count covers an hour already.
+        forMs: 0,
+        summary: `In the last hour ${counted(unverified + shopBudget, 'message')} of ${shop} got no automatic answer: ${why}`,
+        todo: `Answer them, or let the agent answer (console: Platform, Queue).${forwarder} ${isShops ? 'The limit is' : 'The limits are shops[].email.unverifiedAnswers and'} localPlatform.agent.answersPerHour. See docs/agent.md.`,
       },
     ];
   });

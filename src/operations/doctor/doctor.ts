@@ -13,7 +13,14 @@ import {
   type NeededDescriptors,
   unknownDisk,
 } from './machine.ts';
-import { checkCertificate, checkMx, checkRelay, type RelayToCheck, resolveMx } from './mail.ts';
+import {
+  checkCertificate,
+  checkMx,
+  checkRelay,
+  checkSource,
+  type RelayToCheck,
+  resolveMx,
+} from './mail.ts';
 import { checkPlatform, type PlatformShop } from './platform.ts';
 import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
 import {
@@ -66,6 +73,8 @@ export interface DoctorTargets {
     readonly dnsServers: readonly string[];
     /** The configured certificate and its key, or why one cannot be read. */
     readonly pair?: KeyPair | PairTrouble;
+    /** Networks that bring most of a shop's email whose sender nothing confirms. */
+    readonly sources?: () => readonly { readonly shop: string; readonly network: string }[];
   };
 }
 
@@ -180,7 +189,8 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
         ofShops(shops, [checkMx(domain, hostname, await resolveMx(domain, dnsServers))]),
       ),
     );
-    return results.flat();
+    const sources = mail?.sources?.() ?? [];
+    return [...results, ...sources.map((each) => ofShops([each.shop], [checkSource(each)]))].flat();
   },
 
   certificate: ({ mail }, { clock }) =>

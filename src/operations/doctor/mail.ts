@@ -47,6 +47,15 @@ export async function resolveMx(domain: string, servers: readonly string[]): Pro
   }
 }
 
+/** Proposes a forwarder: its mail counts as that of one sender, and soon gets no automatic answers. */
+export function checkSource({ shop, network }: { shop: string; network: string }): CheckResult {
+  const { warning } = resultsFor('mx', 'email.forwarders', 'the servers that forward mail to it');
+  return warning(
+    `most email of ${shop} whose sender nothing confirms comes from ${network}`,
+    `if that network forwards your mail, add it or its host name to email.forwarders of ${shop}; if not, somebody there sends forged mail`,
+  );
+}
+
 /**
  * Checks the files of `smtp.tls`.
  * @param pair undefined when none is configured; the gateway then generates a self-signed one

@@ -27,11 +27,15 @@ function claim(
   visitor: Partial<VisitorRecord>,
   text: string,
   uploads: readonly UploadRecord[] = [],
+  network?: string,
 ): Claimed {
   const { raw, remoteId, meta, channel } = chatArrival(
     SHOP,
     { ...VISITOR, ...visitor },
-    { id: '0b6d6a4e-0000-4000-8000-000000000000', text, uploads, receivedAt: AT },
+    {
+      ...{ id: '0b6d6a4e-0000-4000-8000-000000000000', text, uploads, receivedAt: AT },
+      ...(network !== undefined && { network }),
+    },
   );
   const id = asEntryId('entry');
   return {
@@ -92,6 +96,16 @@ describe('the contact', () => {
     expect(request.contact).toEqual(contact);
     expect(createMessageRequestSchema.parse(request)).toEqual(request);
   });
+});
+
+test.each<[string, Partial<VisitorRecord>, string | undefined, string | undefined]>([
+  ['is told with a visitor whom nothing confirms', {}, '203.0.113.7', '203.0.113.0/24'],
+  ['is the /48 of IPv6', {}, '2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['is unknown in an entry of an earlier version', {}, undefined, 'unknown'],
+  ['is not told of a verified visitor', { subject: 'user-1' }, '203.0.113.7', undefined],
+])('the network %s', async (_case, visitor, network, expected) => {
+  const { unverifiedFrom } = await normalize(claim(visitor, 'hello', [], network));
+  expect(unverifiedFrom).toBe(expected);
 });
 
 test('the message is what was written, as plain text', async () => {

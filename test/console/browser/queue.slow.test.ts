@@ -95,6 +95,36 @@ describeConsole('People at the desk', (test) => {
     expect(said).toHaveLength(2);
   });
 
+  test('read which limit has left a ticket to them, and let the agent answer', async (visit) => {
+    const texts = tempDir();
+    ends(() => texts.remove());
+    writeFileSync(join(texts.path, 'hours.md'), '# Hours\n\n## Opening hours\n\nFrom nine.\n');
+    const { page, gateway } = await visit({
+      gateway: {
+        ...PEOPLE,
+        localAgent: { knowledge: texts.path, answersPerHour: 1 },
+        alerts: { every: '1s' },
+      },
+    });
+    const visitors = await Promise.all(
+      [1, 2].map(() => ChatClient.connect({ url: gateway.httpUrl, auth: { key: CHAT_KEY } })),
+    );
+    for (const visitor of visitors) ends(() => visitor.close());
+    const [first, second] = visitors;
+    await first?.send('Opening hours?');
+    await waitFor('the answer', () => first?.texts.length === 2);
+    await second?.send('Opening hours?');
+    const alert = page.getByText(/In the last hour 1 message of acme got no automatic answer/);
+    await alert.first().waitFor();
+    await openFirst(page);
+    await page.getByText("the shop's automatic answers of this hour are used up").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect(second?.texts).toHaveLength(1);
+    await page.getByRole('button', { name: 'Let the agent answer now' }).click();
+    await turn(page, 'From nine.').waitFor();
+    await waitFor('the answer', () => second?.texts.length === 2);
+  });
+
   test('answer a text through the account that received it', async (visit) => {
     const twilio = await startTwilioStandIn();
     ends(() => twilio.close());

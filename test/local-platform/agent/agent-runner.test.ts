@@ -6,6 +6,7 @@ import type { Agent, AgentAnswer } from '../../../src/local-platform/agent/agent
 import type { AgentChoice, LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import type { Conversation, Message } from '../../../src/platform-api/resources.ts';
+import { UNVERIFIED_HEADER } from '../../../src/platform-api/schemas.ts';
 import {
   CompletionsEndpoint,
   delta,
@@ -190,12 +191,12 @@ describe('an answer to a message that is no longer the last one', () => {
     const { platform, silent } = await withSilence({ agent: late.agent });
     const { body } = await create(platform, chat('0'));
     let last = body;
-    for (let n = 1; n <= 10; n += 1) {
+    for (let n = 1; n <= 20; n += 1) {
       ({ body: last } = await create(platform, chat(String(n), body.conversation_id)));
     }
     late.go();
     await silent(last, 'too_fast');
-    expect(await answersIn(platform, body)).toHaveLength(10);
+    expect(await answersIn(platform, body)).toHaveLength(20);
     // A customer may wait for the rest.
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
     expect(platform.desk.queue(SHOP.shopId, 10)).toMatchObject([{ id: body.ticket_id }]);
@@ -251,6 +252,30 @@ it('a model that follows an injection gets no data of another contact or shop', 
   const { text } = await answered(platform, body);
   expect(text).toContain('bobs own');
   expect(text).not.toContain('SECRET');
+});
+
+it('a visitor who only types an address gets neither the name nor a subject of its owner', async () => {
+  const endpoint = await CompletionsEndpoint.start(({ body }, nth) =>
+    nth === 1
+      ? { events: toolCalls(['list_tickets', '{}']) }
+      : says(
+          body.messages
+            .filter(({ role }) => role !== 'system')
+            .map(({ content }) => content?.replace(/<.*?>/g, ''))
+            .join('\n'),
+        ),
+  );
+  const platform = await startPlatform({ agent: model(endpoint), withoutAgent: [SHOP.shopId] });
+  await create(platform, anEmail({ message: { email: { subject: 'ANN-SECRET' } } }));
+  platform.serve([SHOP]);
+  const typed = { ...chat('My tickets?'), contact: { name: 'V', email: 'ann@example.com' } };
+  const { body } = await call<Message>(platform, 'POST', '/messages/', {
+    body: typed,
+    headers: { [UNVERIFIED_HEADER]: '203.0.113.0/24' },
+  });
+  const { text } = await answered(platform, body);
+  expect(text).toContain('isThisConversation');
+  expect(text).not.toMatch(/SECRET|Ann Lee/);
 });
 
 describe('switched off', () => {

@@ -1,22 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
-import { UNKNOWN_NETWORK, UNVERIFIED_HEADER } from '../../../src/platform-api/schemas.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  FAILS_POLICY,
+  UNKNOWN_NETWORK,
+  UNVERIFIED_HEADER,
+} from '../../../src/platform-api/schemas.ts';
 import type { Message, Page, Ticket } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { anEmail, call, KNOWLEDGE, startPlatform } from '../harness.ts';
+import { anEmail, call, KNOWLEDGE, SHOP, startPlatform } from '../harness.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** A platform that answers through a relay, and a clock that a test moves. */
-async function scene({ hasRelay = true } = {}) {
+async function scene({ hasRelay = true, emailAddresses = ['support@acme.example'] } = {}) {
   const relay = await startMailRelay();
   ends(() => relay.close());
   const time = { at: Date.now() };
   const platform = await startPlatform({
     agent: { kind: 'builtin', knowledgeDir: KNOWLEDGE },
     clock: () => time.at,
+    shops: [{ ...SHOP, emailAddresses }],
     ...(hasRelay && {
       replies: {
         relay: { host: '127.0.0.1', port: relay.port, implicitTls: false, tls: 'auto' },
@@ -40,8 +45,28 @@ async function scene({ hasRelay = true } = {}) {
       const all = messages.map((message) => byId.get(message.ticket_id ?? ''));
       return all.every((status) => status !== 'New' && status !== 'Open') && all;
     });
-  return { relay, time, post, handled };
+  const { desk } = platform;
+  const ticket = ({ ticket_id: id }: Message) => desk.ticket(SHOP.shopId, id ?? '');
+  /** The next answer that the relay gets. */
+  const answerTo = async (network: string | undefined, change: Parameters<typeof anEmail>[0]) => {
+    const before = relay.taken.length;
+    await post(network, change);
+    return await waitFor('the answer', () => relay.taken[before]);
+  };
+  return { relay, time, post, handled, desk, ticket, answerTo };
 }
+
+/** An email of one person that the sample texts answer. */
+const from = (
+  email: string,
+  name: string | undefined,
+  message: object = {},
+  conversation: object = {},
+) => ({
+  contact: { email, name },
+  conversation,
+  message: { content: 'Can I return my shoes?', ...message },
+});
 
 const many = <T>(count: number, make: () => Promise<T>) =>
   Promise.all(Array.from({ length: count }, make));
@@ -128,4 +153,157 @@ test('a header that cannot be read counts as an unknown network', async () => {
   });
   const { mail } = await waitFor('the answer', () => relay.taken[0]);
   expect(mail.subject).toBe('Re: your message');
+});
+
+test('one that fails the policy of its domain gets no answer, even when a person hands it back', async () => {
+  const { relay, post, handled, desk, ticket } = await scene();
+  const forged = await post(FAILS_POLICY);
+  expect(await handled([forged])).toEqual(['WaitingUser']);
+  expect(ticket(forged)).toMatchObject({ agent: 'answers', leftBecause: 'fails_policy' });
+  const { id, version } = ticket(forged);
+  await desk.handBack({ shopId: SHOP.shopId, id, version, who: 'ann' });
+  expect(await handled([forged])).toEqual(['WaitingUser']);
+  expect(relay.taken).toEqual([]);
+});
+
+test('a spent budget is shown at the ticket, with a button that lets the agent answer now', async () => {
+  const { relay, post, handled, desk, ticket } = await scene();
+  await handled(await many(10, () => post('203.0.113.0/24')));
+  const left = await post('203.0.113.0/24', from('v@victim.example', 'Pills', {}));
+  expect(await handled([left])).toEqual(['WaitingUser']);
+  expect(ticket(left)).toMatchObject({ leftBecause: 'unverified' });
+  expect(desk.count(SHOP.shopId)).toMatchObject({
+    overLimits: { unverified: 1, shopBudget: 0, isOneNetwork: true },
+  });
+  const { id, version } = ticket(left);
+  await desk.handBack({ shopId: SHOP.shopId, id, version, who: 'ann' });
+  const { mail } = await waitFor('the answer', () =>
+    relay.taken.find(({ to }) => to.includes('v@victim.example')),
+  );
+  // Nobody has said who wrote it.
+  expect(mail).toMatchObject({ subject: 'Re: your message' });
+});
+
+test('no header of the answer has a word of the email: not its ids, its recipient or its tag', async () => {
+  const { answerTo } = await scene({ emailAddresses: ['help@acme.example', '*@acme.example'] });
+  const message = {
+    remote_id: '<cheap-pills@pills.example>',
+    email: {
+      subject: 'Cheap pills',
+      in_reply_to: '<more-pills@pills.example>',
+      references: ['<even-more-pills@pills.example>'],
+    },
+  };
+  const { raw, mail, to } = await answerTo(
+    UNKNOWN_NETWORK,
+    from('v+cheap-pills@victim.example', 'Pills', message, {
+      agent_contact: 'cheap-pills@acme.example',
+    }),
+  );
+  expect(raw).not.toMatch(/pills/i);
+  expect(mail.from).toMatchObject({ value: [{ address: 'help@acme.example' }] });
+  // It still reaches whoever has this address.
+  expect(to).toEqual(['v+cheap-pills@victim.example']);
+  expect(mail.inReplyTo).toBeUndefined();
+  expect(mail.references).toBeUndefined();
+});
+
+test.each([
+  [['*@acme.example'], 'support@acme.example'],
+  [['info@acme.example', 'sales@acme.example'], 'sales@acme.example'],
+])('of a shop with %s the answer comes from %s', async (emailAddresses, expected) => {
+  const { answerTo } = await scene({ emailAddresses });
+  const to = expected === 'sales@acme.example' ? expected : 'win-a-prize@acme.example';
+  const { mail } = await answerTo(
+    UNKNOWN_NETWORK,
+    from('v@victim.example', 'V', {}, { agent_contact: to }),
+  );
+  expect(mail.from).toMatchObject({ value: [{ address: expected }] });
+});
+
+describe('the confirmed customer', () => {
+  test.each([
+    ['Forged', 'Анна Ли'],
+    ['付款', '李雷'],
+  ])(
+    'is not called %s, as a forged email did, and by their own name %s once they write it',
+    async (forged, own) => {
+      const { answerTo } = await scene();
+      await answerTo(
+        '203.0.113.0/24',
+        from('ann@example.com', forged, { email: { subject: 'x' } }),
+      );
+      const unnamed = await answerTo(undefined, from('ann@example.com', undefined));
+      expect(unnamed.raw).not.toContain(forged);
+      expect(unnamed.mail.text).not.toContain(forged);
+      expect(unnamed.mail.to).toMatchObject({ value: [{ name: '' }] });
+      const named = await answerTo(undefined, from('ann@example.com', own));
+      expect(named.mail.to).toMatchObject({ value: [{ name: own }] });
+      // A later forgery does not change it back.
+      await answerTo('203.0.113.0/24', from('ann@example.com', forged));
+      const again = await answerTo(undefined, from('ann@example.com', own));
+      expect(again.mail.to).toMatchObject({ value: [{ name: own }] });
+    },
+  );
+
+  test('has no subject of a forgery in their thread', async () => {
+    const { answerTo } = await scene();
+    const first = await answerTo(
+      '203.0.113.0/24',
+      from('ann@example.com', 'Ann', { email: { subject: 'Cheap pills' } }),
+    );
+    const second = await answerTo(
+      '203.0.113.0/24',
+      from('ann@example.com', 'Ann', { email: { in_reply_to: first.mail.messageId ?? '' } }),
+    );
+    expect(second.raw).not.toMatch(/pills/i);
+    expect(second.mail.inReplyTo).toBeDefined();
+  });
+
+  test('is still answered in a thread in which a forgery asks for a person', async () => {
+    const { relay, post, handled, answerTo } = await scene();
+    const remote_id = '<known@example.com>';
+    await answerTo(undefined, from('ann@example.com', 'Ann', { remote_id }));
+    const email = { in_reply_to: remote_id };
+    const forged = await post(
+      '203.0.113.0/24',
+      from('ann@example.com', 'Ann', { content: 'A person, please!', email }),
+    );
+    await waitFor('the answer to it', () => relay.taken.length === 2);
+    expect(await handled([forged])).toEqual(['WaitingUser']);
+    const { mail } = await answerTo(undefined, from('ann@example.com', 'Ann', { email }));
+    expect(mail.text).toMatch(/30 days/);
+  });
+
+  test('is answered after more forgeries than a person may have answers', async () => {
+    const { post, handled, answerTo } = await scene();
+    let n = 0;
+    const forged = await many(15, () =>
+      post(`10.0.${(n += 1)}.0/24`, from('ann@example.com', 'Ann', { content: `Returns ${n}?` })),
+    );
+    expect(countOf(await handled(forged), 'WaitingContact')).toBe(10);
+    expect((await answerTo(undefined, from('ann@example.com', 'Ann'))).mail.text).toMatch(
+      /30 days/,
+    );
+  });
+
+  test('whom a person has answered by email has no budget of strangers, but a neutral answer', async () => {
+    const { relay, post, handled, desk, ticket, answerTo } = await scene();
+    const first = await post('203.0.113.0/24', from('ann@example.com', 'Ann'));
+    await handled([first]);
+    const { id, version } = ticket(first);
+    await desk.reply(
+      { shopId: SHOP.shopId, id, version, who: 'bea' },
+      { text: 'Hello Ann!', format: 'TEXT', files: [] },
+    );
+    await handled(await many(12, () => post('203.0.113.0/24')));
+    await waitFor('all answers', () => relay.taken.length === 11);
+    const email = { subject: 'Cheap pills' };
+    const { mail, raw } = await answerTo(
+      '203.0.113.0/24',
+      from('ann@example.com', 'Ann', { email }),
+    );
+    expect(mail.subject).toBe('Re: your message');
+    expect(raw).not.toMatch(/pills/i);
+  });
 });

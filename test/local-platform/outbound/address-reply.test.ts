@@ -19,7 +19,7 @@ const thread = ({ remoteId = '<q@example.com>', email = {}, title = null }: Ques
   threadOf(
     // Nothing else of the rows is read.
     { remote_id: remoteId, email: email && JSON.stringify(email) } as MessageRow,
-    { title } as ConversationRow,
+    { title },
     '<reply@acme.example>',
   );
 

@@ -316,6 +316,23 @@ describe("the shop's address in these mails", () => {
     expect(JSON.stringify(await scene.mails())).not.toContain('support+x');
   });
 
+  test('shows an address without its tag until it is confirmed, and writes to the tagged one', async () => {
+    const relay = await startMailRelay();
+    ends(() => relay.close());
+    const options = {
+      host: '127.0.0.1',
+      port: relay.port,
+      implicitTls: false,
+      tls: 'auto',
+    } as const;
+    const scene = await aScene({ replies: { relay: options } });
+    expect(await scene.ask('ann+cheap-pills@example.com')).toBe('confirms');
+    const { to, raw } = await waitFor('the mail', () => relay.taken[0]);
+    expect(to).toEqual(['ann+cheap-pills@example.com']);
+    expect(raw).toContain('To: ann@example.com');
+    expect(raw).not.toContain('pills');
+  });
+
   test('is not one that was taken out of the configuration', async () => {
     const scene = await aScene();
     scene.running.platform.serve([SHOP]);

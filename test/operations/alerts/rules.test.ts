@@ -63,6 +63,34 @@ test.each([
     'A customer of acme has waited for a person for 5 hours; 3 tickets wait',
   ],
   [
+    'answers',
+    {
+      waitingTickets: [
+        {
+          shop: 'acme',
+          waiting: 0,
+          overLimits: { unverified: 190, shopBudget: 0, isOneNetwork: true },
+        },
+      ],
+    },
+    'warning',
+    'In the last hour 190 messages of acme got no automatic answer: nothing confirms who sent them, and the automatic answers to such senders are used up',
+  ],
+  [
+    'answers',
+    {
+      waitingTickets: [
+        {
+          shop: 'acme',
+          waiting: 3,
+          overLimits: { unverified: 2, shopBudget: 1, isOneNetwork: false },
+        },
+      ],
+    },
+    'warning',
+    'In the last hour 3 messages of acme got no automatic answer: its automatic answers of an hour are used up',
+  ],
+  [
     'breaker-open',
     { shops: [openShop] },
     'critical',

@@ -7,17 +7,27 @@ import { describe, expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { type Answer, get } from '../../../src/operations/doctor/check.ts';
 import { checkBreakers } from '../../../src/operations/doctor/breaker.ts';
-import { checkCertificate, checkMx, resolveMx } from '../../../src/operations/doctor/mail.ts';
+import { createLocalPlatform } from '../../../src/local-platform/local-platform.ts';
+import { findMailSources } from '../../../src/local-platform/store/mail-sources.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import {
+  checkCertificate,
+  checkMx,
+  checkSource,
+  resolveMx,
+} from '../../../src/operations/doctor/mail.ts';
 import { checkClock, checkDisk, freeBytes } from '../../../src/operations/doctor/machine.ts';
 import { checkPlatform, judgePlatform } from '../../../src/operations/doctor/platform.ts';
 import { checkReach } from '../../../src/operations/doctor/public-url.ts';
 import type { PlatformErrorCode } from '../../../src/platform-api/errors.ts';
+import { UNVERIFIED_HEADER } from '../../../src/platform-api/schemas.ts';
 import { DnsServer } from '../../support/dns-server.ts';
 import { ends } from '../../support/ends.ts';
 import { freePorts } from '../../support/gateway-config.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const TIMEOUT_MS = 60_000;
+const SHOP_ID = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -222,6 +232,43 @@ describe('mx', () => {
   ] as const)('%s', (_name, given, status, found) => {
     const result = checkMx('acme.example', 'mx.acme.example', given);
     expect(result).toMatchObject({ status, found: expect.stringMatching(found) });
+  });
+
+  test('a network that brings most of a shop’s mail is proposed as a forwarder', async () => {
+    const { path, remove } = tempDir();
+    ends(remove);
+    const platform = createLocalPlatform({
+      ...{ dir: path, host: '127.0.0.1', port: 0, logger: silentLogger, agent: { kind: 'off' } },
+      shops: [{ shopId: SHOP_ID, apiKey: 'key', name: 'acme' }],
+    });
+    ends(() => platform.stop());
+    await platform.start();
+    expect(findMailSources(path)).toEqual([]);
+    for (let n = 0; n < 45; n += 1) {
+      const { status } = await fetch(`${platform.url}/v2026-04/messages/`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: 'Bearer key', 'x-shop-id': SHOP_ID },
+          'content-type': 'application/json',
+          [UNVERIFIED_HEADER]: n < 25 ? '203.0.113.0/24' : `10.0.${n}.0/24`,
+        },
+        body: JSON.stringify({
+          contact: { email: `p${n}@example.com` },
+          conversation: { direction: 'inbound', type: 'email', agent_contact: 's@acme.example' },
+          message: { content: 'Hello' },
+        }),
+      });
+      expect(status).toBe(201);
+    }
+    // While the platform runs.
+    const sources = findMailSources(path);
+    expect(sources).toEqual([{ shopId: SHOP_ID, network: '203.0.113.0/24' }]);
+    expect(findMailSources(`${path}/none`)).toEqual([]);
+    expect(checkSource({ shop: 'acme', network: '203.0.113.0/24' })).toMatchObject({
+      status: 'warning',
+      found: expect.stringContaining('203.0.113.0/24'),
+      todo: expect.stringContaining('email.forwarders of acme'),
+    });
   });
 
   test('the default host name is nothing to compare with', () => {

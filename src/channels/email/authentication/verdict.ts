@@ -99,6 +99,20 @@ function onAllFields(found: AuthenticationVerdict | undefined): AuthenticationVe
   return found?.repeated === undefined ? found : withoutPass(found);
 }
 
+/**
+ * Whether the domain in From, or that of the person who is named elsewhere, wants such a message
+ * quarantined or rejected. No automatic answer goes to them.
+ */
+export function failsPolicy(
+  verdict: AuthenticationVerdict | undefined,
+  claim: Claim | undefined,
+): boolean {
+  if (verdict === undefined) return false;
+  const isEnforced = verdict.claimed === 'reject' || verdict.claimed === 'quarantine';
+  if (claim === 'by-anybody' && isEnforced) return true;
+  return verdict.dmarc === 'fail' && verdict.policy !== 'none';
+}
+
 /** How a shop treats senders that are not verified. */
 export interface SenderRules {
   /** A sender that fails DMARC with a policy of quarantine or reject. */

@@ -43,6 +43,8 @@ export interface EmailResult {
   };
   /** `MessageHead.isUnverified` */
   readonly isUnverified: boolean;
+  /** `MessageHead.failsPolicy` */
+  readonly failsPolicy: boolean;
   /** How it was read, if that was asked. */
   readonly reading?: EmailReading;
   /** The job's scratch folder contains files. */

@@ -112,6 +112,7 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
     request: message.request(fitted.content, fitted.format),
     ...counted(message, head, job, bodyKey(withoutBase(fitted.content, job), fitted.files)),
     isUnverified: message.isUnverified,
+    failsPolicy: message.failsPolicy,
     files: fitted.files,
     findings: {
       body: body.source,

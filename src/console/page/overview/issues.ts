@@ -50,6 +50,7 @@ const alertIssue = ({ rule, shop, severity, summary, todo, since }: Alert): Issu
 const ALERT_LINKS: Partial<Readonly<Record<Alert['rule'], Issue['link']>>> = {
   'oldest-queued': { href: '/messages?state=queued', label: 'Show queued messages' },
   unanswered: { href: QUEUE, label: 'Show the queue' },
+  answers: { href: QUEUE, label: 'Show the queue' },
 };
 
 const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);

@@ -15,6 +15,7 @@ import { languageOf } from '../language.ts';
 import type { Completion, ToolCall } from './completion.ts';
 import { Endpoint, type EndpointOptions, RequestRefused } from './endpoint.ts';
 import { conversationFor, createQuotes, lengthOf, type Quotes } from './prompt.ts';
+import { hasOnlyOwnWords } from './stranger-words.ts';
 import { runTool, searchKnowledge, TOOLS } from './tools.ts';
 
 interface OpenAiAgentOptions {
@@ -111,6 +112,9 @@ function answerFrom(state: AnswerState, completion: Completion): AgentAnswer | u
       if (text === '') return askAgain(state, 'Your answer was empty.');
       if (text.length > lengthOf(context.channel).most) {
         return askAgain(state, 'Your answer was too long.');
+      }
+      if (context.isUnverified === true && !hasOnlyOwnWords(text, context, state.knowledge)) {
+        return handOverUnanswered(context);
       }
       const sentences = sentencesIn(languageOf(text) ?? languageSpoken(context));
       return { text: formatAnswer(context, sentences, text), escalate: false };

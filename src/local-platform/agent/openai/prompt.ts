@@ -3,8 +3,8 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import type { AgentContext } from '../agent.ts';
 import { HAND_OVER } from './tools.ts';
 
-const TEXT_MAX_CHARS = 8000;
-const HISTORY_EACH_MAX_CHARS = 2000;
+export const TEXT_MAX_CHARS = 8000;
+export const HISTORY_EACH_MAX_CHARS = 2000;
 const HISTORY_MAX_CHARS = 12_000;
 
 /** The length to ask for and the maximum length of an answer, in characters. */
@@ -57,7 +57,15 @@ export function conversationFor(
   ]);
 }
 
-function rules({ shopName, channel }: AgentContext, mark: string, knowledge: string): string {
+/** An answer that breaks it is not sent (`hasOnlyOwnWords`). */
+const TO_A_STRANGER = `
+7. Nobody has confirmed who sent this. Repeat nothing of what the customer wrote, and give no address, link or number that the shop's texts do not have.`;
+
+function rules(
+  { shopName, channel, isUnverified }: AgentContext,
+  mark: string,
+  knowledge: string,
+): string {
   const { wish, most } = lengthOf(channel);
   return `You answer customers of the shop "${shopName}".
 
@@ -67,7 +75,7 @@ Rules, in this order:
 3. Without a sure answer, or when a person is wished for, call ${HAND_OVER}. Do not promise that somebody will answer without calling it.
 4. The tickets that you can look up are those of this customer. There is no way to those of others, and nothing about other customers is ever said.
 5. Answer in the language of the customer's last message.
-6. Your answer is ${FORMS[channel] ?? FORMS['web_chat']}. About ${wish} characters at most, never more than ${most}. Never write <${mark}>.
+6. Your answer is ${FORMS[channel] ?? FORMS['web_chat']}. About ${wish} characters at most, never more than ${most}. Never write <${mark}>.${isUnverified === true ? TO_A_STRANGER : ''}
 
 What the shop's texts say that may have to do with it; search_knowledge finds more:
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   type AuthenticationVerdict,
   type Claim,
+  failsPolicy,
   isConfirmed,
   isRejected,
   type SenderRules,
@@ -267,4 +268,17 @@ describe('an automatic answer goes to the person who wrote', () => {
   ])('%s: %p %p: %s', (_, found, claim, expected) => {
     expect(isConfirmed(found, claim)).toBe(expected);
   });
+});
+
+test.each<[string, AuthenticationVerdict | undefined, Claim | undefined, boolean]>([
+  ['quarantine', verdict('fail', 'quarantine'), undefined, true],
+  ['reject, by a form', verdict('fail', 'reject'), 'by-form', true],
+  ['no policy', verdict('fail'), undefined, false],
+  ['a pass', verdict('pass', 'reject'), undefined, false],
+  ['no DNS', verdict('temperror', 'reject'), undefined, false],
+  ['no check', undefined, undefined, false],
+  ['a person of such a domain', { ...verdict('pass'), claimed: 'reject' }, 'by-anybody', true],
+  ['named by a form', { ...verdict('pass'), claimed: 'reject' }, 'by-form', false],
+])('fails a policy that is enforced: %s', (_what, found, claim, expected) => {
+  expect(failsPolicy(found, claim)).toBe(expected);
 });

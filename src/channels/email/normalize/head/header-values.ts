@@ -4,6 +4,7 @@ import {
   type AddressMatcher,
   type Mailbox,
   matchKey,
+  namesAnother,
   parseAddressList,
 } from '../../../../domain/email-addresses.ts';
 import { decodeWords } from './encoded-words.ts';
@@ -81,7 +82,8 @@ export function toNamedAddress({ address, name }: Mailbox): NamedAddress | undef
   const email = platformAddress(address);
   if (email === undefined) return undefined;
   const displayName = readDisplayName(name);
-  return { email, ...(displayName !== undefined && { name: displayName }) };
+  const isNamed = displayName !== undefined && !namesAnother(displayName, email);
+  return { email, ...(isNamed && { name: displayName }) };
 }
 
 /** The address, if the platform accepts it. */

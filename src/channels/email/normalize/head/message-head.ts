@@ -5,6 +5,7 @@ import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
 import {
   type Claim,
+  failsPolicy,
   isConfirmed,
   type SenderTreatment,
   treatSender,
@@ -38,6 +39,7 @@ export interface MessageHead {
   readonly isUnverified: boolean;
   /** How many recipients of copies what confirms the sender does not cover. */
   readonly copiesLeftOut: number;
+  readonly failsPolicy: boolean;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
 }
@@ -68,6 +70,7 @@ export function readHead(
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : heldForOperator(classify({ head, sender, subject, meta, parts, shop }), meta, shop);
+  const isUnverified = !isConfirmed(job.authentication, claimIn(sender));
   const isAutoReply = found.kind === 'suppressed' && found.reason.code === 'auto_reply';
   // A forged automatic reply must not create an event on another person's timeline.
   const verdict: Verdict =
@@ -85,7 +88,8 @@ export function readHead(
   return {
     verdict,
     ...(counted && { counted }),
-    isUnverified: !isConfirmed(job.authentication, claimIn(sender)),
+    isUnverified,
+    failsPolicy: isUnverified && failsPolicy(job.authentication, claimIn(sender)),
     copiesLeftOut: all.cc.length + all.bcc.length - cc.length - bcc.length,
     subject,
     request: (content, format) => ({

@@ -111,6 +111,7 @@ function Ticket({ ticket: newest, reload, onChanged }: LoadedProps) {
               </p>
             )}
             <Conversation {...{ ticket, me, reload }} />
+            <LeftToPeople ticket={newest} {...{ busy, act }} />
             <Presence {...{ others }} />
             <News {...{ me }} changes={news.changes} />
             <Composer
@@ -166,6 +167,41 @@ function Actions(props: {
         </>
       )}
     </div>
+  );
+}
+
+const LEFT_WORDS: Readonly<Record<NonNullable<DeskTicketView['leftBecause']>, string>> = {
+  repeated: 'the same message came several times in a row',
+  too_fast: 'this customer has had many automatic answers in a short time',
+  unverified:
+    'nothing confirms who wrote, and the automatic answers to such senders are used up for now',
+  fails_policy:
+    'the domain of the sender says that this email is not from there (DMARC), so that an answer may reach somebody else',
+  shop_budget: "the shop's automatic answers of this hour are used up",
+};
+
+/** Why the last message has no automatic answer. */
+function LeftToPeople(props: {
+  readonly ticket: DeskTicketView;
+  readonly busy: DeskAction | undefined;
+  readonly act: Act;
+}) {
+  const { leftBecause } = props.ticket;
+  if (leftBecause === undefined) return null;
+  return (
+    <Note tone="warning" icon="warning">
+      The AI agent has not answered: {LEFT_WORDS[leftBecause]}.{' '}
+      {leftBecause !== 'fails_policy' && (
+        <Button
+          size="small"
+          icon="back"
+          busy={props.busy === 'hand-back'}
+          onClick={() => void props.act('hand-back')}
+        >
+          Let the agent answer now
+        </Button>
+      )}
+    </Note>
   );
 }
 

@@ -10,8 +10,8 @@ import { waitFor } from '../support/wait-for.ts';
 import { embeddedScene } from './embedded-scene.ts';
 
 const FORGED = 200;
-/** Words, a number and a link of the forger, and where they would come back. */
-const FORGERS = /pills|4711|0900|chemist/i;
+/** Words, a number and a link of the forger; parts of the number alone are in random ids, too. */
+const FORGERS = /pills|0900\s?4711|chemist/i;
 
 /** A gateway that answers through a relay; mail of this machine to friend.example passes DMARC. */
 async function scene(smtp: Readonly<Record<string, unknown>>) {

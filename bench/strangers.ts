@@ -26,7 +26,8 @@ const BEHIND_MS = 2000;
 const FILLERS_OF_A_MIXTURE = 8;
 const BOUNCES = 4;
 const BOUNCE_BYTES = 100_000;
-const LINE_BYTES = 3000;
+/** Lines of a notice are cut at 1,500 characters. */
+const LINE_BYTES = 1400;
 
 const { values } = parseArgs({
   options: {

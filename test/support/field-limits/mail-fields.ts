@@ -50,8 +50,9 @@ export function mailFields(port: number, inbox: string): readonly Field[] {
       '\r\nEND:VEVENT\r\nEND:VCALENDAR',
     ]),
     field('bounce text', BODY_BYTES / 10, [BARE, ['-', 'a']], bounceOf),
+    // Lines of a notice are cut at 1,500 characters.
     field('bounce lines', BODY_BYTES / 10, [BARE], (value) =>
-      bounceOf(value.replace(/.{3000}/gs, (line) => `${line}a\r\n`)),
+      bounceOf(value.replace(/.{1400}/gs, (line) => `${line}a\r\n`)),
     ),
     field('bounce report', BODY_BYTES / 10, [BARE, ['Final-Recipient: rfc822; ', '']], (value) =>
       report('delivery-status', 'message/delivery-status', value),

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { processFamily } from '../support/process-family.ts';
 import { endedChildrenSeconds, processSeconds } from '../support/process-time.ts';
+import { threadMs } from '../../test/support/thread-times.ts';
 import { threadsOf } from './probe.ts';
 
 /** What a thread does, by the file that it runs. */
@@ -50,10 +50,7 @@ export async function threadTime(
   for (const each of await processFamily(pid)) {
     let alive = 0;
     for (const thread of await threadsOf(each)) {
-      // The first figure is the time on a processor in nanoseconds (Linux, sched-stats.rst).
-      const file = `/proc/${each}/task/${thread}/schedstat`;
-      const stat = await readFile(file, 'utf8').catch(() => '0');
-      const ms = Number(stat.split(' ')[0]) / 1e6;
+      const ms = threadMs(each, thread);
       times.set(thread, ms);
       alive += ms;
     }

@@ -1,7 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePorts, ownLoopbackAddress, type Ports } from '../../test/support/gateway-config.ts';
+import {
+  type ConfigChoices,
+  freePorts,
+  ownLoopbackAddress,
+  type Ports,
+} from '../../test/support/gateway-config.ts';
 import { GatewayProcess } from '../../test/support/gateway-process.ts';
 import { writeConfig } from '../../test/support/running-gateway.ts';
 import type { Workbench } from '../support/workbench.ts';
@@ -35,11 +40,13 @@ export class GatewayThatDies {
     bench: Workbench,
     dataDir: string,
     platformUrl: string,
+    more: Pick<ConfigChoices, 'spoolUrl'> = {},
   ): Promise<GatewayThatDies> {
     const host = ownLoopbackAddress();
     const ports = await freePorts(host);
     await mkdir(dataDir, { recursive: true });
-    const file = writeConfig({ dataDir, platformUrl, host, ports }, join(dataDir, '..'));
+    const choices = { dataDir, platformUrl, host, ports, ...more };
+    const file = writeConfig(choices, join(dataDir, '..'));
     const gateway = new GatewayThatDies(host, ports, file);
     bench.onEnd('gateway', () => gateway.#process.kill());
     await gateway.ready();

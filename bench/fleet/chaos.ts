@@ -1,28 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CHANNELS } from '../../src/domain/channel.ts';
 import type { Workbench } from '../support/workbench.ts';
-import { countExpiredLeases, drained } from './drain.ts';
+import { inflictOnDatabase, smallDisk } from './database-faults.ts';
+import { countExpiredLeases, drained, foundByLooks, timelineOf } from './drain.ts';
+import { unexplained } from './explain.ts';
 import { type FaultCounts, inflictFaults } from './faults.ts';
 import { type Fleet, startFleet } from './gateways.ts';
 import { Load } from './load.ts';
 import { lossesOf, print, printTries, sorted } from './report.ts';
 
 const GATEWAYS = 3;
+/** With fewer, a run does not show that looks find anything. */
+const FOUND_AT_LEAST = 20;
 const DRAIN_WITHIN_MS = 900_000;
 
 export interface ChaosOptions {
   readonly messages: number;
   readonly minutes: number;
   readonly seed: number;
+  /** Only the database suffers. */
+  readonly ofDatabase: boolean;
 }
 
 /**
  * Three gateways lose their processes and their network again and again as long as messages arrive, some of them at
- * two gateways. Is an acknowledged message lost, delivered twice, or out of order? Resolves with whether none is.
+ * two gateways; or only their database does. Is an acknowledged message lost, delivered twice, or out of order?
+ * Resolves with whether none is.
  */
 export async function chaos(bench: Workbench, options: ChaosOptions): Promise<boolean> {
-  const { messages, minutes, seed } = options;
-  const fleet = await startFleet(bench, GATEWAYS);
+  const { messages, minutes, seed, ofDatabase } = options;
+  const disk = ofDatabase ? await smallDisk(bench) : undefined;
+  const fleet = await startFleet(bench, GATEWAYS, { ...(disk && { databaseIn: disk.path }) });
   const { gateways, network, url } = fleet;
   console.log(`${GATEWAYS} gateways are ready; lines are cut by ${network.how}`);
   const [faultsOver, over] = [new AbortController(), new AbortController()];
@@ -38,7 +46,11 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<bo
     overMs: minutes * 60_000,
   });
   const sending = load.run();
-  const faulting = inflictFaults(fleet, { seed, over: faultsOver.signal });
+  const suffering = { seed, over: faultsOver.signal };
+  const faulting =
+    disk === undefined
+      ? inflictFaults(fleet, suffering)
+      : inflictOnDatabase(fleet, disk, suffering);
   const progress = setInterval(() => printProgress(load, fleet), 30_000);
   bench.onEnd('progress', () => clearInterval(progress));
   const begunAt = performance.now();
@@ -58,9 +70,28 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<bo
   printFaults(fleet, faults);
   const [expired, again] = [await leases, submittedAgain(fleet)];
   console.log(`leases that ran out: ${expired}; messages submitted more than once: ${again}`);
+  const needless = fleet.platform.calls.flatMap(({ call, status, payload }) =>
+    call === 'POST /messages/' && status === 200 ? (payload?.message.remote_id ?? '') : [],
+  );
+  const found = await foundByLooks(url);
+  console.log(
+    `submitted though the platform had them: ${needless.length}; found by a look: ${found}`,
+  );
+  if (ofDatabase) {
+    for (const id of needless.slice(0, 10)) console.log(`${id}: ${await timelineOf(url, id)}`);
+    if (found < FOUND_AT_LEAST) console.log('few were looked up, so this run shows nothing');
+    return (
+      print([...losses, ['twice where nothing is recognized', needless]]) && found >= FOUND_AT_LEAST
+    );
+  }
   const isIdle = expired === 0 || again === 0;
   if (isIdle) console.log('nothing was claimed twice, so this run shows nothing');
-  return print(losses) && !isIdle;
+  // Without a look that could be made, a message is submitted again.
+  const suspects = unexplained(fleet.platform.calls, faults.holdUps);
+  const steps = await Promise.all(suspects.map((id) => timelineOf(url, id)));
+  const wrong = suspects.filter((_id, n) => steps[n]?.includes('look_given_up') !== true);
+  for (const id of wrong.slice(0, 10)) console.log(`${id}: ${steps[suspects.indexOf(id)] ?? ''}`);
+  return print([...losses, ['submitted again though a look could show them', wrong]]) && !isIdle;
 }
 
 function printProgress({ counts }: Load, { platform }: Fleet): void {

@@ -1,21 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { withClient } from '../../test/support/postgres-cluster.ts';
+import { column, withClient } from '../../test/support/postgres-cluster.ts';
 
 const LOOK_EVERY_MS = 500;
 
 /** Looks at the leases in the database until the signal. @returns how many ran out while they were held */
 export async function countExpiredLeases(url: string, over: AbortSignal): Promise<number> {
   const expired = new Set<string>();
-  await withClient(url, async (client) => {
-    while (!over.aborted) {
-      const { rows } = await client.query<{ generation: string }>(
-        `SELECT generation FROM lane WHERE owned
+  const look = () =>
+    withClient(url, async (client) => {
+      while (!over.aborted) {
+        const { rows } = await client.query<{ generation: string }>(
+          `SELECT generation FROM lane WHERE owned
          AND due_at < extract(epoch FROM clock_timestamp()) * 1000`,
-      );
-      for (const { generation } of rows) expired.add(generation);
-      await delay(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
-    }
-  });
+        );
+        for (const { generation } of rows) expired.add(generation);
+        await delay(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
+      }
+    });
+  while (!over.aborted) {
+    // The database may be down.
+    await look().catch(() => delay(LOOK_EVERY_MS));
+  }
   return expired.size;
 }
 
@@ -48,4 +53,23 @@ export async function drained(url: string, withinMs: number): Promise<Rest> {
       others: rows.map(({ state, n }) => `${n} ${state}`),
     };
   });
+}
+
+/** How many messages the platform was found to have. */
+export async function foundByLooks(url: string): Promise<number> {
+  const [count = '0'] = await column(
+    url,
+    `SELECT count(*)::text FROM timeline WHERE steps LIKE '%"step":"found"%'`,
+  );
+  return Number(count);
+}
+
+/** The steps of a message, as JSON. */
+export async function timelineOf(url: string, remoteId: string): Promise<string> {
+  const id = remoteId.replaceAll("'", "''");
+  const steps = await column(
+    url,
+    `SELECT steps FROM timeline JOIN entry USING (seq) WHERE remote_id = '${id}' ORDER BY no`,
+  );
+  return steps.join(' | ');
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Dice } from '../../test/support/dice.ts';
+import type { HoldUp } from './explain.ts';
 import type { Fleet, FleetGateway } from './gateways.ts';
 import type { Line, Network } from './network.ts';
 
@@ -17,6 +18,7 @@ const MAX_DOWN_MS = 3000;
 export class FaultCounts {
   readonly counts = new Map<string, number>();
   readonly idle = new Map<string, number>();
+  readonly holdUps: HoldUp[] = [];
 
   add(kind: string, happened: boolean): void {
     const counts = happened ? this.counts : this.idle;
@@ -47,7 +49,7 @@ export async function inflictFaults(
   return counts;
 }
 
-async function repeatedly(
+export async function repeatedly(
   dice: Dice,
   over: AbortSignal,
   fault: (dice: Dice) => Promise<void>,
@@ -70,9 +72,11 @@ async function processFault(
     return;
   }
   const seconds = secondsOf(dice, FROZEN);
+  const from = Date.now();
   counts.add('SIGSTOP', await gateway.freeze());
   await lasting(seconds, over);
   gateway.thaw();
+  counts.holdUps.push({ address: gateway.platformAddress, from, to: Date.now() });
 }
 
 async function networkFault(
@@ -82,23 +86,26 @@ async function networkFault(
   over: AbortSignal,
   counts: FaultCounts,
 ): Promise<void> {
-  const from = dice.chance(DATABASE_PERCENT) ? 'database' : 'platform';
-  const line: Line = gateway.lines[from];
+  const end = dice.chance(DATABASE_PERCENT) ? 'database' : 'platform';
+  const line: Line = gateway.lines[end];
   const way = dice.chance(SILENT_PERCENT) ? 'silent' : 'reset';
   const seconds = secondsOf(dice, CUT);
+  const from = Date.now();
   network.cut(line, way);
   try {
     await lasting(seconds, over);
   } finally {
-    counts.add(`${from} ${way}`, network.heal(line) > 0);
+    counts.add(`${end} ${way}`, network.heal(line) > 0);
+    const to = Date.now();
+    if (end === 'platform') counts.holdUps.push({ address: gateway.platformAddress, from, to });
   }
 }
 
 /** Short ones are more frequent. */
-function secondsOf(dice: Dice, [from, to]: readonly [number, number]): number {
+export function secondsOf(dice: Dice, [from, to]: readonly [number, number]): number {
   return from + ((to - from) * dice.below(1000) ** 2) / 1000 ** 2;
 }
 
-async function lasting(seconds: number, over: AbortSignal): Promise<void> {
+export async function lasting(seconds: number, over: AbortSignal): Promise<void> {
   await delay(seconds * 1000, undefined, { signal: over }).catch(() => undefined);
 }

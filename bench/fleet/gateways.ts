@@ -153,6 +153,8 @@ export interface FleetOptions {
   readonly agent?: Agent;
   /** What is between a gateway and the database: the URL of the database to the one for the gateway. */
   readonly pooler?: (url: string) => Promise<string>;
+  /** A folder for the database's tables, but not for its log. */
+  readonly databaseIn?: string;
   /** Whether each commit waits for a standby. */
   readonly isReplicated?: boolean;
 }
@@ -161,7 +163,12 @@ export interface FleetOptions {
 export async function startFleet(
   bench: Workbench,
   size: number,
-  { agent, pooler = (url) => Promise.resolve(url), isReplicated = false }: FleetOptions = {},
+  {
+    agent,
+    pooler = (url) => Promise.resolve(url),
+    isReplicated = false,
+    databaseIn,
+  }: FleetOptions = {},
 ): Promise<Fleet> {
   const network = openNetwork(bench);
   // Each gateway finds the database and the platform at an address of its own, which can be cut.
@@ -170,7 +177,7 @@ export async function startFleet(
     settings: [`listen_addresses = '${['127.0.0.1', ...addresses].join()}'`],
   });
   bench.onEnd('database', () => cluster.stop());
-  const url = await cluster.createDatabase();
+  const url = await cluster.createDatabase(databaseIn);
   const standby = isReplicated ? await cluster.startStandby() : undefined;
   bench.onEnd('standby', () => standby?.stop());
   const platform = new PlatformFront({

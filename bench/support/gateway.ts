@@ -19,7 +19,8 @@ const EMAIL_LOOP = {
 };
 
 export interface GatewayOptions {
-  readonly platformUrl: string;
+  /** Without one, the embedded platform. */
+  readonly platformUrl?: string;
   readonly paused: boolean;
   /** Messages in flight to the platform at the same time; the default if omitted. */
   readonly concurrency?: number;
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   readonly trustProxy?: boolean;
   /** Shops besides the first, which have email only. */
   readonly moreShops?: number;
+  /** Shops as in the file, besides the others. */
+  readonly furtherShops?: readonly object[];
   /** Threads that deliver; the default if omitted. */
   readonly deliveryThreads?: number;
   /** An existing data folder; a new one if omitted. Nothing is swept. */
@@ -163,7 +166,8 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
       ...(concurrency && { concurrency: String(concurrency) }),
       ...(options.deliveryThreads && { threads: String(options.deliveryThreads) }),
     },
-    platform: { url: platformUrl },
+    ...(platformUrl !== undefined && { platform: { url: platformUrl } }),
+    localPlatform: { port: '0' },
     shops: [
       {
         name: 'bench',
@@ -203,6 +207,7 @@ function configuration(options: GatewayOptions & { readonly dataDir: string }): 
         apiKey: SHOP.apiKey,
         email: { addresses: [inboxOf(index + 1)], loop: EMAIL_LOOP },
       })),
+      ...(options.furtherShops ?? []),
     ],
   };
 }

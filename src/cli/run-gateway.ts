@@ -23,7 +23,10 @@ import { dataFolderTrouble } from '../spool/folder-access.ts';
 
 /** A graceful stop that takes longer, after its delay, hangs; acknowledged messages are on the disk anyway. */
 const STOP_DEADLINE_MS = 30_000;
-/** The same after the store has failed, when a delivery or the disk itself may hang. */
+/**
+ * The same after the store has failed, when a delivery or the disk itself may hang, and after an unexpected
+ * error, when nothing is known of the process any more.
+ */
 const FAILED_DEADLINE_MS = 1200;
 
 /** `serve`: runs a gateway with a configuration until it ends. */
@@ -129,7 +132,9 @@ export async function serve(
   }: ServeHooks,
 ): Promise<void> {
   const hangUps: { take?: () => void; isOneDue: boolean } = { isOneDue: false };
+  const endSoon = () => setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
   const onUnexpected = (error: unknown) => {
+    endSoon();
     const found = systemTrouble(error)?.found;
     if (found === undefined) logger.error('process.unexpected', bugFields(error));
     else logger.error('process.failed', { ...errorFields(error), found });
@@ -144,12 +149,9 @@ export async function serve(
   try {
     const gateway = await open();
     void gateway.failed.then(({ part, error }) => {
-      if (part === 'delivery') {
-        onUnexpected(error);
-        return;
-      }
+      if (part === 'delivery') onUnexpected(error);
       // A graceful stop would close the database, which syncs it once more.
-      setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
+      else endSoon();
     });
     onReady(await started(gateway, dataDir));
     logger.info('gateway.ready');

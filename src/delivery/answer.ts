@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import type { ShopId } from '../domain/ids.ts';
 import { type Reason, sentence, withoutQuotes } from '../domain/reasons.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
-import type { PlatformError } from '../platform-api/errors.ts';
-import type { Message } from '../platform-api/resources.ts';
+import { PlatformError } from '../platform-api/errors.ts';
+import { isNeverSent } from '../platform-api/retries.ts';
+import type { CreatedMessage, Message } from '../platform-api/resources.ts';
+import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { DeliverySpool } from '../spool/spool.ts';
+import { isTemporary } from './kept-outcome.ts';
 
 /**
  * What a platform's error says about the request.
@@ -34,8 +37,17 @@ export function readAnswer(error: PlatformError, named = false): AnswerKind {
 }
 
 /** Whether the platform may have accepted the request although it failed. */
-export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
-  return code === 'http' ? status >= 500 : code !== 'invalid';
+export function mayHaveArrived(error: PlatformError): boolean {
+  const { code, status = 0, retryAfterMs } = error;
+  if (code !== 'http') return code !== 'invalid' && !isNeverSent(error);
+  if (status === 503) return retryAfterMs === undefined;
+  return status >= 500 || status === 408;
+}
+
+/** The platform's answer that an error is or tells of. */
+export function platformErrorOf(error: unknown): PlatformError | undefined {
+  const found = error instanceof Later ? error.cause : error;
+  return found instanceof PlatformError ? found : undefined;
 }
 
 /** The answer as a reason. Its beginning may quote the message, so only operators see it. */
@@ -109,9 +121,24 @@ export class Unclear extends Error {
   override name = 'Unclear';
 }
 
+/** The list could not be read in which the message is looked for before it is sent again. */
+export class LookFailed extends Error {
+  override name = 'LookFailed';
+  readonly reason: Reason;
+  constructor(error: PlatformError) {
+    super('the list of messages cannot be read', { cause: error });
+    this.reason = withoutQuotes(answered(error));
+  }
+}
+
 /** The media endpoint is in trouble, so no upload was tried. */
 export class MediaPaused extends Error {
   override name = 'MediaPaused';
+}
+
+/** The platform has announced a wait since the attempt began, so no request was made. */
+export class WaitAnnounced extends Error {
+  override name = 'WaitAnnounced';
 }
 
 /** Delivered, but the conversation is not known yet. Only the lookup is repeated. */
@@ -135,6 +162,16 @@ const TIMES_SEEN = 12;
 /** More forms than a platform and its proxies have. Further ones are not learned. */
 const MAX_FORMS = 20;
 
+/** What cannot be stored now is learned from a later message; the outcome of this one is known. */
+async function unlessDown<T>(learning: Promise<T>): Promise<T | undefined> {
+  try {
+    return await learning;
+  } catch (error) {
+    if (isTemporary(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Learns what a platform's answers to create-message mean (API §4.7 rule 6 does not show them), per
  * shop, platform URL and form of answer; stored across restarts, and shared by all gateways. At most
@@ -143,7 +180,10 @@ const MAX_FORMS = 20;
  */
 export class LearnedAnswers {
   readonly #prefix: string;
-  #isWithMessages = false;
+  /** What was learned once and stays so. */
+  readonly #known = new Set<string>();
+  /** Set if the platform refuses the size of a page. */
+  hasOwnPageSize = false;
 
   constructor(shopId: ShopId, platformUrl: string) {
     const url = createHash('sha256').update(platformUrl).digest('hex').slice(0, 16);
@@ -152,15 +192,43 @@ export class LearnedAnswers {
   }
 
   /** Whether the platform ever answered with a message. Any other answer is then a proxy's. */
-  async isWithMessages(marks: Marks): Promise<boolean> {
-    this.#isWithMessages ||= (await marks.mark(this.#named('message'))) !== undefined;
-    return this.#isWithMessages;
+  isWithMessages(marks: Marks): Promise<boolean> {
+    return this.#isKnown('message', marks);
   }
 
-  async learnMessages(marks: Marks): Promise<void> {
-    if (await this.isWithMessages(marks)) return;
-    await marks.setMark(this.#named('message'), 1);
-    this.#isWithMessages = true;
+  learnMessages(marks: Marks): Promise<void> {
+    return unlessDown(this.#learn('message', marks));
+  }
+
+  /** Whether the list of messages was ever read: a look that fails is then a failure, not a refusal. */
+  isListed(marks: Marks): Promise<boolean> {
+    return this.#isKnown('list', marks);
+  }
+
+  learnList(marks: Marks): Promise<void> {
+    return unlessDown(this.#learn('list', marks));
+  }
+
+  async #isKnown(what: string, marks: Marks): Promise<boolean> {
+    if (this.#known.has(what)) return true;
+    if ((await marks.mark(this.#named(what))) === undefined) return false;
+    this.#known.add(what);
+    return true;
+  }
+
+  async #learn(what: string, marks: Marks): Promise<void> {
+    if (await this.#isKnown(what, marks)) return;
+    await marks.setMark(this.#named(what), 1);
+    this.#known.add(what);
+  }
+
+  /** Once: whether to warn that nothing confirms this platform's answers. */
+  async mayWarn(marks: Marks): Promise<boolean> {
+    return (await unlessDown(marks.raiseMark(this.#named('warned'), 1))) ?? false;
+  }
+
+  hasWarned(marks: Marks): Promise<boolean> {
+    return this.#isKnown('warned', marks);
   }
 
   /** Whether this form has been learned to mean success. */
@@ -170,7 +238,11 @@ export class LearnedAnswers {
   }
 
   /** The message was found after an answer of this form. */
-  async found(form: string, marks: Marks): Promise<void> {
+  found(form: string, marks: Marks): Promise<void> {
+    return unlessDown(this.#found(form, marks));
+  }
+
+  async #found(form: string, marks: Marks): Promise<void> {
     const name = this.#named(form);
     const times = await marks.mark(name);
     if ((times ?? 0) < 0 || (times === undefined && !(await this.#mayLearn(marks)))) return;
@@ -200,29 +272,60 @@ export class LearnedAnswers {
   }
 }
 
-const PAGES_READ = 4;
-const MESSAGES_A_PAGE = 50;
+/** It has our `remote_id`, or none. */
+export const hasNoOtherName = (
+  { remote_id: name }: Pick<CreatedMessage, 'remote_id'>,
+  { message }: CreateMessageRequest,
+): boolean => name === undefined || name === null || name === message.remote_id;
+
+const PAGES_AT_LEAST = 4;
+/** A busy shop's 4,000 newest messages. */
+const PAGES_AT_MOST = 40;
+const CLOCKS_DIFFER_MS = 60_000;
+const MESSAGES_A_PAGE = 100;
 
 /**
- * Finds our message in the platform's list: in its conversation if that is known, otherwise in the
- * first pages of all messages (the list's order is not documented).
+ * Finds our message in the platform's list: in its conversation if that is known, otherwise among all
+ * messages. Reads four pages (the list's order is not documented), and more of them as long as all
+ * messages of a page are later than ours was received.
+ * @throws {PlatformError} the list cannot be read
  */
 export async function findByRemoteId(
   client: PlatformClient,
-  remoteId: string,
-  conversationId: string | undefined,
-  signal: AbortSignal,
+  answers: LearnedAnswers,
+  {
+    remoteId,
+    receivedAt,
+    conversationId,
+    signal,
+  }: {
+    readonly remoteId: string;
+    /** Of our message. */
+    readonly receivedAt: number;
+    readonly conversationId?: string | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<Message | undefined> {
   const query = {
-    limit: MESSAGES_A_PAGE,
+    ...(!answers.hasOwnPageSize && { limit: MESSAGES_A_PAGE }),
     ...(conversationId !== undefined && { conversation_id: conversationId }),
   };
+  const earliest = receivedAt - CLOCKS_DIFFER_MS;
   let read = 0;
-  for await (const { results } of client.messagePages(query, signal)) {
-    const found = results.find(({ remote_id }) => remote_id === remoteId);
-    if (found !== undefined) return found;
-    read += 1;
-    if (read === PAGES_READ) break;
+  try {
+    for await (const { results } of client.messagePages(query, signal)) {
+      const found = results.find(({ remote_id }) => remote_id === remoteId);
+      if (found !== undefined) return found;
+      read += 1;
+      const isLater = results.every(({ created_at: at }) => Date.parse(at ?? '') > earliest);
+      if (read === PAGES_AT_MOST || (read >= PAGES_AT_LEAST && !isLater)) break;
+    }
+  } catch (error) {
+    const isRefused =
+      error instanceof PlatformError && (error.status === 400 || error.status === 422);
+    if (!isRefused || answers.hasOwnPageSize || read > 0) throw error;
+    answers.hasOwnPageSize = true;
+    return findByRemoteId(client, answers, { remoteId, receivedAt, conversationId, signal });
   }
   return undefined;
 }

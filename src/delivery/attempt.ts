@@ -2,13 +2,15 @@ import type { Endpoint } from '../domain/endpoint.ts';
 import { NotYet } from '../intake/normalizer.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Tracing } from '../observability/tracing.ts';
+import type { AttemptTrace, Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
 import { refusalNumber } from '../spool/refusals.ts';
 import { reasonDetail } from '../domain/reasons.ts';
-import { RawDamaged } from '../spool/blobs.ts';
+import { RawDamaged, RawUnreadable } from '../spool/blobs.ts';
+import type { Damage } from './damage.ts';
 import { Forbidden, Later, Refused, Unclear } from './answer.ts';
+import type { KeptOutcome } from './kept-outcome.ts';
 import { AttemptRecord, Steps, type Work } from './work.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
 import { Notes } from './notes.ts';
@@ -23,6 +25,7 @@ export interface AttemptParts extends DeliveryParts {
   /** In [0, 1), for the jitter of the schedule. */
   readonly random: () => number;
   readonly giveUpAfterMs: number;
+  readonly damage: Damage;
   readonly tracing?: Tracing | undefined;
   /** Called after an outcome is durable. */
   readonly onSettled: (entry: Entry, outcome: Outcome) => void;
@@ -38,6 +41,8 @@ export interface AttemptOptions {
   readonly confirmLease: () => Promise<void>;
   /** Called before the outcome is durable, when no more requests to the platform follow. */
   readonly onOutcome: () => void;
+  /** Writes the outcome. */
+  readonly kept: KeptOutcome;
   /** Set for a probe of this endpoint, with the probe's timeout. */
   readonly probe?: { readonly endpoint: Endpoint; readonly timeoutMs: number };
 }
@@ -59,7 +64,7 @@ export async function attempt(
     ...{ id: entry.id, shopId: entry.shopId, shop: name, channel: entry.channel },
     ...{ kind: entry.kind, claim: lease.generation },
   });
-  const work = workOf(claimed, shop, parts, options, new Steps(log, parts.clock, trace));
+  const work = workOf(claimed, shop, parts, options, { log, trace });
   const { steps, record, notes } = work;
   let state = 'not_settled';
   try {
@@ -73,8 +78,7 @@ export async function attempt(
       ...(notes.changed && { notes: notes.changed }),
       ...(followUps && { followUps }),
     };
-    const settle = () => parts.spool.settle(lease, outcome, settlement, made);
-    if (!(await steps.timed('settle', settle))) {
+    if (!(await steps.timed('settle', () => options.kept.settle(outcome, settlement, made)))) {
       state = 'lease_lost';
       log.warn('entry.lease_lost', { generation: lease.generation });
       return;
@@ -89,7 +93,7 @@ export async function attempt(
     parts.onSettled(entry, outcome);
     if (outcome.state === 'delivered') await releaseAlike(entry, parts);
   } catch (error) {
-    // The spool failed: the lease expires, or the process is about to end.
+    // The process is about to end, or the store refuses the outcome for good.
     log.error('entry.not_settled', errorFields(error));
   } finally {
     trace?.end(state);
@@ -99,16 +103,23 @@ export async function attempt(
 function workOf(
   claimed: Claimed,
   shop: ShopPlatform,
-  { spool }: AttemptParts,
+  { spool, clock, metrics }: AttemptParts,
   { signal, probe, confirmLease }: AttemptOptions,
-  steps: Steps,
+  { log, trace }: { readonly log: Logger; readonly trace: AttemptTrace | undefined },
 ): Work {
   const client = probe === undefined ? shop.client : clientFor(probe, shop);
   const once = probe !== undefined || claimed.entry.attempts >= ONE_TRY_AFTER_ATTEMPTS;
+  const notes = new Notes(claimed.notes);
+  if (claimed.isUnended) notes.set({ unanswered: true, lookFirst: true });
   return {
-    ...{ claimed, shop, spool, steps, signal },
+    ...{ claimed, shop, spool, signal, notes },
+    steps: new Steps(log, clock, trace),
+    startedAt: clock(),
     requests: new Requests(client, signal, { once, confirmLease }),
-    notes: new Notes(claimed.notes),
+    alarm: (alarm) => {
+      metrics.alarms.inc({ alarm });
+      log.error(`platform.${alarm}`);
+    },
     record: new AttemptRecord(),
     probes: probe?.endpoint,
   };
@@ -124,7 +135,6 @@ function clientFor(
 
 async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Promise<Delivered> {
   const { entry } = work.claimed;
-  const startedAt = parts.clock();
   try {
     return await deliver(work, parts);
   } catch (error) {
@@ -132,7 +142,7 @@ async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Prom
     if (work.signal.aborted) return { outcome: interrupted };
     const alike =
       error instanceof Refused ? await refusedAlike(error, work, parts, log) : undefined;
-    return { outcome: failed(error, work, parts, { startedAt, log, alike }) };
+    return { outcome: failed(error, work, parts, { log, alike }) };
   }
 }
 
@@ -140,11 +150,10 @@ async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Prom
 function failed(
   error: unknown,
   work: Work,
-  { clock, random, giveUpAfterMs, metrics }: AttemptParts,
-  failure: { readonly startedAt: number; readonly log: Logger; readonly alike: number | undefined },
+  { clock, random, giveUpAfterMs, metrics, spool, damage }: AttemptParts,
+  { log, alike }: { readonly log: Logger; readonly alike: number | undefined },
 ): Outcome {
-  const { startedAt, log, alike } = failure;
-  const { shop, notes } = work;
+  const { shop, notes, startedAt } = work;
   const { entry } = work.claimed;
   const endpoint: Endpoint =
     error instanceof Later || error instanceof Forbidden ? error.endpoint : 'messages';
@@ -154,18 +163,22 @@ function failed(
   const isEvent = entry.kind === 'event';
   const alone = isEvent ? health.state === 'steady' : health.lastDeliveredAt > since;
   const first = entry.failures === 0;
+  let isWidespread = false;
   if (error instanceof Later) {
     const { timedOut, retryAfterMs } = error;
     if (error.isThrottled) {
       notes.set({ throttled: notes.value.throttled + 1 });
       // The allowance limits the slots of messages, so media throttling reduces that one, too.
-      if (!isThrottledAlone({ alone, notes })) shop.health.messages.slowDown(retryAfterMs ?? 1000);
+      if (!isThrottledAlone({ alone, notes })) {
+        shop.health.messages.slowDown(retryAfterMs ?? 1000, startedAt);
+      }
     } else if (!isEvent && (!entry.detached || !alone)) {
       // A detached entry that fails while others are delivered is not evidence about the shop.
       const patience = retryAfterMs !== undefined && { retryAfterMs };
       health.failed(entry.lane, error.reason, { first, timedOut, ...patience });
     }
-    if (!alone) void shop.checkReads();
+    // A read would be refused alike.
+    if (!alone && !error.isThrottled) void shop.checkReads();
   } else if (error instanceof Forbidden) {
     metrics.alarms.inc({ alarm: 'platform_refuses' });
     if (!alone && !isEvent) health.failed(entry.lane, error.reason, { forbidden: true, first });
@@ -173,16 +186,24 @@ function failed(
       const { forbidden } = notes.value;
       notes.set({ forbidden: { ...forbidden, [endpoint]: forbidden[endpoint] + 1 } });
     }
+  } else if (error instanceof RawUnreadable) {
+    metrics.alarms.inc({ alarm: 'raw_unreadable' });
+    log.error('spool.raw_unreadable', errorFields(error.cause));
   } else if (error instanceof RawDamaged) {
-    metrics.alarms.inc({ alarm: 'raw_damaged' });
+    isWidespread = damage.add(entry.id);
+    metrics.alarms.inc({ alarm: isWidespread ? 'raw_damaged_widely' : 'raw_damaged' });
     log.error('spool.raw_damaged');
+    if (!isWidespread) notes.set({ damaged: notes.value.damaged + 1 });
   } else if (error instanceof Unclear) {
     notes.set({ unclear: notes.value.unclear + 1 });
   } else if (error instanceof NotYet && error.memo !== undefined) {
     notes.set({ channel: error.memo });
   }
   const now = clock();
-  const when = { now, random: random(), alone, giveUpAfterMs, notes, alike };
+  const when = {
+    ...{ now, random: random(), alone, giveUpAfterMs, notes, alike },
+    damage: { isRemote: spool.blobs.isRemote, isWidespread },
+  };
   const outcome = outcomeOf(error, entry, when);
   if (outcome.state === 'held') metrics.alarms.inc({ alarm: 'unclear_answers' });
   return outcome;

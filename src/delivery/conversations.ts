@@ -1,8 +1,9 @@
 import { PlatformError } from '../platform-api/errors.ts';
+import { isUsableId } from '../platform-api/resources.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { DeliverySpool } from '../spool/spool.ts';
-import { findByRemoteId, Later, NotLearned, readAnswer } from './answer.ts';
+import { findByRemoteId, hasNoOtherName, Later, NotLearned, readAnswer } from './answer.ts';
 import type { Submitted, Work } from './work.ts';
 
 /** A conversation that was unused for longer is looked up before a message is sent to it. */
@@ -50,11 +51,7 @@ export class Conversations {
    * again, which the documentation says returns the existing message.
    * @throws {NotLearned} the platform cannot answer now, but it has the message
    */
-  async learn(
-    work: Work,
-    submitted: Submitted,
-    late: readonly string[],
-  ): Promise<string | undefined> {
+  async learn(work: Work, submitted: Submitted): Promise<string | undefined> {
     const { entry } = work.claimed;
     const { request, message, caveat } = submitted;
     // Replies here cannot reach the sender, so their next message starts another conversation.
@@ -67,7 +64,7 @@ export class Conversations {
     if (entry.channel === 'email') return undefined;
     try {
       const id =
-        (await this.#fromMessage(work, message?.id)) ??
+        (await this.#fromMessage(work, submitted)) ??
         (await this.#fromList(work, request.message.remote_id)) ??
         (await this.#fromDuplicate(work, submitted));
       return id === undefined ? undefined : await this.#remember(entry, id);
@@ -75,33 +72,34 @@ export class Conversations {
       const { learning } = work.notes.value;
       if (!(error instanceof Later)) throw error;
       if (learning >= TRIES_TO_LEARN) return undefined;
-      work.notes.set({
-        learning: learning + 1,
-        submitted: { ...(message?.id !== undefined && { id: message.id }), late: [...late] },
-      });
+      work.notes.set({ learning: learning + 1 });
       throw new NotLearned(error);
     }
   }
 
   /** Undefined when another lane has this conversation: two people never share one. */
   async #remember(entry: Entry, id: string): Promise<string | undefined> {
+    if (!isUsableId(id)) return undefined;
     if (entry.channel === 'email') return id;
     return (await this.#spool.rememberConversation(entry, id)) ? id : undefined;
   }
 
-  async #fromMessage({ requests }: Work, id: string | undefined): Promise<string | undefined> {
-    if (id === undefined) return undefined;
+  async #fromMessage({ requests }: Work, submitted: Submitted): Promise<string | undefined> {
+    const id = submitted.message?.id;
+    if (typeof id !== 'string') return undefined;
     const message = await requests.ask((client, signal) => client.getMessage(id, signal));
-    return message?.conversation_id ?? undefined;
+    if (message === undefined || !hasNoOtherName(message, submitted.request)) return undefined;
+    return message.conversation_id ?? undefined;
   }
 
   async #fromList(
-    { requests }: Work,
+    { requests, shop, claimed }: Work,
     remoteId: string | null | undefined,
   ): Promise<string | undefined> {
     if (!remoteId) return undefined;
+    const { receivedAt } = claimed.entry;
     const message = await requests.ask((client, signal) =>
-      findByRemoteId(client, remoteId, undefined, signal),
+      findByRemoteId(client, shop.answers, { remoteId, receivedAt, signal }),
     );
     return message?.conversation_id ?? undefined;
   }

@@ -90,6 +90,9 @@ async function deliverMessage(
         conversationId,
       ),
   });
+  // From here on no failure causes the message to be sent again.
+  const id = taken.message?.id;
+  notes.set({ submitted: { ...(id && { id }), late: [...uploaded.late] } });
   return finish(work, taken, { normalized, late: uploaded.late, conversations, intake });
 }
 
@@ -125,13 +128,13 @@ async function finish(
     readonly late: readonly string[];
   },
 ): Promise<Delivered> {
-  const conversationId = await conversations.learn(work, taken, late);
+  const conversationId = await conversations.learn(work, taken);
   const followUp = late.length === 0 ? undefined : normalized.followUp?.(late);
   const { message, caveat } = taken;
   return {
     outcome: {
       state: 'delivered',
-      ...(message?.id !== undefined && { platformMessageId: message.id }),
+      ...(message?.id && { platformMessageId: message.id }),
       ...(conversationId !== undefined && { conversationId }),
       ...(caveat !== undefined && { caveat }),
     },

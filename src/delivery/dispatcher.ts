@@ -8,6 +8,8 @@ import {
 } from '../spool/entry.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { attempt, type AttemptOptions, type AttemptParts } from './attempt.ts';
+import { KeptOutcome } from './kept-outcome.ts';
+import { Damage } from './damage.ts';
 import { Probing, type ProbingParts } from './probing.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import { Watchdog } from './watchdog.ts';
@@ -35,7 +37,7 @@ export interface DispatcherOptions {
   readonly lookEveryMs?: number;
 }
 
-type DispatcherParts = AttemptParts & ProbingParts;
+type DispatcherParts = Omit<AttemptParts, 'damage'> & ProbingParts;
 
 interface InFlight {
   readonly lease: Lease;
@@ -55,7 +57,7 @@ interface InFlight {
  * the limit.
  */
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
+  readonly #parts: AttemptParts & ProbingParts;
   readonly #probing: Probing;
   readonly #watchdog: Watchdog;
   #shops: ReadonlyMap<ShopId, ShopPlatform> = new Map();
@@ -76,10 +78,12 @@ export class Dispatcher {
   #renewedAt = 0;
   #renewAt = 0;
   #renewal: Promise<void> | undefined;
-  #interrupted = false;
+  /** Outcomes that the store has not taken yet. */
+  readonly #kept = new Map<string, KeptOutcome>();
+  readonly #stopped = new AbortController();
 
   constructor(shops: readonly ShopPlatform[], parts: DispatcherParts, options: DispatcherOptions) {
-    this.#parts = parts;
+    this.#parts = { ...parts, damage: new Damage(parts.clock) };
     this.#options = options;
     this.#probing = new Probing(parts, (request) => this.#try(request));
     this.#watchdog = new Watchdog(parts, () => this.wake());
@@ -122,7 +126,7 @@ export class Dispatcher {
   }
 
   #interrupt(): void {
-    this.#interrupted = true;
+    this.#stopped.abort();
     for (const { abort } of this.#inFlight.values()) abort.abort();
   }
 
@@ -208,8 +212,8 @@ export class Dispatcher {
       .map((shop) => ({ shop, own: this.#perShop.get(shop.settings.shopId) ?? 0 }))
       .toSorted((a, b) => a.own - b.own)
       .flatMap(({ shop, own }) => {
-        const { state, allowance } = shop.health.messages;
-        const limit = Math.min(free, this.#share(allowance) - own);
+        const { state, allowance, room } = shop.health.messages;
+        const limit = Math.min(free, this.#share(allowance) - own, room);
         if (limit <= 0) return [];
         const { shopId } = shop.settings;
         const mayRetry = state !== 'open';
@@ -278,11 +282,19 @@ export class Dispatcher {
     },
   ): Promise<void> {
     const { id, generation } = claimed.lease;
+    const known = this.#kept.get(id);
+    if (known !== undefined) {
+      known.takeOver(claimed.lease, () => {
+        void this.#begin(claimed, shop, { counted, leased, ...(probe && { probe }) });
+      });
+      return Promise.resolve();
+    }
     const key = `${id}/${generation}`;
     const { shopId } = claimed.entry;
     const abort = new AbortController();
     this.#begunAt = this.#parts.clock();
-    if (this.#interrupted) abort.abort();
+    shop.health.messages.begun();
+    if (this.#stopped.signal.aborted) abort.abort();
     // An attempt that awaits its commit has no slot, so that the next claim shares that commit.
     let occupies = counted;
     if (occupies) this.#occupy(shopId, 1);
@@ -292,14 +304,38 @@ export class Dispatcher {
       this.#occupy(shopId, -1);
       this.wake();
     };
+    const { spool, metrics, logger, random } = this.#parts;
+    const kept = new KeptOutcome(spool, claimed.lease, {
+      stopped: this.#stopped.signal,
+      random,
+      onKept: () => {
+        this.#kept.set(id, kept);
+        logger.warn('entry.outcome_kept', { entry: id });
+        if (!counted || occupies) return;
+        occupies = true;
+        this.#occupy(shopId, 1);
+      },
+      onRefused: (error) => {
+        metrics.alarms.inc({ alarm: 'outcome_refused' });
+        logger.error('entry.outcome_refused', { entry: id, ...errorFields(error) });
+      },
+    });
     const confirmLease = async () => {
       if (this.#parts.clock() < leased.until) return;
       await this.#renew();
       if (this.#parts.clock() >= leased.until) abort.abort();
     };
-    const options = { signal: abort.signal, confirmLease, onOutcome, ...(probe && { probe }) };
+    const options = {
+      signal: abort.signal,
+      confirmLease,
+      onOutcome,
+      kept,
+      ...(probe && { probe }),
+    };
     const done = attempt(claimed, shop, this.#parts, options).finally(() => {
       onOutcome();
+      this.#kept.delete(id);
+      kept.end();
       this.#inFlight.delete(key);
       this.wake();
     });

@@ -1,6 +1,9 @@
+import { addLatest } from '../runtime/keep-latest.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Reason } from '../domain/reasons.ts';
 import type { EndpointHealth } from '../spool/shop-health.ts';
+import { AnnouncedWait } from './announced-wait.ts';
+import { Pace } from './pace.ts';
 
 /** Longer than one attempt can take with all its retries, uploads and timeouts. */
 const PROBE_AT_MOST_MS = 15 * 60_000;
@@ -10,14 +13,13 @@ const FORBIDDEN_LANES_THAT_OPEN = 3;
 const FIRST_PROBE_AFTER_MS = 1000;
 export const PROBE_AFTER_MS = 5000;
 const PROBE_JITTER_MS = 20_000;
-/** The longest Retry-After that is honoured. */
-const PATIENT_AT_MOST_MS = 3_600_000;
 /** After a shorter outage there is no backlog that has to be released gradually. */
 const RAMP_AFTER_MS = 5000;
 /** The largest `delivery.concurrency`: no limit. */
 const FULL_ALLOWANCE = 1000;
+/** Short waits cost little, and fewer requests at the same time are often enough. */
+const PACED_FROM_MS = 10_000;
 const CALM_AFTER_MS = 15_000;
-const SLOWED_AT_MOST_MS = 2000;
 const LANES_REMEMBERED = 10_000;
 
 export type HealthState = 'steady' | 'doubted' | 'open';
@@ -29,8 +31,6 @@ interface Trouble {
   /** Since when there is evidence against the whole shop. */
   openSince: number | undefined;
   probeAt: number;
-  /** No probe before this time: the platform sent Retry-After. */
-  notBefore: number;
   /** An operator asked for a probe while one was in flight: another follows right after it. */
   asked: boolean;
   /** The probe found no entry to try. */
@@ -80,7 +80,10 @@ export class Health {
   #growsSlowly = false;
   /** When an outage ended after which the allowance still grows. */
   #recoveringSince: number | undefined;
-  #notBefore = 0;
+  readonly #announced: AnnouncedWait;
+  readonly #pace: Pace;
+  /** An announced wait has ended before its time. */
+  #isReleased = false;
   /** When lane heads began to fail on their first attempt, and when the latest one did. */
   #unrest: { readonly since: number; readonly latest: number } | undefined;
   #lastProbe: EndpointHealth['lastProbe'];
@@ -88,6 +91,8 @@ export class Health {
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
     this.#random = random;
+    this.#announced = new AnnouncedWait(clock);
+    this.#pace = new Pace(clock);
   }
 
   get state(): HealthState {
@@ -130,9 +135,10 @@ export class Health {
 
   /** The maximum number of attempts in flight, probes not included. */
   get allowance(): number {
-    if (this.#clock() < this.#notBefore) return 0;
-    if (this.state !== 'open') return Math.floor(this.#allowance);
-    return this.#readsFail ? 0 : 1;
+    if (this.#clock() < this.#announced.mayTryAt) return 0;
+    if (this.state === 'open' && this.#readsFail) return 0;
+    const isOneAtATime = this.state === 'open' || !this.#announced.isOver;
+    return isOneAtATime ? 1 : Math.floor(this.#allowance);
   }
 
   get isProbeDue(): boolean {
@@ -142,9 +148,10 @@ export class Health {
   }
 
   /** Probes are at least 5 s apart, across outages too, unless an operator asks for one. */
-  #nextProbeAt({ probeAt, notBefore, asked }: Trouble): number {
+  #nextProbeAt({ probeAt, asked }: Trouble): number {
     if (asked) return probeAt;
-    return Math.max(probeAt, notBefore, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
+    const { mayTryAt } = this.#announced;
+    return Math.max(probeAt, mayTryAt, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
   }
 
   /** Whether an operator has asked for the next probe. */
@@ -161,12 +168,15 @@ export class Health {
     if (trouble === undefined) return () => undefined;
     const begunAt = this.#clock();
     this.#probingSince = begunAt;
+    const { asked } = trouble;
     Object.assign(trouble, { asked: false, foundNothing: false });
     return (isMade = true) => {
       // The watchdog may have given up this probe, and another one may be in flight.
       if (this.#probingSince !== begunAt) return;
       this.#probingSince = undefined;
-      if (isMade) this.#lastProbe = { begunAt, at: this.#clock(), ...this.#resultOf(trouble) };
+      const result = this.#resultOf(trouble);
+      if (isMade) this.#lastProbe = { begunAt, at: this.#clock(), ...result };
+      if (asked && result.outcome === 'delivered' && this.#announced.end()) this.#released();
       const waitMs = PROBE_AFTER_MS + this.#random() * PROBE_JITTER_MS;
       this.#planProbe(trouble, trouble.asked ? 0 : waitMs);
     };
@@ -182,11 +192,19 @@ export class Health {
     return true;
   }
 
-  /** Makes a probe due at once, on an operator's request. */
+  /**
+   * Makes a probe due at once, on an operator's request. If it delivers, a wait that the platform
+   * has announced is over.
+   */
   tryNow(): void {
     if (this.#trouble === undefined) return;
     this.#trouble.asked = true;
     this.#planProbe(this.#trouble, 0);
+  }
+
+  #released(): void {
+    this.#isReleased = true;
+    this.#allowance = 1;
   }
 
   /** Nothing that waited during an outage is left to send. */
@@ -200,14 +218,27 @@ export class Health {
     if (this.state === 'doubted' || (this.state === 'open' && !this.#readsFail)) this.#end();
   }
 
-  delivered(lane: string): void {
+  /** Whether the platform has asked since then to wait. */
+  isWaitAnnouncedSince(at: number): boolean {
+    return this.#announced.isAnnouncedSince(at);
+  }
+
+  /** How many messages may be sent now, whatever the allowance. */
+  get room(): number {
+    return Math.floor(this.#pace.room);
+  }
+
+  /** An attempt begins, by a probe or not. */
+  begun(): void {
+    this.#announced.tried();
+    this.#pace.sent();
+  }
+
+  delivered(lane: string, sentAt = this.#clock()): void {
+    this.#pace.delivered();
+    if (this.#announced.delivered(sentAt)) this.#released();
     this.#lastDeliveredAt = this.#clock();
-    this.#deliveredLanes.delete(lane);
-    this.#deliveredLanes.add(lane);
-    if (this.#deliveredLanes.size > LANES_REMEMBERED) {
-      const [oldest] = this.#deliveredLanes;
-      if (oldest !== undefined) this.#deliveredLanes.delete(oldest);
-    }
+    addLatest(this.#deliveredLanes, lane, LANES_REMEMBERED);
     if (this.#trouble === undefined) this.#grow();
     else {
       const lasted = this.#clock() - this.#trouble.since;
@@ -226,7 +257,7 @@ export class Health {
   /**
    * An attempt in this lane failed because of an outage, a fault or a refusal of the key.
    * @param first whether this was the entry's first failure
-   * @param retryAfterMs the platform's Retry-After; at most an hour is honoured
+   * @param retryAfterMs the platform's Retry-After
    */
   failed(
     lane: string,
@@ -235,12 +266,17 @@ export class Health {
       forbidden = false,
       first = false,
       timedOut = false,
-      retryAfterMs = 0,
-    }: { forbidden?: boolean; first?: boolean; timedOut?: boolean; retryAfterMs?: number } = {},
+      retryAfterMs,
+    }: {
+      forbidden?: boolean;
+      first?: boolean;
+      timedOut?: boolean;
+      retryAfterMs?: number | undefined;
+    } = {},
   ): void {
     const now = this.#clock();
-    const trouble = this.#doubt(reason);
-    trouble.notBefore = now + Math.min(retryAfterMs, PATIENT_AT_MOST_MS);
+    this.#doubt(reason);
+    if (retryAfterMs !== undefined) this.#announced.announce(retryAfterMs);
     this.#timedOut = timedOut;
     if (first) this.#unrest = { since: this.#unrest?.since ?? now, latest: now };
     if (this.#deliveredLanes.has(lane)) {
@@ -267,12 +303,10 @@ export class Health {
     this.#readsFail = false;
   }
 
-  /** After a 429: halves the allowance; each delivery raises it again. */
-  slowDown(retryAfterMs: number): void {
-    const now = this.#clock();
-    if (this.#allowance <= 1) {
-      this.#notBefore = now + Math.min(retryAfterMs, SLOWED_AT_MOST_MS);
-    }
+  /** After a 429 to a message that was sent then: waits as long as the platform says, then sends more slowly. */
+  slowDown(retryAfterMs: number, sentAt = this.#clock()): void {
+    this.#announced.announce(retryAfterMs);
+    if (retryAfterMs >= PACED_FROM_MS) this.#pace.tooMany(sentAt);
     this.#allowance = Math.max(1, Math.min(this.#allowance, 32) / 2);
     this.#growsSlowly = true;
   }
@@ -291,6 +325,13 @@ export class Health {
     return unrest.since;
   }
 
+  /** Whether an announced wait has ended before its time; returned once. */
+  takeRelease(): boolean {
+    const isReleased = this.#isReleased;
+    this.#isReleased = false;
+    return isReleased;
+  }
+
   #doubt(reason: Reason): Trouble {
     const now = this.#clock();
     this.#trouble ??= {
@@ -298,7 +339,6 @@ export class Health {
       reason,
       openSince: undefined,
       probeAt: now + FIRST_PROBE_AFTER_MS,
-      notBefore: 0,
       asked: false,
       foundNothing: false,
     };

@@ -8,10 +8,14 @@ export const POST_BUDGET = 40;
 const notesSchema = z.object({
   /** Create-message requests so far; probes not included. */
   posts: z.number().default(0),
-  /** A request got no answer, so the platform may have the message. */
+  /** A request may have arrived, also if the message was not listed since. */
   unanswered: z.boolean().default(false),
-  /** An answer did not confirm the message: the next attempt looks for it before submitting. */
+  /** It is not known whether the platform has the message: it is looked for before it is sent again. */
   lookFirst: z.boolean().default(false),
+  /** An answer with nothing of a message but its id, which could not be read yet. */
+  unread: z.object({ id: z.string(), form: z.string() }).optional(),
+  /** Looks or reads in a row that failed. */
+  looksFailed: z.number().default(0),
   /** The rung of the ladder that an attempt did not finish because the platform failed. */
   rung: z.enum(RUNGS).optional(),
   /** The rungs that were refused, and the fields that refusals named. */
@@ -23,6 +27,8 @@ const notesSchema = z.object({
   forbidden: z
     .object({ messages: z.number(), media: z.number() })
     .default({ messages: 0, media: 0 }),
+  /** How often its raw bytes were damaged when they were read. */
+  damaged: z.number().default(0),
   /** Attempts that ended without evidence that the platform has the message. */
   unclear: z.number().default(0),
   /** The platform has the message; its conversation id is not known yet. */

@@ -1,8 +1,17 @@
 import type { Endpoint } from '../domain/endpoint.ts';
 import { NotYet } from '../intake/normalizer.ts';
 import { type Entry, type Outcome, WAITS_FOR } from '../spool/entry.ts';
-import { RawDamaged } from '../spool/blobs.ts';
-import { Forbidden, Later, MediaPaused, NotLearned, Refused, Unclear } from './answer.ts';
+import { RawDamaged, RawUnreadable } from '../spool/blobs.ts';
+import {
+  Forbidden,
+  Later,
+  LookFailed,
+  MediaPaused,
+  NotLearned,
+  Refused,
+  Unclear,
+  WaitAnnounced,
+} from './answer.ts';
 import type { Reason } from '../domain/reasons.ts';
 import type { Notes } from './notes.ts';
 
@@ -19,6 +28,12 @@ const THROTTLED_AT_MOST = 20;
 /** Waits between the attempts of a forbidden entry: three attempts within an hour. */
 const FORBIDDEN_WAITS_MS = [60_000, 20 * 60_000];
 
+const READ_AGAIN_AFTER_MS = {
+  remote: [1000, 10_000, 60_000, 600_000],
+  local: [1000],
+  widespread: 60_000,
+} as const;
+
 /** The state of the shop and the entry that decides what a failure means. */
 export interface Circumstances {
   readonly now: number;
@@ -31,23 +46,36 @@ export interface Circumstances {
   readonly notes: Notes;
   /** Others were refused alike: the entry waits for this refusal number, it is not dead. */
   readonly alike?: number | undefined;
+  /** Of the store's blobs, after `RawDamaged`. */
+  readonly damage: { readonly isRemote: boolean; readonly isWidespread: boolean };
 }
 
 type Queued = Extract<Outcome, { state: 'queued' }>;
 
 /** The outcome of an attempt that threw. Unexpected errors are retried, never dropped. */
 export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Outcome {
-  if (error instanceof RawDamaged) return { state: 'dead', reason: { code: 'raw_damaged' } };
+  if (error instanceof RawDamaged) return whileDamaged(when);
+  if (error instanceof RawUnreadable) {
+    const reason: Reason = { code: 'raw_unreadable' };
+    // It is the storage's fault, so the lane keeps its order.
+    const outcome = onOwnTime(reason, undefined, entry, { ...when, alone: true });
+    return outcome.state === 'queued' ? { ...outcome, detach: false } : outcome;
+  }
   if (error instanceof Refused) return refused(error, when);
   if (error instanceof Forbidden) return whileForbidden(error, when);
   if (error instanceof Unclear) return whileUnclear(when);
   if (error instanceof Later) return later(error, entry, when);
+  if (error instanceof LookFailed) {
+    const tries = Math.min(when.notes.value.looksFailed, UNDECIDED_AT_MOST);
+    return wait(retryDelayMs(tries, when.random), error.reason);
+  }
   if (error instanceof NotYet) {
     return { ...wait(error.retryAfterMs, error.reason), detach: error.detach };
   }
   if (error instanceof MediaPaused) {
     return { ...wait(0, undefined), waitsFor: WAITS_FOR.media };
   }
+  if (error instanceof WaitAnnounced) return interrupted;
   if (error instanceof NotLearned) {
     return wait(LEARN_AGAIN_AFTER_MS * (1 + when.random), error.reason);
   }
@@ -56,7 +84,7 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
   return onOwnTime(bug, undefined, entry, when);
 }
 
-/** After a stop or a lost lease, for which the entry is not at fault. */
+/** After a stop, a lost lease or an announced wait, for which the entry is not at fault. */
 export const interrupted: Outcome = wait(0, undefined);
 
 /** The entry is due again after these milliseconds; the attempt does not count. */
@@ -132,6 +160,15 @@ function whileForbidden(error: Forbidden, when: Circumstances): Outcome {
   if (waitMs === undefined && endpoint === 'messages') return { state: 'dead', reason };
   const retryInMs = (waitMs ?? 0) * (0.75 + when.random / 2);
   return { ...wait(retryInMs, reason), failed: true, counts: true, detach: true };
+}
+
+/** Damaged bytes are read again: they may have been damaged on their way here. */
+function whileDamaged({ notes, damage }: Circumstances): Outcome {
+  const reason: Reason = { code: 'raw_damaged' };
+  const waits = damage.isRemote ? READ_AGAIN_AFTER_MS.remote : READ_AGAIN_AFTER_MS.local;
+  const waitMs = waits[notes.value.damaged - 1];
+  if (waitMs === undefined && !damage.isWidespread) return { state: 'dead', reason };
+  return { ...wait(waitMs ?? READ_AGAIN_AFTER_MS.widespread, reason), failed: true };
 }
 
 function whileUnclear({ random, notes }: Circumstances): Outcome {

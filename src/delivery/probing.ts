@@ -23,6 +23,7 @@ const PROBED: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, WAITS_FOR.med
 const DELIVERED_TOLD_EVERY_MS = 10_000;
 /** Entries that are made due early are spread over this time. */
 const HASTEN_SPREAD_MS = 5000;
+const RELEASE_SPREAD_MS = 60_000;
 /** A probe's lease is renewed each `PROBE_AFTER_MS`, so another gateway soon replaces one that died. */
 const PROBE_LEASE_MS = 2 * PROBE_AFTER_MS;
 /** How often operators' requests are read and the stored health is updated. */
@@ -81,6 +82,9 @@ export class Probing {
       }
       if (!looks) continue;
       this.#sendCanaries(shop);
+      if (shop.health.messages.takeRelease()) {
+        await this.#parts.spool.hasten(shop.settings.shopId, RELEASE_SPREAD_MS);
+      }
       const failedSince = shop.health.messages.takeUnrest();
       if (failedSince !== undefined) {
         await this.#parts.spool.hasten(shop.settings.shopId, HASTEN_SPREAD_MS, failedSince);

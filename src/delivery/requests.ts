@@ -5,9 +5,14 @@ import { PlatformError } from '../platform-api/errors.ts';
 import { Later, readAnswer } from './answer.ts';
 
 const SECOND_TRY_AFTER_MS = 200;
-const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large'];
+const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'reports_error', 'too_large'];
 
-type Request<T> = (client: PlatformClient, signal: AbortSignal) => Promise<T>;
+type Request<T> = (
+  client: PlatformClient,
+  signal: AbortSignal,
+  /** To be called between two requests that are made as one. */
+  confirm: () => Promise<void>,
+) => Promise<T>;
 
 interface RequestsOptions {
   /** Each request is tried only once. */
@@ -32,6 +37,7 @@ export class Requests {
   }
 
   /**
+   * The answer counts also when the signal is aborted meanwhile.
    * @throws {Later} after the last try, or at once when the platform sends Retry-After
    * @throws {PlatformError} an error that a second try would not change
    */
@@ -40,14 +46,21 @@ export class Requests {
     request: Request<T>,
     { once = this.#options.once } = {},
   ): Promise<T> {
+    let answer: { readonly value: T } | undefined;
+    const make = async () => {
+      answer = { value: await this.#make(request) };
+      return answer.value;
+    };
     try {
-      return await pRetry(() => this.#make(request), {
+      return await pRetry(make, {
         retries: once ? 0 : 1,
         ...{ minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS },
         shouldRetry: ({ error }) => worthASecondTry(error),
         signal: this.#signal,
       });
     } catch (error) {
+      // The attempt was aborted as the answer came: the answer still counts.
+      if (answer !== undefined) return answer.value;
       this.#signal.throwIfAborted();
       if (error instanceof PlatformError && readAnswer(error) === 'later') {
         throw new Later(endpoint, error);
@@ -57,9 +70,12 @@ export class Requests {
   }
 
   async #make<T>(request: Request<T>): Promise<T> {
-    await this.#options.confirmLease();
-    this.#signal.throwIfAborted();
-    return request(this.#client, this.#signal);
+    const confirm = async () => {
+      await this.#options.confirmLease();
+      this.#signal.throwIfAborted();
+    };
+    await confirm();
+    return request(this.#client, this.#signal, confirm);
   }
 
   /** For an answer that is useful but not required: undefined when the platform refuses it. */
@@ -81,7 +97,7 @@ function worthASecondTry(error: unknown): boolean {
   return (
     error instanceof PlatformError &&
     // An immediate second try is unlikely to succeed.
-    !['timeout', 'aborted', 'unexpected'].includes(error.code) &&
+    !['timeout', 'aborted', 'unexpected', 'reports_error'].includes(error.code) &&
     error.status !== 429 &&
     readAnswer(error) === 'later' &&
     error.retryAfterMs === undefined

@@ -91,11 +91,20 @@ export class ShopPlatform {
     return this.#known === other.#known;
   }
 
-  delivered(lane: string): void {
+  /**
+   * A message of this lane is sent.
+   * @returns to be called once it is delivered
+   */
+  sent(lane: string): () => void {
+    const sentAt = this.#clock();
+    return () => this.#delivered(lane, sentAt);
+  }
+
+  #delivered(lane: string, sentAt: number): void {
     const { reads, health } = this.#known;
     // Messages are delivered while reads fail, so reads are not evidence for this shop.
     if (health.messages.readsFail) reads.worked = false;
-    health.messages.delivered(lane);
+    health.messages.delivered(lane, sentAt);
     if (reads.latest === undefined) void this.checkReads();
   }
 

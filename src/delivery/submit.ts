@@ -1,9 +1,9 @@
 import { PlatformError } from '../platform-api/errors.ts';
-import type { CreatedMessage, Message } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { lookUp } from './conversations.ts';
-import { findByRemoteId, Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
+import { Later, readAnswer, Refused } from './answer.ts';
 import { type Composed, nextRung, type Rung, without } from './compose.ts';
+import { post } from './post.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
 /**
@@ -18,21 +18,16 @@ export interface Submission extends Composed {
 }
 
 /**
- * Creates the message and handles the platform's answer:
+ * Creates the message and handles the platform's answer (`post.ts` has the requests themselves):
  *
  * ```
- *  POST ──a message of ours──────────────────────▶ delivered
- *   ├──a 2xx that says nothing ──▶ look for it ──▶ delivered, or Later, or Unclear
- *   ├──no answer, 408, 425, 429, 5xx ────────────▶ Later
+ *  POST ──done───────────────────────────────────▶ delivered
  *   ├──401, 403, 404, 405, 410, 3xx ─────────────▶ Forbidden
  *   ├──404, 410 and the conversation is gone ────▶ POST once more without it
  *   │                               exists ──────▶ Later; after several attempts POST without it
- *   └──400, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
+ *   └──400, 409, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
  * ```
- *
- * After a request without an answer the platform may have the message already. The next error
- * answer, unless it is temporary, counts only if the message is not in the platform's list.
- * @throws {Later} {Forbidden} {Refused} {Unclear}
+ * @throws {Later} {Forbidden} {Refused} {Unclear} {LookFailed}
  */
 export async function submit(work: Work, submission: Submission): Promise<Submitted> {
   const { notes, spool, steps, claimed } = work;
@@ -109,134 +104,4 @@ function requestOf(
 ): CreateMessageRequest {
   if (rung === 'attachments_anew') return request;
   return rung === 'plain_text' ? plain : without(rung, request);
-}
-
-/** The form of an answer with another message: the platform matched a duplicate differently. */
-const OTHER = 'other';
-
-type Taken = Pick<Submitted, 'message'>;
-
-/**
- * Makes one create-message request. Returns the error of an answer that a second try would not
- * change.
- * @throws {Later} {Unclear}
- */
-async function post(work: Work, request: CreateMessageRequest): Promise<Taken | PlatformError> {
-  const answer = await create(work, request);
-  if (!(answer instanceof PlatformError)) work.shop.delivered(work.claimed.entry.lane);
-  return answer;
-}
-
-async function create(work: Work, request: CreateMessageRequest): Promise<Taken | PlatformError> {
-  const { notes, steps, shop, spool } = work;
-  try {
-    if (notes.value.lookFirst) {
-      const before = await look(work, request);
-      if (before instanceof Found) return before;
-      notes.set({ lookFirst: false });
-    }
-    const {
-      message,
-      form = '',
-      status,
-    } = await steps.timed('submit', () => createMessage(work, request));
-    steps.add('submitted', { status });
-    if (message !== undefined && isOurs(message, request)) {
-      notes.set({ unanswered: false });
-      if (status !== 409) await shop.answers.learnMessages(spool);
-      return { message };
-    }
-    return await clear(work, request, message === undefined ? `${status} ${form}` : OTHER);
-  } catch (error) {
-    if (!(error instanceof PlatformError)) throw error;
-    const found = notes.value.unanswered ? await look(work, request) : undefined;
-    notes.set({ unanswered: false });
-    return found instanceof Found ? found : error;
-  }
-}
-
-function createMessage(
-  { requests, notes, record, probes, unverifiedFrom }: Work,
-  request: CreateMessageRequest,
-) {
-  record.request(request);
-  return requests.call('messages', async (client, signal) => {
-    const { posts } = notes.value;
-    if (probes === undefined) notes.set({ posts: posts + 1 });
-    try {
-      return await client.createMessage(request, signal, unverifiedFrom);
-    } catch (error) {
-      if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
-      // An error under 2xx: the message may be there all the same.
-      if (error instanceof PlatformError && error.code === 'unexpected') {
-        notes.set({ lookFirst: true });
-      }
-      // Not processed by the platform (RFC 6585 §4), so it does not count toward the budget.
-      if (error instanceof PlatformError && error.status === 429) notes.set({ posts });
-      throw error;
-    }
-  });
-}
-
-const isOurs = ({ remote_id }: CreatedMessage, { message }: CreateMessageRequest): boolean =>
-  remote_id === undefined || remote_id === null || remote_id === message.remote_id;
-
-/**
- * Handles a 2xx that does not confirm this message.
- * @param form status and form of the body; `OTHER` if the answer is a different message
- */
-async function clear(work: Work, request: CreateMessageRequest, form: string): Promise<Taken> {
-  const { shop, spool, notes, steps } = work;
-  const { answers } = shop;
-  if (form !== OTHER) {
-    if (await answers.isTaken(form, spool)) return { message: undefined };
-    if ((await answers.isWithMessages(spool)) && !notes.value.unanswered) {
-      // The next attempt finds it there if the platform had acted, now or before.
-      notes.set({ unanswered: true, lookFirst: true });
-      throw new Later('messages', emptyAnswer());
-    }
-  }
-  steps.add('unclear_answer', { form });
-  notes.set({ lookFirst: true });
-  const found = await look(work, request);
-  notes.set({ lookFirst: false });
-  // Says something about this form only if no earlier request can have created the message.
-  const says = form !== OTHER && !notes.value.unanswered;
-  if (!(found instanceof Found)) {
-    if (says && found === 'not listed') await answers.notFound(form, spool);
-    if (form !== OTHER && (await answers.isWithMessages(spool))) {
-      throw new Later('messages', emptyAnswer());
-    }
-    // Later attempts submit and look for it again, up to three times.
-    throw new Unclear();
-  }
-  if (says) await answers.found(form, spool);
-  return found;
-}
-
-function emptyAnswer(): PlatformError {
-  const path = '/v2026-04/messages/';
-  return new PlatformError({ code: 'unexpected', method: 'POST', path, status: 200 });
-}
-
-/** The message as the platform lists it. */
-class Found implements Taken {
-  readonly message: Message;
-  constructor(message: Message) {
-    this.message = message;
-  }
-}
-
-/** Looks for the message. `unreadable`: the read is refused, or its answer is not a list. */
-async function look(
-  { requests }: Work,
-  { conversation, message }: CreateMessageRequest,
-): Promise<Found | 'not listed' | 'unreadable'> {
-  const { remote_id: remoteId } = message;
-  if (!remoteId) return 'unreadable';
-  const listed = await requests.ask(async (client, signal) => {
-    const found = await findByRemoteId(client, remoteId, conversation.id ?? undefined, signal);
-    return found === undefined ? 'not listed' : new Found(found);
-  });
-  return listed ?? 'unreadable';
 }

@@ -5,10 +5,11 @@ import {
   type OpenAttachment,
 } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
+import { isUsableId } from '../platform-api/resources.ts';
 import type { SavedMedia } from '../spool/entry.ts';
 import { MediaPaused, readAnswer } from './answer.ts';
 import type { ShownImage, Uploaded } from './compose.ts';
-import { forbidden, type Work } from './work.ts';
+import { assertNoWait, forbidden, type Work } from './work.ts';
 
 /** Then the message is delivered with a line in place of the file; an alarm was raised before. */
 const FORBIDDEN_AT_MOST = 3;
@@ -62,10 +63,16 @@ async function uploadOne(
   }
   const permission = shop.settings.mediaPermission[claimed.entry.channel];
   try {
+    assertNoWait(work);
     const media = await requests.call('media', (client, within) =>
       client.uploadMedia({ ...file, permission }, within),
     );
     shop.health.media.delivered(claimed.entry.lane);
+    if (!isUsableId(media.id)) {
+      record.attachment(attachment, file, undefined);
+      steps.add('upload_refused', { bytes: file.size, type: file.type, reason: 'unusable_id' });
+      return undefined;
+    }
     steps.add('uploaded', { bytes: file.size, type: file.type });
     record.attachment(attachment, file, media.id);
     const isPublic = media.permission === 'public' && media.url !== undefined;

@@ -10,7 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Claimed, Outcome, TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import type { DeliverySpool } from '../spool/spool.ts';
-import { Forbidden } from './answer.ts';
+import { Forbidden, WaitAnnounced } from './answer.ts';
 import type { Notes } from './notes.ts';
 import type { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';
@@ -23,12 +23,25 @@ export interface Work {
   readonly requests: Requests;
   readonly notes: Notes;
   readonly steps: Steps;
+  readonly startedAt: number;
   readonly record: AttemptRecord;
   readonly signal: AbortSignal;
+  /** Counts and logs an alarm. */
+  readonly alarm: (alarm: string) => void;
   /** `Normalized.unverifiedFrom` */
   readonly unverifiedFrom?: string | undefined;
   /** Set for a probe of this endpoint: its requests do not count toward the budget. */
   readonly probes: Endpoint | undefined;
+}
+
+/**
+ * Called before a file or a message is sent. A probe is sent when its time has come.
+ * @throws {WaitAnnounced}
+ */
+export function assertNoWait({ shop, startedAt, probes }: Work): void {
+  if (probes === undefined && shop.health.messages.isWaitAnnouncedSince(startedAt)) {
+    throw new WaitAnnounced('the platform has announced a wait');
+  }
 }
 
 /** A message that the platform has accepted. */

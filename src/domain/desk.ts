@@ -40,10 +40,10 @@ export interface WaitingCount {
 export interface OverLimits {
   /** Nothing confirms who wrote. */
   readonly unverified: number;
-  /** The shop's automatic answers were used up. */
+  /** The shop's automatic answers were used up, or the share of the sender's domain. */
   readonly shopBudget: number;
-  /** Most emails of the former came by one network, which may forward the shop's mail. */
-  readonly isOneNetwork: boolean;
+  /** The network that brought most of the former; it may forward the shop's mail. */
+  readonly network?: string;
 }
 
 /** One ticket with its conversation. */
@@ -59,8 +59,8 @@ export interface DeskTicket extends Omit<WaitingTicket, 'waitingSince'> {
   readonly completedAt?: number;
   /** `answers`: the next message; `silent`: a person answers it; `off`: the shop has none. */
   readonly agent: 'answers' | 'silent' | 'off';
-  /** Why the agent has left the last message to people, who have not answered it yet. */
-  readonly leftBecause?: LeftReason;
+  /** The limit at which the agent has left the last message to people, who have not answered it yet. */
+  readonly limitReached?: ReachedLimit;
   /** The newest ones, oldest first. */
   readonly messages: readonly DeskMessage[];
   /** By what else a reply that failed can be sent. */
@@ -72,14 +72,15 @@ export interface DeskTicket extends Omit<WaitingTicket, 'waitingSince'> {
 }
 
 /** Limits that leave a message to people, although the agent could have answered it. */
-export const LEFT_REASONS = [
+export const ANSWER_LIMITS = [
   'repeated',
   'too_fast',
   'unverified',
   'fails_policy',
   'shop_budget',
+  'domain_budget',
 ] as const;
-export type LeftReason = (typeof LEFT_REASONS)[number];
+export type ReachedLimit = (typeof ANSWER_LIMITS)[number];
 
 export interface DeskMessage {
   readonly id: string;

@@ -9,6 +9,8 @@ const MAX_ADDRESS_LENGTH = 320;
 
 /** Addresses that are already canonical, and headers that need no parser. Most match these. */
 const PLAIN_ADDRESS = /^[\w.!#$%&'*/=?^`{|}~-]+@[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+/** RFC 5321 §4.1.2: `"ann"` is the same mailbox as `ann`. */
+const NEEDLESS_QUOTES = /^"([\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*)"$/;
 const PLAIN_MATCH_KEY = /^[a-z0-9_.-]+@[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const BARE_HEADER = /^[\w.+-]+@[\w.-]+$/;
 const NAMED_HEADER = /^(?:([^"(),:;<>@[\]\\\s]+(?: [^"(),:;<>@[\]\\\s]+)*) )?<([\w.+-]+@[\w.-]+)>$/;
@@ -46,7 +48,7 @@ export function canonicalAddress(address: string): string | undefined {
   const text = address.trim();
   const at = text.lastIndexOf('@');
   if (at < 1 || text.length > MAX_ADDRESS_LENGTH) return undefined;
-  const local = text.slice(0, at);
+  const local = text.slice(0, at).replace(NEEDLESS_QUOTES, '$1');
   const domain = canonicalDomain(text.slice(at + 1));
   if (domain === undefined || !isLocalPart(local)) return undefined;
   return `${local}@${domain}`;
@@ -71,16 +73,21 @@ export function canonicalDomain(domain: string): string | undefined {
 export function matchKey(address: string): string | undefined {
   if (address.length <= MAX_ADDRESS_LENGTH && PLAIN_MATCH_KEY.test(address)) return address;
   const key = canonicalAddress(address)?.normalize('NFC').toLowerCase();
-  const plus = key?.indexOf('+', 1) ?? -1;
-  const at = key?.lastIndexOf('@') ?? -1;
-  return key === undefined || plus === -1 || plus > at ? key : key.slice(0, plus) + key.slice(at);
+  return key === undefined ? undefined : untagged(key);
+}
+
+/** The address without its `+tag`, which is a word of whoever wrote it. */
+export function untagged(address: string): string {
+  const at = address.lastIndexOf('@');
+  const plus = address.indexOf('+', 1);
+  return plus === -1 || plus > at ? address : address.slice(0, plus) + address.slice(at);
 }
 
 /**
  * Whether a name contains an email address other than the person's own: `ceo@bank.example` before
  * `<eve@x.example>` is read as the sender, so it is not used as a name.
  */
-export function namesAnother(name: string, own: string | undefined): boolean {
+export function containsOtherAddress(name: string, own: string | undefined): boolean {
   const read = name.normalize('NFKC').trim().toLowerCase();
   return /[^\s@]@[^\s@]/.test(read) && read !== own?.trim().toLowerCase();
 }

@@ -170,6 +170,11 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
     meaning: 'The stored bytes of the message are missing from the data folder.',
     todo: 'Find out what deleted them, and restore the message from a backup.',
   },
+  raw_unreadable: {
+    short: 'Not readable',
+    meaning: 'The stored bytes of the message cannot be read now, or are missing.',
+    todo: 'Check the storage: the disk, the database or the bucket. The message is tried until it can be read.',
+  },
   shop_not_configured: {
     short: 'Shop not configured',
     meaning: 'Its shop is not in the configuration.',

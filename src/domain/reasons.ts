@@ -75,6 +75,7 @@ const PLAIN = [
   'media_postponed',
   'raw_damaged',
   'raw_missing',
+  'raw_unreadable',
   'shop_not_configured',
 ] as const;
 export type PlainCode = (typeof PLAIN)[number];
@@ -94,6 +95,7 @@ const BEGINNINGS: Readonly<Partial<Record<PlainCode, string>> & Record<keyof Par
     media_postponed: 'the SMS provider asked for a pause (Retry-After)',
     raw_damaged: 'its raw bytes are damaged: they are not what was received',
     raw_missing: 'its raw bytes are missing from the data folder',
+    raw_unreadable: 'its raw bytes cannot be read now',
     shop_not_configured: 'its shop is not configured',
     rate_limit: 'loop: ',
     platform_answered: 'the platform answered ',

@@ -92,6 +92,7 @@ const claimOf = (entry: Entry, raw: RawForm): Claimed => ({
   lease: { id: entry.id, generation: 0 },
   media: new Map(),
   released: true,
+  isUnended: false,
   notes: {},
 });
 

@@ -57,7 +57,7 @@ export function channelNormalizers(
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0 || hasReply(shopId, ids),
       ...(authenticator && { authenticator }),
-      lookUp: (name, type) => dns.resolve(name, type),
+      resolve: (name, type) => dns.resolve(name, type),
       ...{ blobs, countMessage, clock, logger },
     },
   );

@@ -28,6 +28,8 @@ export interface MessageFacts {
   readonly agentListens: boolean;
   /** The network of a message whose sender nothing confirms, or `FAILS_POLICY`. */
   readonly unverifiedFrom?: string | undefined;
+  /** `UNSIGNED_SUBJECT` */
+  readonly isSubjectUnsigned?: boolean | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export function createMessage(
   store: Store,
   shop: string,
   request: CreateMessageRequest,
-  { now, agentListens, unverifiedFrom }: MessageFacts,
+  { now, agentListens, unverifiedFrom, isSubjectUnsigned = false }: MessageFacts,
 ): Created {
   const { message } = request;
   // Messages with an empty id are never duplicates.
@@ -51,7 +53,9 @@ export function createMessage(
   const attachments = assertAttachments(store, shop, message.attachments ?? []);
   const type = known?.type ?? request.conversation.type ?? 'email';
   const { sender, agentContact } = addressesOf(type, request);
-  const isUnverified = unverifiedFrom !== undefined && !answersUs(store, shop, message, sender);
+  const isUnverified =
+    unverifiedFrom !== undefined &&
+    (isSubjectUnsigned || !repliesToUs(store, shop, message, sender));
   const contact = store.contacts.resolve(
     shop,
     type,
@@ -247,7 +251,7 @@ function refersToReply(
  * Whether an email refers to a reply that went to its sender. An id that others get to know lifts the
  * limit for this address alone.
  */
-function answersUs(
+function repliesToUs(
   store: Store,
   shop: string,
   message: CreateMessageRequest['message'],

@@ -85,7 +85,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'missing fields of a known contact',
-    'filled in from the request, never overwritten; an email or phone of another contact is not moved. A name that contains an address other than the own one is none, and a name that nobody confirms gives way to a confirmed one',
+    'filled in from the request, never overwritten; an email or phone of another contact is not moved. A display name that contains another address is dropped, and a name that nobody confirms gives way to a confirmed one',
   ],
   [
     'email threading (§4.7 rule 3)',

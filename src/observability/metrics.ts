@@ -131,7 +131,7 @@ const METRICS = {
   ),
   slowTurns: counter(
     'sluice_slow_turns_total',
-    'Turns of the main thread with more than 500 ms of processor time, by what was at work (smtp, texts, chat, http, console, platform, other)',
+    'Turns of the main thread with more than 500 ms of processor time, by what was at work (smtp, texts, chat, http, console, platform, agent, other)',
     ['work'],
   ),
   traceSpans: counter(

@@ -11,7 +11,7 @@ const FORM_KEY = /^[a-z][a-z_]{0,30}$/i;
  * The JSON of a 2xx answer; undefined when there is no body. Any JSON without a sign of an error
  * counts as success, because the answer to a new message is not documented.
  * @throws {PlatformError} `http` for another status; `not_json` when the body is not JSON;
- *   `unexpected` when the answer to a POST reports an error
+ *   `reports_error` when the answer to a POST reports an error
  */
 export function accepted(call: Call, answer: Answer): unknown {
   if (answer.status < 200 || answer.status > 299) throw failure('http', call, answer);
@@ -19,7 +19,7 @@ export function accepted(call: Call, answer: Answer): unknown {
   const body = json(answer.text);
   if (body === undefined) throw failure('not_json', call, answer);
   if (call.method === 'POST' && bodiesIn(body).some(reportsError)) {
-    throw failure('unexpected', call, answer);
+    throw failure('reports_error', call, answer);
   }
   return body;
 }
@@ -41,41 +41,59 @@ function reportsError(body: unknown): boolean {
   );
 }
 
-/** The message in a 2xx answer, or the form of an answer without one. */
-export function createdOf(body: unknown): { message: CreatedMessage } | { form: string } {
+/** What an answer to create message says. */
+export interface Created {
+  /** Set if the answer has an id, in an object or in one inside an envelope. */
+  readonly message?: CreatedMessage;
+  /**
+   * The form of an answer that does not confirm the message, because it has no id or nothing of a
+   * message but that: `empty`, a JSON type, or its keys (`ok`).
+   */
+  readonly form?: string;
+}
+
+/** One of them is in every message (API §2.2). */
+const ALWAYS_GIVEN = ['conversation_id', 'ticket_id', 'contact_id', 'updated_at'];
+
+/** Reads the body of a 2xx answer. */
+export function createdOf(body: unknown): Created {
   if (body === undefined || body === null) return { form: 'empty' };
   if (typeof body !== 'object') return { form: typeof body };
   if (Array.isArray(body)) return { form: 'array' };
-  for (const candidate of bodiesIn(body)) {
-    const message = createdMessageSchema.safeParse(candidate).data;
-    if (message?.id !== undefined) return { message };
-  }
+  const withId = bodiesIn(body).find(hasId);
+  const message = withId && createdMessageSchema.parse(withId);
+  if (message && isMessage(withId)) return { message };
   const keys = Object.keys(body).filter((key) => FORM_KEY.test(key));
-  return { form: keys.toSorted().slice(0, MAX_FORM_KEYS).join(' ') || 'object' };
+  const form = keys.toSorted().slice(0, MAX_FORM_KEYS).join(' ') || 'object';
+  return { form, ...(message && { message }) };
 }
 
 const member = (body: object, name: string): unknown =>
   Object.entries(body).find(([key]) => key === name)?.[1];
 
-/** The body of a 409 that contains the existing message, rather than an error with an id. */
-export function existingMessage(call: Call, answer: Answer): object {
-  const body = json(answer.text);
-  const bodies = bodiesIn(body);
-  if (typeof body === 'object' && body !== null && !bodies.some(reportsError)) {
-    if (bodies.some(isMessage)) return body;
-  }
-  throw failure('http', call, answer);
+/**
+ * The message in the body of a 409, and the answer as an error, which counts unless the message is ours.
+ * @throws {PlatformError} there is none: an error may have an id, too
+ */
+export function existingMessage(
+  call: Call,
+  answer: Answer,
+): { message: CreatedMessage; refusal: PlatformError } {
+  const refusal = failure('http', call, answer);
+  const bodies = bodiesIn(json(answer.text));
+  const message = bodies.some(reportsError) ? undefined : bodies.find(isMessage);
+  if (message === undefined) throw refusal;
+  return { message: createdMessageSchema.parse(message), refusal };
 }
 
-function isMessage(body: unknown): boolean {
-  return (
-    typeof body === 'object' &&
-    body !== null &&
-    'id' in body &&
-    typeof body.id === 'string' &&
-    ('conversation_id' in body || 'updated_at' in body)
-  );
-}
+const hasId = (body: unknown): body is { id: string | number } =>
+  typeof body === 'object' &&
+  body !== null &&
+  'id' in body &&
+  (typeof body.id === 'number' || (typeof body.id === 'string' && body.id !== ''));
+
+const isMessage = (body: unknown): body is { id: string | number } =>
+  hasId(body) && ALWAYS_GIVEN.some((name) => name in body);
 
 /** The resource in a 2xx answer. */
 export function parsed<Schema extends z.ZodType>(
@@ -97,7 +115,7 @@ function json(text: string): unknown {
 }
 
 function failure(
-  code: 'http' | 'not_json' | 'unexpected',
+  code: 'http' | 'not_json' | 'unexpected' | 'reports_error',
   { method, path }: Call,
   { status, text, retryAfterMs }: Answer,
 ): PlatformError {

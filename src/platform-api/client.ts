@@ -9,7 +9,7 @@ import {
   type Send,
   Transport,
 } from './transport.ts';
-import { accepted, createdOf, existingMessage, parsed } from './answers.ts';
+import { accepted, type Created, createdOf, existingMessage, parsed } from './answers.ts';
 import { PlatformError } from './errors.ts';
 import { type MediaFile, MediaUpload } from './media-upload.ts';
 import {
@@ -19,7 +19,7 @@ import {
   conversationSchema,
   type CreatedEvent,
   createdEventSchema,
-  type CreatedMessage,
+  isUsableId,
   mediaRecordSchema,
   type Message,
   messageSchema,
@@ -64,13 +64,11 @@ export interface PlatformClientOptions {
   readonly send?: Send;
 }
 
-export interface CreateMessageResult {
-  /** 2xx, or 409 when the body is the existing message. */
+export interface CreateMessageResult extends Created {
+  /** 2xx, or 409 when the body is an existing message. */
   readonly status: number;
-  /** The message, if the answer contains it: an object with an id, or inside an envelope. */
-  readonly message?: CreatedMessage;
-  /** The form of an answer without the message: `empty`, a JSON type, or its keys (`ok`). */
-  readonly form?: string;
+  /** The 409 as an error. It counts unless the message is the one that was sent. */
+  readonly refusal?: PlatformError;
 }
 
 /** Ends after the last page; rejects when the request for a page fails. */
@@ -151,7 +149,7 @@ export class PlatformClient {
 
   /** API §4.3 */
   async getTicket(id: string, signal?: AbortSignal): Promise<Ticket> {
-    return this.#read('getTicket', resource('/tickets/', id), ticketSchema, signal);
+    return this.#readOne('getTicket', '/tickets/', id, ticketSchema, signal);
   }
 
   /** API §4.4 */
@@ -172,13 +170,12 @@ export class PlatformClient {
 
   /** API §4.6 */
   async getMessage(id: string, signal?: AbortSignal): Promise<Message> {
-    return this.#read('getMessage', resource('/messages/', id), messageSchema, signal);
+    return this.#readOne('getMessage', '/messages/', id, messageSchema, signal);
   }
 
   /**
-   * API §4.7. The answer to a new message is not documented. An answer with the message, plain or in an
-   * envelope, confirms that it exists, and so does a 409 with the existing message. The caller has to
-   * verify any other 2xx.
+   * API §4.7. The answer to a new message is not documented. A 2xx with the message, plain or in an
+   * envelope, confirms that it exists. The caller has to verify any other 2xx, and a 409 with a message.
    * @param unverifiedFrom the value of `UNVERIFIED_HEADER`, which only the embedded platform gets
    */
   async createMessage(
@@ -191,8 +188,9 @@ export class PlatformClient {
     const call = this.#post('createMessage', '/messages/', request, signal, told);
     const repetition = request.message.remote_id ? 'repeatable' : 'single';
     return this.#request(call, repetition, (answer) => {
-      const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
-      return { status: answer.status, ...createdOf(body) };
+      const { status } = answer;
+      if (status === 409) return { status, ...existingMessage(call, answer) };
+      return { status, ...createdOf(accepted(call, answer)) };
     });
   }
 
@@ -225,8 +223,7 @@ export class PlatformClient {
 
   /** API §4.9 */
   async getConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
-    const path = resource('/conversations/', id);
-    return this.#read('getConversation', path, conversationSchema, signal);
+    return this.#readOne('getConversation', '/conversations/', id, conversationSchema, signal);
   }
 
   /** API §4.10 */
@@ -241,7 +238,7 @@ export class PlatformClient {
 
   /** API §4.11 */
   async getContact(id: string, signal?: AbortSignal): Promise<Contact> {
-    return this.#read('getContact', resource('/contacts/', id), contactSchema, signal);
+    return this.#readOne('getContact', '/contacts/', id, contactSchema, signal);
   }
 
   async #read<Schema extends z.ZodType>(
@@ -260,6 +257,18 @@ export class PlatformClient {
       signal,
     };
     return this.#request(call, 'repeatable', (answer) => parsed(call, answer, schema));
+  }
+
+  /** An answer with another id is that of another resource. */
+  async #readOne<Resource extends { readonly id: string }>(
+    operation: string,
+    list: string,
+    id: string,
+    schema: z.ZodType<Resource>,
+    signal: AbortSignal | undefined,
+  ): Promise<Resource> {
+    const isAsked = (resource: Resource) => resource.id.toLowerCase() === id.toLowerCase();
+    return this.#read(operation, resource(list, id), schema.refine(isAsked), signal);
   }
 
   async #upload(
@@ -312,14 +321,14 @@ export class PlatformClient {
 }
 
 /**
- * The path of a resource. An empty id or a path segment such as `..` would address another resource.
- * @throws {PlatformError} `invalid`
+ * The path of a resource.
+ * @throws {PlatformError} `invalid`: the id could address something else
  */
 function resource(list: string, id: string): string {
-  if (/^\.{0,2}$|\p{Cs}/u.test(id)) {
+  if (!isUsableId(id)) {
     throw new PlatformError({ code: 'invalid', method: 'GET', path: VERSION + list });
   }
-  return `${list}${encodeURIComponent(id)}/`;
+  return `${list}${id}/`;
 }
 
 /** Encodes an array as one parameter with comma-separated values (API §4). */

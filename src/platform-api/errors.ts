@@ -10,6 +10,7 @@ import { z } from 'zod';
  * | `aborted` | the caller's signal was aborted |
  * | `not_json` | 2xx, but the body is not JSON (a maintenance page, a captive portal) |
  * | `unexpected` | 2xx, but the JSON does not match the documentation |
+ * | `reports_error` | 2xx, but the JSON reports an error |
  * | `too_large` | the answer exceeds the limit |
  * | `http` | any other status; see `status` |
  * | `invalid` | no request was made, because the id is empty or not usable in a path |
@@ -20,6 +21,7 @@ export type PlatformErrorCode =
   | 'aborted'
   | 'not_json'
   | 'unexpected'
+  | 'reports_error'
   | 'too_large'
   | 'http'
   | 'invalid';
@@ -61,11 +63,9 @@ export class PlatformError extends Error {
     this.path = path;
     if (status !== undefined) this.status = status;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-    this.retryable =
-      code !== 'invalid' &&
-      (code !== 'http' || status === undefined || status >= 500 || RETRYABLE_4XX.includes(status));
     this.#answer = answer?.slice(0, ANSWER_MAX_CHARS);
     this.#problem = problemOf(answer);
+    this.retryable = isRetryable(code, status, this.#problem);
   }
 
   /**
@@ -79,6 +79,29 @@ export class PlatformError extends Error {
   /** The problem that the answer describes, if it could be parsed. Private for the same reason. */
   get problem(): Problem | undefined {
     return this.#problem;
+  }
+}
+
+function isRetryable(
+  code: PlatformErrorCode,
+  status: number | undefined,
+  problem: Problem | undefined,
+): boolean {
+  switch (code) {
+    case 'invalid':
+      return false;
+    case 'reports_error':
+      // As a 422 if it names fields of the request.
+      return problem === undefined || problem.named.length === 0;
+    case 'http':
+      return status === undefined || status >= 500 || RETRYABLE_4XX.includes(status);
+    case 'network':
+    case 'timeout':
+    case 'aborted':
+    case 'not_json':
+    case 'unexpected':
+    case 'too_large':
+      return true;
   }
 }
 

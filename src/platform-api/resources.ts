@@ -237,17 +237,28 @@ export type UploadedMedia = Readonly<
   Pick<MediaRecord, 'id'> & { [K in keyof MediaRecord]?: MediaRecord[K] | undefined }
 >;
 
+/** Whether an id may be kept, sent and put into a path: a longer or stranger one is no id of an API. */
+export const isUsableId = (value: string): boolean =>
+  /^[A-Za-z0-9._~:-]{1,128}$/.test(value) && !/^\.+$/.test(value);
+
+/** Some platforms use numbers as ids. */
+const keptId = z
+  .union([z.string(), z.number().transform(String)])
+  .refine(isUsableId)
+  .nullish()
+  .catch(undefined);
+
 /**
  * The answer of create message. It is documented only for an existing message (API §4.7 rules 5 and
  * 6), so every field may be missing; a field of the wrong type is treated as missing.
  */
 const createdMessage = z.object({
-  // Some platforms use numbers as ids.
-  id: orAbsent(z.union([id, z.number().transform(String)])).catch(undefined),
-  conversation_id: id.nullish().catch(undefined),
-  ticket_id: id.nullish().catch(undefined),
-  contact_id: id.nullish().catch(undefined),
+  id: keptId,
+  conversation_id: keptId,
+  ticket_id: keptId,
+  contact_id: keptId,
   remote_id: z.string().nullish().catch(undefined),
+  content: z.string().nullish().catch(undefined),
 });
 export const createdMessageSchema = createdMessage.loose();
 export type CreatedMessage = Readonly<z.output<typeof createdMessage>>;

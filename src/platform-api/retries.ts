@@ -29,10 +29,13 @@ const NEVER_SENT: readonly string[] = [
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'EHOSTUNREACH',
   'ENETUNREACH',
   // undici's, after ten seconds.
   'UND_ERR_CONNECT_TIMEOUT',
 ];
+/** OpenSSL's and Node's codes for a certificate that is not accepted. */
+const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
 const TEMPORARY: readonly PlatformError['code'][] = ['network', 'timeout', 'not_json'];
 
 /** @throws {TypeError} an option is not a number, is negative, or would wait forever */
@@ -102,5 +105,10 @@ function mayBeRepeated(error: PlatformError, repetition: Repetition): boolean {
   }
   // 429: the request was not processed (RFC 6585 §4).
   if (error.status === 429) return true;
-  return error.cause instanceof TransportFailure && NEVER_SENT.includes(error.cause.code);
+  return isNeverSent(error);
 }
+
+/** Whether the connection was not made, so that the platform cannot have the request. */
+export const isNeverSent = ({ cause }: PlatformError): boolean =>
+  cause instanceof TransportFailure &&
+  (NEVER_SENT.includes(cause.code) || CERTIFICATE.test(cause.code));

@@ -146,6 +146,11 @@ export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageReq
 export const UNVERIFIED_HEADER = 'X-Sluice-Unverified-From';
 /** The network of a message that a relay or a program brought for somebody else. */
 export const UNKNOWN_NETWORK = 'unknown';
+/**
+ * After the network: the signature that confirms the sender leaves the subject to anyone. Then no id of
+ * an answer confirms them either, because the message may be a real reply with another subject.
+ */
+export const UNSIGNED_SUBJECT = ' unsigned-subject';
 /** Instead of the network: the domain in From says that the email is not theirs (DMARC). */
 export const FAILS_POLICY = 'fails-policy';
 

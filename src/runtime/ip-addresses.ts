@@ -72,9 +72,10 @@ export function ipNetwork(client: string): string {
 /**
  * The network of limits per site: the /24 of an IPv4 address, the /48 of an IPv6 address (RFC 6177
  * §2), from which one owner can send under many addresses.
+ * @param client an address, or the `ipNetwork` of one
  */
 export function sitesNetwork(client: string): string {
-  const address = clientAddress(client);
+  const address = clientAddress(client.split('/', 1)[0] ?? '');
   if (isIPv6(address)) return ipv6Network(address, 3);
   return `${address.split('.').slice(0, 3).join('.')}.0/24`;
 }

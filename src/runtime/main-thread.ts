@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
 /** What the main thread may be busy with. */
-export type Work = 'smtp' | 'texts' | 'chat' | 'http' | 'console' | 'platform' | 'other';
+export type Work = 'smtp' | 'texts' | 'chat' | 'http' | 'console' | 'platform' | 'agent' | 'other';
 
 /** A turn of the event loop that took long. */
 export interface SlowTurn {
   readonly work: Work;
-  /** Processor time of the main thread, with that of the at most half a second before the turn. */
+  /** Processor time of the main thread, including up to a quarter of a second before the turn. */
   readonly ms: number;
 }
 
 const SLOW_MS = 500;
-/** Each look wakes a gateway at rest. */
-const LOOK_EVERY_MS = 500;
+/** A slow turn covers one whole period, so it delays a look by at least as much. */
+const LOOK_EVERY_MS = SLOW_MS / 2;
 
 // Variables of the process, as there is one main thread.
 let work: Work = 'other';
@@ -21,8 +21,8 @@ let longest: Work = 'other';
 let longestMs = 0;
 
 /**
- * Each door calls it when it begins a unit of work. What the thread does asynchronously afterwards counts as
- * what was called last.
+ * Each door calls it when it begins a unit of work. What the thread does asynchronously afterwards counts
+ * as what was called last.
  */
 export function atWork(next: Work): void {
   const now = performance.now();
@@ -35,18 +35,21 @@ export function atWork(next: Work): void {
 }
 
 /**
- * Looks for turns with more than 500 ms of processor time until `stop` is called. A thread that waits for a
- * processor is not slow.
+ * Looks for turns with more than 500 ms of processor time until `stop` is called. A thread that waits
+ * for a processor is not slow, nor is one with many short turns.
  */
 export function watchMainThread(onSlow: (turn: SlowTurn) => void): { readonly stop: () => void } {
   let usedMs = processorMs();
-  since = performance.now();
+  let lookedAt = performance.now();
+  since = lookedAt;
   longestMs = 0;
   const timer = setInterval(() => {
+    const lateMs = performance.now() - lookedAt - LOOK_EVERY_MS;
     atWork('other');
+    lookedAt = since;
     const now = processorMs();
     const ms = now - usedMs;
-    if (longestMs >= SLOW_MS && ms >= SLOW_MS) onSlow({ work: longest, ms: Math.round(ms) });
+    if (lateMs >= LOOK_EVERY_MS && ms >= SLOW_MS) onSlow({ work: longest, ms: Math.round(ms) });
     usedMs = now;
     longestMs = 0;
   }, LOOK_EVERY_MS).unref();

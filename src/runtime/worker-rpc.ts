@@ -174,13 +174,9 @@ export interface RpcThreadOptions<Theirs, Ours> {
   /** Per function; without a deadline, a call may take any time. */
   readonly deadlinesMs?: { readonly [Name in keyof Theirs]?: number };
   /**
-   * A late call ends the thread only if the thread has sent nothing since, because only then it
-   * hangs.
-   */
-  readonly spareBusy?: boolean;
-  /**
    * A late call gets this time instead, as long as the thread sends anything, or the process gets
-   * too little processor time to tell a thread that hangs.
+   * too little processor time to tell a thread that hangs. At its end it ends the thread only if that
+   * has sent nothing since.
    */
   readonly extendToMs?: number;
   /** The thread has ended without `stop`. The calls in flight reject after this. */
@@ -250,12 +246,12 @@ export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<
     const timer = setTimeout(() => {
       const { user, system } = process.cpuUsage(usedBefore);
       const isStarved = (user + system) / 1000 < deadlineMs / 2;
-      const mayEnd = this.#heardAt >= askedAt || isStarved;
-      if (mayEnd && performance.now() - askedAt < extendToMs) {
+      const isBusy = this.#heardAt >= askedAt;
+      if ((isBusy || isStarved) && performance.now() - askedAt < extendToMs) {
         timer.refresh();
         return;
       }
-      if (this.#options.spareBusy !== true || this.#heardAt < askedAt) {
+      if (!isBusy || extendToMs === 0) {
         this.#die('no response within the deadline');
         return;
       }

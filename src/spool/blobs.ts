@@ -39,6 +39,8 @@ export interface WriterOptions {
 }
 
 export interface BlobReader {
+  /** Blobs come from another machine, so a damaged one may be damaged on its way. */
+  readonly isRemote: boolean;
   /**
    * Its bytes, or the first of them. It fails with the code ENOENT when the blob was deleted, and
    * with other errors when it cannot be read now.
@@ -85,6 +87,7 @@ export interface BlobFilesOptions {
 
 /** Stores each large raw form as a file in one flat folder. */
 export class BlobFiles implements BlobStore {
+  readonly isRemote = false;
   readonly #options: BlobFilesOptions;
   readonly #dir: string;
   readonly #failure: StoreFailure;
@@ -252,6 +255,11 @@ export class RawDamaged extends Error {
   override name = 'RawDamaged';
 }
 
+/** The stored raw form cannot be read now, or is missing. */
+export class RawUnreadable extends Error {
+  override name = 'RawUnreadable';
+}
+
 /**
  * CRC-32 (ISO 3309), against disk and memory errors. It does not protect against changes: someone
  * who can change the file can change the checksum
@@ -269,14 +277,16 @@ export const withChecksum = (raw: RawForm): RawForm =>
  * Checks a raw form before it is delivered. Reads a file once, as a stream. Raw forms without a
  * checksum, from an earlier version, pass.
  * @throws {RawDamaged} its bytes differ from those that were acknowledged
- * @throws a system error: the file is missing or cannot be read now
+ * @throws {RawUnreadable} the blob is missing or cannot be read now
  */
 export async function assertIntact(raw: RawForm, blobs: Pick<BlobReader, 'read'>): Promise<void> {
   if (raw.checksum === undefined) return;
   const [found, size] =
     raw.kind === 'inline'
       ? [checksumOf(raw.bytes), raw.bytes.byteLength]
-      : await readThrough(blobs.read(raw.blob));
+      : await readThrough(blobs.read(raw.blob)).catch((cause: unknown) => {
+          throw new RawUnreadable('its raw bytes cannot be read', { cause });
+        });
   const wanted = raw.kind === 'inline' ? size : raw.size;
   if (found === raw.checksum && size === wanted) return;
   throw new RawDamaged('its raw bytes are damaged: they are not what was received');

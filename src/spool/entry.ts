@@ -150,6 +150,8 @@ export interface Claimed {
   readonly entry: Entry;
   readonly lease: Lease;
   readonly raw: RawForm;
+  /** An earlier claim ended without an outcome, so a request of it may have been made. */
+  readonly isUnended: boolean;
   /** Uploads of earlier attempts, by attachment part. */
   readonly media: ReadonlyMap<string, SavedMedia>;
   /** An operator released it, so it is no longer classified. */

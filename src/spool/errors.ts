@@ -8,6 +8,11 @@ export class SpoolUnavailable extends Error {
   override name = 'SpoolUnavailable';
 }
 
+/** The store refuses this call, not the time of it: another call may succeed, and this one will not. */
+export class StoreRefuses extends SpoolUnavailable {
+  override name = 'StoreRefuses';
+}
+
 /** Not enough disk space to accept; deliveries continue (SMTP 452 4.3.1, HTTP 503, chat `busy`). */
 export class SpoolFull extends Error {
   override name = 'SpoolFull';

@@ -134,7 +134,11 @@ export interface DeliveryQueue {
   ): Promise<readonly (readonly Claimed[])[]>;
   /** Extends leases that are still held. Resolves with those that were lost. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
-  /** Writes an attempt's outcome and its record. False: the lease was lost and nothing changed. */
+  /**
+   * Writes an attempt's outcome and its record. False: the entry was claimed anew and nothing changed.
+   * A lease that has ended counts until then. Settling once more to the same state resolves with true
+   * and changes nothing.
+   */
   settle(
     lease: Lease,
     outcome: Outcome,
@@ -259,7 +263,7 @@ export interface StoreLife {
  *   `delivering` and not detached can be claimed; `held`, `suppressed`, `dead`, `discarded` and
  *   detached entries do not hold their lane back.
  * - A claim raises the entry's generation; a settle with an old one returns false and changes
- *   nothing.
+ *   nothing. One with the current generation counts once, and is true as often as it is repeated.
  * - Methods reject with the errors of `errors.ts` and no others.
  */
 export interface Spool extends EntryIntake, DeliverySpool, StoreLife {

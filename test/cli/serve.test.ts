@@ -122,7 +122,7 @@ test('a limit of the system that is reached while it runs is told as that, not a
 
 const STORE_FAILED = Promise.resolve({ part: 'store', error: new Error('EIO') } as const);
 
-test('a bug in delivery is told as one, and the stop has its time', async () => {
+test('a bug in delivery is told as one', async () => {
   const error = new TypeError('what a customer wrote');
   const { steps, logged, exits, run } = scene({
     failed: Promise.resolve({ part: 'delivery', error } as const),
@@ -143,19 +143,23 @@ test('a store that failed ends the process in failure', async () => {
   expect(logged.map(([event]) => event)).toEqual(['gateway.failed']);
 });
 
-test('after the store failed, a stop that hangs does not keep the process', async () => {
+test.each([
+  ['the store failed', STORE_FAILED, []],
+  ['an unexpected error', new Promise<never>(() => undefined), ['uncaughtException']],
+  ['a rejection', new Promise<never>(() => undefined), ['unhandledRejection']],
+])('after %s, a stop that hangs does not keep the process', async (_what, failed, emitted) => {
   let isStopped: () => void = () => undefined;
-  const { exits, run } = scene({
-    failed: STORE_FAILED,
+  const { events, exits, run } = scene({
+    failed,
     stop: () => new Promise<void>((resolve) => (isStopped = resolve)),
   });
-  const ended = run(() => undefined);
+  const ended = run(() => emitted.forEach((event) => events.emit(event, new TypeError('a bug'))));
   const began = performance.now();
   await waitFor('the exit', () => exits.length > 0, 20);
   expect(exits).toEqual([EXIT.failed]);
   expect(performance.now() - began).toBeLessThan(2000);
   isStopped();
-  await expect(ended).rejects.toThrow(/the store failed/);
+  await expect(ended).rejects.toThrow(CommandFailed);
 });
 
 async function startFailing(failure: Error): Promise<unknown> {

@@ -20,6 +20,19 @@ test('two texts that arrive together make one conversation', async () => {
   expect(named()).toEqual([undefined, uuid('c', 1)]);
 });
 
+test('a message is found also in another conversation than the one that its request names', async () => {
+  const entry = inLane('1');
+  await it.store.spool.rememberConversation({ ...LANE, id: entry.id }, uuid('c', 1));
+  it.platform.script = (seen) => {
+    if (isCreate(seen)) return 'reset';
+    if (!seen.path.startsWith('/messages/?')) return undefined;
+    const isAll = !seen.path.includes('conversation_id');
+    return json(200, { results: isAll ? [aListedMessage(2, entry.remoteId)] : [] });
+  };
+  await it.comesTo(entry, 'delivered');
+  expect(named()).toEqual([uuid('c', 1)]);
+});
+
 describe('404 or 410 to a message in a conversation', () => {
   const CONVERSATION = uuid('c', 1);
 
@@ -92,11 +105,12 @@ describe('404 or 410 to a message in a conversation', () => {
 
 describe('an answer without the conversation', () => {
   test('is completed from the message', async () => {
+    const entry = inLane('1');
     it.platform.script = ({ method, path }) => {
       if (method === 'POST') return json(201, { id: uuid('a', 5) });
-      return path === `/messages/${uuid('a', 5)}/` ? json(200, aListedMessage(5, 'x')) : undefined;
+      const isRead = path === `/messages/${uuid('a', 5)}/`;
+      return isRead ? json(200, aListedMessage(5, entry.remoteId)) : undefined;
     };
-    const entry = inLane('1');
     expect(await it.comesTo(entry, 'delivered')).toMatchObject({ conversationId: uuid('c', 5) });
   });
 

@@ -166,9 +166,9 @@ describe('the platform fails', () => {
   });
 
   test('409 with the message is delivered', async () => {
-    const existing = { id: uuid('a', 9), conversation_id: uuid('c', 9), updated_at: 'x' };
-    it.platform.script = toCreate(json(409, existing));
     const entry = message({}, { channel: 'email' });
+    const existing = { id: uuid('a', 9), conversation_id: uuid('c', 9), remote_id: entry.remoteId };
+    it.platform.script = toCreate(json(409, existing));
     expect(await it.comesTo(entry, 'delivered')).toMatchObject({
       ...{ platformMessageId: uuid('a', 9), conversationId: uuid('c', 9) },
     });

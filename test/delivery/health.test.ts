@@ -142,21 +142,22 @@ describe('how many may be in flight', () => {
   });
 
   test('“too many requests” halves it, and it grows again by one a round', () => {
-    const { health } = setting();
+    const { health, time } = setting();
     const slowed = Array.from({ length: 6 }, () => {
       health.slowDown(1000);
-      return Math.max(1, health.allowance);
+      time.now += 1000;
+      return health.allowance;
     });
     expect(slowed).toEqual([16, 8, 4, 2, 1, 1]);
     expect(health.state).toBe('steady');
   });
 
-  test('asked for patience with one in flight, it waits, at most two seconds', () => {
+  test('asked for patience, it waits', () => {
     const { health, time } = setting();
-    times(5, () => health.slowDown(60_000));
-    health.slowDown(60_000);
+    times(6, () => health.slowDown(60_000));
+    time.now += 59_999;
     expect(health.allowance).toBe(0);
-    time.now += 2000;
+    time.now += 1;
     expect(health.allowance).toBe(1);
     health.delivered('a');
     expect(health.allowance).toBe(2);
@@ -282,23 +283,69 @@ describe('a platform that asks for patience', () => {
     return each;
   };
 
-  test('is not probed before, for an hour at the most', () => {
-    for (const [ms, honoured] of [
-      [10 * MINUTE, 10 * MINUTE],
-      [24 * 60 * MINUTE, 60 * MINUTE],
-    ] as const) {
-      const { health, time } = asked(ms);
-      time.now += honoured - 1;
-      expect(health.isProbeDue).toBe(false);
-      time.now += 1;
-      expect(health.isProbeDue).toBe(true);
-    }
+  test.each([
+    [4 * MINUTE, 4 * MINUTE],
+    [60 * MINUTE, 5 * MINUTE],
+  ])('of %d ms is not probed for %d ms', (ms, stands) => {
+    const { health, time } = asked(ms);
+    time.now += stands - 1;
+    expect([health.isProbeDue, health.allowance]).toEqual([false, 0]);
+    time.now += 1;
+    expect(health.isProbeDue).toBe(true);
+    expect(health.allowance).toBeGreaterThan(0);
+  });
+
+  test('after five minutes is tried once a minute', () => {
+    const { health, time } = asked(60 * MINUTE);
+    time.now += 5 * MINUTE;
+    health.begun();
+    time.now += MINUTE - 1;
+    expect(health.allowance).toBe(0);
+    time.now += 1;
+    expect(health.allowance).toBe(1);
+  });
+
+  test('is believed no longer once three that were sent since are delivered', () => {
+    const { health, time } = asked(60 * MINUTE);
+    const askedAt = time.now;
+    time.now += 6 * MINUTE;
+    health.delivered('a', askedAt - 1);
+    times(2, () => health.delivered('a', askedAt + 5 * MINUTE));
+    expect(health.takeRelease()).toBe(false);
+    health.delivered('a', askedAt + 5 * MINUTE);
+    expect([health.takeRelease(), health.takeRelease()]).toEqual([true, false]);
+    expect(health.allowance).toBeGreaterThan(0);
+  });
+
+  test('again meanwhile, is believed anew', () => {
+    const { health, time } = asked(60 * MINUTE);
+    const askedAt = time.now;
+    time.now += 6 * MINUTE;
+    times(2, () => health.delivered('a', askedAt + 5 * MINUTE));
+    health.failed('b', because('503'), { retryAfterMs: 10 * MINUTE });
+    times(2, () => health.delivered('a', askedAt + 5 * MINUTE));
+    expect(health.takeRelease()).toBe(false);
   });
 
   test('is probed at once when an operator asks', () => {
     const { health } = asked(10 * MINUTE);
     health.tryNow();
     expect(health.isProbeDue).toBe(true);
+  });
+
+  test.each([
+    ['an operator', true],
+    ['the schedule', false],
+  ])('is over when a probe that %s asked for is delivered: %s', (_who, isAsked) => {
+    const { health, time } = asked(10 * MINUTE);
+    if (isAsked) health.tryNow();
+    else time.now += 5 * MINUTE;
+    const end = health.beginProbe();
+    health.begun();
+    health.delivered('a');
+    end();
+    expect(health.takeRelease()).toBe(isAsked);
+    expect(health.allowance).toBe(isAsked ? 1 : 0);
   });
 });
 

@@ -180,8 +180,9 @@ test('nothing is claimed after the stop', async () => {
   it.shop.health.messages.readsFailed(because('the platform answered 503'));
   it.tryNow();
   await waitFor('the reads of a probe', () => reads() > 0);
+  const stopping = it.dispatcher.stop(0);
   await it.store.spool.accept([entry]);
-  await it.dispatcher.stop(0);
+  await stopping;
   expect(await it.store.spool.get(entry.id)).toMatchObject({ state: 'queued', lastAttemptAt: 0 });
   expect(it.platform.messages).toHaveLength(0);
 });

@@ -17,6 +17,7 @@ import {
 } from '../../src/delivery/outcome.ts';
 import { NotYet } from '../../src/intake/normalizer.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
+import { RawDamaged } from '../../src/spool/blobs.ts';
 import {
   type Entry,
   type EntryMeta,
@@ -46,6 +47,7 @@ const entry = (change: Partial<Entry> = {}) =>
   }) as Entry;
 const when = (change: Partial<Circumstances> = {}, notes: EntryMeta = {}): Circumstances => ({
   ...{ now: NOW, random: 0.5, alone: true, giveUpAfterMs: 5 * DAY },
+  damage: { isRemote: false, isWidespread: false },
   ...{ notes: new Notes(notes), ...change },
 });
 const everyone = (change: Partial<Circumstances> = {}) => when({ alone: false, ...change });
@@ -277,6 +279,20 @@ test.each([
   expect(retryDelayMs(attempts, 0)).toBe(0);
   expect(retryDelayMs(attempts, 0.5)).toBe(longest / 2);
   expect(retryDelayMs(attempts, 0.999999)).toBeLessThanOrEqual(longest);
+});
+
+test.each([
+  ['on this machine', false, [1000]],
+  ['elsewhere', true, [1000, 10_000, 60_000, 600_000]],
+] as const)('damaged bytes %s are read again before they are dead', (_, isRemote, waits) => {
+  const read = (damaged: number, isWidespread = false) =>
+    outcomeOf(new RawDamaged(), entry(), when({ damage: { isRemote, isWidespread } }, { damaged }));
+  for (const [n, retryInMs] of waits.entries()) {
+    expect(read(n + 1)).toMatchObject({ ...COSTS_NOTHING, retryInMs });
+  }
+  const last = waits.length + 1;
+  expect(read(last)).toEqual({ state: 'dead', reason: { code: 'raw_damaged' } });
+  expect(read(last, true)).toMatchObject({ ...COSTS_NOTHING, retryInMs: MINUTE });
 });
 
 test('Retry-After is a lower bound, at most an hour', () => {

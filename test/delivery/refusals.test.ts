@@ -126,13 +126,45 @@ describe('the ladder', () => {
 });
 
 describe('after a request that was not answered', () => {
+  test('the message is looked for before it is sent again', async () => {
+    const entry = message();
+    it.platform.script = (seen) => {
+      if (isCreate(seen)) return 'reset';
+      if (!seen.path.startsWith('/messages/?')) return undefined;
+      return json(200, { results: [aListedMessage(7, entry.remoteId)] });
+    };
+    await it.comesTo(entry, 'delivered');
+    expect(it.platform.messages).toHaveLength(1);
+  });
+
+  test.each([
+    ['came since are passed over', 60_000, 7, 1],
+    ['were there before end the look', -600_000, 4, 2],
+  ])('messages that %s', async (_, laterByMs, looks, posts) => {
+    const entry = message();
+    const created_at = new Date(entry.receivedAt + laterByMs).toISOString();
+    const other = { ...aListedMessage(8, 'another'), created_at };
+    const pages: string[] = [];
+    it.platform.script = (seen, nth) => {
+      if (isCreate(seen)) return nth === 1 ? 'reset' : undefined;
+      if (!seen.path.startsWith('/messages/?')) return undefined;
+      pages.push(seen.path);
+      const ours = pages.length === 7 ? [aListedMessage(7, entry.remoteId)] : [];
+      const next = `/messages/?limit=100&cursor=${pages.length}`;
+      return json(200, { results: [other, ...ours], next, previous: null });
+    };
+    await it.comesTo(entry, 'delivered');
+    expect([pages.length, it.platform.messages.length]).toEqual([looks, posts]);
+  });
+
   test('a refusal is looked up first: the platform may have the message', async () => {
     const entry = message();
+    let looks = 0;
     it.platform.script = (seen, nth) => {
       if (isCreate(seen)) return nth === 1 ? 'reset' : json(409, { error: 'exists' });
-      const { path } = seen;
-      if (!path.startsWith('/messages/?')) return undefined;
-      return json(200, { results: [aListedMessage(7, entry.remoteId)] });
+      if (!seen.path.startsWith('/messages/?')) return undefined;
+      looks += 1;
+      return json(200, { results: looks === 1 ? [] : [aListedMessage(7, entry.remoteId)] });
     };
     expect(await it.comesTo(entry, 'delivered')).toMatchObject({
       ...{ platformMessageId: uuid('a', 7), conversationId: uuid('c', 7) },

@@ -49,6 +49,8 @@ export interface SceneOptions {
   readonly leases?: Leases;
   /** The dispatcher's. */
   readonly clock?: Clock;
+  /** Another store than the one in files; it stays open. */
+  readonly store?: Pick<Store, 'spool' | 'chat' | 'operator'>;
 }
 
 export type Scene = Awaited<ReturnType<typeof deliveryScene>>;
@@ -74,14 +76,15 @@ export async function deliveryScene({
   requestTimeoutMs = 2000,
   leases = soleLeases,
   clock = Date.now,
+  store: given,
 }: SceneOptions = {}) {
   const dir = tempDir();
   ends(() => dir.remove());
   const platform = new ScriptedPlatform();
   const platformUrl = await platform.start();
   ends(() => platform.stop());
-  const store: Store = await openStore(dir.path);
-  ends(() => store.spool.close());
+  const store = given ?? (await openStore(dir.path));
+  if (given === undefined) ends(() => store.spool.close());
   const pool = new ConnectionPool();
   ends(() => pool.close());
 

@@ -36,7 +36,8 @@ describe('a 2xx that reports an error', () => {
     const { platformMessageId } = await it.comesTo(entry, 'delivered');
     expect(platformMessageId).not.toBe(uuid('b', 9));
     expect(created()).toEqual([entry.remoteId, entry.remoteId]);
-    expect(lookedUp()).toBe(1);
+    // At once, and before it is sent again.
+    expect(lookedUp()).toBe(2);
   });
 
   test('is looked for before it is sent again, and delivered when it is there', async () => {
@@ -135,6 +136,114 @@ test('after such an answer it is looked for, and not submitted twice if the plat
   const entry = email();
   await it.comesTo(entry, 'delivered');
   expect(created().filter((id) => id === entry.remoteId)).toHaveLength(1);
+});
+
+describe('an answer with an id and nothing else', () => {
+  const ID = uuid('a', 4);
+  /** The platform answers so, and shows this when it is asked for the message. */
+  function answering(read: Answer | undefined) {
+    it.platform.script = ({ method, path }) => {
+      if (method === 'POST') return json(200, { id: ID, status: 'error' });
+      return path === `/messages/${ID}/` ? read : undefined;
+    };
+  }
+  const reads = () => it.platform.of(`GET /messages/${ID}/`).length;
+  const shown = (change: object) => ({ ...aListedMessage(4, ''), ...change });
+  /** Delivers three messages; the number of reads after each. */
+  async function readsOfThree(): Promise<number[]> {
+    const counts: number[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      await it.comesTo(email(), 'delivered');
+      counts.push(reads());
+    }
+    return counts;
+  }
+
+  test('is confirmed by the message', async () => {
+    const entry = email();
+    answering(json(200, shown({ remote_id: entry.remoteId })));
+    expect(await it.comesTo(entry, 'delivered')).toMatchObject({ platformMessageId: ID });
+    expect(reads()).toBe(1);
+  });
+
+  test('is confirmed by a message without a remote id and with our text', async () => {
+    answering(json(200, shown({ remote_id: null, content: '<p>hello </p>' })));
+    expect(await it.comesTo(email(), 'delivered')).toMatchObject({ platformMessageId: ID });
+    answering(json(200, shown({ remote_id: null, content: 'another text' })));
+    expect((await it.comesTo(email(), 'held')).reason).toEqual({ code: 'unclear_answer' });
+  });
+
+  test('is no delivery when there is no such message', async () => {
+    answering(json(404));
+    const entry = email();
+    await it.submit(entry);
+    await it.waits(entry);
+    it.platform.script = () => undefined;
+    expect((await it.reached(entry, 'delivered')).platformMessageId).not.toBe(ID);
+  });
+
+  test('is not taken for ours when the message is somebody else’s', async () => {
+    answering(json(200, shown({ remote_id: 'somebody else' })));
+    expect((await it.comesTo(email(), 'held')).platformMessageId).toBeUndefined();
+  });
+
+  test('is delivered with one alarm when the message cannot be read', async () => {
+    answering(json(403));
+    expect(await readsOfThree()).toEqual([3, 4, 5]);
+    expect(await it.alarm('unconfirmed_answers')).toBe(1);
+  });
+
+  test('is read again while the platform does not answer', async () => {
+    const entry = email();
+    it.platform.script = ({ method, path }) => {
+      if (method === 'POST') return json(200, { id: ID, status: 'error' });
+      if (path !== `/messages/${ID}/`) return undefined;
+      return reads() < 6 ? json(500) : json(200, shown({ remote_id: entry.remoteId }));
+    };
+    await it.comesTo(entry, 'delivered');
+    expect([reads(), await it.alarm('unconfirmed_answers')]).toEqual([6, 0]);
+  });
+
+  test('is delivered with one alarm when the platform never answers, after more reads once only', async () => {
+    answering(json(500));
+    expect(await readsOfThree()).toEqual([20, 23, 26]);
+    expect(await it.alarm('unconfirmed_answers')).toBe(1);
+  });
+
+  test('is not kept when it is no id that could be sent', async () => {
+    it.platform.script = toCreate(json(200, { id: '../../x?y', conversation_id: 'a'.repeat(200) }));
+    const entry = message();
+    const { platformMessageId, conversationId } = await it.comesTo(entry, 'delivered');
+    expect([platformMessageId, conversationId]).toEqual([undefined, undefined]);
+    expect(await it.store.spool.conversation(entry)).toBeUndefined();
+  });
+});
+
+describe('409', () => {
+  test('with somebody else’s message is refused', async () => {
+    const other = { ...aListedMessage(9, ''), remote_id: null, content: 'another text' };
+    it.platform.script = toCreate(json(409, other));
+    const entry = email();
+    expect((await it.comesTo(entry, 'dead')).platformMessageId).toBeUndefined();
+  });
+
+  test('with our text is delivered only if an earlier request may have arrived', async () => {
+    const ours = { ...aListedMessage(9, ''), remote_id: null, content: 'hello' };
+    it.platform.script = toCreate((_, nth) => (nth === 1 ? 'reset' : json(409, ours)));
+    expect(await it.comesTo(email(), 'delivered')).toMatchObject({
+      platformMessageId: uuid('a', 9),
+    });
+    expect((await it.comesTo(email(), 'dead')).platformMessageId).toBeUndefined();
+  });
+});
+
+test('409 with our text is delivered after an answer that was unclear', async () => {
+  const ours = { ...aListedMessage(9, ''), remote_id: null, content: 'hello' };
+  it.platform.script = (seen) => {
+    if (isCreate(seen)) return created().length === 1 ? { status: 200, body: '' } : json(409, ours);
+    return seen.path.startsWith('/messages/?') ? json(403) : undefined;
+  };
+  expect(await it.comesTo(email(), 'delivered')).toMatchObject({ platformMessageId: uuid('a', 9) });
 });
 
 describe('an answer with another message', () => {

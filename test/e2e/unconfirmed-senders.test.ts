@@ -1,175 +1,116 @@
-import { expect, test } from '@jest/globals';
-import nodemailer from 'nodemailer';
-import MailComposer from 'nodemailer/lib/mail-composer';
-import type Mail from 'nodemailer/lib/mailer/index.js';
-import { DnsServer } from '../support/dns-server.ts';
-import { ends } from '../support/ends.ts';
-import { ACME_SHOP, INBOUND_TOKEN, INBOX } from '../support/gateway-config.ts';
-import { type RelayedMail, startMailRelay } from '../support/mail-relay.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { shopNamed } from '../support/gateway-config.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { embeddedScene } from './embedded-scene.ts';
+import {
+  answerTo,
+  confirmed,
+  expectNeutral,
+  forged,
+  signed,
+  type UnconfirmedScene,
+  unconfirmedScene,
+  via,
+  victim,
+} from './unconfirmed-scene.ts';
 
-const FORGED = 200;
-/** Words, a number and a link of the forger; parts of the number alone are in random ids, too. */
-const FORGERS = /pills|0900\s?4711|chemist/i;
+/** Smaller limits than those without configuration, which unconfirmed-senders.slow.test.ts has. */
+const LIMITS = { dmarc: 'observe', unverifiedAnswers: { perHourPerNetwork: 2, perHourPerShop: 3 } };
+const DIRECT = { ...shopNamed('direct', 0), email: LIMITS };
+const RELAYED = { ...shopNamed('relayed', 1), email: LIMITS };
+const FORWARDED = {
+  ...shopNamed('forwarded', 2),
+  email: { ...LIMITS, forwarders: ['forwarder.example'] },
+};
+const INBOUND = { ...shopNamed('inbound', 3), email: LIMITS };
+const STRICT = { ...shopNamed('strict', 4), email: LIMITS };
+const SIGNED = { ...shopNamed('signed', 7), email: LIMITS };
+const SECOND = { ...shopNamed('second', 5), email: LIMITS };
+const THIRD = { ...shopNamed('third', 6), email: LIMITS };
 
-/** A gateway that answers through a relay; mail of this machine to friend.example passes DMARC. */
-async function scene(smtp: Readonly<Record<string, unknown>>) {
-  const relay = await startMailRelay();
-  ends(() => relay.close());
-  const dns = await DnsServer.start({
-    'friend.example TXT': ['v=spf1 ip4:127.0.0.1 -all'],
-    '_dmarc.friend.example TXT': ['v=DMARC1; p=none'],
-    '_dmarc.strict.example TXT': ['v=DMARC1; p=quarantine'],
-    '. NS': [],
-  });
-  ends(() => dns.stop());
-  const { gateway, log } = await embeddedScene({
-    replies: { relay: `smtp://127.0.0.1:${relay.port}`, relayTls: 'off' },
-    dns: { servers: [dns.address] },
-    smtp: { rates: { connectionsPerMinutePerIp: 1e6, messagesPerMinutePerIp: 1e6 }, ...smtp },
-    alerts: { every: '1s' },
-    shops: [{ ...ACME_SHOP, email: { dmarc: 'observe' } }],
-  });
-  const transport = nodemailer.createTransport({
-    ...{ host: '127.0.0.1', port: gateway.smtpPort, tls: { rejectUnauthorized: false } },
-    ...{ pool: true, maxConnections: 8, maxMessages: Infinity },
-  });
-  ends(() => transport.close());
-  const told = (event: string) => log.filter((line) => line.includes(`"event":"${event}"`)).length;
-  /** Once the agent has answered this many messages, or left them to people. */
-  const handled = (count: number) =>
-    waitFor(`${count} messages`, () => told('agent.answered') + told('agent.silent') >= count);
-  /** What the relay has, once nothing more is on its way. */
-  const answers = () =>
-    waitFor('the answers', () => relay.taken.length === told('agent.answered') && relay.taken);
-  return { gateway, transport, handled, answers, told };
-}
+let scene: UnconfirmedScene;
+beforeAll(async () => {
+  scene = await unconfirmedScene([
+    DIRECT,
+    RELAYED,
+    FORWARDED,
+    INBOUND,
+    STRICT,
+    SIGNED,
+    SECOND,
+    THIRD,
+  ]);
+}, 60_000);
+afterAll(() => scene.stop());
 
-const victim = (n: number) => `victim-${n}@victims.example`;
-
-const forged = (n: number): Mail.Options => ({
-  from: { name: `Cheap pills ${n}`, address: victim(n) },
-  to: INBOX,
-  subject: 'Cheap pills, call 0900 4711',
-  messageId: `<pills-${n}@chemist.example>`,
-  inReplyTo: `<more-pills-${n}@chemist.example>`,
-  references: [`<pills-a-${n}@chemist.example>`, `<pills-b-${n}@chemist.example>`],
-  text: `Can I return my shoes? See https://chemist.example/4711 (${n})`,
-});
-
-/** A few at once, as a server would send them. */
-async function all(count: number, send: (n: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  const sender = async () => {
-    while (next < count) await send(next++);
-  };
-  await Promise.all(Array.from({ length: 8 }, sender));
-}
-
-const repliesTo = (taken: readonly RelayedMail[], n: number) =>
-  taken.filter(({ to }) => to.includes(victim(n)));
-
-function expectNeutral(taken: readonly RelayedMail[]): void {
-  for (const { raw, mail } of taken) {
-    expect(raw).not.toMatch(FORGERS);
-    expect(mail.subject).toBe('Re: your message');
+test('forged mails sent directly: the answers of a network, one alert, and customers are answered', async () => {
+  const { send, post, all, answersOf, told } = scene;
+  await all(4, (n) => send(forged(DIRECT, n)));
+  const first = await answersOf(DIRECT);
+  expect(first).toHaveLength(2);
+  expectNeutral(first);
+  // From the same network: who answers our answer, and who is confirmed.
+  const [answer] = first;
+  if (answer === undefined) throw new Error('there is no answer');
+  await all(1, () => send(answerTo(answer, DIRECT)));
+  await all(3, (n) => send(confirmed(DIRECT, n)));
+  await all(4, (n) => send(forged(DIRECT, n, '-again')));
+  expect(await answersOf(DIRECT)).toHaveLength(6);
+  await waitFor('the alert', () => told('alert.firing answersdirect') > 0);
+  // Each is of a later evaluation.
+  for (const shop of [SECOND, THIRD]) {
+    await all(4, (n) => post(shop, forged(shop, n)));
+    await waitFor('the next alert', () => told(`alert.firing answers${shop.name}`) > 0);
   }
-}
-
-test('200 forged mails sent directly: ten answers, one alert, and customers are answered meanwhile', async () => {
-  const { transport, handled, answers, told } = await scene({ trustedRelays: [] });
-  await all(FORGED, (n) => transport.sendMail(forged(n)));
-  await handled(FORGED);
-  const first = [...(await answers())];
-  expect(first).toHaveLength(10);
-  expectNeutral(first);
-
-  // From the same network: ten who answer our answers, and fifty who are confirmed.
-  await all(10, (n) => {
-    const { mail, to } = first[n] ?? {};
-    const [address = ''] = to ?? [];
-    return transport.sendMail({
-      ...{
-        from: address,
-        to: INBOX,
-        inReplyTo: mail?.messageId ?? '',
-        subject: 'Re: your message',
-      },
-      text: `How long does shipping take? (${n})`,
-    });
-  });
-  await all(50, (n) =>
-    transport.sendMail({
-      ...{ from: `p${n}@friend.example`, to: INBOX, subject: `Returns ${n}` },
-      text: 'Can I return my shoes?',
-    }),
-  );
-  await handled(FORGED + 60);
-  expect(await answers()).toHaveLength(70);
-
-  // The strangers who were answered get nothing more.
-  await all(FORGED, (n) =>
-    transport.sendMail({ ...forged(n), messageId: `<again-${n}@chemist.example>` }),
-  );
-  await handled(2 * FORGED + 60);
-  expect(await answers()).toHaveLength(70);
-  await waitFor('the alert', () => told('alert.firing') > 0);
-  expect(told('alert.firing')).toBe(1);
+  expect(told('alert.firing answersdirect')).toBe(1);
 });
 
-test('through a relay that is trusted by default: the network of the hop before, and of the shop', async () => {
-  const { transport, handled, answers } = await scene({});
-  const via = (client: string, n: number) => ({
-    ...forged(n),
-    headers: { received: `from pills (pills [${client}]) by relay.acme.example with ESMTP; now` },
-  });
-  await all(FORGED, (n) => transport.sendMail(via(`8.8.8.${n}`, n)));
-  await handled(FORGED);
-  const first = [...(await answers())];
-  expect(first).toHaveLength(10);
-  expectNeutral(first);
+test('through a trusted relay: the network of the hop before, and the limit of the shop', async () => {
+  const { sendByRelay, all, answersOf } = scene;
+  await all(3, (n) => sendByRelay(via(`8.8.8.${n}`, forged(RELAYED, n))));
+  expect(await answersOf(RELAYED)).toHaveLength(2);
   // Without a public address, the limit of the shop alone.
-  await all(60, (n) => transport.sendMail(via('10.0.0.1', FORGED + n)));
-  await handled(FORGED + 60);
-  expect(await answers()).toHaveLength(60);
-  await all(FORGED, (n) =>
-    transport.sendMail({ ...via(`9.9.${n}.9`, n), messageId: `<again-${n}@chemist.example>` }),
-  );
-  await handled(2 * FORGED + 60);
-  const last = await answers();
-  expect(last).toHaveLength(60);
-  expectNeutral(last);
-  expect(repliesTo(last, 0).length).toBeLessThanOrEqual(1);
+  await all(2, (n) => sendByRelay(via('10.0.0.1', forged(RELAYED, 10 + n))));
+  await all(1, () => sendByRelay(via('9.9.9.9', forged(RELAYED, 20))));
+  const answers = await answersOf(RELAYED);
+  expect(answers).toHaveLength(3);
+  expectNeutral(answers);
+});
+
+test('through a forwarder that the shop names: the network of the hop before', async () => {
+  const { send, all, answersOf } = scene;
+  await all(3, (n) => send(via(`8.8.8.${n}`, forged(FORWARDED, n))));
+  expect(await answersOf(FORWARDED)).toHaveLength(2);
+  await all(1, () => send(via('9.9.9.9', forged(FORWARDED, 10))));
+  expect(await answersOf(FORWARDED)).toHaveLength(3);
 });
 
 test('by POST /email/inbound: the limit of the shop', async () => {
-  const { gateway, handled, answers } = await scene({});
-  const post = async (n: number) => {
-    const message = await new MailComposer(forged(n)).compile().build();
-    const url = `${gateway.httpUrl}/email/inbound?from=eve@chemist.example&to=${INBOX}`;
-    const headers = { 'content-type': 'message/rfc822', authorization: `Bearer ${INBOUND_TOKEN}` };
-    const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(message) });
-    expect(response.status).toBe(202);
-  };
-  await all(FORGED, post);
-  await handled(FORGED);
-  const taken = await answers();
-  expect(taken).toHaveLength(60);
-  expectNeutral(taken);
+  const { post, all, answersOf } = scene;
+  await all(5, (n) => post(INBOUND, forged(INBOUND, n)));
+  const answers = await answersOf(INBOUND);
+  expect(answers).toHaveLength(3);
+  expectNeutral(answers);
 });
 
 test('one that fails the policy of its domain gets none, although the shop only observes that', async () => {
-  const { transport, handled, answers } = await scene({ trustedRelays: [] });
-  const strict = { ...forged(1), from: 'ann@strict.example' };
-  await transport.sendMail(strict);
-  await transport.sendMail(forged(2));
-  await handled(2);
-  const taken = await answers();
-  expect(taken.map(({ to }) => to)).toEqual([[victim(2)]]);
+  const { send, all, answersOf } = scene;
+  const strict = { ...forged(STRICT, 1), from: 'ann@strict.example' };
+  await all(1, () => send(strict));
+  await all(1, () => send(forged(STRICT, 2)));
+  const answers = await answersOf(STRICT);
+  expect(answers.map(({ to }) => to)).toEqual([[victim(2)]]);
   // The id of an answer that went to somebody else changes nothing.
-  const inReplyTo = taken[0]?.mail.messageId ?? '';
-  await transport.sendMail({ ...strict, messageId: '<b@strict.example>', inReplyTo });
-  await handled(3);
-  expect(await answers()).toHaveLength(1);
+  const inReplyTo = answers[0]?.mail.messageId ?? '';
+  await all(1, () => send({ ...strict, messageId: '<b@strict.example>', inReplyTo }));
+  expect(await answersOf(STRICT)).toHaveLength(1);
+});
+
+test('a Subject that the signature does not cover is not repeated: anyone can send it on with another', async () => {
+  const { send, all, answersOf } = scene;
+  await all(1, () => send(signed(forged(SIGNED, 1), 'from:to:subject:date:message-id')));
+  await all(1, () => send(signed(forged(SIGNED, 2), 'from:to:date:message-id')));
+  const [covered, uncovered] = await answersOf(SIGNED);
+  expect(covered?.mail.subject).toBe('Re: Cheap pills, call 0900 4711');
+  expect(uncovered?.mail.subject).toBe('Re: your message');
+  expect(uncovered?.raw).not.toMatch(/pills, call/i);
 });

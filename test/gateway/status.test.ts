@@ -99,7 +99,7 @@ test('tells of shops by name, of breakers, disk, signatures and sockets', async 
   expect((await status()).shops[0]?.breakers[0]).toMatchObject({ state: 'probing' });
   end();
   time.now += 2000;
-  shop.delivered('a lane');
+  shop.sent('a lane')();
   expect((await status()).shops[0]).toMatchObject({
     lastDeliveredAt: time.now,
     breakers: [{ state: 'closed' }, { state: 'closed' }],

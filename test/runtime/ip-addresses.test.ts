@@ -141,6 +141,7 @@ it.each([
   ['::ffff:203.0.113.77', '203.0.113.0/24'],
   ['2001:db8:1:2::5', '2001:db8:1::/48'],
   ['2001:db8::', '2001:db8:0::/48'],
+  [ipNetwork('2001:db8:1:2::5'), '2001:db8:1::/48'],
 ])('the network of the site of %s is %s', (address, network) => {
   expect(sitesNetwork(address)).toBe(network);
 });

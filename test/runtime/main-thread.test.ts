@@ -43,3 +43,14 @@ test('says nothing of a turn that only waited', async () => {
   });
   expect(seen.map(({ work }) => work)).toEqual(['smtp']);
 });
+
+test('says nothing of many short turns', async () => {
+  const seen = watch();
+  const began = process.cpuUsage();
+  await waitFor('a second of processor time', () => {
+    compute(50);
+    const { user } = process.cpuUsage(began);
+    return user > 1_000_000;
+  });
+  expect(seen).toEqual([]);
+});

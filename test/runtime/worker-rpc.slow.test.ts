@@ -175,21 +175,8 @@ test('a late call ends a thread, although it answers others', async () => {
   expect(await death).toEqual({ inFlight: 1, error: undefined });
 });
 
-test('where busy threads are spared, a late call ends only one that hangs', async () => {
-  const { thread, death } = await mortal({
-    deadlinesMs: { never: 5000, loop: 1000 },
-    spareBusy: true,
-  });
-  const late = thread.call('never').catch((reason: unknown) => reason);
-  expect(await thread.call('add', 1, 2)).toBe(3);
-  expect(await late).toBeInstanceOf(NotAnswered);
-  expect(await thread.call('add', 1, 2)).toBe(3);
-  await expect(thread.call('loop')).rejects.toBeInstanceOf(NotAnswered);
-  expect(await death).toEqual({ inFlight: 1, error: undefined });
-});
-
 describe('where a late call gets more time', () => {
-  const options = { spareBusy: true, deadlinesMs: { never: 300, loop: 300 } };
+  const options = { deadlinesMs: { never: 300, loop: 300 } };
 
   test('a thread that says nothing and uses no processor time has all of it', async () => {
     const { thread, death } = await mortal({ ...options, extendToMs: 1500 });

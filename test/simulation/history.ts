@@ -24,7 +24,8 @@ export interface Fate {
   deliveredAt: number | undefined;
   /** An operator moved the entry, or it was erased. */
   isMeddledWith: boolean;
-  wasDetached: boolean;
+  /** Those after it need not wait for it any more; it may have been released later all the same. */
+  hasLeftLane: boolean;
   claims: number[];
 }
 
@@ -69,7 +70,7 @@ export class History {
     this.#now = now;
     this.fates = messages.map((message) => ({
       ...{ message, acceptedAt: undefined, entryId: undefined, deliveredAt: undefined },
-      ...{ isMeddledWith: false, wasDetached: false, claims: [] },
+      ...{ isMeddledWith: false, hasLeftLane: false, claims: [] },
     }));
   }
 
@@ -110,7 +111,8 @@ export class History {
     const fate = this.#byId.get(lease.id);
     if (fate === undefined || result !== true) return;
     if (outcome.state === 'delivered') fate.deliveredAt ??= this.#now();
-    if (outcome.state === 'queued' && outcome.detach) fate.wasDetached = true;
+    const isDetached = outcome.state === 'queued' && outcome.detach;
+    if (isDetached || outcome.state === 'dead') fate.hasLeftLane = true;
   }
 
   /** A request to create a message. */

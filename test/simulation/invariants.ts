@@ -7,7 +7,7 @@ import { oddAddresses, SILENT } from './scenario.ts';
 /** Checks delivery's guarantees against the messages that the platform has. */
 export function violationsOf(run: Run): string[] {
   const checks = [
-    ...[nothingLost, nothingTwice, inOrder, progress, fewPosts, noRepeats],
+    ...[nothingLost, nothingTwice, nothingTwiceUnread, inOrder, progress, fewPosts, noRepeats],
     ...[submittedByHolder, probesInTurn, noHotLoop, fairShares, overWhenDelivered, oneAttemptEach],
   ];
   return [...checks.flatMap((check) => check(run)), ...run.alarms.flatMap(bugs)];
@@ -16,6 +16,7 @@ export function violationsOf(run: Run): string[] {
 const PROGRESS_MS = 60_000;
 const ALLOWED_ERRORS = [
   'platform.refuses_alike',
+  'platform.unconfirmed_answers',
   // Caused by simulated store failures.
   'entry.not_settled',
   'dispatcher.claim_failed',
@@ -52,8 +53,11 @@ function nothingLost(run: Run): string[] {
       return fate.isMeddledWith ? [] : [`${tag} was acknowledged and is not in the store`];
     }
     if (entry.state !== 'delivered' || (counts.get(tag) ?? 0) > 0) return [];
+    const { keepsRemoteId, scopes, faults } = run.scenario.traits;
+    // An id that nothing confirms or denies counts, with an alarm.
+    const isBare = faults.some(({ kind }) => kind === 'status 200');
+    if (isBare && !scopes.readMessages) return [];
     // The platform answered with another sender's message and does not show its remote_id.
-    const { keepsRemoteId } = run.scenario.traits;
     if (!keepsRemoteId && fate.message.wanted.content.includes('[[dup-other]]')) return [];
     return [`${tag} is delivered, and the platform does not have it`];
   });
@@ -69,6 +73,42 @@ function nothingTwice(run: Run): string[] {
   );
 }
 
+/** Nor on a platform that stores every message, where its list shows what it has. */
+function nothingTwiceUnread(run: Run): string[] {
+  const { traits, happenings } = run.scenario;
+  const { dedup, keepsRemoteId, scopes, listOrder, proxyEmptyRate, faults } = traits;
+  const isShown =
+    keepsRemoteId && scopes.readMessages && listOrder === 'newest first' && proxyEmptyRate === 0;
+  if (
+    dedup !== 'none' ||
+    !isShown ||
+    faults.some(({ kind }) => kind !== 'patience' && hidesReads(kind))
+  )
+    return [];
+  // A request of a gateway that was stopped may arrive after another one has looked.
+  const mayArriveLate =
+    faults.some(({ kind }) => kind === 'slow') ||
+    happenings.some(({ kind }) => kind === 'leases lost' || kind === 'pause' || kind === 'retry');
+  if (mayArriveLate) return [];
+  // To learn its conversation, the same payload is sent once more.
+  const most = ['empty', 'ok', 'no-conversation-id', 'id-only'].includes(traits.newMessageAnswer)
+    ? 2
+    : 1;
+  return [...stored(run)].flatMap(([tag, count]) => {
+    const fate = run.fates.find(({ message }) => message.tag === tag);
+    if (count <= most || fate?.message.wanted.content.includes('[[') === true) return [];
+    return [`${tag} is ${count} times on a platform that listed it`];
+  });
+}
+
+/** Whether a look may fail for as long as it takes to be given up. */
+const hidesReads = (kind: string): boolean =>
+  !['reset', 'commit then reset', 'commit then silence', 'error 200', 'failure 201'].includes(
+    kind,
+  ) &&
+  !kind.startsWith('commit then') &&
+  !['status 200', 'stranger 409'].includes(kind);
+
 function inOrder(run: Run): string[] {
   const violations: string[] = [];
   for (const { shopId } of run.scenario.shops) {
@@ -79,8 +119,8 @@ function inOrder(run: Run): string[] {
     }
     const lanes = groupBy(
       run.fates.filter(
-        ({ message, isMeddledWith, wasDetached, entryId }) =>
-          message.shopId === shopId && !isMeddledWith && !wasDetached && entryId !== undefined,
+        ({ message, isMeddledWith, hasLeftLane, entryId }) =>
+          message.shopId === shopId && !isMeddledWith && !hasLeftLane && entryId !== undefined,
       ),
       ({ message }) => `${message.channel} ${message.lane}`,
     );
@@ -120,6 +160,9 @@ function isDeliverable(run: Run, fate: Fate): boolean {
     if (!namesFields && !isDoubtfulAddress(email)) return false;
   }
   // The ladder does not combine two changes, of which one is to upload files again that are gone.
+  // Its files expire while others are tried, and all at once are more than the platform takes.
+  const { maxPerSecond = Infinity, mediaLifetimeMs = Infinity } = traits;
+  if (attachments.length >= maxPerSecond && mediaLifetimeMs < 60_000) return false;
   const odd = traits.emails === 'none' ? 0 : oddAddresses(message);
   if (odd > 0 && attachments.length > 0 && traits.mediaLifetimeMs !== undefined) return false;
   if (odd > 1 || (marked === 'ladder' && odd > 0)) return false;
@@ -150,9 +193,9 @@ function progress(run: Run): string[] {
   return run.fates.flatMap((fate) => {
     const { message, acceptedAt, deliveredAt } = fate;
     // A message that is forbidden while others are delivered has three attempts within an hour.
-    if (fate.wasDetached && someAreForbidden(run)) return [];
+    if (fate.hasLeftLane && someAreForbidden(run)) return [];
     // Each gateway finds the platform's rate by itself, so one message may be refused again and again.
-    if (fate.wasDetached && run.gateways > 1 && maxPerSecond !== undefined) return [];
+    if (fate.hasLeftLane && run.gateways > 1 && maxPerSecond !== undefined) return [];
     if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
     // For the same reason, requests that are refused take the place of others: each gateway's share takes as long.
     const shares = maxPerSecond === undefined ? 1 : run.gateways;
@@ -161,6 +204,8 @@ function progress(run: Run): string[] {
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
     if (entry?.state === 'held' && mayBeHeld) return [];
+    // A 409 that shows nothing of ours is a refusal, once the ladder has ended.
+    if (entry?.state === 'dead' && faults.some(({ kind }) => kind === 'stranger 409')) return [];
     const now =
       deliveredAt === undefined
         ? `is ${entry?.state ?? 'gone'} (${entry?.reason ?? ''}; waits ${entry?.waits ?? ''})`
@@ -271,7 +316,9 @@ function noRepeats(run: Run): string[] {
   const canBeTold = isListed && traits.proxyEmptyRate === 0;
   if (traits.duplicateAnswer === 'empty' && !canBeTold) return [];
   if (traits.latencyMs[1] * 2 > Math.min(5000, requestTimeoutMs)) return [];
-  const known = ['message', 'data', 'message-envelope'].includes(traits.newMessageAnswer);
+  const known =
+    ['message', 'data', 'message-envelope'].includes(traits.newMessageAnswer) &&
+    traits.faults.every(({ kind }) => kind !== 'commit then bare 200');
   const posts = groupBy(
     run.platform.posts.filter(({ path }) => path === 'messages'),
     ({ remoteId = '' }) => remoteId,

@@ -1,9 +1,10 @@
 import type { Reason } from '../../src/domain/reasons.ts';
 import { Conversations } from '../../src/delivery/conversations.ts';
-import { Later, NotLearned } from '../../src/delivery/answer.ts';
-import { LearnedAnswers } from '../../src/delivery/answer.ts';
+import { Later, LearnedAnswers, NotLearned } from '../../src/delivery/answer.ts';
 import { Health } from '../../src/delivery/health.ts';
+import { Notes } from '../../src/delivery/notes.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
+import { Transport } from '../../src/platform-api/transport.ts';
 import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';
 import { isProbe } from './history.ts';
 import type { Meddling } from './meddling.ts';
@@ -285,6 +286,41 @@ function operation<Name extends keyof SimulatedDisk['operations']>(
   };
 }
 
+/** The message is sent again without a look, as p-retry once did. */
+const noLook: Meddling = {
+  begin: () => {
+    const { set } = Notes.prototype;
+    return replaced(Notes.prototype, {
+      set(this: Notes, change: Parameters<Notes['set']>[0]) {
+        set.call(this, { ...change, lookFirst: false });
+      },
+    });
+  },
+};
+
+/** An id under 2xx is a delivery, whatever else the answer says. */
+const everyIdIsTaken: Meddling = {
+  begin: () => {
+    const { call } = Transport.prototype;
+    const { isTaken } = LearnedAnswers.prototype;
+    return ends(
+      replaced(LearnedAnswers.prototype, {
+        isTaken(this: LearnedAnswers, ...[form, marks]: Parameters<typeof isTaken>) {
+          return form === 'id' ? Promise.resolve(true) : isTaken.call(this, form, marks);
+        },
+      }),
+      replaced(Transport.prototype, {
+        async call(this: Transport, ...args: Parameters<typeof call>) {
+          const answer = await call.apply(this, args);
+          const id = answer.status < 300 && /"id":"[^"]*"/.exec(answer.text)?.[0];
+          const isError = /^\{"(?:error|success)"/.test(answer.text);
+          return isError && id ? { ...answer, text: `{${id}}` } : answer;
+        },
+      }),
+    );
+  },
+};
+
 export const MUTATIONS: readonly Mutation[] = [
   { name: "strangers' failures stop a shop", meddling: strangersStopAShop },
   // Of several gateways another one probes, and it claims by the store's clock.
@@ -299,6 +335,8 @@ export const MUTATIONS: readonly Mutation[] = [
   { name: 'a clock that went back makes wait', meddling: clockThatWentBack, of: 'one' },
   { name: 'lease fencing off', meddling: noFencing },
   { name: 'dedup off', meddling: noDedup },
+  { name: 'sent again without a look', meddling: noLook },
+  { name: 'an error with an id counts as delivered', meddling: everyIdIsTaken },
   { name: 'order off', meddling: noOrder },
   { name: 'a claim ignores leases', meddling: claimsLeased, of: 'several' },
   { name: "leases end by a gateway's own clock", meddling: expiredByOwnClock, of: 'several' },

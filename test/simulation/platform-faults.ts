@@ -1,4 +1,4 @@
-import { html, type PlatformAnswer, type Refusals, withHeader } from './platform-answers.ts';
+import { html, json, type PlatformAnswer, type Refusals, withHeader } from './platform-answers.ts';
 import type { FaultKind, ScheduledFault } from './platform-traits.ts';
 import type { Random } from './random.ts';
 
@@ -8,6 +8,8 @@ export interface FaultTarget {
   readonly method: 'GET' | 'POST';
   /** `messages` of /v2026-04/messages/. */
   readonly collection: string;
+  /** Whether it reads one resource by its id. */
+  readonly readsOne: boolean;
   /** Whether it reads a conversation or posts to an existing one. */
   readonly namesConversation: boolean;
 }
@@ -69,6 +71,9 @@ const isOf = ({ scope }: ScheduledFault, shopId: string): boolean =>
 function concerns(fault: ScheduledFault, target: FaultTarget): boolean {
   if (!isOf(fault, target.shopId)) return false;
   if (fault.kind === '404 conversations' && !target.namesConversation) return false;
+  if (fault.kind === 'wrong read') return target.readsOne;
+  const isCreate = target.method === 'POST' && target.collection === 'messages';
+  if (LIES.includes(fault.kind) && !isCreate) return false;
   switch (fault.paths) {
     case 'all':
       return true;
@@ -82,11 +87,27 @@ function concerns(fault: ScheduledFault, target: FaultTarget): boolean {
   }
 }
 
+const LIES: readonly FaultKind[] = [
+  'error 200',
+  'status 200',
+  'failure 201',
+  'stranger 409',
+  'commit then error 200',
+  'commit then bare 200',
+];
+
 /** Faults with which the platform still handles the request. */
-export type PassingFault = 'commit then reset' | 'commit then silence' | 'slow';
+const PASSING = [
+  'commit then reset',
+  'commit then silence',
+  'commit then error 200',
+  'commit then bare 200',
+  'slow',
+] as const;
+type PassingFault = (typeof PASSING)[number];
 
 export const isPassing = (kind: FaultKind): kind is PassingFault =>
-  kind === 'commit then reset' || kind === 'commit then silence' || kind === 'slow';
+  PASSING.some((each) => each === kind);
 
 /** The client's result of a fault that prevents the request from reaching the platform. */
 export function stoppedBy(
@@ -123,10 +144,30 @@ export function stoppedBy(
       return answer(refusals.of(404));
     case 'html 200':
       return answer(html(200, 'Sign in'));
+    case 'error 200':
+      return answer(json(200, { error: { code: 'quota' }, id: random.uuid() }));
+    case 'status 200':
+      return answer(json(200, { status: 'error', id: random.uuid() }));
+    case 'failure 201':
+      return answer(json(201, { success: false, id: random.uuid() }));
+    case 'stranger 409':
+      return answer(json(409, { ...STRANGE, id: random.uuid() }));
+    case 'wrong read':
+      return answer(json(200, { ...STRANGE, id: random.uuid() }));
+    case 'patience':
+      return answer(withHeader(refusals.of(429), 'retry-after', '1000000000'));
     case 'redirect':
       return answer(withHeader(html(302, 'Found'), 'location', 'https://sign-in.example/'));
   }
 }
+
+/** What somebody else wrote. */
+const STRANGE = {
+  conversation_id: '99999999-9999-4999-8999-999999999999',
+  ...{ ticket_id: null, contact_id: null, agent_id: null, user_id: null, remote_id: null },
+  content: 'something else',
+  updated_at: '2026-01-01T00:00:00Z',
+};
 
 /** One to twenty seconds, as a number or as a date (RFC 9110 §10.2.3). */
 function retryAfter(at: number, random: Random): string {

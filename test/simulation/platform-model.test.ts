@@ -590,6 +590,14 @@ describe('scheduled faults', () => {
     '404 conversations': [201, 1, 'created'],
     'html 200': [200, 0, 'failed'],
     redirect: [302, 0, 'failed'],
+    'error 200': [200, 0, 'failed'],
+    'status 200': [200, 0, 'failed'],
+    'failure 201': [201, 0, 'failed'],
+    'stranger 409': [409, 0, 'refused'],
+    'commit then error 200': [200, 1, 'lost'],
+    'commit then bare 200': [200, 1, 'created'],
+    'wrong read': [201, 1, 'created'],
+    patience: [429, 0, 'refused'],
   };
 
   it.each(FAULT_KINDS)('%s', (kind) => {
@@ -736,7 +744,7 @@ describe('randomness', () => {
     expect(drawn(({ errorBodies }) => errorBodies)).toBe(5);
     expect(drawn(({ dedup }) => dedup)).toBe(3);
     expect(drawn(({ faults }) => faults.length)).toBe(5);
-    expect(new Set(all.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(16);
+    expect(new Set(all.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(24);
     expect(drawn(({ maxPerSecond }) => maxPerSecond === undefined)).toBe(2);
     expect(drawn(describeTraits)).toBeGreaterThan(1_990);
   });

@@ -92,6 +92,7 @@ interface Target {
   readonly id: string | undefined;
   readonly query: URLSearchParams;
   readonly host: string;
+  readonly readsOne: boolean;
   readonly namesConversation: boolean;
 }
 
@@ -151,11 +152,16 @@ class Model implements PlatformModel {
     if (network === 'silence') answer = { kind: 'silence' };
     else if (network === 'reset') answer = { kind: 'reset', afterMs };
     else if (proxied === 'after') answer = emptied;
-    else {
+    else if (fault === 'commit then error 200') {
+      answer = { kind: 'answer', ...json(200, { error: { code: 'quota' } }), afterMs };
+    } else if (fault === 'commit then bare 200' && handled.id !== undefined) {
+      answer = { kind: 'answer', ...json(200, { id: handled.id }), afterMs };
+    } else {
       const slowMs = fault === 'slow' ? this.#faults.between(5_000, 120_000) : 0;
       answer = { kind: 'answer', ...handled.http, afterMs: afterMs + slowMs };
     }
-    const isAnswered = network === undefined && proxied === undefined;
+    const isAnswered =
+      network === undefined && proxied === undefined && fault !== 'commit then error 200';
     return this.#logged(request, target, at, answer, { ...handled, isAnswered });
   }
 
@@ -308,6 +314,7 @@ function targetOf({ method, path, headers, body }: PlatformRequest): Target {
     id,
     query: mark === -1 ? NO_QUERY : new URLSearchParams(path.slice(mark + 1)),
     host: headers['host'] ?? 'platform.example',
+    readsOne: method === 'GET' && id !== undefined,
     namesConversation:
       method === 'GET'
         ? collection === 'conversations' && id !== undefined

@@ -99,6 +99,16 @@ export const FAULT_KINDS = [
   '404 conversations',
   'html 200',
   'redirect',
+  // Errors that look like success, and success that looks like an error.
+  'error 200',
+  'status 200',
+  'failure 201',
+  'stranger 409',
+  'commit then error 200',
+  'commit then bare 200',
+  // A GET of one resource is answered with another one.
+  'wrong read',
+  'patience',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

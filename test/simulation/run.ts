@@ -334,9 +334,7 @@ class World {
         break;
       case 'leases lost':
         this.#history.attemptsLost();
-        this.#disk.db.exec(
-          `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
-        );
+        this.#disk.db.exec(`UPDATE entries SET state = 'queued' WHERE state = 'delivering'`);
         break;
       case 'disk full':
         this.#diskFullUntil = this.#time.now + happening.ms;

@@ -151,6 +151,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
       remove: () => Promise.resolve(),
       writer: unused,
       read: unused,
+      isRemote: false,
       scratch: unused,
       exists: unused,
     },

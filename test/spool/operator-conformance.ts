@@ -2,7 +2,7 @@
 import type { Reason } from '../../src/domain/reasons.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { finished } from 'node:stream/promises';
-import type { NewEntry, Outcome } from '../../src/spool/entry.ts';
+import { type NewEntry, type Outcome, WAITS_FOR } from '../../src/spool/entry.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { EntryIndex, EntrySearch } from '../../src/spool/entry-index.ts';
 import type { AuditFilter, DeliveryRecord, OperatorStore } from '../../src/spool/operator-store.ts';
@@ -348,6 +348,21 @@ export function describeOperatorStore(
         if (head) await spool.settle(head.lease, { state: 'delivered' }, { steps: [] });
         const [next] = await claimFrom(spool, SHOP, 10, 60_000);
         expect(next?.entry.id).toBe(second);
+      });
+
+      test('a released entry waits for those of its lane that came before it', async () => {
+        const earlier = await accept({ lane: 'l' });
+        const released = await accept({ lane: 'l', hold: because('held') });
+        await spool.requeue(released);
+        const claimed = await claimFrom(spool, SHOP, 10, 60_000);
+        expect(claimed.map(({ entry }) => entry.id)).toEqual([earlier]);
+      });
+
+      test('what is discarded waits for nothing', async () => {
+        const id = await accept();
+        await settle(id, retryLater({ waitsFor: WAITS_FOR.shop }));
+        await spool.discard(id);
+        expect((await spool.get(id))?.waitsFor).toBe(WAITS_FOR.time);
       });
 
       test('only what is discarded can be restored, and only while its raw form is kept', async () => {

@@ -17,6 +17,10 @@ import { ACME } from './gateway-config.ts';
 /** One request as it reached the platform. */
 export interface SeenCall {
   readonly call: string;
+  /** When it arrived, in Unix milliseconds. */
+  readonly at: number;
+  /** At which it arrived: one of the front's. */
+  readonly address: string;
   /** The answer's status; undefined while there is none, and when the connection was cut. */
   status?: number;
   /** Of a create-message request. */
@@ -133,11 +137,13 @@ export class PlatformFront {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').replace('/v2026-04', '').split('?', 1)[0] ?? '';
     const call = `${request.method ?? ''} ${path}`;
+    const at = Date.now();
     const isMessage = call === 'POST /messages/';
     const body = isMessage ? await buffer(request) : undefined;
     // As it came, not as a schema would tidy it: the assertions that follow check it.
     const payload = body && (JSON.parse(body.toString()) as CreateMessageRequest);
-    const seen: SeenCall = { call, ...(payload && { payload }) };
+    const { localAddress: address = '' } = request.socket;
+    const seen: SeenCall = { call, at, address, ...(payload && { payload }) };
     this.calls.push(seen);
     if ((await this.gate(call, response)) === 'taken') return;
 
@@ -154,8 +160,7 @@ export class PlatformFront {
       if (call === 'GET /messages/' && this.rewriteMessages !== undefined) {
         const list: unknown = JSON.parse(await text(answer));
         response.writeHead(seen.status, { 'content-type': 'application/json' });
-        const { localAddress = '' } = request.socket;
-        response.end(JSON.stringify(this.rewriteMessages(list, localAddress)));
+        response.end(JSON.stringify(this.rewriteMessages(list, address)));
         return;
       }
       response.writeHead(seen.status, answer.headers);

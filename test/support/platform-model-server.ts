@@ -1,6 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -36,7 +37,16 @@ export interface Received {
  * What stands between the client and the platform. It answers by itself, or lets the platform
  * answer, whose word it may replace.
  */
-export type Gate = (received: Received, platform: () => PlatformAnswer) => PlatformAnswer;
+export type Gate = (
+  received: Received,
+  platform: () => PlatformAnswer,
+) => PlatformAnswer | OwnAnswer;
+
+/** An answer that a gate writes by itself, in bytes that no server would write. */
+export interface OwnAnswer {
+  readonly kind: 'own';
+  readonly write: (response: ServerResponse) => void;
+}
 
 export interface ModelServerOptions extends Pick<PlatformModelOptions, 'shops' | 'traits'> {
   /** Of everything that the model leaves to chance. */
@@ -82,6 +92,11 @@ export class PlatformModelServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Serves a connection that another server has accepted. */
+  accept(connection: Duplex): void {
+    this.#server.emit('connection', connection);
+  }
+
   /** The requests of one kind: `POST /messages/`. */
   of(call: string): readonly Received[] {
     return this.received.filter((each) => each.call === call);
@@ -105,6 +120,10 @@ export class PlatformModelServer {
     response.once('close', () => (received.isOver = true));
     const answer = this.gate(received, () => this.model.handle(request));
     if (answer.kind === 'silence') return;
+    if (answer.kind === 'own') {
+      answer.write(response);
+      return;
+    }
     if (answer.kind !== 'refused' && answer.afterMs > 0) {
       await delay(answer.afterMs, undefined, { signal: this.#stopped.signal });
     }

@@ -13,15 +13,15 @@ const run = promisify(execFile);
 const require = createRequire(import.meta.url);
 
 /** PostgreSQL refuses to run as root. */
-const NOBODY = { uid: 65534, gid: 65534 };
+export const NOBODY = { uid: 65534, gid: 65534 };
 
 export interface Cluster {
   readonly port: number;
   /** The process of the server. */
   readonly pid: number;
   readonly dataDir: string;
-  /** Resolves with its URL. */
-  createDatabase(): Promise<string>;
+  /** Resolves with its URL. @param folder where its tables are, if not with all others */
+  createDatabase(folder?: string): Promise<string>;
   /** Starts a copy that follows it; from then on, each commit of this one waits for it. */
   startStandby(): Promise<Standby>;
   /** Ends the server at once, as a crash would. */
@@ -89,9 +89,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     get pid() {
       return server.started.pid ?? 0;
     },
-    createDatabase: async () => {
+    createDatabase: async (folder?: string) => {
       const name = `sluice_${randomBytes(6).toString('hex')}`;
-      await withClient(urlOf('postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
+      await withClient(urlOf('postgres'), async (client) => {
+        if (folder === undefined) return client.query(`CREATE DATABASE ${name}`);
+        await client.query(`CREATE TABLESPACE ${name} LOCATION '${folder}'`);
+        return client.query(`CREATE DATABASE ${name} TABLESPACE ${name}`);
+      });
       return urlOf(name);
     },
     startStandby: () => startStandby({ programs, dataDir, port }),
@@ -170,6 +174,8 @@ export async function withClient<T>(
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client(url);
+  // What is under way rejects.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await work(client);

@@ -81,6 +81,7 @@ export class PostgresProxy {
         const length = 1 + rest.readUInt32BE(1);
         const passed = pass(rest.subarray(0, length));
         if (passed !== undefined) socket.write(passed);
+        if (passed?.subarray(-TERMINATED.length).equals(TERMINATED)) socket.end();
         rest = rest.subarray(length);
       }
     });

@@ -50,6 +50,10 @@ export interface SceneChoices<Name extends string> {
   /** All shops on the platform of the first. */
   readonly onePlatform?: boolean;
   readonly delivery?: DeliverySettings;
+  /** The URL of a shop's platform, if another server stands before it. */
+  readonly urlOf?: (shop: SceneShop) => string;
+  /** The gateway's environment. */
+  readonly env?: ProcessChoices['env'];
 }
 
 /** The usual time to an answer: tests have no time to wait. */
@@ -64,18 +68,20 @@ export class ShopsScene<Name extends string> {
   readonly shops: Readonly<Record<Name, SceneShop>>;
   readonly ports: Ports;
   readonly #dir = tempDir();
+  readonly #urlOf: (shop: SceneShop) => string;
   #delivery: DeliverySettings;
   #gateway: GatewayProcess | undefined;
 
   private constructor(
     shops: Readonly<Record<Name, SceneShop>>,
     { host, ports }: { host: string; ports: Ports },
-    delivery: DeliverySettings,
+    { delivery = {}, urlOf = ({ platform }) => platform.url }: SceneChoices<Name>,
   ) {
     this.shops = shops;
     this.host = host;
     this.ports = ports;
     this.#delivery = delivery;
+    this.#urlOf = urlOf;
     this.#writeConfig();
   }
 
@@ -84,9 +90,9 @@ export class ShopsScene<Name extends string> {
     const shops = await shopsOf(choices);
     const host = ownLoopbackAddress();
     const doors = { host, ports: await freePorts(host) };
-    const scene = new ShopsScene(shops, doors, choices.delivery ?? {});
+    const scene = new ShopsScene(shops, doors, choices);
     try {
-      await scene.startGateway();
+      await scene.startGateway(choices.env === undefined ? {} : { env: choices.env });
     } catch (error) {
       await scene.stop();
       throw error;
@@ -190,7 +196,7 @@ export class ShopsScene<Name extends string> {
     const { host, ports } = this;
     const shops = this.all.map(({ platform, ...shop }) => ({
       ...shop,
-      platformUrl: platform.url,
+      platformUrl: this.#urlOf({ platform, ...shop }),
       email: { inboundTokens: [], formSenders: [FORM_SENDER] },
     }));
     const config = gatewayConfig({ dataDir: this.#dir.path, host, ports, shops });

@@ -12,12 +12,12 @@ export interface ThreadTimes {
 export function threadTimes(pid: number): ThreadTimes {
   const times = { main: 0, others: 0 };
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    times[Number(thread) === pid ? 'main' : 'others'] += timeOf(pid, thread);
+    times[Number(thread) === pid ? 'main' : 'others'] += threadMs(pid, thread);
   }
   return times;
 }
 
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 10;
 const QUIET_LOOKS = 3;
 
 /** Resolves when no thread of the process has worked, or waited for a processor, for a while. */
@@ -45,8 +45,8 @@ function isWaiting(pid: number): boolean {
   });
 }
 
-/** A thread that has ended meanwhile has no time. */
-function timeOf(pid: number, thread: string): number {
+/** Processor time in milliseconds; a thread that has ended meanwhile has none. */
+export function threadMs(pid: number, thread: string): number {
   try {
     const [ns = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
     return Number(ns) / 1e6;

@@ -1,3 +1,4 @@
+import { setLatest } from '../../runtime/keep-latest.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'socket.io';
 import { z } from 'zod';
@@ -248,10 +249,7 @@ export class ReconnectDelays {
     const isForgotten = before === undefined || now - before.until > RESET_AFTER_MS;
     const times = isForgotten ? 1 : before.times + 1;
     const until = now + Math.min(MOST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(times - 1, 10));
-    this.#waits.delete(key);
-    this.#waits.set(key, { times, until, attempts: 0 });
-    const [oldest] = this.#waits.keys();
-    if (this.#waits.size > MAX_KEPT && oldest !== undefined) this.#waits.delete(oldest);
+    setLatest(this.#waits, key, { times, until, attempts: 0 }, MAX_KEPT);
   }
 
   /** In seconds; undefined if there is no delay. */

@@ -84,7 +84,7 @@ export function storedForm(
     visitorId: visitor.id,
     messageId: id,
     verified: visitor.subject !== undefined,
-    ...(network !== undefined && { network: sitesNetwork(network.replace(/\/64$/, '')) }),
+    ...(network !== undefined && { network: sitesNetwork(network) }),
     ...(visitor.name && { name: visitor.name }),
     ...(visitor.email && { email: visitor.email }),
   };

@@ -8,10 +8,8 @@ import {
   reverseName,
   sitesNetwork,
 } from '../../runtime/ip-addresses.ts';
+import type { Resolve } from './authentication/dns-resolver.ts';
 import type { EmailMeta } from './stored.ts';
-
-/** Looks up a name in DNS. */
-export type LookUp = (name: string, type: 'PTR' | 'A' | 'AAAA') => Promise<readonly unknown[]>;
 
 /** From where a shop's mail is forwarded. */
 export interface Forwarders {
@@ -39,12 +37,12 @@ export async function deliveringNetwork(
   { remoteAddress, trustedRelay, receivedHeader }: EmailMeta,
   forwarders: Forwarders,
   receivedLine: () => Promise<string | undefined>,
-  lookUp: LookUp = () => Promise.resolve([]),
+  resolve: Resolve = () => Promise.resolve([]),
 ): Promise<string> {
-  // What the client chose has no blanks in it.
-  const isMany = / with (?:LMTP|HTTP)/.test(receivedHeader) || isIP(remoteAddress) === 0;
-  if (isMany) return UNKNOWN_NETWORK;
-  if (!trustedRelay && !(await isForwarder(remoteAddress, forwarders, lookUp))) {
+  // HELO and recipient contain no spaces here, so a client cannot forge ` with LMTP`.
+  const deliversForMany = / with (?:LMTP|HTTP)/.test(receivedHeader) || isIP(remoteAddress) === 0;
+  if (deliversForMany) return UNKNOWN_NETWORK;
+  if (!trustedRelay && !(await isForwarder(remoteAddress, forwarders, resolve))) {
     return sitesNetwork(remoteAddress);
   }
   const client = clientIn((await receivedLine()) ?? '');
@@ -55,15 +53,14 @@ export async function deliveringNetwork(
 async function isForwarder(
   address: string,
   { networks, hosts }: Forwarders,
-  lookUp: LookUp,
+  resolve: Resolve,
 ): Promise<boolean> {
   if (networks.has(address)) return true;
   if (hosts.length === 0) return false;
-  const find = (name: string, type: Parameters<LookUp>[1]) =>
-    lookUp(name, type).then(
-      (records) => records.map((record) => String(record).toLowerCase().replace(/\.$/, '')),
-      () => [],
-    );
+  const find = async (name: string, type: string): Promise<string[]> => {
+    const records: readonly unknown[] = await resolve(name, type).catch(() => []);
+    return records.map((record) => String(record).toLowerCase().replace(/\.$/, ''));
+  };
   const names = await find(reverseName(address), 'PTR');
   const type = isIP(address) === 6 ? 'AAAA' : 'A';
   for (const name of names.slice(0, NAMES_MAX)) {
@@ -80,17 +77,22 @@ const NAMES_MAX = 5;
 const reverseOf = (address: string) => (isIP(address) === 0 ? undefined : reverseName(address));
 
 const LINE_CHARS = 2000;
-const HELO = /\b(?:helo|ehlo)[= ][^\s()]*/gi;
-const ADDRESS = /[[(](?:ipv6:)?([0-9a-f.:]+)[\])\s]/gi;
+/** What a program writes between `from` and `by`. Words of the client's come after the address, or have no blanks. */
+const FORMS = [
+  // Postfix, sendmail and most others: `from helo (name [192.0.2.1])`; Exim: `from name ([192.0.2.1] helo=…)`.
+  /^from\s+[^\s()]+\s+\((?!(?:he|eh)lo\s)(?:[^\s()[\]]+\s+)?\[(?:ipv6:)?([0-9a-f.:]+)\]/i,
+  // Exim, of a client without a name: `from [192.0.2.1] (helo=…)`.
+  /^from\s+\[([0-9a-f.:]+)\](?::\d+)?\s+\((?:helo|ident|port)=/i,
+  // Exchange: `from helo (192.0.2.1)`; qmail: `from name (HELO helo) (ident@192.0.2.1)`.
+  /^from\s+[^\s()]+\s+\((?:(?:he|eh)lo\s+[^\s()]*\)\s+\()?(?:[^\s()]*@)?([0-9a-f.:]+)\)$/i,
+];
 
 /**
- * The address of the client in a `Received:` line (RFC 5321 §4.4): the last one in brackets before
- * `by`, without what the client says of itself: `from helo (name [192.0.2.1]) by …`.
+ * The address of the client in a `Received:` line (RFC 5321 §4.4). Undefined where it cannot be told
+ * from what the client says of itself: HELO, ident, the name in its certificate.
  */
 function clientIn(line: string): string | undefined {
   const [from = ''] = line.slice(0, LINE_CHARS).split(/\sby\s/i, 1);
-  const found = [...from.replace(HELO, '').matchAll(ADDRESS)].flatMap(([, text = '']) =>
-    isIP(text) === 0 ? [] : clientAddress(text),
-  );
-  return found.at(-1);
+  const address = FORMS.map((form) => form.exec(from.trim())?.[1]).find((found) => found);
+  return address === undefined || isIP(address) === 0 ? undefined : clientAddress(address);
 }

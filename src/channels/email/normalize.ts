@@ -10,12 +10,12 @@ import {
   type Verdict,
 } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { FAILS_POLICY } from '../../platform-api/schemas.ts';
+import { FAILS_POLICY, UNSIGNED_SUBJECT } from '../../platform-api/schemas.ts';
 import { type Clock, createMonotonicClock } from '../../runtime/clock.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { workerUrl } from '../../runtime/worker-rpc.ts';
 import type { BlobReader } from '../../spool/blobs.ts';
-import type { Claimed, Entry } from '../../spool/entry.ts';
+import type { Claimed, Entry, RawForm } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
@@ -25,7 +25,8 @@ import { asBuffer, type PartContent, readEncoded } from './normalize/parts/part-
 import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './normalize/parts/collect-part.ts';
-import { deliveringNetwork, type LookUp } from './delivering-network.ts';
+import type { Resolve } from './authentication/dns-resolver.ts';
+import { deliveringNetwork } from './delivering-network.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from './shop.ts';
 import { rawFile, stubText } from './normalize/parts/attached-files.ts';
 import { readHead } from './normalize/head/message-head.ts';
@@ -55,9 +56,9 @@ interface EmailNormalizerDeps {
   /** Counts a person's message, once; returns the limit that is exceeded. */
   countMessage(mail: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
   /** Without it, forwarders are known by their networks only. */
-  readonly lookUp?: LookUp;
+  readonly resolve?: Resolve;
   /** Without it, senders are not checked. */
-  readonly authenticator?: Pick<Authenticator, 'check'>;
+  readonly authenticator?: Pick<Authenticator, 'check' | 'alarm'>;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -107,9 +108,9 @@ export function createEmailNormalizer(
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
-    const raw = await openRaw(claimed.raw, deps.blobs);
+    const raw = openedOnce(claimed.raw, deps.blobs);
     try {
-      return await readFrom(raw, claimed, shop, signal);
+      return await readFrom(raw.open, claimed, shop, signal);
     } catch (error) {
       const check = checks.underWay(claimed.entry.id);
       if (check === undefined) await raw.dispose();
@@ -118,15 +119,21 @@ export function createEmailNormalizer(
     }
   };
   const readFrom = async (
-    { source: raw, dispose }: OpenedRaw,
+    open: () => Promise<OpenedRaw>,
     claimed: Claimed,
     shop: ShopMail,
     signal: AbortSignal,
   ): Promise<Normalized> => {
     const meta = parseEmailMeta(claimed.entry.meta);
-    const { trustedArcSealers, senders } = shop;
-    const request = { ...meta, raw, trustedArcSealers, senders };
-    const authentication = await checks.verdict(claimed, meta.authentication, request);
+    const { trustedArcSealers, senders, senderRules } = shop;
+    const request = async () => {
+      const { source } = await open();
+      return { ...meta, raw: source, trustedArcSealers, senders };
+    };
+    const isEnforced = senderRules.dmarc !== 'observe';
+    const known = meta.authentication;
+    const authentication = await checks.verdict(claimed, known, isEnforced, request);
+    const { source: raw, dispose } = await open();
     const job: EmailJob = {
       ...(authentication !== undefined && !claimed.released && { authentication }),
       shopId: claimed.entry.shopId,
@@ -144,6 +151,7 @@ export function createEmailNormalizer(
     try {
       const result = await readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
       signal.throwIfAborted();
+      if (isUnchecked(result.verdict)) deps.authenticator?.alarm();
       const limit = await overLimit(result, claimed.entry, shop, deps);
       // The caller has gone and would not dispose of the result.
       signal.throwIfAborted();
@@ -175,8 +183,24 @@ export function createEmailNormalizer(
   };
 }
 
+/** Opens a raw form at its first use. `dispose` never rejects, and does nothing before that. */
+function openedOnce(raw: RawForm, blobs: EmailNormalizerDeps['blobs']) {
+  let opened: Promise<OpenedRaw> | undefined;
+  return {
+    open: () => (opened ??= openRaw(raw, blobs)),
+    dispose: () =>
+      opened?.then(
+        ({ dispose }) => dispose(),
+        () => undefined,
+      ),
+  };
+}
+
 const compiled = (shops: readonly ShopMailSettings[]): ReadonlyMap<ShopId, ShopMail> =>
   new Map(shops.map((shop) => [shop.shopId, compileShop(shop)]));
+
+const isUnchecked = (verdict: Verdict): boolean =>
+  verdict.kind === 'held' && verdict.reason.code === 'sender_not_checked';
 
 /** A loop between two machines is recognized by how many messages one of them sends. */
 async function overLimit(
@@ -210,15 +234,16 @@ async function readOrStub(
 
 /** `Normalized.unverifiedFrom` */
 async function unverifiedSource(
-  { isUnverified, failsPolicy }: EmailResult,
+  { confirmation }: EmailResult,
   { meta, raw }: EmailJob,
   { forwarders }: ShopMail,
-  { lookUp }: EmailNormalizerDeps,
+  { resolve }: EmailNormalizerDeps,
 ): Promise<string | undefined> {
-  if (!isUnverified) return undefined;
-  if (failsPolicy) return FAILS_POLICY;
+  if (confirmation === 'confirmed') return undefined;
+  if (confirmation === 'fails policy') return FAILS_POLICY;
   const receivedLine = async () => (await readRawHead(raw)).head.first('received');
-  return deliveringNetwork(meta, forwarders, receivedLine, lookUp);
+  const network = await deliveringNetwork(meta, forwarders, receivedLine, resolve);
+  return confirmation === 'subject unsigned' ? network + UNSIGNED_SUBJECT : network;
 }
 
 function toNormalized(
@@ -279,8 +304,7 @@ async function stubResult(job: EmailJob, bytes: number, shop: ShopMail): Promise
     request: head.request(stubText(head.subject), 'TEXT'),
     // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
-    isUnverified: head.isUnverified,
-    failsPolicy: head.failsPolicy,
+    confirmation: head.confirmation,
     files: [rawFile(head.subject, bytes)],
     findings: { body: 'none', unreadable: true, attachments: 1 },
     // Failed attempts may have left files there.

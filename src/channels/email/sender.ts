@@ -8,7 +8,7 @@ import {
   parseAddressList,
 } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
-import { isSharedDomain } from './known-senders.ts';
+import { isSharedDomain } from '../../domain/shared-domains.ts';
 import { platformAddress } from './normalize/head/header-values.ts';
 import type { SenderMatchers } from './shop.ts';
 

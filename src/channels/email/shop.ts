@@ -54,7 +54,7 @@ export interface ShopMailSettings extends SenderLists {
   /** Domains of forwarders whose ARC seal confirms the original sender. */
   readonly trustedArcSealers?: readonly string[];
   /** Networks and host names from which mail to the shop is forwarded. */
-  readonly forwarders?: readonly string[];
+  readonly forwarders: readonly string[];
   /** The limits above which mail of one person is held as a loop. */
   readonly loop: RateLimits;
 }
@@ -96,7 +96,7 @@ export function compileShop({ addresses, formSenders, ...settings }: ShopMailSet
     ...settings,
     ...matchers,
     senders: { addresses, formSenders },
-    forwarders: createForwarders(settings.forwarders ?? []),
+    forwarders: createForwarders(settings.forwarders),
     allowSenders: createAddressMatcher(settings.allowSenders),
     replyDomains: new Set(domains),
     suppress: new Set(settings.suppress),

@@ -1,3 +1,4 @@
+import { setLatest } from '../../runtime/keep-latest.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SMTPServerSession } from 'smtp-server';
 import { sitesNetwork } from '../../runtime/ip-addresses.ts';
@@ -25,7 +26,7 @@ interface Waiting {
 }
 
 /**
- * Slows down who guesses addresses: beyond some unknown recipients, a network waits for the reply
+ * Slows down clients that guess addresses: beyond some unknown recipients, a network waits for the reply
  * to each further one. A pipelining client waits for one after the other, because a session reads
  * its next command after the reply to the last. Only this process's sessions are counted.
  */
@@ -78,10 +79,7 @@ export class UnknownRecipients {
     const isBeyond = times.length >= free && oldest !== undefined && now - oldest < perMs;
     times.push(now);
     if (times.length > free) times.shift();
-    this.#times.delete(network);
-    this.#times.set(network, times);
-    const [quietest] = this.#times.keys();
-    if (this.#times.size > MAX_NETWORKS && quietest !== undefined) this.#times.delete(quietest);
+    setLatest(this.#times, network, times, MAX_NETWORKS);
     return isBeyond;
   }
 }

@@ -121,6 +121,7 @@ function noResponse(error: PlatformError, { baseUrl, by }: Where): string {
     case 'http':
     case 'not_json':
     case 'unexpected':
+    case 'reports_error':
       return `${baseUrl} does not serve the platform's API; ${checkHint(by)}`;
   }
 }

@@ -1,8 +1,8 @@
+import { addLatest } from '../../runtime/keep-latest.ts';
 import { type ApiToken, hasEnded } from '../../domain/api-token.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type ApiTokenStore, TOKEN_USE_MS } from '../../spool/api-token-store.ts';
-import { addBounded } from './login-limits.ts';
 
 /** Limit of remembered hashes of tokens that were right. */
 const MAX_KNOWN = 1000;
@@ -35,7 +35,7 @@ export class ApiTokens {
   async find(hash: string): Promise<ApiToken | undefined> {
     const token = await this.#parts.store.apiTokenOf(hash);
     if (token === undefined) this.#known.delete(hash);
-    else addBounded(this.#known, hash, MAX_KNOWN);
+    else addLatest(this.#known, hash, MAX_KNOWN);
     return token;
   }
 

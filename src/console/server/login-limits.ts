@@ -1,3 +1,4 @@
+import { addLatest } from '../../runtime/keep-latest.ts';
 import type { Budget, OpenBudget } from '../../runtime/budgets.ts';
 
 /**
@@ -106,10 +107,10 @@ export class LoginLimits {
     if (await isRight()) {
       await refund();
       // Who has a token has not shown that they know a password.
-      if (attempt.source !== 'token') addBounded(this.#known, attempt.address, MAX_KNOWN);
+      if (attempt.source !== 'token') addLatest(this.#known, attempt.address, MAX_KNOWN);
       return { kind: 'right' };
     }
-    addBounded(this.#wrong, wrong, MAX_WRONG);
+    addLatest(this.#wrong, wrong, MAX_WRONG);
     return { kind: 'wrong' };
   }
 
@@ -117,15 +118,5 @@ export class LoginLimits {
     if (device !== undefined) return [[this.#perDevice, device]];
     const own: BudgetKey = [this.#perAddress, `${source} ${address}`];
     return this.#known.has(address) ? [own] : [own, [this.#total[source], ALL]];
-  }
-}
-
-/** Adds a value and removes the oldest ones above the limit. */
-export function addBounded(set: Set<string>, value: string, most: number): void {
-  set.delete(value);
-  set.add(value);
-  for (const oldest of set) {
-    if (set.size <= most) break;
-    set.delete(oldest);
   }
 }

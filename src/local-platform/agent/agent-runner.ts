@@ -1,5 +1,6 @@
 import { NO_TEXT } from '../../domain/no-text.ts';
 import type { ServedShops } from '../authenticate.ts';
+import { atWork } from '../../runtime/main-thread.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -138,6 +139,7 @@ export class AgentRunner {
   }
 
   async #answer(message: MessageRow): Promise<void> {
+    atWork('agent');
     const { store, agentOf, logger, now, limits, onStored } = this.#options;
     // Read again, because the previous answer may have handed the conversation to a person.
     const conversation = store.conversations.get(message.conversation_id);
@@ -207,7 +209,7 @@ export class AgentRunner {
       if (!store.messages.markAnswered(message.id)) return;
       const isWaiting =
         store.tickets.byId(message.shop, message.ticket_id)?.status === 'WaitingContact';
-      if (reason !== undefined && LIMITED.has(reason)) store.messages.leave(reason, message.id);
+      if (reason !== undefined && LIMITED.has(reason)) store.messages.noteLimit(reason, message.id);
       if (LIMITED.has(reason) || reason === 'escalated') {
         store.tickets.setTurn(message, 'WaitingUser', now());
       } else if (isWaiting) {

@@ -8,9 +8,9 @@ import {
   LIFTED,
   type MessageRow,
 } from '../store/rows.ts';
-import { LEFT_REASONS } from '../../domain/desk.ts';
+import { isInternetHost } from '../../domain/email-addresses.ts';
+import { ANSWER_LIMITS, type ReachedLimit } from '../../domain/desk.ts';
 import type { Store } from '../store/store.ts';
-import type { SpentBudget } from './answer-budgets.ts';
 
 /** Why a message gets no answer. */
 export type NoReplyReason =
@@ -22,11 +22,10 @@ export type NoReplyReason =
   | 'auto_reply'
   | 'bounce'
   | 'opt_out'
-  | 'repeated'
-  | SpentBudget;
+  | ReachedLimit;
 
 /** Limits that leave a message to people: the customer may still wait for an answer. */
-export const LIMITED: ReadonlySet<string | undefined> = new Set<NoReplyReason>(LEFT_REASONS);
+export const LIMITED: ReadonlySet<string | undefined> = new Set<NoReplyReason>(ANSWER_LIMITS);
 
 /** Subjects of automatic replies, in the agent's languages and some others. */
 const AUTO_REPLY =
@@ -68,6 +67,10 @@ function automatedSender(
   if (address && store.conversations.isAgentContact(shop, address)) return 'own_address';
   if (conversation.type !== 'email') return undefined;
   if (address && isAutomatedAddress(address)) return 'no_reply_address';
+  // A stranger must not choose an address literal or a local name for the relay to deliver to.
+  if (address && message.unverified_from !== null && !isInternetHost(address)) {
+    return 'no_reply_address';
+  }
   const { subject = '' } = emailOf(message);
   if (AUTO_REPLY.test(subject.trim())) return 'auto_reply';
   return BOUNCE.test(subject.trim()) ? 'bounce' : undefined;
@@ -75,7 +78,7 @@ function automatedSender(
 
 /** Whether the customer has written the same again and again, which only a program does. */
 function isRepeated(store: Store, { type }: ConversationRow, message: MessageRow): boolean {
-  if (type === 'web_chat' || message.left_because === LIFTED) return false;
+  if (type === 'web_chat' || message.limit_reached === LIFTED) return false;
   const before = store.messages
     .before(message, 2 * LIMITS.agentRepeatsMax)
     .filter(({ role }) => role === 'customer')

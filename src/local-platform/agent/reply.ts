@@ -18,12 +18,12 @@ export function contextOf(
   message: MessageRow,
   { shopName, addressee }: { readonly shopName: string; readonly addressee: Addressee },
 ): AgentContext {
-  const isUnverified = conversation.type === 'email' && addressee.network !== undefined;
+  const { isNeutral } = addressee;
   return {
     shopName,
     channel: conversation.type,
-    isUnverified,
-    contactName: nameFor(store, conversation, message, isUnverified),
+    isUnverified: isNeutral,
+    contactName: nameFor(store, conversation, message, isNeutral),
     subject: titleFor(store, conversation, message) ?? undefined,
     text: message.text,
     attachments: store.messages.attachments(message.id).length,
@@ -44,9 +44,9 @@ function nameFor(
   store: Store,
   { type }: ConversationRow,
   message: MessageRow,
-  isUnverified: boolean,
+  isNeutral: boolean,
 ): string | undefined {
-  const contact = isUnverified ? undefined : store.contacts.ofMessage(message);
+  const contact = isNeutral ? undefined : store.contacts.ofMessage(message);
   const isHidden =
     message.unverified_from === null
       ? contact?.is_name_claimed === 1
@@ -86,7 +86,7 @@ export function storeReply(
   conversation: ConversationRow,
   message: MessageRow,
   answer: AgentAnswer,
-  { person, network, from }: Addressee,
+  { person, network, isNeutral, from }: Addressee,
   nowMs: number,
 ): MessageRow | undefined {
   if (!store.messages.markAnswered(message.id)) return undefined;
@@ -102,11 +102,8 @@ export function storeReply(
   const at = { id: conversation.id, now };
   if (!hasUnanswered) store.conversations.setStatus({ ...at, status: 'pending' });
   // Whoever forges a customer's address must not end the agent's answers to them.
-  const isOthers =
-    conversation.type === 'email' &&
-    network !== undefined &&
-    store.messages.hasConfirmed(conversation.id);
-  if (answer.escalate && !isOthers) {
+  const hasConfirmedCustomer = isNeutral && store.messages.hasConfirmed(conversation.id);
+  if (answer.escalate && !hasConfirmedCustomer) {
     store.conversations.setResolution({ ...at, resolution: 'escalated' });
   }
   const reply = store.messages.create({

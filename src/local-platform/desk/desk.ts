@@ -3,8 +3,8 @@ import {
   type ChangedTicket,
   type DeskFile,
   DeskRefused,
-  LEFT_REASONS,
-  type LeftReason,
+  ANSWER_LIMITS,
+  type ReachedLimit,
   type DeskStep,
   type DeskTicket,
   type NewDeskMessage,
@@ -20,7 +20,8 @@ import { isTooLong } from '../outbound/sms.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf } from '../plain-text.ts';
 import type { MediaFolder } from '../store/media.ts';
-import { around } from '../store/message-table.ts';
+import { mainNetwork } from '../store/mail-sources.ts';
+import { around, total } from '../store/message-table.ts';
 import {
   type ContactRow,
   type ConversationRow,
@@ -139,7 +140,7 @@ export class Desk {
     const since = counts.flatMap((each) => each.since ?? []).sort()[0];
     const overLimits = this.#overLimits(shop);
     return {
-      waiting: counts.reduce((sum, { n }) => sum + n, 0),
+      waiting: total(counts),
       ...(since !== undefined && { oldestAt: Date.parse(since) }),
       ...(overLimits && { overLimits }),
     };
@@ -184,7 +185,7 @@ export class Desk {
       ...(since !== null && { waitingSince: Date.parse(since) }),
       ...(completedAt !== null && { completedAt: Date.parse(completedAt) }),
       agent: this.#agentIn(ticket, conversation),
-      ...(last && since !== null && this.#leftBecause(last)),
+      ...(last && since !== null && this.#limitReached(last)),
       messages: messages.map((row) => shownMessage(store, row)),
       otherChannels: otherChannelsOf(this.#parts, {
         ...{ ticket, conversation, contactId: last?.contact_id ?? ticket.contact_id },
@@ -364,22 +365,21 @@ export class Desk {
 
   #overLimits(shop: string): OverLimits | undefined {
     const { store, now } = this.#parts;
-    const left = (reason: LeftReason) =>
-      store.messages.leftBecause({ shop, reason, ...around(now(), HOUR_MS) });
-    const sum = (rows: readonly { readonly n: number }[]) =>
-      rows.reduce((all, { n }) => all + n, 0);
+    const left = (limit: ReachedLimit) =>
+      store.messages.leftAtLimit({ shop, limit, ...around(now(), HOUR_MS) });
     const ofStrangers = left('unverified');
-    const [unverified, shopBudget] = [sum(ofStrangers), sum(left('shop_budget'))];
-    const isOneNetwork = ofStrangers.some(
-      ({ network, n }) => network?.includes('/') === true && 2 * n > unverified,
-    );
-    return unverified + shopBudget > 0 ? { unverified, shopBudget, isOneNetwork } : undefined;
+    const unverified = total(ofStrangers);
+    const shopBudget = total([...left('shop_budget'), ...left('domain_budget')]);
+    const network = mainNetwork(ofStrangers);
+    return unverified + shopBudget > 0
+      ? { unverified, shopBudget, ...(network !== undefined && { network }) }
+      : undefined;
   }
 
-  #leftBecause(last: MessageRow): Pick<DeskTicket, 'leftBecause'> {
-    const leftBecause = LEFT_REASONS.find((reason) => reason === last.left_because);
-    const isOpen = leftBecause !== undefined && !this.#parts.store.desk.isAnswered(last);
-    return isOpen && this.#parts.agentListens(last.shop) ? { leftBecause } : {};
+  #limitReached(last: MessageRow): Pick<DeskTicket, 'limitReached'> {
+    const limitReached = ANSWER_LIMITS.find((limit) => limit === last.limit_reached);
+    const isOpen = limitReached !== undefined && !this.#parts.store.desk.isAnswered(last);
+    return isOpen && this.#parts.agentListens(last.shop) ? { limitReached } : {};
   }
 
   #found(shop: string, id: string) {

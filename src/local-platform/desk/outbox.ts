@@ -4,7 +4,7 @@ import type { OtherChannel, OutboxReply, ReplyAction } from '../../domain/outbox
 import { remoteIdOf } from '../outbound/address-reply.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf, withoutMarkup } from '../plain-text.ts';
-import type { ConversationRow, MessageRow } from '../store/rows.ts';
+import { type ConversationRow, type MessageRow, personOf } from '../store/rows.ts';
 import {
   type CustomersPlace,
   type OtherChannelParts,
@@ -189,6 +189,7 @@ export class Outbox {
         remoteId: remoteIdOf(id, way.conversation, question),
         ...{ email: null, createdAt: now, now, unanswered: false },
         ...{ inReplyTo: question?.id ?? null, sender: null, agentContact: null },
+        person: personOf(way.conversation, { contact_id: place.contactId, remote_id: null }),
       },
       files,
     );

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import addressparser from 'nodemailer/lib/addressparser';
+import { untagged } from '../../domain/email-addresses.ts';
 import { cutText } from '../../runtime/clean-text.ts';
 import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -43,7 +44,7 @@ export function addressReply(
   const question = store.messages.answeredBy(reply);
   const isEmail = conversation.type === 'email';
   // No word of a stranger goes to somebody else in the shop's name.
-  const isUnverified = reply.unverified_from !== null;
+  const isNeutral = isEmail && reply.unverified_from !== null;
   const to = senderOf(store, conversation, question ?? reply);
   return {
     id: reply.id,
@@ -53,17 +54,16 @@ export function addressReply(
     from: reply.agent_contact ?? question?.agent_contact ?? conversation.agent_contact ?? undefined,
     fromName: shopName,
     to,
-    toName:
-      isUnverified || contact?.is_name_claimed === 1 ? undefined : (contact?.name ?? undefined),
+    toName: isNeutral || contact?.is_name_claimed === 1 ? undefined : (contact?.name ?? undefined),
     at: new Date(reply.created_at),
     isByPerson: reply.user_id !== null,
     email:
       isEmail && reply.remote_id !== null
-        ? isUnverified
+        ? isNeutral
           ? neutralThread(reply.remote_id)
           : threadOf(question, { title: titleFor(store, conversation, question) }, reply.remote_id)
         : undefined,
-    ...(isEmail && isUnverified && to !== undefined && { shownTo: untagged(to) }),
+    ...(isNeutral && to !== undefined && { shownTo: untagged(to) }),
   };
 }
 
@@ -88,13 +88,6 @@ export function titleFor(
 const neutralThread = (messageId: string): EmailThread => ({
   ...{ messageId, inReplyTo: undefined, references: [], subject: UNNAMED_SUBJECT },
 });
-
-/** The address without its `+tag`, which is a word of whoever wrote it. */
-export function untagged(address: string): string {
-  const at = address.lastIndexOf('@');
-  const plus = address.indexOf('+', 1);
-  return plus === -1 || plus > at ? address : address.slice(0, plus) + address.slice(at);
-}
 
 /** The subject of an answer to an email that has none, or one that is not repeated. */
 const UNNAMED_SUBJECT = 'Re: your message';

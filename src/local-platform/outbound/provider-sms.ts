@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import {
   type Attempt,
   type Outbound,
@@ -143,15 +144,10 @@ async function find(
 
 /** Rejects when the program ends, without waiting for the provider's answer. */
 async function untilAborted<T>(call: Promise<T>, { signal }: Attempt): Promise<T> {
-  let stop: () => void = () => undefined;
-  const cut = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new SendFailed('unsure', 'the program ends'));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
   try {
-    return await Promise.race([call, cut]);
-  } finally {
-    signal.removeEventListener('abort', stop);
+    return await unlessAborted(call, signal);
+  } catch (error) {
+    if (error === signal.reason) throw new SendFailed('unsure', 'the program ends');
+    throw error;
   }
 }

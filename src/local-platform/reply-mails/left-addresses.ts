@@ -98,7 +98,8 @@ export class LeftAddresses {
       this.#withoutEmail.add(shop);
       return undefined;
     }
-    const bare = withoutTag(asked.email);
+    // A quoted local part spells every address in another way.
+    const bare = asked.email.startsWith('"') ? undefined : matchKey(asked.email);
     const refusals = [asked.email, bare].map((to) => emailRefusal(store, { shop, from, to }));
     if (bare === undefined || refusals.some((refusal) => refusal?.code === 'not_one_address')) {
       return 'invalid';
@@ -304,20 +305,6 @@ export class LeftAddresses {
 /** Whether it is the visitor's address and may be written to once it is confirmed. */
 export const isInUse = ({ replaced_at: replacedAt, stopped_at: stoppedAt }: LeftAddressRow) =>
   replacedAt === null && stoppedAt === null;
-
-const TAG = /^[a-z0-9.-]{0,32}$/i;
-
-/**
- * The address in the form in which addresses are compared. Undefined if it is none, if its `+tag`,
- * which is shown in the mail, could be a stranger's words, or if it is quoted, which spells every
- * address in another way.
- */
-function withoutTag(email: string): string | undefined {
-  const local = email.slice(0, email.lastIndexOf('@'));
-  if (local.startsWith('"')) return undefined;
-  const plus = local.indexOf('+', 1);
-  return plus === -1 || TAG.test(local.slice(plus + 1)) ? matchKey(email) : undefined;
-}
 
 /** Some providers ignore dots before the `@`. Where they count, a limit is stricter by it. */
 function withoutDots(address: string): string {

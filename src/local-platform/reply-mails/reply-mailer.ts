@@ -1,6 +1,7 @@
+import { untagged } from '../../domain/email-addresses.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { isSystemOrSqliteError } from '../api-error.ts';
-import { messageIdOf, oneLine, untagged } from '../outbound/address-reply.ts';
+import { messageIdOf, oneLine } from '../outbound/address-reply.ts';
 import {
   type Attempt,
   type Outbound,

@@ -9,6 +9,7 @@ import {
   listTicketsQuerySchema,
   ticketFiltersSchema,
   UNKNOWN_NETWORK,
+  UNSIGNED_SUBJECT,
   UNVERIFIED_HEADER,
 } from '../../platform-api/schemas.ts';
 import { readMailFailure } from '../../domain/mail-failure.ts';
@@ -108,8 +109,12 @@ export function messageRoutes(router: Router, context: RouteContext): void {
         const shop = shopOf(response);
         const body = checked(createMessageRequestSchema, request.body);
         const at = new Date(now()).toISOString();
-        const unverifiedFrom = unverifiedIn(request.get(UNVERIFIED_HEADER));
-        const told = { now: at, agentListens: context.agentListens(shop), unverifiedFrom };
+        const header = request.get(UNVERIFIED_HEADER);
+        const told = {
+          ...{ now: at, agentListens: context.agentListens(shop) },
+          unverifiedFrom: unverifiedIn(header?.replace(UNSIGNED_SUBJECT, '')),
+          isSubjectUnsigned: header?.endsWith(UNSIGNED_SUBJECT),
+        };
         const { message, created } = await store.write(() =>
           createMessage(store, shop, body, told),
         );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { namesAnother } from '../../domain/email-addresses.ts';
+import { containsOtherAddress } from '../../domain/email-addresses.ts';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../addresses.ts';
 import type { Cursors } from './cursors.ts';
@@ -22,7 +22,7 @@ export interface Identity {
   readonly phone?: string | null | undefined;
   readonly name?: string | undefined;
   readonly remote_id?: string | undefined;
-  /** Nothing confirms that it is theirs. Any other message replaces a name that it gives. */
+  /** Nothing confirms the sender. The first confirmed name replaces this one. */
   readonly isClaimed?: boolean;
 }
 
@@ -102,7 +102,7 @@ export function contactTable(db: Db, cursors: Cursors) {
      * The contact that matches; else the conversation's own contact, unless it has another email or
      * phone; else a new one. Missing fields are filled in, except with a key of another contact.
      * Nothing is overwritten but a claimed name, because senders choose their display name
-     * themselves. Somebody else's address is no name.
+     * themselves. A name that contains another address is dropped.
      */
     resolve(
       shop: string,
@@ -155,7 +155,7 @@ function keysOf(identity: Identity): Keys {
 }
 
 const nameIn = ({ name, email }: Identity) =>
-  name !== undefined && namesAnother(name, email ?? undefined) ? undefined : present(name);
+  name !== undefined && containsOtherAddress(name, email ?? undefined) ? undefined : present(name);
 
 const present = (text: string | null | undefined) => {
   const trimmed = text?.trim();

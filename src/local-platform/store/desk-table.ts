@@ -164,7 +164,7 @@ export function deskTable(db: Db) {
     isAnswered: ({ seq, conversation_id: id }: MessageRow): boolean => isAnswered(id, seq),
     /** The limits of automatic answers no longer apply to the message. */
     giveToAgent: run<[messageId: string]>(
-      `UPDATE messages SET unanswered = 1, left_because = '${LIFTED}' WHERE id = ?`,
+      `UPDATE messages SET unanswered = 1, limit_reached = '${LIFTED}' WHERE id = ?`,
     ),
   };
 }

@@ -70,6 +70,15 @@ export const around = (nowMs: number, ms: number): Window => ({
   until: new Date(nowMs + ms).toISOString(),
 });
 
+/** How many messages of a network; null: confirmed, or by no network. */
+export interface NetworkCount {
+  readonly network: string | null;
+  readonly n: number;
+}
+
+export const total = (counts: readonly Pick<NetworkCount, 'n'>[]): number =>
+  counts.reduce((sum, { n }) => sum + n, 0);
+
 /** The agent's answers, by whom they went to, and what it left to people. Those of people are not counted. */
 function answers(db: Db) {
   const { rows, one, has, run } = statements(db);
@@ -77,13 +86,22 @@ function answers(db: Db) {
     `SELECT count(*) AS n FROM messages INDEXED BY messages_person
      WHERE person = @person AND user_id IS NULL AND created_at > @since AND created_at < @until`,
   );
+  const answersToDomain = one<
+    [Window & { readonly shop: string; readonly domain: string }],
+    { n: number }
+  >(
+    `SELECT count(*) AS n FROM messages answer INDEXED BY messages_answers
+     JOIN messages question ON question.id = answer.in_reply_to
+     WHERE answer.shop = @shop AND answer.person IS NOT NULL AND answer.user_id IS NULL
+       AND answer.created_at > @since AND answer.created_at < @until
+       AND answer.remote_id IS NOT NULL AND answer.unverified_from IS NULL
+       AND substr(replace(lower(question.sender), '@', '.'), -length(@domain) - 1) = '.' || @domain`,
+  );
   return {
+    answersToDomain: (to: Parameters<typeof answersToDomain>[0]): number => answersToDomain(to).n,
     answersTo: (to: Window & { readonly person: string }): number => answersTo(to).n,
     /** By network; null: who is confirmed. */
-    answersOfShop: rows<
-      [Window & { readonly shop: string }],
-      { network: string | null; isEmail: number; n: number }
-    >(
+    answersOfShop: rows<[Window & { readonly shop: string }], NetworkCount & { isEmail: number }>(
       `SELECT unverified_from AS network, remote_id IS NOT NULL AS isEmail, count(*) AS n
        FROM messages INDEXED BY messages_answers
        WHERE shop = @shop AND person IS NOT NULL AND user_id IS NULL
@@ -95,19 +113,18 @@ function answers(db: Db) {
       `SELECT 1 FROM messages INDEXED BY messages_by_people
        WHERE person = ? AND user_id IS NOT NULL AND status <> 'FAILED'`,
     ),
-    /** Records why the agent leaves a message to people. */
-    leave: run<[reason: string, id: string]>(`UPDATE messages SET left_because = ? WHERE id = ?`),
+    /** Notes the limit at which the agent leaves a message to people. */
+    noteLimit: run<[limit: string, id: string]>(
+      `UPDATE messages SET limit_reached = ? WHERE id = ?`,
+    ),
     /**
-     * How many messages that arrived in this time were left to people for this reason, by the network
+     * How many messages that arrived in this time were left to people at this limit, by the network
      * that delivered an email.
      */
-    leftBecause: rows<
-      [Window & { readonly shop: string; readonly reason: string }],
-      { network: string | null; n: number }
-    >(
+    leftAtLimit: rows<[Window & { readonly shop: string; readonly limit: string }], NetworkCount>(
       `SELECT iif(sender IS NULL, NULL, unverified_from) AS network, count(*) AS n
-       FROM messages INDEXED BY messages_left
-       WHERE shop = @shop AND left_because = @reason
+       FROM messages INDEXED BY messages_limited
+       WHERE shop = @shop AND limit_reached = @limit
          AND updated_at > @since AND updated_at < @until
        GROUP BY 1`,
     ),

@@ -342,8 +342,13 @@ export const MIGRATIONS: readonly string[] = [
   // people; names that nothing confirms.
   `
   ALTER TABLE messages ADD COLUMN person TEXT;
-  ALTER TABLE messages ADD COLUMN left_because TEXT;
+  ALTER TABLE messages ADD COLUMN limit_reached TEXT;
   ALTER TABLE contacts ADD COLUMN is_name_claimed INTEGER NOT NULL DEFAULT 0;
+  UPDATE contacts SET is_name_claimed = 1 WHERE id IN (
+    SELECT contact_id FROM messages WHERE role = 'customer'
+    GROUP BY contact_id HAVING count(*) = count(unverified_from));
+  UPDATE contacts SET name = NULL
+    WHERE name GLOB '*[^ @]@[^ @]*' AND lower(trim(name)) IS NOT email;
   UPDATE messages SET person = 'email:' || contact_id || ':unverified'
     WHERE role = 'agent' AND unverified_from IS NOT NULL AND contact_id IS NOT NULL;
   DROP INDEX messages_unverified;
@@ -356,8 +361,8 @@ export const MIGRATIONS: readonly string[] = [
     WHERE person IS NOT NULL AND user_id IS NULL;
   CREATE INDEX messages_by_people ON messages(person)
     WHERE person IS NOT NULL AND user_id IS NOT NULL;
-  CREATE INDEX messages_left
-    ON messages(shop, left_because, updated_at, sender, unverified_from)
-    WHERE left_because IS NOT NULL;
+  CREATE INDEX messages_limited
+    ON messages(shop, limit_reached, updated_at, sender, unverified_from)
+    WHERE limit_reached IS NOT NULL;
   `,
 ];

@@ -102,11 +102,11 @@ export interface MessageRow {
   unverified_from: string | null;
   /** For a reply: `personOf` whom it answers. */
   person: string | null;
-  /** For a customer's message: why the agent left it to people, or `LIFTED`. */
-  left_because: string | null;
+  /** For a customer's message: the limit at which the agent left it to people, or `LIFTED`. */
+  limit_reached: string | null;
 }
 
-/** `left_because` once a person has let the agent answer: the limits no longer apply. */
+/** `limit_reached` once a person has let the agent answer: the limits no longer apply. */
 export const LIFTED = 'lifted';
 
 /**
@@ -115,7 +115,7 @@ export const LIFTED = 'lifted';
  */
 export function personOf(
   { id, type }: Pick<ConversationRow, 'id' | 'type'>,
-  { contact_id: contactId, remote_id: remoteId }: MessageRow,
+  { contact_id: contactId, remote_id: remoteId }: Pick<MessageRow, 'contact_id' | 'remote_id'>,
 ): string {
   const visitor = type === 'web_chat' ? visitorIn(remoteId ?? '') : undefined;
   return visitor === undefined ? `${type}:${contactId ?? id}` : `visitor:${visitor}`;
@@ -195,6 +195,6 @@ export function toTicket(row: TicketRow): Ticket {
 /** API §2.2 */
 export function toMessage(row: MessageRow): Message {
   const { seq, shop, email, unanswered, in_reply_to, sender, ...more } = row;
-  const { agent_contact, unverified_from, person, left_because, ...fields } = more;
+  const { agent_contact, unverified_from, person, limit_reached, ...fields } = more;
   return { ...fields, remote_platform: null };
 }

@@ -198,27 +198,34 @@ function unansweredReadings(
 }
 
 /**
- * One reading for each shop that has reached a limit in the last hour. It has no figure, so that it is
- * told once however many messages a stranger sends.
+ * One reading for each shop that has reached a limit in the last hour. `figure` is left out, so a
+ * growing count is not sent again.
  */
 function answerReadings({ waitingTickets }: GatewayStatus): Reading[] {
   return waitingTickets.flatMap(({ shop, overLimits }): Reading[] => {
     if (overLimits === undefined) return [];
-    const { unverified, shopBudget, isOneNetwork } = overLimits;
-    const isShops = shopBudget > 0;
-    const why = isShops
-      ? 'its automatic answers of an hour are used up'
-      : 'nothing confirms who sent them, and the automatic answers to such senders are used up';
-    const forwarder = isOneNetwork
-      ? ' Most came from one network: if it forwards your mail, name it in shops[].email.forwarders (sluice doctor --only mx shows it).'
-      : '';
+    const { unverified, shopBudget, network } = overLimits;
+    const causes = [
+      ...(unverified > 0
+        ? [`${unverified} above the limits for senders whom nothing confirms`]
+        : []),
+      ...(shopBudget > 0 ? [`${shopBudget} above the limit of the shop or of a domain`] : []),
+    ];
+    const limits =
+      unverified > 0
+        ? 'The limits are shops[].email.unverifiedAnswers and localPlatform.agent.answersPerHour'
+        : 'The limit is localPlatform.agent.answersPerHour';
+    const forwarder =
+      network === undefined
+        ? ''
+        : ` Most came from ${network}: if that network forwards your mail, add it to shops[].email.forwarders.`;
     return [
       {
         ...{ key: `answers/${shop}`, rule: 'answers', shop, verdict: 'bad', severity: 'warning' },
         // The count covers an hour already.
         forMs: 0,
-        summary: `In the last hour ${counted(unverified + shopBudget, 'message')} of ${shop} got no automatic answer: ${why}`,
-        todo: `Answer them, or let the agent answer (console: Platform, Queue).${forwarder} ${isShops ? 'The limit is' : 'The limits are shops[].email.unverifiedAnswers and'} localPlatform.agent.answersPerHour. See docs/agent.md.`,
+        summary: `In the last hour ${counted(unverified + shopBudget, 'message')} of ${shop} got no automatic answer: ${causes.join(', ')}`,
+        todo: `Answer them, or let the agent answer (console: Platform, Queue).${forwarder} ${limits}. See docs/agent.md.`,
       },
     ];
   });

@@ -17,7 +17,7 @@ import {
   checkCertificate,
   checkMx,
   checkRelay,
-  checkSource,
+  checkSources,
   type RelayToCheck,
   resolveMx,
 } from './mail.ts';
@@ -189,8 +189,7 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
         ofShops(shops, [checkMx(domain, hostname, await resolveMx(domain, dnsServers))]),
       ),
     );
-    const sources = mail?.sources?.() ?? [];
-    return [...results, ...sources.map((each) => ofShops([each.shop], [checkSource(each)]))].flat();
+    return [...results.flat(), ...checkSources(mail?.sources)];
   },
 
   certificate: ({ mail }, { clock }) =>

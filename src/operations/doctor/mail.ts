@@ -47,13 +47,27 @@ export async function resolveMx(domain: string, servers: readonly string[]): Pro
   }
 }
 
-/** Proposes a forwarder: its mail counts as that of one sender, and soon gets no automatic answers. */
-export function checkSource({ shop, network }: { shop: string; network: string }): CheckResult {
+/** Proposes forwarders: their mail counts as that of one sender, and soon gets no automatic answers. */
+export function checkSources(
+  find: (() => readonly { readonly shop: string; readonly network: string }[]) | undefined,
+): CheckResult[] {
   const { warning } = resultsFor('mx', 'email.forwarders', 'the servers that forward mail to it');
-  return warning(
-    `most email of ${shop} whose sender nothing confirms comes from ${network}`,
-    `if that network forwards your mail, add it or its host name to email.forwarders of ${shop}; if not, somebody there sends forged mail`,
-  );
+  try {
+    return (find?.() ?? []).map(({ shop, network }) => ({
+      ...warning(
+        `most email of ${shop} whose sender nothing confirms comes from ${network}`,
+        `if that network forwards your mail, add it or its host name to email.forwarders of ${shop}; if not, somebody there sends forged mail`,
+      ),
+      shops: [shop],
+    }));
+  } catch (error) {
+    return [
+      warning(
+        `the local platform's database cannot be read (${codeOf(error) || 'unknown'})`,
+        'check who owns the files in the folder platform of dataDir',
+      ),
+    ];
+  }
 }
 
 /**

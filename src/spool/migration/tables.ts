@@ -88,13 +88,17 @@ const ENTRY: Table = {
 const JOBS: Table = {
   name: 'job',
   key: ['seq'],
-  columns: ['seq', 'lane', 'next_at', 'waits', ...JOB, 'released', 'reason', 'notes'],
+  columns: ['seq', 'lane', 'next_at', 'waits', ...JOB, 'released', 'reason', 'notes', 'unended'],
   sources: ['entries'],
   folder: `SELECT seq, iif(detached, -seq, lane_hash) AS lane, next_attempt_at AS next_at, waits, ${JOB.join(', ')},
-    released, reason, notes FROM entries WHERE +state NOT IN ${LEAVING}`,
+    released, reason, notes, coalesce(lease_until, 0) > 0 AS unended
+    FROM entries WHERE +state NOT IN ${LEAVING}`,
+  database: `(SELECT seq, job.lane, next_at, job.waits, ${JOB.map((name) => `job.${name}`).join(', ')},
+    released, reason, notes, unended OR coalesce(lane.owned, false) AS unended
+    FROM job LEFT JOIN lane ON lane.key = job.lane AND lane.head = job.seq)`,
   toFolder: [
     `UPDATE entries SET state = 'queued', in_lane = @lane >= 0, detached = @lane < 0,
-       claimable = @lane < 0, ${SET_JOB} WHERE seq = @seq`,
+       claimable = @lane < 0, lease_until = iif(@unended, 1, 0), ${SET_JOB} WHERE seq = @seq`,
   ],
 };
 
@@ -286,7 +290,9 @@ export const NOT_COPIED: Readonly<Record<'derived' | 'blobs' | 'shared', readonl
   shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved', 'budget', 'instance'],
 };
 
-const BOOLEANS = new Set(['has_raw', 'detached', 'released', 'opted_out', 'reserved', 'ended']);
+const BOOLEANS = new Set([
+  ...['has_raw', 'detached', 'released', 'unended', 'opted_out', 'reserved', 'ended'],
+]);
 
 /** SQLite has no booleans. */
 export const isBoolean = (column: string): boolean => BOOLEANS.has(column);

@@ -1,6 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { SpoolFull, SpoolUnavailable } from '../errors.ts';
-import { StatementRefused } from './connection.ts';
+import { SpoolFull, SpoolUnavailable, StoreRefuses } from '../errors.ts';
 
 const MOST_IN_A_BATCH = 500;
 
@@ -55,7 +54,7 @@ export class Batches<Item, Result> {
       answer(batch, results);
       return other;
     } catch (error) {
-      if (!(error instanceof StatementRefused)) {
+      if (!(error instanceof StoreRefuses)) {
         refuse(batch, error);
         throw error;
       }
@@ -91,7 +90,7 @@ export class Batches<Item, Result> {
     try {
       answer(batch, await this.#run(batch.map(({ item }) => item)));
     } catch (error) {
-      if (error instanceof StatementRefused && batch.length > 1) {
+      if (error instanceof StoreRefuses && batch.length > 1) {
         for (const one of batch) await this.#runOne([one]);
         return;
       }

@@ -78,6 +78,7 @@ export interface SharedBlobs extends BlobStore {
 
 /** Blobs in the database, in chunks of about 256 KiB, each in a row of its own. */
 export class PostgresBlobs implements SharedBlobs {
+  readonly isRemote = true;
   readonly #database: Database;
   readonly #scratch: ScratchFiles;
 

@@ -1,5 +1,6 @@
 import { entryTermsOf, type SearchedRow, TERMS_VERSION } from '../search-terms.ts';
-import { type Database, StatementRefused } from './connection.ts';
+import { StoreRefuses } from '../errors.ts';
+import type { Database } from './connection.ts';
 import { jsonOf } from './rows.ts';
 import { LOOPS_BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
@@ -158,7 +159,7 @@ export class CardFiller {
       this.#portion = Math.min(PORTION, this.#portion * 2);
       return next;
     } catch (error) {
-      if (!(error instanceof StatementRefused) || portion.numbers.length === 0) throw error;
+      if (!(error instanceof StoreRefuses) || portion.numbers.length === 0) throw error;
       const { generation, numbers, entries } = portion;
       this.#portion = 1;
       if (numbers.length > 1) {

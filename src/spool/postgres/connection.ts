@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { codeOf } from '../../runtime/error-code.ts';
-import { SpoolFull, SpoolUnavailable } from '../errors.ts';
+import { SpoolFull, SpoolUnavailable, StoreRefuses } from '../errors.ts';
 
 /** The connections that a gateway keeps at most: its calls are batches, so few are in progress. */
 const MAX_CONNECTIONS = 10;
@@ -30,11 +30,6 @@ INTEGERS.setTypeParser(pg.types.builtins.INT8, Number);
 /** A value of a statement's parameter. */
 export type Param = string | number | boolean | null | Uint8Array | readonly string[];
 
-/** The statement itself is refused: another one may succeed, also on the same connection. */
-export class StatementRefused extends SpoolUnavailable {
-  override name = 'StatementRefused';
-}
-
 /**
  * Connections to the primary of a PostgreSQL cluster. The URL may name several hosts, as libpq's
  * does; the one that is no standby is used. After a fail-over all connections are replaced.
@@ -61,7 +56,7 @@ export class Database {
   /**
    * Runs one statement as a transaction of its own and resolves with its rows after the commit.
    * @throws {SpoolUnavailable} no connection, or no answer: it is unknown whether it was committed
-   * @throws {StatementRefused} it was rolled back
+   * @throws {StoreRefuses} it was rolled back
    * @throws {SpoolFull} the server's disk is full
    */
   async query<Row>(text: string, values: readonly Param[] = []): Promise<Row[]> {
@@ -213,9 +208,10 @@ function spoolError(error: unknown): Error {
   if (!(error instanceof pg.DatabaseError)) {
     return new SpoolUnavailable('the database cannot be reached', { cause: error });
   }
-  // Insufficient resources, operator intervention and system errors are not the statement's fault.
-  const isServers = /^(5[3-8]|08|25006)/.test(error.code ?? '');
-  const Kind = isServers ? SpoolUnavailable : StatementRefused;
+  // Conflicts between transactions, insufficient resources, locks, operator intervention and system
+  // errors are not the statement's fault.
+  const isServers = /^(5[3-8]|08|40|25006)/.test(error.code ?? '');
+  const Kind = isServers ? SpoolUnavailable : StoreRefuses;
   return new Kind(`the database refused a statement (${error.code ?? 'unknown'})`, {
     cause: error,
   });

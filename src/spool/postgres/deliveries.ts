@@ -8,7 +8,6 @@ import type {
   EntryMeta,
   Lease,
   Outcome,
-  RememberedConversation,
   SavedMedia,
   Settlement,
 } from '../entry.ts';
@@ -17,6 +16,7 @@ import { Batches } from './batches.ts';
 import type { Database, Param } from './connection.ts';
 import { CLAIM, RENEW, SAVE_MEDIA, SETTLE, SETTLE_AND_CLAIM } from './delivery-functions.ts';
 import { storedForms } from './intake.ts';
+import { NOW } from './schema.ts';
 import { toEntry, toRawForm } from '../entry-row.ts';
 import { type EntryRow, jsonOf, storedReason } from './rows.ts';
 
@@ -24,6 +24,8 @@ import { type EntryRow, jsonOf, storedReason } from './rows.ts';
 const READS_ALL_EVERY_MS = 5000;
 /** While a transaction of another program keeps deleted rows, it takes at most this part of the time. */
 const SHARE_THAT_READS_ALL = 50;
+/** So long a request of an operator is there for every gateway to take. */
+const PROBES_KEPT_MS = 60_000;
 /** How often requests of operators are looked for while nothing is claimed. */
 const LOOKS_FOR_PROBES_EVERY_MS = 1000;
 
@@ -42,8 +44,9 @@ interface ClaimedRow extends Omit<EntryRow, keyof typeof DELIVERING | 'next_atte
   readonly next_at: number;
   readonly bytes: Uint8Array | null;
   readonly released: boolean;
+  readonly unended: boolean;
   readonly notes: string | null;
-  readonly conversation: RememberedConversation | null;
+  readonly conversation: { readonly id: string; readonly ago: number } | null;
   readonly media: readonly { part: string; media_id: string; url: string | null }[] | null;
 }
 
@@ -83,6 +86,7 @@ export class PostgresDeliveries {
   #floors = new Map<string, number>();
   #readsAllAt = 0;
   #lookedForProbesAt = Number.NEGATIVE_INFINITY;
+  readonly #probesTaken = new Map<ShopId, number>();
   readonly #settles = new Batches<Attempt, boolean>((attempts) => this.#settle(attempts));
   readonly #uploads = new Batches<Upload, boolean>((uploads) => this.#saveMedia(uploads));
 
@@ -163,12 +167,15 @@ export class PostgresDeliveries {
   /** The last claim has looked for requests, too. */
   async takeProbeRequests(shops: readonly ShopId[]): Promise<readonly ShopId[]> {
     if (this.#clock() - this.#lookedForProbesAt < LOOKS_FOR_PROBES_EVERY_MS) return [];
-    const rows = await this.#database.query<{ shop: ShopId }>(
-      `WITH taken AS (DELETE FROM probe_request WHERE shop = ANY ($1) RETURNING shop)
-       SELECT shop FROM taken ORDER BY shop`,
+    const rows = await this.#database.query<{ shop: ShopId; at: number }>(
+      `WITH old AS (DELETE FROM probe_request WHERE at < ${NOW.name}() - ${PROBES_KEPT_MS})
+       SELECT shop, at FROM probe_request
+       WHERE shop = ANY ($1) AND at >= ${NOW.name}() - ${PROBES_KEPT_MS} ORDER BY shop`,
       [[...shops]],
     );
-    return rows.map(({ shop }) => shop);
+    const asked = rows.filter(({ shop, at }) => at > (this.#probesTaken.get(shop) ?? 0));
+    for (const { shop, at } of asked) this.#probesTaken.set(shop, at);
+    return asked.map(({ shop }) => shop);
   }
 
   async #toClaimed(row: ClaimedRow): Promise<Claimed | undefined> {
@@ -186,7 +193,7 @@ export class PostgresDeliveries {
         ...{ ...row, next_attempt_at: row.next_at, last_attempt_at: lastAttemptAt },
         ...DELIVERING,
       }),
-      ...{ lease, raw, released: row.released },
+      ...{ lease, raw, released: row.released, isUnended: row.unended },
       media: new Map(
         (row.media ?? []).map(({ part, media_id: id, url }) => [
           part,
@@ -195,7 +202,9 @@ export class PostgresDeliveries {
       ),
       // Written by JSON.stringify of an EntryMeta in `attemptItem`.
       notes: row.notes === null ? {} : (JSON.parse(row.notes) as EntryMeta),
-      ...(row.conversation && { conversation: row.conversation }),
+      ...(row.conversation && {
+        conversation: { id: row.conversation.id, usedAt: this.#clock() - row.conversation.ago },
+      }),
     };
   }
 

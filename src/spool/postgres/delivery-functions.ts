@@ -9,7 +9,7 @@ const CLAIMED = `TABLE (request int, generation bigint, seq bigint, id uuid, kin
      channel text, lane text, remote_id text, received_at bigint, meta text, raw_size bigint,
      blob text, raw_checksum bigint, next_at bigint, waits int, attempts int, failures int,
      failing_ms bigint, last_attempt_at bigint, detached boolean, reason text, released boolean,
-     notes text, bytes bytea, media json, conversation json)`;
+     unended boolean, notes text, bytes bytea, media json, conversation json)`;
 
 /**
  * Claims heads of due lanes for the requests of `ClaimRequest`, in rounds: in each round every open request
@@ -23,7 +23,8 @@ const CLAIMED = `TABLE (request int, generation bigint, seq bigint, id uuid, kin
  * does not read what is deleted and not vacuumed yet. The last row, which has no request, has in `notes`
  * the floors for the next claim, by the sources' `name`, and whether an operator asked for a probe.
  *
- * `last_attempt_at` is how long ago that was, at least 1; 0 before the first attempt.
+ * `last_attempt_at` is how long ago that was, at least 1; 0 before the first attempt. So is `ago` of a
+ * conversation's use.
  *
  * @param stale how long ago a lease must have ended to count as expired
  */
@@ -95,7 +96,7 @@ export const CLAIM = sqlFunction(
 
      IF cardinality(places) > 0 THEN
        RETURN QUERY WITH first AS MATERIALIZED (
-         SELECT claimed.*, job.* FROM unnest(places, whose) WITH ORDINALITY AS claimed (place, request, no)
+         SELECT claimed.*, lane.owned, job.* FROM unnest(places, whose) WITH ORDINALITY AS claimed (place, request, no)
          JOIN lane ON lane.ctid = claimed.place CROSS JOIN LATERAL (
            SELECT * FROM job WHERE job.lane = lane.key AND job.seq > lane.after ORDER BY job.seq LIMIT 1
          ) AS job
@@ -109,10 +110,10 @@ export const CLAIM = sqlFunction(
        SELECT taken.request, taken.generation, seq, id, kind, entry.shop, channel, entry.lane,
          remote_id, received_at, meta, raw_size, blob, raw_checksum, next_at, taken.waits, attempts,
          taken.failures, failing_ms,
-         CASE last_attempt_at WHEN 0 THEN 0 ELSE greatest(1, now - last_attempt_at) END, taken.lane < 0, reason, released, notes, bytes,
+         CASE last_attempt_at WHEN 0 THEN 0 ELSE greatest(1, now - last_attempt_at) END, taken.lane < 0, reason, released, taken.owned OR taken.unended, notes, bytes,
          (SELECT json_agg(media) FROM media WHERE media.seq = taken.seq),
          CASE WHEN channel <> 'email' THEN (
-           SELECT json_build_object('id', conversation_id, 'usedAt', used_at) FROM conversation AS own
+           SELECT json_build_object('id', conversation_id, 'ago', greatest(0, now - used_at)) FROM conversation AS own
            WHERE own.shop = entry.shop AND own.channel = entry.channel AND own.lane = entry.lane COLLATE "C") END
        FROM taken JOIN entry USING (seq) LEFT JOIN raw USING (seq)
        ORDER BY taken.no;
@@ -141,9 +142,9 @@ export const RENEW = sqlFunction(
 );
 
 /**
- * Writes the outcomes of attempts. Each counts only if its lease is still held: the lane has the
- * generation of the claim; of several for one lease the first counts. Returns the numbers of those that
- * counted. All lanes are locked before the first is changed: those of the attempts, of their
+ * Writes the outcomes of attempts. Each counts only if the entry was not claimed anew: the lane has the
+ * generation of the claim; of several for one claim the first counts. Returns the numbers of those that
+ * count, now or before: `settled_by` is the generation whose outcome a row has. All lanes are locked before the first is changed: those of the attempts, of their
  * follow-ups, and the lane of its own that a detached entry gets.
  * @param bytes the raw forms of follow-ups and the deflated records, one after the other
  */
@@ -155,6 +156,7 @@ export const SETTLE = sqlFunction(
      now bigint := ${NOW.name}();
      each record;
      keys bigint[] := '{}';
+     done int[] := '{}';
    BEGIN
      INSERT INTO lane AS old (key, shop, due_at, waits, failures, after)
        SELECT DISTINCT -entry.seq, shop, ${NEVER}, 0, 0, entry.seq - 1
@@ -192,17 +194,20 @@ export const SETTLE = sqlFunction(
          UPDATE job SET next_at = now + each.retry_in, waits = each.waits,
            reason = coalesce(each.reason, reason), attempts = attempts + each.counts,
            failures = failures + each.failed, failing_ms = failing_ms + each.failing_ms,
-           notes = coalesce(each.notes, notes), last_attempt_at = now,
+           notes = coalesce(each.notes, notes), last_attempt_at = now, settled_by = each.generation,
+           unended = false,
            lane = CASE WHEN each.detach THEN -seq ELSE lane END
            WHERE seq = each.seq;
          IF each.detach THEN keys := keys || -each.seq; END IF;
        ELSE
          WITH gone AS (DELETE FROM job WHERE seq = each.seq RETURNING *)
          INSERT INTO outcome (seq, state, settled_at, next_at, waits, attempts, failures, failing_ms,
-           last_attempt_at, detached, released, reason, notes, platform_message_id, conversation_id)
+           last_attempt_at, detached, released, reason, notes, platform_message_id, conversation_id,
+           settled_by)
          SELECT seq, each.state, CASE WHEN each.state <> 'held' THEN now END, next_at, waits,
            attempts + each.counts, failures, failing_ms, now, lane < 0, released, each.reason,
-           CASE WHEN each.state <> 'delivered' THEN notes END, each.message_id, each.conversation_id
+           CASE WHEN each.state <> 'delivered' THEN notes END, each.message_id, each.conversation_id,
+           each.generation
          FROM gone;
          IF each.state = 'delivered' AND each.conversation_id IS NOT NULL AND each.reason IS NULL THEN
            UPDATE conversation AS own SET used_at = now FROM entry
@@ -217,9 +222,20 @@ export const SETTLE = sqlFunction(
        IF each.follow_ups IS NOT NULL THEN
          PERFORM ${ACCEPT.name}(each.follow_ups, substr(bytes, each.raws_from + 1, each.raws_length));
        END IF;
-       RETURN NEXT each.number;
+       done := done || each.number;
      END LOOP;
      PERFORM ${REFRESH.name}(keys, true);
+     IF cardinality(done) < json_array_length(items) THEN
+       done := done || ARRAY(
+         SELECT number FROM json_to_recordset(items) AS item (
+           number int, id uuid, generation bigint, state text)
+         JOIN entry ON entry.id = item.id
+         LEFT JOIN job ON job.seq = entry.seq LEFT JOIN outcome ON outcome.seq = entry.seq
+         WHERE number <> ALL (done) AND (
+           item.state = 'queued' AND job.settled_by = item.generation
+           OR outcome.state = item.state AND outcome.settled_by = item.generation));
+     END IF;
+     RETURN QUERY SELECT unnest(done);
    END $$`,
 );
 

@@ -49,7 +49,8 @@ export class Records {
 
   async requestProbe(shopId: ShopId): Promise<void> {
     await this.#database.query(
-      'INSERT INTO probe_request (shop) VALUES ($1) ON CONFLICT DO NOTHING',
+      `INSERT INTO probe_request AS before (shop, at) VALUES ($1, ${NOW.name}())
+       ON CONFLICT (shop) DO UPDATE SET at = greatest(before.at + 1, EXCLUDED.at)`,
       [shopId],
     );
   }

@@ -108,7 +108,7 @@ const RECOVER = sqlFunction(
        OR NOT owned AND head IS NOT NULL AND due_at > now + hour
        ORDER BY key FOR UPDATE);
      requeued := (SELECT count(*) FROM lane WHERE key = ANY (keys) AND owned);
-     UPDATE job SET next_at = least(next_at, now + hour) FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
+     UPDATE job SET next_at = least(next_at, now + hour), unended = unended OR lane.owned FROM lane WHERE lane.key = ANY (keys) AND job.seq = lane.head;
      PERFORM ${REFRESH.name}(keys, true);
      RETURN requeued;
    END $$`,

@@ -111,6 +111,7 @@ interface ObjectRow {
  * the object's bytes are known to be those that were sent. Objects are never overwritten.
  */
 class S3Blobs implements SharedBlobs {
+  readonly isRemote = true;
   readonly #bucket: Bucket;
   readonly #database: Database;
   readonly #scratch: ScratchFiles;

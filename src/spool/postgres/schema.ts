@@ -212,6 +212,15 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE visitor ADD COLUMN logouts int NOT NULL DEFAULT 0;
   `,
+  // settled_by: the generation of the claim whose outcome a row has (SETTLE in delivery-functions.ts).
+  // unended: a claim of it ended without an outcome, and a restart has returned it to the queue.
+  `
+  ALTER TABLE job ADD COLUMN settled_by bigint, ADD COLUMN unended boolean NOT NULL DEFAULT false;
+  ALTER TABLE outcome ADD COLUMN settled_by bigint;
+  -- When each shop was last asked for: every gateway takes each request once.
+  ALTER TABLE probe_request ADD COLUMN at bigint NOT NULL
+    DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+  `,
 ];
 
 /**

@@ -11,6 +11,11 @@ export interface EntryRow extends CommonEntryRow {
   readonly detached: number;
   readonly released: number;
   readonly generation: number;
+  /**
+   * When the claim of this generation ends, or ended without an outcome. 0: its outcome is written.
+   * Null before the first claim, and after an operator moved the entry.
+   */
+  readonly lease_until: number | null;
   readonly notes: string | null;
   readonly has_raw: number;
 }
@@ -20,12 +25,17 @@ const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id'
 export const FILED_PER_CLAIM = 256;
 
 type Seq = Pick<EntryRow, 'seq'>;
+/** A row to claim. */
+type ReadyRow = Pick<EntryRow, 'seq' | 'lease_until'>;
 export type FreshRow = Pick<
   EntryRow,
   'seq' | 'id' | 'shop' | 'channel' | 'lane_hash' | 'dedup_hash' | 'remote_id'
 >;
 /** What settling needs to know. */
-type LeasedRow = Pick<EntryRow, 'seq' | 'detached' | 'shop' | 'channel' | 'lane' | 'lane_hash'>;
+type LeasedRow = Pick<
+  EntryRow,
+  'seq' | 'state' | 'detached' | 'shop' | 'channel' | 'lane' | 'lane_hash' | 'lease_until'
+>;
 export interface MediaRow {
   readonly part: string;
   readonly media_id: string;
@@ -61,6 +71,10 @@ function prepareToAccept(db: Db) {
     anyFresh: db.prepare<[number], FreshRow>(
       `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 ORDER BY shop, seq LIMIT ?`,
     ),
+    freshOfLane: db.prepare<[Pick<EntryRow, 'shop' | 'lane_hash'>], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries
+       WHERE filed = 0 AND shop = @shop AND lane_hash = @lane_hash ORDER BY seq`,
+    ),
     file: db.prepare(`UPDATE entries SET filed = 1, in_lane = 1, claimable = ? WHERE seq = ?`),
     fileAndLease: db.prepare<[number, number], EntryRow>(
       `UPDATE entries SET filed = 1, in_lane = 1, claimable = 1, state = 'delivering',
@@ -78,23 +92,22 @@ function prepareToAccept(db: Db) {
 function prepareToClaim(db: Db) {
   return {
     expireLeases: db.prepare(
-      `UPDATE entries SET state = 'queued', lease_until = NULL
-       WHERE state = 'delivering' AND lease_until < ?`,
+      `UPDATE entries SET state = 'queued' WHERE state = 'delivering' AND lease_until < ?`,
     ),
     // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.
-    due: db.prepare<[string, number, number], Seq>(
-      `SELECT seq FROM entries
+    due: db.prepare<[string, number, number], ReadyRow>(
+      `SELECT seq, lease_until FROM entries
        WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?
        ORDER BY next_attempt_at, seq LIMIT ? + 0`,
     ),
-    untried: db.prepare<[string, number, number], Seq>(
-      `SELECT seq FROM entries
+    untried: db.prepare<[string, number, number], ReadyRow>(
+      `SELECT seq, lease_until FROM entries
        WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?
          AND failures = 0
        ORDER BY next_attempt_at, seq LIMIT ? + 0`,
     ),
-    waiting: db.prepare<[string, number, number, number], Seq>(
-      `SELECT seq FROM entries
+    waiting: db.prepare<[string, number, number, number], ReadyRow>(
+      `SELECT seq, lease_until FROM entries
        WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0 AND waits = ?
          AND next_attempt_at <= ?
        ORDER BY failures, seq LIMIT ? + 0`,
@@ -119,16 +132,17 @@ function prepareToClaim(db: Db) {
 function prepareToSettle(db: Db) {
   return {
     ofLease: db.prepare<[string, number], LeasedRow>(
-      `SELECT seq, detached, shop, channel, lane, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
+      `SELECT seq, state, detached, shop, channel, lane, lane_hash, lease_until FROM entries
+       WHERE id = ? AND generation = ?`,
     ),
     delivered: db.prepare(
-      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = @caveat,
+      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = 0, reason = @caveat,
          notes = NULL, attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
          platform_message_id = @messageId, conversation_id = @conversationId
        WHERE seq = @seq`,
     ),
     retryLater: db.prepare(
-      `UPDATE entries SET state = 'queued', lease_until = NULL, next_attempt_at = @next,
+      `UPDATE entries SET state = 'queued', lease_until = 0, next_attempt_at = @next,
          waits = @waits, reason = coalesce(@reason, reason), attempts = attempts + @counts,
          failures = failures + @failed, failing_ms = failing_ms + @failingMs,
          notes = coalesce(@notes, notes), last_attempt_at = @now, in_lane = in_lane * (1 - @detached),
@@ -137,7 +151,7 @@ function prepareToSettle(db: Db) {
     ),
     setAside: db.prepare(
       `UPDATE entries SET state = @state, filed = 1, in_lane = 0, claimable = 0,
-         lease_until = NULL, reason = @reason, attempts = attempts + @counts, last_attempt_at = @now,
+         lease_until = 0, reason = @reason, attempts = attempts + @counts, last_attempt_at = @now,
          settled_at = @settledAt
        WHERE seq = @seq`,
     ),

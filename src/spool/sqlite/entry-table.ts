@@ -107,6 +107,11 @@ export class EntryTable {
     return rows.length === filedAtOnce;
   }
 
+  /** Files the fresh entries of one lane. */
+  fileLane({ shop, lane_hash }: Pick<EntryRow, 'shop' | 'lane_hash'>): void {
+    this.#file(this.#sql.freshOfLane.all({ shop, lane_hash }), 0, 0);
+  }
+
   #fileBacklog(limit: number): void {
     const rows = this.#sql.anyFresh.all(limit);
     this.#file(rows, 0, 0);
@@ -227,10 +232,13 @@ export class EntryTable {
   #claimOf({ shopId, limit, from, retries = 0 }: ClaimRequest, leaseMs: number): ClaimAnswer {
     const now = this.#clock();
     const rows: EntryRow[] = [];
+    const unended = new Set<number>();
     let filed = 0;
     const lease = (source: ClaimSource, atMost: number) => {
-      const seqs = this.#ready(shopId, source, now, atMost);
-      rows.push(...seqs.flatMap(({ seq }) => this.#sql.lease.get(now + leaseMs, seq) ?? []));
+      for (const { seq, lease_until: until } of this.#ready(shopId, source, now, atMost)) {
+        rows.push(...this.#sql.lease.all(now + leaseMs, seq));
+        if (until) unended.add(seq);
+      }
     };
     for (const source of from) {
       if (rows.length >= limit) break;
@@ -241,7 +249,7 @@ export class EntryTable {
       rows.push(...this.#file(fresh, limit - rows.length, now + leaseMs));
     }
     if (rows.length < limit && retries > 0) lease('due', Math.min(retries, limit - rows.length));
-    const claimed = rows.flatMap((row) => this.#toClaimed(row, now) ?? []);
+    const claimed = rows.flatMap((row) => this.#toClaimed(row, now, unended.has(row.seq)) ?? []);
     return { claimed, more: claimed.length < limit && filed === FILED_PER_CLAIM };
   }
 
@@ -250,7 +258,7 @@ export class EntryTable {
     return this.#sql[source].all(shopId, now, limit);
   }
 
-  #toClaimed(row: EntryRow, now: number): Claimed | undefined {
+  #toClaimed(row: EntryRow, now: number, isUnended: boolean): Claimed | undefined {
     const bytes = row.blob === null ? this.#sql.raw.get(row.seq)?.bytes : undefined;
     const raw = toRawForm(row, bytes);
     if (raw === undefined) {
@@ -266,7 +274,7 @@ export class EntryTable {
     return {
       entry,
       lease: { id: row.id, generation: row.generation },
-      raw,
+      ...{ raw, isUnended },
       media: new Map(media.map(({ part, ...row }) => [part, toSavedMedia(row)])),
       released: row.released === 1,
       // Written by JSON.stringify of an EntryMeta in `settle`.
@@ -290,7 +298,9 @@ export class EntryTable {
   ): boolean {
     const now = this.#clock();
     const row = this.#sql.ofLease.get(lease.id, lease.generation);
-    if (row === undefined) return false;
+    const leaseUntil = row?.lease_until ?? undefined;
+    if (row === undefined || leaseUntil === undefined) return false;
+    if (leaseUntil === 0) return row.state === outcome.state;
     if (steps.length > 0)
       this.#sql.insertSteps.run({ seq: row.seq, at: now, steps: JSON.stringify(steps) });
     if (record !== undefined) this.#sql.insertRecord.run(row.seq, record);
@@ -342,7 +352,7 @@ export class EntryTable {
 
   saveMedia(lease: Lease, part: string, { id, url }: SavedMedia): boolean {
     const row = this.#sql.ofLease.get(lease.id, lease.generation);
-    if (row === undefined) return false;
+    if (!row?.lease_until) return false;
     this.#sql.insertMedia.run(row.seq, part, id, url ?? null);
     return true;
   }

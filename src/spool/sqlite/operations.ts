@@ -45,7 +45,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   };
   const operations = {
     ...methodsOf(entries),
-    ...methodsOf(new OperatorMoves(db, clock, lanes)),
+    ...methodsOf(new OperatorMoves(db, clock, { entries, lanes })),
     ...methodsOf(waiting),
     ...methodsOf(new RefusalTable(db, clock, waiting)),
     ...queries,

@@ -5,6 +5,7 @@ import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
 import { storedReason } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
+import type { EntryTable } from './entry-table.ts';
 import type { LaneHeads } from './lanes.ts';
 
 /** The state of an entry before an operator moved it. */
@@ -17,11 +18,17 @@ interface MoveRow {
 /** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
 export class OperatorMoves {
   readonly #clock: Clock;
+  readonly #entries: Pick<EntryTable, 'fileLane'>;
   readonly #lanes: LaneHeads;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, lanes: LaneHeads) {
+  constructor(
+    db: Db,
+    clock: Clock,
+    { entries, lanes }: { entries: Pick<EntryTable, 'fileLane'>; lanes: LaneHeads },
+  ) {
     this.#clock = clock;
+    this.#entries = entries;
     this.#lanes = lanes;
     this.#sql = prepare(db);
   }
@@ -89,9 +96,12 @@ export class OperatorMoves {
   }
 
   /** Updates the entry's lane, its timeline and `changes`. */
-  #moved({ seq, lane_hash }: EntryRow, step: string, by: string | undefined): void {
+  #moved(row: EntryRow, step: string, by: string | undefined): void {
+    const { seq, lane_hash } = row;
     const at = this.#clock();
     const made = { at, step, ...(by !== undefined && { detail: { by } }) };
+    // Fresh entries of the lane may precede this one.
+    this.#entries.fileLane(row);
     this.#lanes.refresh({ lane_hash });
     this.#sql.insertSteps.run({ seq, at, steps: JSON.stringify([made]) });
     this.#sql.insertChange.run(seq);
@@ -113,7 +123,7 @@ function prepare(db: Db) {
     ),
     discard: db.prepare(
       `UPDATE entries SET state = 'discarded', filed = 1, in_lane = 0, claimable = 0,
-         lease_until = NULL, last_attempt_at = @now, settled_at = @now
+         waits = 0, lease_until = NULL, last_attempt_at = @now, settled_at = @now
        WHERE seq = @seq`,
     ),
     rememberMove: db.prepare(

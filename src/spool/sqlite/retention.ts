@@ -112,9 +112,7 @@ function prepare(db: Db) {
       `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
        WHERE state IN ('queued', 'delivering') AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
     ),
-    requeueAll: db.prepare(
-      `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
-    ),
+    requeueAll: db.prepare(`UPDATE entries SET state = 'queued' WHERE state = 'delivering'`),
     namedBlobs: db.prepare<[], { blob: BlobName; entry: EntryId | null }>(
       `SELECT blob, id AS entry FROM entries WHERE blob IS NOT NULL
        UNION ALL SELECT blob, entry FROM uploads`,

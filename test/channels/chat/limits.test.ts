@@ -136,7 +136,11 @@ describe('files of one network', () => {
       {
         blobs: (blobs) => ({
           ...{ writer: () => blobs.writer({ inlineMaxBytes: 0 }) },
-          ...{ read: (blob) => blobs.read(blob), scratch: (blob) => blobs.scratch(blob) },
+          ...{
+            isRemote: false,
+            read: (blob) => blobs.read(blob),
+            scratch: (blob) => blobs.scratch(blob),
+          },
           exists: (blob) => blobs.exists(blob),
           remove: (blob) => blobs.remove(blob),
           assertSpace: (spare = 0) =>

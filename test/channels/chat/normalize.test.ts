@@ -43,6 +43,7 @@ function claim(
     lease: { id, generation: 1 },
     media: new Map(),
     released: false,
+    isUnended: false,
     notes: {},
     entry: {
       ...{

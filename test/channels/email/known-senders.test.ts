@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { domainOf } from '../../../src/domain/email-addresses.ts';
-import {
-  createFormSenders,
-  FORM_SERVICES,
-  isSharedDomain,
-} from '../../../src/channels/email/known-senders.ts';
+import { createFormSenders, FORM_SERVICES } from '../../../src/channels/email/known-senders.ts';
+import { isSharedDomain } from '../../../src/domain/shared-domains.ts';
 
 const page = readFileSync('docs/connect-email.md', 'utf8');
 

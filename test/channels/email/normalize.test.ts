@@ -11,12 +11,15 @@ import {
   type EmailNormalizerOptions,
 } from '../../../src/channels/email/normalize.ts';
 import {
+  type AuthenticationVerdict,
   UNENDED_VERDICT,
   UNKNOWN_VERDICT,
 } from '../../../src/channels/email/authentication/verdict.ts';
 import { NormalizingUnavailable } from '../../../src/channels/email/normalize/threads/mail-worker-pool.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { asBlobName } from '../../../src/domain/ids.ts';
+import { runCases } from '../../support/run-count.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { claimedEmail, inline, shopSettings } from './normalize/jobs.ts';
 
@@ -152,31 +155,105 @@ describe('reading mail in worker threads', () => {
   });
 
   test.each([
-    ['reject', { kind: 'held', reason: { code: 'sender_not_checked' } }],
-    ['none', { kind: 'deliver' }],
-  ] as const)('after checks that did not end, a policy of %s decides', async (policy, expected) => {
-    const decided = { ...UNKNOWN_VERDICT, policy, unfinished: 'check' } as const;
-    const unended = createEmailNormalizer(
-      { shops: [shopSettings], scratchFolder },
+    ['reject', { kind: 'held', reason: { code: 'sender_not_checked' } }, 1],
+    ['none', { kind: 'deliver' }, 0],
+  ] as const)(
+    'after checks that did not end, a policy of %s decides',
+    async (policy, expected, raised) => {
+      let alarms = 0;
+      const decided = { ...UNKNOWN_VERDICT, policy, unfinished: 'check' } as const;
+      const unended = createEmailNormalizer(
+        { shops: [shopSettings], scratchFolder },
+        {
+          blobs: new BlobFiles({ dir: folder.path, reserveBytes: 0 }),
+          knownRemoteIds: () => Promise.resolve(false),
+          countMessage: () => Promise.resolve(undefined),
+          authenticator: {
+            check: ({ policiesOnly }) => Promise.resolve(policiesOnly ? decided : UNENDED_VERDICT),
+            alarm: () => (alarms += 1),
+          },
+          logger: silentLogger,
+        },
+      );
+      normalizer = unended;
+      const claimed = claimedEmail(letter('How are you?'));
+      await expect(unended.normalize(claimed, never())).rejects.toMatchObject({
+        ...{ name: 'NotYet', retryAfterMs: 10_000, detach: true },
+      });
+      const notes = { channel: { unended: 3, since: Date.now() } };
+      const read = await unended.normalize({ ...claimed, notes }, never());
+      expect(read.verdict).toEqual(expected);
+      expect(alarms).toBe(raised);
+      expect(read.steps).toEqual([{ step: 'authenticated', detail: decided }]);
+    },
+  );
+
+  test('where the policy is only observed, a check that does not end delays nothing', async () => {
+    const counts = { checks: 0, alarms: 0 };
+    const observing = createEmailNormalizer(
+      {
+        shops: [{ ...shopSettings, senderRules: { dmarc: 'observe', unverified: 'deliver' } }],
+        scratchFolder,
+      },
       {
         blobs: new BlobFiles({ dir: folder.path, reserveBytes: 0 }),
         knownRemoteIds: () => Promise.resolve(false),
         countMessage: () => Promise.resolve(undefined),
         authenticator: {
-          check: ({ policiesOnly }) => Promise.resolve(policiesOnly ? decided : UNENDED_VERDICT),
+          check: () => {
+            counts.checks += 1;
+            return Promise.resolve(UNENDED_VERDICT);
+          },
+          alarm: () => (counts.alarms += 1),
         },
         logger: silentLogger,
       },
     );
-    normalizer = unended;
-    const claimed = claimedEmail(letter('How are you?'));
-    await expect(unended.normalize(claimed, never())).rejects.toMatchObject({
-      ...{ name: 'NotYet', retryAfterMs: 10_000, detach: true },
-    });
-    const notes = { channel: { unended: 3, since: Date.now() } };
-    const read = await unended.normalize({ ...claimed, notes }, never());
-    expect(read.verdict).toEqual(expected);
-    expect(read.steps).toEqual([{ step: 'authenticated', detail: decided }]);
+    normalizer = observing;
+    const read = await observing.normalize(claimedEmail(letter('How are you?')), never());
+    expect(read.verdict).toEqual({ kind: 'deliver' });
+    // A check, and one of the policies.
+    expect(counts).toEqual({ checks: 2, alarms: 0 });
+  });
+
+  test('while a check is late, its message is copied once, until it has ended', async () => {
+    const copies = { made: 0, open: 0 };
+    const blobs = new BlobFiles({ dir: folder.path, reserveBytes: 0 });
+    let end: ((verdict: AuthenticationVerdict) => void) | undefined;
+    const late = createEmailNormalizer(
+      { shops: [shopSettings], scratchFolder },
+      {
+        blobs: {
+          scratch: async (blob) => {
+            copies.made += 1;
+            copies.open += 1;
+            const { path } = await blobs.scratch(blob);
+            const dispose = () => Promise.resolve(void (copies.open -= 1));
+            return { path, dispose };
+          },
+        },
+        knownRemoteIds: () => Promise.resolve(false),
+        countMessage: () => Promise.resolve(undefined),
+        authenticator: {
+          check: () => new Promise((resolve) => (end = resolve)),
+          alarm: () => undefined,
+        },
+        logger: silentLogger,
+      },
+    );
+    normalizer = late;
+    const bytes = Buffer.from('From: Ann <ann@customer.example>\r\n\r\nHow are you?\r\n');
+    const claimed = claimedEmail(spooled('late.eml', bytes));
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await expect(late.normalize(claimed, never())).rejects.toMatchObject({ name: 'NotYet' });
+      expect(copies).toEqual({ made: 1, open: 1 });
+    }
+    end?.(UNKNOWN_VERDICT);
+    await waitFor('the copy to be removed', () => copies.open === 0);
+    const read = await late.normalize(claimed, never());
+    expect(copies).toEqual({ made: 2, open: 1 });
+    await read.dispose();
+    expect(copies).toEqual({ made: 2, open: 0 });
   });
 
   test('20 MB of attachment come out byte for byte, twice, under the same name', async () => {
@@ -245,7 +322,7 @@ describe('reading mail in worker threads', () => {
 
 describe('hostile mail', () => {
   const options = { worker: POISON, deadlineMs: 1500, maxHeapMb: 64 };
-  test.each(['loop', 'exit', 'hang', 'heap'])(
+  test.each(runCases(['loop', 'exit', 'hang', 'heap']))(
     'one that makes its worker %s is stubbed, and its neighbours are read',
     async (poison) => {
       const { normalize } = start(options);

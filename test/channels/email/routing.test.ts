@@ -34,6 +34,12 @@ describe('a recipient', () => {
       'SUPPORT+x@ACME.EXAMPLE',
       { shopId: ACME, agentContact: 'support@acme.example', catchAll: false },
     ],
+    [
+      '"support"@acme.example',
+      { shopId: ACME, agentContact: 'support@acme.example', catchAll: false },
+    ],
+    ['"support x"@acme.example', 'unknown_recipient'],
+    ['"x@support"@acme.example', 'unknown_recipient'],
     ['vip+1@acme.example', { shopId: ACME, agentContact: 'vip+1@acme.example', catchAll: false }],
     ['vip@acme.example', 'unknown_recipient'],
     [

@@ -55,6 +55,15 @@ describe('what is stored', () => {
     });
   });
 
+  test('a local part in needless quotes as the same without them', async () => {
+    const at = await open();
+    expect(await at.deliver(MESSAGE, ['"support"@acme.example'])).toMatch(/^250 /);
+    const [entry] = await at.entries();
+    expect(parseEmailMeta(entry?.meta ?? {})).toMatchObject({
+      ...{ envelopeTo: ['support@acme.example'], agentContact: 'support@acme.example' },
+    });
+  });
+
   test('a large message in a file, byte for byte, with dots at every place', async () => {
     const at = await open();
     const line = randomBytes(40).toString('base64');

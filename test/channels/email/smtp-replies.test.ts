@@ -629,6 +629,7 @@ function fullOf(full: ShopId): Intake['assertSpace'] {
 function fillingUp(blobs: BlobStore): BlobStore {
   return {
     read: (blob) => blobs.read(blob),
+    isRemote: false,
     scratch: (blob) => blobs.scratch(blob),
     exists: (blob) => blobs.exists(blob),
     remove: (blob) => blobs.remove(blob),

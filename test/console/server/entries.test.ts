@@ -81,7 +81,7 @@ describe('a message', () => {
     expect(first).toMatchObject({ step: 'accepted', tookMs: 0 });
     expect(first?.attempt).toBeUndefined();
     expect(later.length).toBeGreaterThan(2);
-    for (const step of later) expect(step.attempt).toBe(1);
+    for (const step of later) expect(step.attempt).toBeGreaterThan(0);
     expect(later.at(-1)?.step).toBe('delivered');
 
     const opened = await content(operator, id);
@@ -122,7 +122,7 @@ describe('a message', () => {
     const actions = lines.filter(({ target }) => target === id).map(({ action }) => action);
     expect(actions.filter((action) => action === 'open').length).toBeGreaterThanOrEqual(1);
     expect(actions.filter((action) => action === 'download').length).toBeGreaterThanOrEqual(2);
-    expect(JSON.stringify(lines)).not.toMatch(/4711|ann@example|Lämp/);
+    expect(JSON.stringify(lines)).not.toMatch(/\b4711\b|ann@example|Lämp/);
   });
 
   test('of a text and of a chat is shown as it came', async () => {

@@ -4,8 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { completeConfig, type CompleteConfig } from '../../../src/config/complete.ts';
 import { Secret } from '../../../src/config/secret.ts';
@@ -18,6 +16,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { StopStack } from '../../../src/runtime/stop-stack.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
 import { ends } from '../../support/ends.ts';
 import { gatewayConfig } from '../../support/gateway-config.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
@@ -162,9 +161,6 @@ test('an answer of 4 MiB is read, and a larger one is refused', async () => {
 });
 
 test('nothing holds on to a configuration that was replaced, nor to its keys', async () => {
-  setFlagsFromString('--expose-gc');
-  // The flag counts for contexts that are made after it.
-  const collect = runInNewContext('gc') as () => void;
   const stack = new StopStack();
   ends(() => stack.unwind(() => undefined));
   const live = new LiveConfig(await someConfig(), silentLogger);
@@ -185,7 +181,7 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
   expect(platforms.clients.value).toHaveLength(1);
   expect(shops.value).toHaveLength(1);
   await waitFor('the old ones to go', () => {
-    collect();
+    collectGarbage();
     return replaced.slice(0, 2).every((each) => each.deref() === undefined);
   });
 });

@@ -131,6 +131,23 @@ describe('persons whom nothing confirms', () => {
   });
 });
 
+describe('confirmed senders of one domain', () => {
+  test('get a quarter of the hour together, and those of other domains and of shared ones the rest', async () => {
+    const { state, email, answered, ticket } = await scene({ answersPerHour: 60 });
+    const attack = await many(34, (n) => email(`u${n}@${n % 2 ? 'ABC' : `s${n}.abc`}.de`));
+    expect(await answered(attack)).toBe(15);
+    const [last] = attack.slice(-1);
+    expect(last && ticket(last)).toMatchObject({ limitReached: 'domain_budget' });
+    expect(state.platform.desk.count(SHOP.shopId)).toMatchObject({
+      overLimits: { shopBudget: 19 },
+    });
+    expect(await answered(await many(5, (n) => email(`c${n}@shop${n}.example`)))).toBe(5);
+    expect(await answered(await many(20, (n) => email(`c${n}@gmail.com`)))).toBe(20);
+    // A part of a name is no domain.
+    expect(await answered([await email('a@notabc.de')])).toBe(1);
+  });
+});
+
 describe('the hour of a shop', () => {
   test('above it, the confirmed wait for people too, who see why and can let the agent answer', async () => {
     const { state, time, chat, answered, ticket } = await scene({ answersPerHour: 10 });
@@ -142,15 +159,15 @@ describe('the hour of a shop', () => {
     expect(left).toMatchObject({
       status: 'WaitingUser',
       agent: 'answers',
-      leftBecause: 'shop_budget',
+      limitReached: 'shop_budget',
     });
     const { desk } = state.platform;
     expect(desk.count(SHOP.shopId)).toMatchObject({
-      overLimits: { unverified: 0, shopBudget: 3, isOneNetwork: false },
+      overLimits: { unverified: 0, shopBudget: 3 },
     });
     await desk.handBack({ shopId: SHOP.shopId, id: left.id, version: left.version, who: 'ann' });
     await waitFor('the answer', () => ticket(last).status === 'WaitingContact');
-    expect(ticket(last)).not.toHaveProperty('leftBecause');
+    expect(ticket(last)).not.toHaveProperty('limitReached');
     // It counts, and lifts the limit for nobody else.
     expect(await answered([await chat('next', CONFIRMED)])).toBe(0);
     time.at += HOUR_MS + 1;

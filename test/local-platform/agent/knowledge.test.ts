@@ -6,6 +6,7 @@ import { Knowledge } from '../../../src/local-platform/agent/knowledge.ts';
 import { sectionsOf } from '../../../src/local-platform/agent/sections.ts';
 import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
+import { threadTimes } from '../../support/thread-times.ts';
 import { newFolder } from '../harness.ts';
 
 function folderWith(files: Readonly<Record<string, string | Buffer>>) {
@@ -213,7 +214,7 @@ it('a question to a large folder with words that nobody knows takes no time', ()
   const question = Array.from({ length: 500 }, (_, n) => `w0rd${n}y more${n % 20}`).join(' ');
   // The first one makes the index.
   knowledge.fits(question, undefined);
-  const start = performance.now();
+  const before = threadTimes(process.pid).main;
   for (let n = 0; n < 20; n += 1) knowledge.fits(question, undefined);
-  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(threadTimes(process.pid).main - before).toBeLessThan(10_000);
 });

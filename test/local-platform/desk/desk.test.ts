@@ -149,8 +149,8 @@ describe('the queue', () => {
       DROP TABLE stopped_addresses; DROP INDEX attachments_media; ALTER TABLE departures DROP COLUMN queued_at;
       ALTER TABLE shops DROP COLUMN only_people;
       DROP INDEX messages_answers; DROP INDEX messages_person; DROP INDEX messages_by_people;
-      DROP INDEX messages_left; ALTER TABLE messages DROP COLUMN unverified_from;
-      ALTER TABLE messages DROP COLUMN person; ALTER TABLE messages DROP COLUMN left_because;
+      DROP INDEX messages_limited; ALTER TABLE messages DROP COLUMN unverified_from;
+      ALTER TABLE messages DROP COLUMN person; ALTER TABLE messages DROP COLUMN limit_reached;
       ALTER TABLE contacts DROP COLUMN is_name_claimed`);
     db.pragma('user_version = 6');
     db.close();

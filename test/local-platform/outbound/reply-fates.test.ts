@@ -364,6 +364,13 @@ describe('a failure', () => {
     );
     expect(answer.body.conversation_id).not.toBe(question.conversation_id);
     expect(await messagesOf(platform, answer.body.conversation_id)).toHaveLength(2);
+    // By email they are one whom a person has answered.
+    expect(platform.inspect.messages(SHOP.shopId)).toContainEqual(
+      expect.objectContaining({
+        remote_id: sent.mail.messageId,
+        person: `email:${answer.body.contact_id ?? ''}`,
+      }),
+    );
     expect(await ticketOf(platform, answer.body)).toMatchObject({ status: 'WaitingUser' });
     expect(relay.taken).toHaveLength(1);
   });

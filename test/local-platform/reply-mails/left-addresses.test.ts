@@ -117,9 +117,6 @@ describe('confirmation mails', () => {
     ['ann@example.com, bob@example.com', 'invalid'],
     ['nonsense', 'invalid'],
     ['"You have won"@example.com', 'invalid'],
-    ["ann+you've_won@example.com", 'invalid'],
-    ['ann+one+two@example.com', 'invalid'],
-    [`ann+${'x'.repeat(33)}@example.com`, 'invalid'],
   ])('are not for %s, which the visitor is told only if it is no address', async (email, told) => {
     const { ask, rows, store } = addresses();
     store.conversations.addAgentContact(SHOP, 'sales@acme.example');
@@ -127,7 +124,7 @@ describe('confirmation mails', () => {
     expect(rows()).toEqual([]);
   });
 
-  test('go to the address as it was written, with a tag that has no words', async () => {
+  test('go to the address as it was written, with its tag', async () => {
     const { ask, rows } = addresses();
     expect(await ask('Ann.Lee+Shop-1@Example.com')).toBe('confirms');
     expect(rows()).toMatchObject([{ email: 'Ann.Lee+Shop-1@Example.com' }]);

@@ -69,12 +69,12 @@ test.each([
         {
           shop: 'acme',
           waiting: 0,
-          overLimits: { unverified: 190, shopBudget: 0, isOneNetwork: true },
+          overLimits: { unverified: 190, shopBudget: 0, network: '203.0.113.0/24' },
         },
       ],
     },
     'warning',
-    'In the last hour 190 messages of acme got no automatic answer: nothing confirms who sent them, and the automatic answers to such senders are used up',
+    'In the last hour 190 messages of acme got no automatic answer: 190 above the limits for senders whom nothing confirms',
   ],
   [
     'answers',
@@ -83,12 +83,12 @@ test.each([
         {
           shop: 'acme',
           waiting: 3,
-          overLimits: { unverified: 2, shopBudget: 1, isOneNetwork: false },
+          overLimits: { unverified: 2, shopBudget: 1 },
         },
       ],
     },
     'warning',
-    'In the last hour 3 messages of acme got no automatic answer: its automatic answers of an hour are used up',
+    'In the last hour 3 messages of acme got no automatic answer: 2 above the limits for senders whom nothing confirms, 1 above the limit of the shop or of a domain',
   ],
   [
     'breaker-open',
@@ -134,6 +134,16 @@ test('the oldest of all channels counts, and it must be well below its threshold
     'between',
     'good',
   ]);
+});
+
+test.each([
+  [{ unverified: 0, shopBudget: 9 }, /The limit is localPlatform\.agent\.answersPerHour\./],
+  [{ unverified: 1, shopBudget: 9 }, /unverifiedAnswers and localPlatform\.agent\.answersPerHour/],
+  [{ unverified: 30, shopBudget: 0, network: '192.0.2.0/24' }, /192\.0\.2\.0\/24.*forwarders/],
+])('messages above limits (%j) name the settings', (overLimits, todo) => {
+  const alert = one('answers', { waitingTickets: [{ shop: 'acme', waiting: 0, overLimits }] });
+  expect(alert.todo).toMatch(todo);
+  expect(alert).not.toHaveProperty('figure');
 });
 
 test('a shop without a limit lets its customers wait', () => {

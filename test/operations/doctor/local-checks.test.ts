@@ -1,19 +1,21 @@
 import type { Reason } from '../../../src/domain/reasons.ts';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { type Answer, get } from '../../../src/operations/doctor/check.ts';
 import { checkBreakers } from '../../../src/operations/doctor/breaker.ts';
 import { createLocalPlatform } from '../../../src/local-platform/local-platform.ts';
-import { findMailSources } from '../../../src/local-platform/store/mail-sources.ts';
+import { findMailSources, mainNetwork } from '../../../src/local-platform/store/mail-sources.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import {
   checkCertificate,
   checkMx,
-  checkSource,
+  checkSources,
   resolveMx,
 } from '../../../src/operations/doctor/mail.ts';
 import { checkClock, checkDisk, freeBytes } from '../../../src/operations/doctor/machine.ts';
@@ -264,11 +266,42 @@ describe('mx', () => {
     const sources = findMailSources(path);
     expect(sources).toEqual([{ shopId: SHOP_ID, network: '203.0.113.0/24' }]);
     expect(findMailSources(`${path}/none`)).toEqual([]);
-    expect(checkSource({ shop: 'acme', network: '203.0.113.0/24' })).toMatchObject({
-      status: 'warning',
-      found: expect.stringContaining('203.0.113.0/24'),
-      todo: expect.stringContaining('email.forwarders of acme'),
-    });
+    expect(checkSources(() => [{ shop: 'acme', network: '203.0.113.0/24' }])).toMatchObject([
+      {
+        status: 'warning',
+        shops: ['acme'],
+        found: expect.stringContaining('203.0.113.0/24'),
+        todo: expect.stringContaining('email.forwarders of acme'),
+      },
+    ]);
+  });
+
+  test.each([
+    ['of an earlier version', 'CREATE TABLE messages (seq INTEGER)', []],
+    [
+      'that is damaged',
+      'no database'.repeat(100),
+      [{ status: 'warning', found: expect.stringContaining('SQLITE_NOTADB') }],
+    ],
+  ])('a database %s', (_which, content, expected) => {
+    const { path, remove } = tempDir();
+    ends(remove);
+    const file = join(path, 'platform.sqlite');
+    if (content.startsWith('CREATE')) new Database(file).exec(content).close();
+    else writeFileSync(file, content);
+    const sources = () => findMailSources(path).map(({ network }) => ({ shop: 'acme', network }));
+    expect(checkSources(sources)).toMatchObject(expected);
+  });
+
+  test('a network is the main one from 20 messages on, if it has more than half', () => {
+    const of = (n: number, others: number, network = '203.0.113.0/24') =>
+      mainNetwork([
+        { network, n },
+        { network: '192.0.2.0/24', n: others },
+      ]);
+    expect([of(20, 19), of(20, 20), of(19, 0), of(99, 0, 'unknown')]).toEqual([
+      ...['203.0.113.0/24', undefined, undefined, undefined],
+    ]);
   });
 
   test('the default host name is nothing to compare with', () => {

@@ -9,7 +9,7 @@ import { SpoolUnusable } from '../../../src/spool/errors.ts';
 import { inspectDatabase } from '../../../src/spool/postgres/fleet.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { describeBudgets } from '../../runtime/budgets-cases.ts';
-import { anEntry, retryLater } from '../../support/entries.ts';
+import { anEntry, retryLater, SHOP } from '../../support/entries.ts';
 import { type Cluster, emptyStore, startCluster } from '../../support/postgres-cluster.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -205,10 +205,21 @@ test('of entries that are accepted by one call, all are stored or none; other ca
     spool.accept([before, refused, after]),
     spool.accept([other]),
   ]);
-  expect(failed).toMatchObject({ status: 'rejected', reason: { name: 'StatementRefused' } });
+  expect(failed).toMatchObject({ status: 'rejected', reason: { name: 'StoreRefuses' } });
   expect(stored.status).toBe('fulfilled');
   const kept = await spool.list({ limit: 9 });
   expect(kept.map(({ id }) => id)).toEqual([other.id]);
+});
+
+test('every gateway takes an operator’s request for a probe, once', async () => {
+  const [one, other] = [await gateway(), await gateway()];
+  await one.spool.requestProbe(SHOP);
+  const taken = () => Promise.all([one, other].map(({ spool }) => spool.takeProbeRequests([SHOP])));
+  expect(await taken()).toEqual([[SHOP], [SHOP]]);
+  await client.query('UPDATE probe_request SET at = at - 61000');
+  await other.spool.requestProbe(SHOP);
+  const late = await gateway();
+  expect(await late.spool.takeProbeRequests([SHOP])).toEqual([SHOP]);
 });
 
 test('the settings of the server are read', async () => {

@@ -1,5 +1,25 @@
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
-import type { ChatClient } from '../chat-client.ts';
+import { ChatClient } from '../chat-client.ts';
+import {
+  API_KEY,
+  inboundPayload,
+  postEvent as postTelnyx,
+  PUBLIC_KEY,
+  TELNYX_NUMBER,
+  telnyxEvent,
+  telnyxId,
+} from '../telnyx-stand-in.ts';
+import {
+  ACCESS_TOKEN,
+  APP_SECRET,
+  contactOf,
+  messageEvent,
+  PHONE_NUMBER_ID,
+  postEvent as postWhatsApp,
+  VERIFY_TOKEN,
+  wamid,
+  WHATSAPP_NUMBER,
+} from '../whatsapp-stand-in.ts';
 import type { Field } from './field.ts';
 
 export interface Doors {
@@ -11,12 +31,8 @@ export interface Doors {
     readonly authToken: string;
     readonly number: string;
   };
-  /** A visitor who is not known yet, of an address that has done nothing yet. */
-  readonly visitor: () => Promise<ChatClient>;
   readonly chatKey: string;
   readonly inboundToken: string;
-  /** Of the local platform, when there is one. */
-  readonly platform?: { readonly url: string; readonly shopId: string; readonly apiKey: string };
 }
 
 const TEXT_FIELDS =
@@ -25,6 +41,8 @@ const TEXT_FIELDS =
   Latitude Address Label ButtonText ButtonPayload ListId OptOutType ErrorCode MessageStatus`.split(
     /\s+/,
   );
+const TELNYX_FIELDS = ['id', 'type', 'messaging_profile_id', 'text', 'subject', 'received_at'];
+const WHATSAPP_FIELDS = ['from', 'id', 'timestamp', 'type'];
 /** Bounded by the body of a webhook. */
 const WEBHOOK_BYTES = 60_000;
 /** Bounded by a packet of the chat. */
@@ -35,16 +53,20 @@ const UPLOAD_BYTES = 64_000;
 const BARE = ['', ''] as const;
 const ADDRESS = ['x@x', '.@'] as const;
 
-/** @returns the fields of texts, chat, uploads, the console and the platform */
+/**
+ * @returns the fields of texts, chat, uploads and the console of a gateway that has `OTHER_SHOPS`, too, and
+ * trusts a proxy on this machine
+ */
 export function doorFields(doors: Doors): readonly Field[] {
   return [
     ...TEXT_FIELDS.map((name): Field => ({
       ...{ door: 'texts', name, maxBytes: WEBHOOK_BYTES, frames: [BARE, ['+1', 'x']] },
       send: (value) => postText(doors, { [name]: value }),
     })),
+    ...telnyxFields(doors),
+    ...whatsappFields(doors),
     ...chatFields(doors),
     ...httpFields(doors),
-    ...platformFields(doors),
   ];
 }
 
@@ -65,11 +87,108 @@ async function postText(doors: Doors, changed: Readonly<Record<string, string>>)
     body: new URLSearchParams(parameters).toString(),
   });
   await answer.arrayBuffer();
+  assertKnown(answer);
 }
 
-function chatFields({ visitor, chatKey, httpUrl }: Doors): readonly Field[] {
+/** A refusal of the sender would hide what the value costs. */
+function assertKnown({ status }: { readonly status: number }): void {
+  if ([401, 403, 404].includes(status)) throw new Error(`the door knows nobody: ${status}`);
+}
+
+const NO_API = 'http://127.0.0.1:9';
+
+/** In the configuration: a shop for each other provider of texts. */
+export const OTHER_SHOPS = [
+  {
+    ...{ name: 'of-telnyx', shopId: '00000000-0000-4000-8000-0000000000f1', apiKey: 'f1' },
+    sms: {
+      numbers: [TELNYX_NUMBER],
+      telnyx: { apiKey: API_KEY, publicKey: PUBLIC_KEY, baseUrl: NO_API },
+    },
+  },
+  {
+    ...{ name: 'of-whatsapp', shopId: '00000000-0000-4000-8000-0000000000f2', apiKey: 'f2' },
+    sms: {
+      numbers: [WHATSAPP_NUMBER],
+      whatsappCloud: {
+        ...{ phoneNumberIds: [PHONE_NUMBER_ID], accessToken: ACCESS_TOKEN, baseUrl: NO_API },
+        ...{ appSecrets: [APP_SECRET], verifyToken: VERIFY_TOKEN },
+      },
+    },
+  },
+];
+
+let events = 0;
+
+function telnyxFields({ httpUrl }: Doors): readonly Field[] {
+  const field = (name: string, changesOf: (value: string) => object): Field => ({
+    ...{ door: 'texts', name: `telnyx ${name}`, maxBytes: WEBHOOK_BYTES, frames: [BARE] },
+    send: async (value) => {
+      events += 1;
+      const changes = { id: telnyxId(events), ...changesOf(value) };
+      assertKnown(await postTelnyx(httpUrl, telnyxEvent(inboundPayload(changes))));
+    },
+  });
+  const media = (medium: object) => ({ media: [{ url: 'http://127.0.0.1:9/a', ...medium }] });
+  return [
+    ...TELNYX_FIELDS.map((name) => field(name, (value) => ({ [name]: value }))),
+    field('from', (value) => ({ from: { phone_number: value } })),
+    field('to', (value) => ({ to: [{ phone_number: TELNYX_NUMBER }, { phone_number: value }] })),
+    field('media url', (url) => media({ url })),
+    field('media type', (content_type) => media({ content_type })),
+  ];
+}
+
+function whatsappFields({ httpUrl }: Doors): readonly Field[] {
+  const field = (name: string, eventOf: (value: string, id: string) => string): Field => ({
+    ...{ door: 'texts', name: `whatsapp ${name}`, maxBytes: WEBHOOK_BYTES, frames: [BARE] },
+    send: async (value) => {
+      events += 1;
+      assertKnown(await postWhatsApp(httpUrl, eventOf(value, wamid(events))));
+    },
+  });
+  const contacts = (field: string) => [{ name: { [field]: 'Ann' }, phones: [{ phone: '1' }] }];
+  return [
+    ...WHATSAPP_FIELDS.map((name) =>
+      field(name, (value, id) => messageEvent({ id, [name]: value })),
+    ),
+    field('text', (body, id) => messageEvent({ id, text: { body } })),
+    field('profile', (name, id) => messageEvent({ id }, contactOf('16505551234', { name }))),
+    field('file name', (filename, id) =>
+      messageEvent({ id, type: 'document', document: { id: '1', filename } }),
+    ),
+    field('mime type', (mime_type, id) =>
+      messageEvent({ id, type: 'image', image: { id: '1', mime_type } }),
+    ),
+    field('place', (name, id) =>
+      messageEvent({ id, type: 'location', location: { latitude: 1, longitude: 2, name } }),
+    ),
+    field('button', (text, id) =>
+      messageEvent({ id, type: 'button', button: { text, payload: text } }),
+    ),
+    field('contacts', (value, id) =>
+      messageEvent({ id, type: 'contacts', contacts: contacts(value.slice(0, 1000)) }),
+    ),
+  ];
+}
+
+let visitors = 0;
+
+/** A visitor who is not known yet, of an address that has done nothing yet. */
+function connect({ httpUrl, chatKey }: Doors, more?: object): Promise<ChatClient> {
+  visitors += 1;
+  const forwardedFor = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
+  return ChatClient.connect({
+    ...{ url: httpUrl, auth: { key: chatKey, ...more }, forwardedFor },
+    // A connection that the door ends before the handshake tells the client nothing.
+    ...(more && { connectTimeoutMs: 1000 }),
+  });
+}
+
+function chatFields(doors: Doors): readonly Field[] {
+  const { chatKey, httpUrl } = doors;
   const once = async (use: (chat: ChatClient) => Promise<unknown>): Promise<void> => {
-    const chat = await visitor();
+    const chat = await connect(doors);
     // A packet that ends the connection is an answer, too.
     await use(chat).catch(() => undefined);
     chat.close();
@@ -82,9 +201,25 @@ function chatFields({ visitor, chatKey, httpUrl }: Doors): readonly Field[] {
         return Promise.race([chat.request(name.split(' ')[0] ?? '', requestOf(value)), ended]);
       }),
   });
+  const handshake = (name: string): Field => ({
+    ...{ door: 'chat', name: `handshake ${name}`, maxBytes: PACKET_BYTES },
+    frames: [BARE, ['a.', '.a']],
+    send: async (value) => {
+      const chat = await connect(doors, { [name]: value }).catch(() => undefined);
+      chat?.close();
+    },
+  });
   const id = () => crypto.randomUUID();
   const upload = (name: string, frames: Field['frames'], send: Field['send']): Field => ({
     ...{ door: 'chat', name, maxBytes: UPLOAD_BYTES, frames, send },
+  });
+  // What is encoded there has less room.
+  const inHeader = (name: string, frames: Field['frames'], send: Field['send']): Field => ({
+    ...{ door: 'chat', name, maxBytes: REQUEST_HEADER_BYTES, frames },
+    send: (value) => {
+      const times = encodeURIComponent(value.toWellFormed()).length / REQUEST_HEADER_BYTES;
+      return send(times <= 1 ? value : value.slice(0, value.length / times) + value.slice(-1));
+    },
   });
   return [
     event('message text', (text) => ({ id: id(), text })),
@@ -98,25 +233,22 @@ function chatFields({ visitor, chatKey, httpUrl }: Doors): readonly Field[] {
     event('profile email', (email) => ({ email })),
     event('profile language', (language) => ({ email: 'a@x.example', notify: { language } })),
     event('rate comment', (comment) => ({ value: 5, comment })),
+    event('rate value', (value) => ({ value })),
+    event('seen seq', (seq) => ({ seq })),
     event('history before', (before) => ({ before })),
+    ...['key', 'token', 'identity', 'lastSeq'].map(handshake),
     event('unknown', (value) => ({ [value.slice(0, 1000)]: value })),
     upload('upload head', [BARE, ['<!DOCTYPE ', ''], ['<?xml ', '']], (value) =>
       once((chat) =>
         read(chat.upload({ name: 'a.txt', bytes: Buffer.from(value), type: 'text/plain' })),
       ),
     ),
-    upload('upload name', [BARE, ['a', 'b']], (value) => {
-      const name = value.slice(0, REQUEST_HEADER_BYTES);
-      return once((chat) =>
-        read(chat.upload({ name, bytes: Buffer.from('Hello'), type: 'text/plain' })),
-      );
-    }),
-    upload('upload type', [BARE, ['text/', '']], (value) => {
-      const type = value.slice(0, REQUEST_HEADER_BYTES);
-      return once((chat) =>
-        read(chat.upload({ name: 'a.txt', bytes: Buffer.from('Hello'), type })),
-      );
-    }),
+    inHeader('upload name', [BARE, ['a', 'b']], (name) =>
+      once((chat) => read(chat.upload({ name, bytes: Buffer.from('Hello'), type: 'text/plain' }))),
+    ),
+    inHeader('upload type', [BARE, ['text/', '']], (type) =>
+      once((chat) => read(chat.upload({ name: 'a.txt', bytes: Buffer.from('Hello'), type }))),
+    ),
     get('widget language', httpUrl, (value) => `/widget/texts/${chatKey}/${value}`),
   ];
 }
@@ -139,7 +271,6 @@ function httpFields({ httpUrl, adminUrl, inboundToken }: Doors): readonly Field[
     header('authorization', `${adminUrl}/api/status`, ['Basic ', 'Bearer ']),
     header('cookie', `${adminUrl}/api/status`, ['sluice=']),
     header('x-forwarded-for', `${httpUrl}/healthz`, ['', '192.0.2.1, ']),
-    header('accept-language', `${httpUrl}/demo`, ['', 'de;q=']),
     header('traceparent', `${httpUrl}/healthz`, ['', '00-']),
     login('password', (password) => ({ password })),
     login('name', (operator) => ({ operator, password: 'x' })),
@@ -147,7 +278,7 @@ function httpFields({ httpUrl, adminUrl, inboundToken }: Doors): readonly Field[
       ...{ door: 'http', name: 'inbound to', maxBytes: REQUEST_HEADER_BYTES / 3 },
       frames: [BARE, ['a@', '.example']],
       send: (value) =>
-        read(
+        readKnown(
           fetch(`${httpUrl}/email/inbound?from=a@x.example&to=${encodeURIComponent(value)}`, {
             method: 'POST',
             headers: {
@@ -180,12 +311,16 @@ function header(name: string, url: string, before: readonly string[]): Field {
   };
 }
 
-function platformFields({ platform }: Doors): readonly Field[] {
-  if (platform === undefined) return [];
+/** @returns the fields of create message at the local platform */
+export function platformFields(platform: {
+  readonly url: string;
+  readonly shopId: string;
+  readonly apiKey: string;
+}): readonly Field[] {
   const field = (name: string, bodyOf: (value: string) => object): Field => ({
     ...{ door: 'platform', name, maxBytes: PACKET_BYTES, frames: [BARE, ADDRESS] },
     send: (value) =>
-      read(
+      readKnown(
         fetch(`${platform.url}/v2026-04/messages/`, {
           method: 'POST',
           headers: {
@@ -225,7 +360,14 @@ function platformFields({ platform }: Doors): readonly Field[] {
   }
 }
 
-async function read(answer: Promise<Response>): Promise<void> {
+/** Undefined if the connection was closed. */
+async function read(answer: Promise<Response>): Promise<Response | undefined> {
   const response = await answer.catch(() => undefined);
   await response?.arrayBuffer().catch(() => undefined);
+  return response;
+}
+
+async function readKnown(answer: Promise<Response>): Promise<void> {
+  const response = await read(answer);
+  if (response !== undefined) assertKnown(response);
 }

@@ -33,6 +33,7 @@ export function mailFields(port: number, inbox: string): readonly Field[] {
       mail({ 'Content-Type': `${type}; charset=utf-8` }, value),
     );
   return [
+    ...commands(port, inbox),
     ...headers,
     part('Content-Type', 'text/plain; name="', '"'),
     part('Content-Type', "text/plain; name*=utf-8''"),
@@ -76,6 +77,32 @@ export function mailFields(port: number, inbox: string): readonly Field[] {
   ): Field {
     return { door: 'smtp', name, maxBytes, frames, send: (value) => send(messageOf(value)) };
   }
+}
+
+/** A longer line is refused. */
+const COMMAND_BYTES = 500;
+
+function commands(port: number, inbox: string): readonly Field[] {
+  const field = (name: string, frames: Field['frames'], linesOf: (value: string) => string[]) => ({
+    ...{ door: 'smtp' as const, name: `command ${name}`, maxBytes: COMMAND_BYTES, frames },
+    send: async (value: string) => {
+      const client = await SmtpClient.connect(port);
+      await client.reply();
+      // A line break in the value makes another command, which is answered, too.
+      for (const line of linesOf(value)) await client.say(line);
+      client.destroy();
+    },
+  });
+  const hello = 'EHLO client.example';
+  const from = 'MAIL FROM:<ann@x.example>';
+  return [
+    field('EHLO', [BARE], (value) => [`EHLO ${value}`]),
+    field('MAIL', [BARE, ['<', '>'], ['<"', '"@x>']], (value) => [hello, `MAIL FROM:${value}`]),
+    field('RCPT', [BARE, ['<', `@${inbox.split('@')[1]}>`], ['<"', '"@x>']], (value) => [
+      ...[hello, from, `RCPT TO:${value}`],
+    ]),
+    field('any', [BARE], (value) => [value]),
+  ];
 }
 
 /** Values such as those of the field in earnest, so that its parser gets to the filler. */

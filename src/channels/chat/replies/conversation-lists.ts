@@ -1,3 +1,4 @@
+import { setLatest } from '../../../runtime/keep-latest.ts';
 import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
@@ -273,10 +274,8 @@ export class ConversationLists {
 
   #foundHeavy(conversationId: string, heavy: Heavy): void {
     const before = this.#heavy.get(conversationId);
-    this.#heavy.set(conversationId, heavy);
+    setLatest(this.#heavy, conversationId, heavy, MAX_HEAVY);
     if (before?.limit === heavy.limit) return;
-    const [oldest] = this.#heavy.keys();
-    if (this.#heavy.size > MAX_HEAVY && oldest !== undefined) this.#heavy.delete(oldest);
     const { limit } = heavy;
     this.#parts.logger.warn('chat.replies_heavy', { shop: this.#shopId, conversationId, limit });
   }

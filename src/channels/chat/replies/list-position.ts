@@ -1,3 +1,4 @@
+import { setLatest } from '../../../runtime/keep-latest.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import { backoffMs } from './schedule.ts';
 import { isNewestFirst, isOldestFirst, listTimes } from './platform-message.ts';
@@ -96,11 +97,7 @@ export class ListPositions {
   }
 
   set(conversationId: string, place: ListPosition): void {
-    this.#positions.delete(conversationId);
-    this.#positions.set(conversationId, place);
-    const [oldest] = this.#positions.keys();
-    if (this.#positions.size > MAX_POSITIONS && oldest !== undefined)
-      this.#positions.delete(oldest);
+    setLatest(this.#positions, conversationId, place, MAX_POSITIONS);
   }
 
   /** From now on it is read like short lists. */

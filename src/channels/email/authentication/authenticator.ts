@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { CallFailed, NotAnswered, RpcThread, workerUrl } from '../../../runtime/worker-rpc.ts';
 import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
-import { type AuthenticationVerdict, mayBeEnforced, UNENDED_VERDICT } from './verdict.ts';
+import { type AuthenticationVerdict, UNENDED_VERDICT } from './verdict.ts';
 import type { TimedVerdict } from './verdict-lifetime.ts';
 import { questionOf, VerdictMemo } from './verdict-memo.ts';
 
@@ -32,10 +32,11 @@ export interface AuthenticationThread {
 export interface Authenticator {
   /**
    * Never rejects: without an answer from DNS in time, the verdict is `temperror`; if the check does
-   * not end, or fails, it is `UNENDED_VERDICT`. Raises an alarm if the policies are read for a
-   * message that may have one.
+   * not end, or fails, it is `UNENDED_VERDICT`.
    */
   check(request: CheckRequest): Promise<AuthenticationVerdict>;
+  /** Raises the alarm: a message is held because the checks of its sender did not end. */
+  alarm(): void;
   stop(): Promise<void>;
 }
 
@@ -73,7 +74,6 @@ export function createAuthenticator(
       data: settings,
       limits: LIMITS,
       deadlinesMs: { check: totalMs + THREAD_GRACE_MS },
-      spareBusy: true,
       extendToMs: endsWithinMs + THREAD_GRACE_MS,
       onDeath: (inFlight) => {
         thread = undefined;
@@ -102,14 +102,14 @@ export function createAuthenticator(
     async check(request) {
       if (stopped) return UNENDED_VERDICT;
       const verdict = await verdictOf(request);
-      if (request.policiesOnly && mayBeEnforced(verdict)) {
-        metrics.alarms.inc({ alarm: 'sender_not_checked' });
-        logger.error('email.sender_not_checked');
-      }
       for (const method of ['spf', 'dkim', 'arc', 'dmarc'] as const) {
         metrics.authenticated.inc({ method, result: verdict[method] });
       }
       return verdict;
+    },
+    alarm() {
+      metrics.alarms.inc({ alarm: 'sender_not_checked' });
+      logger.error('email.sender_not_checked');
     },
     async stop() {
       stopped = true;

@@ -14,9 +14,9 @@ import { type Claim, namedSenders } from './named-senders.ts';
 import { limitLookups, type Resolve } from './dns-resolver.ts';
 import {
   confirmsSender,
-  isSpfSealed,
   relayResults,
   reportedSpf,
+  sealedFields,
   sealedResults,
 } from './reported-results.ts';
 import { readSignedHead } from './signed-head.ts';
@@ -33,7 +33,7 @@ export interface CheckRequest {
   readonly trustedArcSealers: readonly string[];
   /** Needed to determine the author; without them, only From is checked. */
   readonly senders?: SenderLists;
-  /** The check of this message does not end: only the policies of its domains are read. */
+  /** The last check, after others that did not end: the policies that could be read decide. */
   readonly policiesOnly?: boolean;
 }
 
@@ -43,11 +43,9 @@ export interface CheckSettings {
   readonly trustedAuthservIds: readonly string[];
   /** The limit for all look-ups of one message. */
   readonly totalMs: number;
-  /** The limit for one message, with its look-ups; a minute by default. */
-  readonly endsWithinMs?: number;
+  /** The limit for one message, with its look-ups. */
+  readonly endsWithinMs: number;
 }
-
-const ENDS_WITHIN_MS = 60_000;
 
 /**
  * Created once, because a signal without a reason creates an error with a stack for each message.
@@ -61,8 +59,8 @@ const isBelow = (domain: string, sealer: string): boolean =>
 
 /**
  * SPF, DKIM, ARC and DMARC of one message. They run in parallel, and without an answer from DNS
- * within the time limit, the methods that need it are `temperror`. A machine that is too busy to
- * check leaves nothing open in this way: then there is no verdict.
+ * within the time limit, the methods that need it are `temperror`. If look-ups timed out because
+ * this thread got no processor time, this throws instead of returning `temperror`.
  * @throws the errors of reading the raw form, or an error if the check does not end in time
  */
 export async function checkMessage(
@@ -77,11 +75,9 @@ export async function checkMessage(
     throw OVER;
   };
   try {
-    const limitMs = settings.endsWithinMs ?? ENDS_WITHIN_MS;
-    const verdict = await withinMs(checking, limitMs, failLate);
+    const verdict = await withinMs(checking, settings.endsWithinMs, failLate);
     const isOpen = verdict.dmarc === 'temperror' || verdict.claimed === 'temperror';
-    // At last, what is known decides.
-    return isOpen && lookups.wereStarved() && !request.policiesOnly ? failLate() : verdict;
+    return isOpen && lookups.wereStarved() ? failLate() : verdict;
   } finally {
     ended.abort(OVER);
     lookups.end();
@@ -121,20 +117,28 @@ async function check(
   const carried = sealedResults(signed, signatures, fromDomain);
   const sealed = claim === undefined ? 'none' : sealedFor(claim, head, signed, signatures);
   const claimed = sealed === 'none' ? policyOf(claimPolicy) : sealed;
-  const evidence: Evidence = {
-    ...{ fromDomain, record, spf: spfCheck, signatures, carried },
-    relay: confirmsSender(relay, fromDomain),
-    isSpfSealed: (domain, strict) => isSpfSealed(signed, signatures, domain, strict),
-  };
-  const conclusion = conclude(evidence);
-  const verified = sealed === 'verified' ? claim?.domain : undefined;
+  const evidence = { fromDomain, record, spf: spfCheck, signatures, carried };
+  const own = confirmedBy(evidence);
+  const conclusion = conclude(evidence, own, confirmsSender(relay, fromDomain));
+  const isStrict = record.kind === 'found' && record.strictSpf;
+  const confirmation =
+    claim !== undefined && sealed === 'verified'
+      ? // The signatures are those of the group, which names the person.
+        { signedFields: sealedFields(signed, signatures, claim.domain, false), bySpf: false }
+      : {
+          signedFields: [
+            ...own.signedFields,
+            ...sealedFields(signed, signatures, fromDomain, isStrict),
+          ],
+          bySpf: own.bySpf || !isReplayable(conclusion.aligned, signatures.dkim),
+        };
   return {
     ...(claimed && { claimed }),
     spf: spfCheck.result,
     dkim: signatures.dkim,
     arc: signatures.arc,
     ...conclusion,
-    ...uncoveredFields(head, confirmationOf(evidence, conclusion.aligned, verified)),
+    ...uncoveredFields(head, confirmation),
   };
 }
 
@@ -166,17 +170,28 @@ interface Evidence {
   readonly spf: SpfCheck;
   readonly signatures: SignatureCheck;
   readonly carried: 'pass' | 'none' | 'undecided';
-  readonly relay: boolean;
-  readonly isSpfSealed: (domain: string, strict: boolean) => boolean;
+}
+
+/** What passes for the domain in From by our own checks; relaxed without a DMARC record. */
+function confirmedBy({ fromDomain, record, spf, signatures }: Evidence): Confirmation {
+  const { strictDkim, strictSpf } =
+    record.kind === 'found' ? record : { strictDkim: false, strictSpf: false };
+  const signedFields = signatures.passed
+    .filter(({ domain }) => isAligned(fromDomain, domain, strictDkim))
+    .map(({ fields }) => fields);
+  const bySpf = spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf);
+  return { signedFields, bySpf };
 }
 
 /** RFC 7489 §6.6.2. Results of a trusted host count if our own checks find nothing. */
-function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
-  const { fromDomain, record, spf, signatures, carried, relay } = evidence;
+function conclude(
+  { fromDomain, record, spf, signatures, carried }: Evidence,
+  own: Confirmation,
+  relay: boolean,
+): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
   const found = record.kind === 'found';
   const policy = found ? record.policy : 'none';
-  const { signedFields, byOwnSpf } = confirmedBy(evidence);
-  const aligned = signedFields.length > 0 ? 'dkim' : byOwnSpf ? 'spf' : 'none';
+  const aligned = own.signedFields.length > 0 ? 'dkim' : own.bySpf ? 'spf' : 'none';
   if (found && aligned !== 'none') return { dmarc: 'pass', policy, aligned };
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
@@ -190,30 +205,11 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
 }
 
-/** @param claimed the domain of a person whom a seal verifies */
-function confirmationOf(
-  evidence: Evidence,
-  aligned: AuthenticationVerdict['aligned'],
-  claimed: string | undefined,
-): Confirmation {
-  // Such a seal says nothing of the fields that the group signed.
-  if (claimed !== undefined) {
-    return { signedFields: [], bySpf: evidence.isSpfSealed(claimed, false) };
-  }
-  const { signedFields, bySpf } = confirmedBy(evidence);
-  const { dkim } = evidence.signatures;
-  // Where the domain has signed nothing, the host whose DMARC pass counts has seen SPF pass.
-  const isUnsigned = dkim === 'none' || dkim === 'unrelated';
-  return { signedFields, bySpf: bySpf || isUnsigned || aligned === 'none' };
-}
-
-/** What passes for the domain in From; relaxed where no record says otherwise. */
-function confirmedBy({ fromDomain, record, spf, signatures, isSpfSealed }: Evidence) {
-  const { strictDkim, strictSpf } =
-    record.kind === 'found' ? record : { strictDkim: false, strictSpf: false };
-  const signedFields = signatures.passed
-    .filter(({ domain }) => isAligned(fromDomain, domain, strictDkim))
-    .map(({ fields }) => fields);
-  const byOwnSpf = spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf);
-  return { signedFields, byOwnSpf, bySpf: byOwnSpf || isSpfSealed(fromDomain, strictSpf) };
+/**
+ * Whether somebody who has the confirmed message can add to it and send it again. They cannot if
+ * nothing confirms it, nor through a trusted relay that confirms it without a signature of the
+ * domain: the relay has seen SPF pass.
+ */
+function isReplayable(aligned: AuthenticationVerdict['aligned'], dkim: MethodResult): boolean {
+  return aligned === 'relay' ? dkim !== 'none' && dkim !== 'unrelated' : aligned !== 'none';
 }

@@ -1,6 +1,6 @@
 import { matchKey, parseAddressList } from '../../../domain/email-addresses.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import { isSharedDomain } from '../known-senders.ts';
+import { isSharedDomain } from '../../../domain/shared-domains.ts';
 import { sealedResults, parseAuthenticationResults, confirmsSender } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { DmarcRecord } from './mailauth.ts';
@@ -41,18 +41,13 @@ function namesAddress(
   const isNamedIn = (name: string): boolean =>
     head.count(name) === 1 &&
     parseAddressList(head.first(name) ?? '').some((each) => matchKey(each.address) === key);
-  return signed.arc.some(({ results }, index) => {
+  return signed.arc.some(({ results, signedFields }) => {
     const found = parseAuthenticationResults(results);
     if (!confirmsSender(found, domain)) return false;
     const spf = found?.methods.find(({ method }) => method === 'spf');
     const mailFrom = spf?.result === 'pass' ? spf.properties.get('smtp.mailfrom') : undefined;
     if (mailFrom !== undefined && matchKey(mailFrom) === key) return true;
-    // The newer sets must cover it too, since each sealer verified only what the previous one had
-    // signed.
-    const sets = signed.arc.slice(0, index + 1);
-    return ORIGINAL_SENDER.some(
-      (name) => sets.every(({ signedFields }) => signedFields.includes(name)) && isNamedIn(name),
-    );
+    return ORIGINAL_SENDER.some((name) => signedFields.has(name) && isNamedIn(name));
   });
 }
 

@@ -18,6 +18,8 @@ const SINGLE_FIELDS = [
 ] as const;
 /** Fields whose addresses get a copy of the answer. */
 const COPY_FIELDS = ['to', 'cc', 'bcc'] as const;
+/** Fields that answers repeat. */
+const REPEATED_IN_ANSWERS = ['subject', 'message-id', 'in-reply-to', 'references'] as const;
 
 /** Whether a field occurs more than once that must not. */
 export const hasRepeatedField = (head: HeaderBlock): boolean =>
@@ -33,8 +35,9 @@ export interface Confirmation {
 
 /**
  * The fields that a confirmation does not cover: `repeated` ones, of which somebody may have added
- * the one that is shown (RFC 6376 §8.15), and `uncovered` ones with addresses, which anyone can add
- * to a signed message and send it again. A signature covers a field if it covers each occurrence.
+ * the one that is shown (RFC 6376 §8.15), and `uncovered` ones that an answer depends on, which anyone
+ * can add to a signed message or replace, and send it again. A signature covers a field if it covers
+ * each occurrence.
  */
 export function uncoveredFields(
   head: HeaderBlock,
@@ -47,7 +50,9 @@ export function uncoveredFields(
   const repeated = SINGLE_FIELDS.filter((name) => head.count(name) > 1 && !isCovered(name));
   const uncovered = bySpf
     ? []
-    : COPY_FIELDS.filter((name) => head.count(name) > 0 && !isCovered(name));
+    : [...COPY_FIELDS, ...REPEATED_IN_ANSWERS].filter(
+        (name) => head.count(name) > 0 && !isCovered(name),
+      );
   return {
     ...(repeated.length > 0 && { repeated: repeated.join(' ') }),
     ...(uncovered.length > 0 && { uncovered: uncovered.join(' ') }),

@@ -62,18 +62,21 @@ export function sealedResults(
   return vouched ? 'pass' : 'none';
 }
 
-/** Whether such a sealer saw SPF pass for the domain in From. */
-export function isSpfSealed(
+/**
+ * The fields that such a sealer got from the domain's own server, since it saw SPF pass for it.
+ * Anyone who has the sealed message can add others and send it again, as with a DKIM signature.
+ */
+export function sealedFields(
   { arc }: SignedHead,
   signatures: SignatureCheck,
   fromDomain: string,
   strict: boolean,
-): boolean {
-  if (signatures.arc !== 'pass') return false;
-  const seen = arc.map(({ results }) => reportedSpf(parseAuthenticationResults(results)));
-  return seen.some(
-    ({ result, domain }) => result === 'pass' && isAligned(fromDomain, domain, strict),
-  );
+): readonly (readonly string[])[] {
+  if (signatures.arc !== 'pass') return [];
+  return arc.flatMap(({ results, signedFields }) => {
+    const { result, domain } = reportedSpf(parseAuthenticationResults(results));
+    return result === 'pass' && isAligned(fromDomain, domain, strict) ? [[...signedFields]] : [];
+  });
 }
 
 /** One `method=result property=value ...` (RFC 8601 §2.2). */

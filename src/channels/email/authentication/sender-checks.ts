@@ -1,3 +1,4 @@
+import { setLatest } from '../../../runtime/keep-latest.ts';
 import * as z from 'zod';
 import { NotYet } from '../../../intake/normalizer.ts';
 import { type Clock, withinMs } from '../../../runtime/clock.ts';
@@ -8,19 +9,19 @@ import type { CheckRequest } from './check-message.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 /** How long an attempt waits for its check. */
-const PATIENCE = {
-  /** So many may wait, or be late, before others have to hurry. */
-  crowd: 4,
-  /** In the crowd. Most checks take less. */
+const WAIT = {
+  /** With more checks awaited or late, a check counts as made at a busy time. */
+  busyFrom: 4,
+  /** Most checks take less. */
   usualMs: 250,
-  /** While more are late, as with a zone that does not respond. */
-  lateMs: 25,
-  /** After the usual time, unless there is a crowd. The first check has to start its thread. */
-  aloneMs: 2000,
+  /** Instead, while that many are late, as with a zone that does not respond. */
+  busyMs: 25,
+  /** After the usual time, except at a busy time: the first check has to start its thread. */
+  quietMs: 2000,
 };
-/** When an entry is claimed again whose check was late. */
-const LOOK_AGAIN_MS = [500, 2000, 4000, 10_000];
-/** Late checks under way: a busy machine ends so many in a minute. */
+/** How long an entry with a late check is put back, each time. */
+const POLL_DELAYS_MS = [500, 2000, 4000, 10_000];
+/** At most this many late checks run at once; a busy machine finishes about as many per minute. */
 const MAX_LATE = 500;
 /** Waits before a check is made again that did not end. */
 const CHECK_AGAIN_MS = [10_000, 60_000, 180_000];
@@ -37,7 +38,7 @@ interface Check {
   readonly isLast: boolean;
   readonly noted: z.infer<typeof notedSchema>;
   /** How often its entry was put back. */
-  looks: number;
+  timesPutBack: number;
 }
 
 /**
@@ -64,30 +65,39 @@ export class SenderChecks {
   #lateUnderWay = 0;
   /** Attempts that wait for their checks. */
   #waiting = 0;
-  readonly #patience: Readonly<typeof PATIENCE>;
+  readonly #wait: Readonly<typeof WAIT>;
 
   constructor(
     authenticator: Pick<Authenticator, 'check'> | undefined,
     clock: Clock,
-    patience: Readonly<typeof PATIENCE> = PATIENCE,
+    wait: Readonly<typeof WAIT> = WAIT,
   ) {
     this.#authenticator = authenticator;
     this.#clock = clock;
-    this.#patience = patience;
+    this.#wait = wait;
   }
 
   /**
+   * @param isEnforced the message may be held because of its policy; otherwise, no check follows one
+   * that did not end
+   * @param open called only if a check begins: the raw form may be a copy
    * @returns undefined if senders are not checked, or an operator has released the entry
    * @throws {NotYet} there is no verdict yet
+   * @throws the errors of `open`
    */
   async verdict(
     { entry: { id }, released, notes }: Claimed,
     known: AuthenticationVerdict | undefined,
-    request: CheckRequest,
+    isEnforced: boolean,
+    open: () => Promise<CheckRequest>,
   ): Promise<AuthenticationVerdict | undefined> {
     const verdict = known ?? this.#verdicts.get(id);
     if (verdict !== undefined || released || this.#authenticator === undefined) return verdict;
-    const check = this.#late.get(id) ?? this.#begin(this.#authenticator, notes, request);
+    const late = this.#late.get(id);
+    if (late === undefined && this.#lateUnderWay >= MAX_LATE) {
+      throw new NotYet(NOT_CHECKED, POLL_DELAYS_MS[1] ?? 0);
+    }
+    const check = late ?? this.#begin(this.#authenticator, notes, isEnforced, await open());
     const found = await this.#awaited(check);
     if (found === undefined) throw this.#putBack(id, check);
     this.#late.delete(id);
@@ -100,61 +110,61 @@ export class SenderChecks {
     return found;
   }
 
-  /** Resolves when nothing reads the entry's raw form any more; undefined if nothing does. */
+  /** Resolves when no check of the entry is under way any more; undefined if none is. */
   underWay(id: EntryId): Promise<unknown> | undefined {
     return this.#late.get(id)?.verdict;
   }
 
-  #begin({ check }: Pick<Authenticator, 'check'>, notes: EntryMeta, request: CheckRequest): Check {
-    if (this.#lateUnderWay >= MAX_LATE) throw new NotYet(NOT_CHECKED, LOOK_AGAIN_MS[1] ?? 0);
+  #begin(
+    { check }: Pick<Authenticator, 'check'>,
+    notes: EntryMeta,
+    isEnforced: boolean,
+    request: CheckRequest,
+  ): Check {
     const now = this.#clock();
     const noted = notedSchema.safeParse(notes['channel']).data ?? { unended: 0, since: now };
     const isLast =
-      noted.unended >= CHECK_AGAIN_MS.length || now - noted.since >= CHECK_AGAIN_WITHIN_MS;
+      !isEnforced ||
+      noted.unended >= CHECK_AGAIN_MS.length ||
+      now - noted.since >= CHECK_AGAIN_WITHIN_MS;
     const verdict = check(request).then((found) =>
       isLast && found.unfinished !== undefined ? check({ ...request, policiesOnly: true }) : found,
     );
-    return { verdict, isLast, noted, looks: 0 };
+    return { verdict, isLast, noted, timesPutBack: 0 };
   }
 
   /** Undefined if the check takes too long for a slot. */
-  async #awaited({ verdict, looks }: Check): Promise<AuthenticationVerdict | undefined> {
-    const { crowd, usualMs, lateMs, aloneMs } = this.#patience;
+  async #awaited({ verdict, timesPutBack }: Check): Promise<AuthenticationVerdict | undefined> {
+    const { busyFrom, usualMs, busyMs, quietMs } = this.#wait;
     const within = (ms: number) =>
       withinMs<AuthenticationVerdict | undefined>(verdict, ms, () => undefined);
-    if (looks > 0) return within(0);
+    if (timesPutBack > 0) return within(0);
     this.#waiting += 1;
     try {
-      const found = await within(this.#lateUnderWay < crowd ? usualMs : lateMs);
-      const isCrowd = this.#waiting + this.#lateUnderWay > crowd;
-      return found ?? (isCrowd ? undefined : await within(aloneMs));
+      const found = await within(this.#lateUnderWay < busyFrom ? usualMs : busyMs);
+      const isBusy = this.#waiting + this.#lateUnderWay > busyFrom;
+      return found ?? (isBusy ? undefined : await within(quietMs));
     } finally {
       this.#waiting -= 1;
     }
   }
 
   #putBack(id: EntryId, check: Check): NotYet {
-    const retryAfterMs = LOOK_AGAIN_MS[Math.min(check.looks, LOOK_AGAIN_MS.length - 1)] ?? 0;
-    check.looks += 1;
-    if (check.looks === 1) {
-      this.#late.set(id, check);
+    const retryAfterMs =
+      POLL_DELAYS_MS[Math.min(check.timesPutBack, POLL_DELAYS_MS.length - 1)] ?? 0;
+    check.timesPutBack += 1;
+    if (check.timesPutBack === 1) {
+      setLatest(this.#late, id, check, MAX_VERDICTS);
       this.#lateUnderWay += 1;
       void check.verdict.then(() => (this.#lateUnderWay -= 1));
-      dropOldest(this.#late);
     }
     return new NotYet(NOT_CHECKED, retryAfterMs);
   }
 
   #keep(id: EntryId, verdict: AuthenticationVerdict): void {
     if (verdict.dmarc === 'temperror' || verdict.claimed === 'temperror') return;
-    this.#verdicts.set(id, verdict);
-    dropOldest(this.#verdicts);
+    setLatest(this.#verdicts, id, verdict, MAX_VERDICTS);
   }
 }
 
 const NOT_CHECKED = { code: 'sender_not_checked' } as const;
-
-function dropOldest(kept: Map<EntryId, unknown>): void {
-  const [oldest] = kept.keys();
-  if (oldest !== undefined && kept.size > MAX_VERDICTS) kept.delete(oldest);
-}

@@ -14,8 +14,11 @@ const MAX_ARC_SETS = 10;
 export interface ArcSet {
   /** The value of ARC-Authentication-Results. */
   readonly results: string;
-  /** The header fields that ARC-Message-Signature covers (RFC 8617 §4.1.2), in lower case. */
-  readonly signedFields: readonly string[];
+  /**
+   * The header fields that the ARC-Message-Signature (RFC 8617 §4.1.2) of this set and of each newer
+   * one covers, in lower case: a sealer verified only what the previous one had signed.
+   */
+  readonly signedFields: ReadonlySet<string>;
 }
 
 /** The part of a header block that signatures are checked against. */
@@ -116,9 +119,11 @@ function trustedChain(
   for (let instance = newest; instance > 0; instance -= 1) {
     const sealer = tagOf(seals.get(instance) ?? '', 'd')?.toLowerCase() ?? '';
     if (!isTrustedSealer(sealer)) break;
+    const names = namesIn(tagOf(messageSignatures.get(instance) ?? '', 'h') ?? '');
+    const newer = chain.at(-1)?.signedFields;
     chain.push({
       results: results.get(instance) ?? '',
-      signedFields: namesIn(tagOf(messageSignatures.get(instance) ?? '', 'h') ?? ''),
+      signedFields: new Set(names.filter((name) => newer?.has(name) ?? true)),
     });
   }
   return chain;

@@ -1,3 +1,4 @@
+import { setLatest } from '../../../runtime/keep-latest.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { HeaderCollector } from '../header-block.ts';
 import type { CheckRequest } from './check-message.ts';
@@ -86,9 +87,6 @@ export class VerdictMemo {
   }
 
   set(question: string, verdict: AuthenticationVerdict, until: number): void {
-    this.#kept.delete(question);
-    this.#kept.set(question, { verdict, until });
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined && this.#kept.size > this.#max) this.#kept.delete(oldest);
+    setLatest(this.#kept, question, { verdict, until }, this.#max);
   }
 }

@@ -37,7 +37,10 @@ export const verdictSchema = z.object({
    * sender is unverified.
    */
   repeated: z.exactOptional(z.string()),
-  /** `to`, `cc` and `bcc`, separated by spaces, if what confirms the sender does not cover them. */
+  /**
+   * Fields that what confirms the sender does not cover, separated by spaces: those with addresses
+   * that get copies, and those that answers repeat.
+   */
   uncovered: z.exactOptional(z.string()),
   /** The check did not end. `record`: the policy could not be read either. */
   unfinished: z.exactOptional(z.enum(['check', 'record'])),
@@ -60,7 +63,7 @@ export const UNKNOWN_VERDICT: AuthenticationVerdict = {
 export const UNENDED_VERDICT: AuthenticationVerdict = { ...UNKNOWN_VERDICT, unfinished: 'record' };
 
 /** Whether the check did not end, and the domain in From has a policy or may have one. */
-export const mayBeEnforced = ({ unfinished, policy }: AuthenticationVerdict): boolean =>
+const mayBeEnforced = ({ unfinished, policy }: AuthenticationVerdict): boolean =>
   unfinished === 'record' || (unfinished === 'check' && policy !== 'none');
 
 /**
@@ -78,39 +81,39 @@ export function withoutPass(verdict: AuthenticationVerdict): AuthenticationVerdi
   };
 }
 
+/** What the checks say of the person who wrote, for automatic answers. */
+export type SenderConfirmation = 'confirmed' | 'subject unsigned' | 'unverified' | 'fails policy';
+
 /**
- * Whether an automatic answer goes to the person who wrote: a check confirms the domain in From or,
- * for a person named elsewhere, a trusted seal confirms them.
+ * `confirmed`: a check confirms the domain in From or, for a person named elsewhere, a trusted seal
+ * confirms them. `subject unsigned`: so it does, but anyone can have written the subject and sent the
+ * message again. `fails policy`: that domain wants such a message quarantined or rejected.
  */
-export function isConfirmed(
+export function confirmationOf(
   found: AuthenticationVerdict | undefined,
   claim: Claim | undefined,
-): boolean {
+): SenderConfirmation {
   const verdict = onAllFields(found);
-  if (verdict?.claimed === 'verified' || verdict?.dmarc === 'pass') {
-    return claim === undefined || verdict.claimed === 'verified';
-  }
   const isUnpublished = verdict?.dmarc === 'none' || verdict?.dmarc === 'temperror';
-  return claim === undefined && isUnpublished && verdict.aligned !== 'none';
+  const isPassed = passes(verdict) || (isUnpublished && verdict.aligned !== 'none');
+  if (verdict?.claimed === 'verified' || (claim === undefined && isPassed)) {
+    const isUnsigned = found?.uncovered?.split(' ').includes('subject');
+    return isUnsigned === true ? 'subject unsigned' : 'confirmed';
+  }
+  const isEnforced = found?.claimed === 'reject' || found?.claimed === 'quarantine';
+  const isForged = found?.dmarc === 'fail' && found.policy !== 'none';
+  return isForged || (claim === 'by-anybody' && isEnforced) ? 'fails policy' : 'unverified';
+}
+
+/** Whether DMARC passes, or a trusted seal verifies the person who is named elsewhere. */
+export function passes(found: AuthenticationVerdict | undefined): boolean {
+  const verdict = onAllFields(found);
+  return verdict?.claimed === 'verified' || verdict?.dmarc === 'pass';
 }
 
 /** Two fields leave open which one was signed, as a fault of the structure does. */
 function onAllFields(found: AuthenticationVerdict | undefined): AuthenticationVerdict | undefined {
   return found?.repeated === undefined ? found : withoutPass(found);
-}
-
-/**
- * Whether the domain in From, or that of the person who is named elsewhere, wants such a message
- * quarantined or rejected. No automatic answer goes to them.
- */
-export function failsPolicy(
-  verdict: AuthenticationVerdict | undefined,
-  claim: Claim | undefined,
-): boolean {
-  if (verdict === undefined) return false;
-  const isEnforced = verdict.claimed === 'reject' || verdict.claimed === 'quarantine';
-  if (claim === 'by-anybody' && isEnforced) return true;
-  return verdict.dmarc === 'fail' && verdict.policy !== 'none';
 }
 
 /** How a shop treats senders that are not verified. */
@@ -176,7 +179,7 @@ function treatVerdict(
   if (claim !== undefined && verdict?.claimed !== 'verified') {
     return treatClaim(verdict, claim, rules);
   }
-  if (verdict?.dmarc === 'pass' || verdict?.claimed === 'verified') return AS_IT_CAME;
+  if (passes(verdict)) return AS_IT_CAME;
   if (rules.unverified === 'hold') return { hold: 'unverified', dropCopies: fails, label: false };
   return { dropCopies: fails, label: rules.unverified === 'label' };
 }

@@ -5,7 +5,7 @@ import type {
   QuotesReading,
   SenderReading,
 } from '../../../domain/email-reading.ts';
-import { treatSender } from '../authentication/verdict.ts';
+import { passes, treatSender } from '../authentication/verdict.ts';
 import { selectSender } from '../sender.ts';
 import { claimIn } from './head/message-head.ts';
 import type { EmailJob, EmailResult } from './job.ts';
@@ -51,14 +51,13 @@ function senderReading(
   const sender = selectSender(head, shop);
   const treatment = treatSender(authentication, claimIn(sender), shop.senderRules);
   const address = result.request.contact.email ?? undefined;
-  const isPassed = authentication?.dmarc === 'pass' || authentication?.claimed === 'verified';
-  const isChecked = isPassed && authentication.repeated === undefined;
   return {
     ...(address !== undefined && { address }),
     because: sender.kind === 'claimed' ? sender.because : sender.kind,
     ...(authentication && { checks: authentication }),
     // A fault in the structure makes the sender unverified.
-    verified: isChecked && !treatment.dropCopies && result.findings['recovered'] === undefined,
+    verified:
+      passes(authentication) && !treatment.dropCopies && result.findings['recovered'] === undefined,
   };
 }
 

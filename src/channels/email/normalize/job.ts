@@ -2,7 +2,7 @@ import type { EmailReading } from '../../../domain/email-reading.ts';
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CountedMessage } from '../../../spool/sender-rates.ts';
-import type { AuthenticationVerdict } from '../authentication/verdict.ts';
+import type { AuthenticationVerdict, SenderConfirmation } from '../authentication/verdict.ts';
 import type { EmailMeta, RawSource } from '../stored.ts';
 import type { ShopId } from '../../../domain/ids.ts';
 import type { PartContent } from './parts/part-content.ts';
@@ -41,10 +41,8 @@ export interface EmailResult {
   readonly counted?: Required<Pick<CountedMessage, 'person' | 'thread' | 'body'>> & {
     readonly message?: string;
   };
-  /** `MessageHead.isUnverified` */
-  readonly isUnverified: boolean;
-  /** `MessageHead.failsPolicy` */
-  readonly failsPolicy: boolean;
+  /** `MessageHead.confirmation` */
+  readonly confirmation: SenderConfirmation;
   /** How it was read, if that was asked. */
   readonly reading?: EmailReading;
   /** The job's scratch folder contains files. */

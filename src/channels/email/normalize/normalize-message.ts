@@ -111,8 +111,7 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
     verdict: reported.verdict,
     request: message.request(fitted.content, fitted.format),
     ...counted(message, head, job, bodyKey(withoutBase(fitted.content, job), fitted.files)),
-    isUnverified: message.isUnverified,
-    failsPolicy: message.failsPolicy,
+    confirmation: message.confirmation,
     files: fitted.files,
     findings: {
       body: body.source,

@@ -1,3 +1,4 @@
+import { setLatest } from '../../../runtime/keep-latest.ts';
 import { hash } from 'node:crypto';
 import type { OutgoingText } from '../provider.ts';
 
@@ -18,9 +19,7 @@ interface SentText {
 
 export function noteSent(id: string, text: SentText): void {
   const { at, hasFailed } = known.get(id) ?? text;
-  known.set(id, { ...text, at, hasFailed: hasFailed || text.hasFailed });
-  const [oldest] = known.size > MAX_KNOWN ? known.keys() : [];
-  if (oldest !== undefined) known.delete(oldest);
+  setLatest(known, id, { ...text, at, hasFailed: hasFailed || text.hasFailed }, MAX_KNOWN);
 }
 
 /** The ids of messages with this tag that were first heard of since then and have not failed. */

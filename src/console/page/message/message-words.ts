@@ -150,7 +150,7 @@ const ALIGNED: Readonly<Record<string, string>> = {
 /** What the confirmation of the domain leaves open. */
 const GAPS = [
   ['repeated', 'Repeated', 'No signature covers all fields of this name: not confirmed.'],
-  ['uncovered', 'Not signed', 'The addresses in fields of this name get no copy.'],
+  ['uncovered', 'Not signed', 'Anyone can have written these: no copies to their addresses.'],
   ['unfinished', 'Not ended', 'The machine was too busy for the check, or the check failed.'],
 ] as const;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DESK_STEPS, LEFT_REASONS } from '../../../domain/desk.ts';
+import { ANSWER_LIMITS, DESK_STEPS } from '../../../domain/desk.ts';
 import { REPLY_STATES } from '../../../domain/reply-fate.ts';
 import type * as Contract from '../../contract.ts';
 import { answer, channel, count, named, text, time } from './answers.ts';
@@ -113,9 +113,9 @@ export const deskTicket = named(
     agent: z
       .enum(['answers', 'silent', 'off'])
       .describe('Whether the agent answers the next message, a person does, or there is none.'),
-    leftBecause: z
-      .enum(LEFT_REASONS)
-      .describe('The limit for which the agent has left the last message to people.')
+    limitReached: z
+      .enum(ANSWER_LIMITS)
+      .describe('The limit at which the agent has left the last message to people.')
       .optional(),
     messages: z.array(message).describe('The newest 100, oldest first.'),
     otherChannels,

@@ -15,7 +15,7 @@ import { languageOf } from '../language.ts';
 import type { Completion, ToolCall } from './completion.ts';
 import { Endpoint, type EndpointOptions, RequestRefused } from './endpoint.ts';
 import { conversationFor, createQuotes, lengthOf, type Quotes } from './prompt.ts';
-import { hasOnlyOwnWords } from './stranger-words.ts';
+import { isSafeForStrangers } from './stranger-words.ts';
 import { runTool, searchKnowledge, TOOLS } from './tools.ts';
 
 interface OpenAiAgentOptions {
@@ -83,7 +83,7 @@ export class OpenAiAgent implements Agent {
     const state: AnswerState = { context, knowledge, quotes, messages, calls: 0, unusable: 0 };
     for (let requests = 1; requests <= REQUESTS_MAX; requests++) {
       const completion = await this.#endpoint.complete({ messages, tools: TOOLS }, signal);
-      const answer = answerFrom(state, completion);
+      const answer = await answerFrom(state, completion);
       if (answer === undefined) continue;
       logger.info('agent.model_answered', {
         ...{ rounds: requests, calls: state.calls, escalated: answer.escalate },
@@ -96,7 +96,10 @@ export class OpenAiAgent implements Agent {
 }
 
 /** The answer; undefined when the model has to be asked again. */
-function answerFrom(state: AnswerState, completion: Completion): AgentAnswer | undefined {
+async function answerFrom(
+  state: AnswerState,
+  completion: Completion,
+): Promise<AgentAnswer | undefined> {
   const { context } = state;
   switch (completion.kind) {
     case 'refused':
@@ -113,7 +116,10 @@ function answerFrom(state: AnswerState, completion: Completion): AgentAnswer | u
       if (text.length > lengthOf(context.channel).most) {
         return askAgain(state, 'Your answer was too long.');
       }
-      if (context.isUnverified === true && !hasOnlyOwnWords(text, context, state.knowledge)) {
+      if (
+        context.isUnverified === true &&
+        !(await isSafeForStrangers(text, context, state.knowledge))
+      ) {
         return handOverUnanswered(context);
       }
       const sentences = sentencesIn(languageOf(text) ?? languageSpoken(context));

@@ -57,7 +57,7 @@ export function conversationFor(
   ]);
 }
 
-/** An answer that breaks it is not sent (`hasOnlyOwnWords`). */
+/** An answer that breaks it is not sent (`isSafeForStrangers`). */
 const TO_A_STRANGER = `
 7. Nobody has confirmed who sent this. Repeat nothing of what the customer wrote, and give no address, link or number that the shop's texts do not have.`;
 

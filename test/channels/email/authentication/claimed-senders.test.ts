@@ -41,7 +41,7 @@ async function claimed(
       senders: { addresses: ['support@acme.example'], formSenders: ['forms@site.example'] },
       ...change,
     },
-    { hostname: 'mx.acme.example', trustedAuthservIds: [], totalMs: 5000 },
+    { hostname: 'mx.acme.example', trustedAuthservIds: [], totalMs: 5000, endsWithinMs: 60_000 },
     resolve,
   );
   return verdict.claimed;

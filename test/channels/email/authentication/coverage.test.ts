@@ -9,7 +9,11 @@ import {
   DnsError,
   type Resolve,
 } from '../../../../src/channels/email/authentication/dns-resolver.ts';
-import type { AuthenticationVerdict } from '../../../../src/channels/email/authentication/verdict.ts';
+import {
+  type AuthenticationVerdict,
+  confirmationOf,
+  treatSender,
+} from '../../../../src/channels/email/authentication/verdict.ts';
 import { mail, sealed, signed, SIGNING_KEY } from './signing.ts';
 
 const zone = new Map([
@@ -31,6 +35,7 @@ const settings = {
   hostname: 'mx.acme.example',
   trustedAuthservIds: ['relay.acme.example'],
   totalMs: 60_000,
+  endsWithinMs: 60_000,
 };
 
 /** Sent again by a stranger, or forwarded: SPF is not that of From. */
@@ -60,6 +65,13 @@ const ALL = ['from', 'to', 'subject', 'date', 'message-id'];
 const signedMail = (fields: readonly string[], ...added: readonly string[]) =>
   [...added, signed(mail(...HEAD), { domain, fields })].join('\r\n');
 const pass = { dmarc: 'pass', aligned: 'dkim' } as const;
+const namesIn = ({ uncovered = '' }: AuthenticationVerdict, pattern: RegExp) =>
+  uncovered
+    .split(' ')
+    .filter((name) => pattern.test(name))
+    .join(' ') || undefined;
+const copiesIn = (verdict: AuthenticationVerdict) => namesIn(verdict, /^(?:to|cc|bcc)$/);
+const wordsIn = (verdict: AuthenticationVerdict) => namesIn(verdict, /^(?!to$|cc$|bcc$)/);
 
 describe('a pass by DKIM alone covers the copies that the signature covers', () => {
   test.each<[string, string, string | undefined]>([
@@ -73,7 +85,7 @@ describe('a pass by DKIM alone covers the copies that the signature covers', () 
   ])('%s', async (_, message, uncovered) => {
     const verdict = await check(message);
     expect(verdict).toMatchObject(pass);
-    expect(verdict.uncovered).toBe(uncovered);
+    expect(copiesIn(verdict)).toBe(uncovered);
     expect(verdict.repeated).toBeUndefined();
   });
 
@@ -87,11 +99,11 @@ describe('a pass by DKIM alone covers the copies that the signature covers', () 
     const both = signed(signed(mail(...HEAD, CC), { domain, fields: [...ALL, 'cc'] }), {
       ...{ domain, fields: ['from'] },
     });
-    expect((await check(both)).uncovered).toBeUndefined();
+    expect(copiesIn(await check(both))).toBeUndefined();
     const other = signed(signed(mail(...HEAD, CC), { domain, fields: ['from', 'cc'] }), {
       ...{ domain, fields: ['from', 'to'] },
     });
-    expect((await check(other)).uncovered).toBeUndefined();
+    expect(copiesIn(await check(other))).toBeUndefined();
   });
 
   test('a signature that does not hold covers nothing', async () => {
@@ -129,14 +141,92 @@ describe('a pass by DKIM alone covers the copies that the signature covers', () 
   });
 });
 
-describe('where SPF passes for the domain in From, too, all copies are covered', () => {
+describe('a pass by DKIM alone covers the words that the signature covers', () => {
+  const BARE = HEAD.filter((line) => !line.startsWith('Subject'));
+  const REPLY = ['In-Reply-To: <2@shop.example>', 'References: <2@shop.example>'];
+  const replaced = (fields: readonly string[], from: string, to: string) =>
+    signedMail(fields).replace(from, to);
+  const sparse = ['from', 'to', 'date'];
+  test.each<[string, string, string | undefined, string]>([
+    ['all', signedMail(ALL), undefined, 'confirmed'],
+    [
+      'not a Subject that was replaced',
+      replaced(['from', 'to', 'date', 'message-id'], 'Order', 'Cheap pills'),
+      ...(['subject', 'subject unsigned'] as const),
+    ],
+    [
+      'not a Subject that was added',
+      `Subject: Cheap pills\r\n${signed(mail(...BARE), { domain, fields: [...sparse, 'message-id'] })}`,
+      ...(['subject', 'subject unsigned'] as const),
+    ],
+    [
+      'not a Message-ID that was replaced',
+      replaced([...sparse, 'subject'], '<1@', '<pills@'),
+      ...(['message-id', 'confirmed'] as const),
+    ],
+    [
+      'not a thread that was added',
+      signedMail(ALL, ...REPLY),
+      ...(['in-reply-to references', 'confirmed'] as const),
+    ],
+    [
+      'nothing',
+      signedMail(['from'], ...REPLY.slice(1)),
+      'subject message-id references',
+      'subject unsigned',
+    ],
+  ])('%s', async (_, message, words, confirmation) => {
+    const verdict = await check(message);
+    expect(verdict).toMatchObject(pass);
+    expect(wordsIn(verdict)).toBe(words);
+    expect(confirmationOf(verdict, undefined)).toBe(confirmation);
+    // It is delivered as it came.
+    const rules = { dmarc: 'hold', unverified: 'hold' } as const;
+    expect(treatSender(verdict, undefined, rules)).toMatchObject({ dropCopies: false });
+    expect(treatSender(verdict, undefined, rules).hold).toBeUndefined();
+  });
+
+  test('where SPF passes for the domain in From, all are covered', async () => {
+    const request = { envelopeFrom: 'ann@legit.example', remoteAddress: '192.0.2.1' };
+    const verdict = await check(signedMail(['from'], ...REPLY), request);
+    expect(verdict.uncovered).toBeUndefined();
+    expect(confirmationOf(verdict, undefined)).toBe('confirmed');
+  });
+
+  const SEEN = 'dmarc=pass header.from=legit.example';
+  test.each([
+    ['that names it', `${SEEN}; spf=pass smtp.mailfrom=legit.example`, ['from', 'subject'], true],
+    ['that does not', `${SEEN}; spf=pass smtp.mailfrom=legit.example`, ['from', 'to'], false],
+    ['that has seen DKIM alone', `${SEEN}; spf=fail`, ['from', 'subject'], false],
+  ])('a Subject is covered by a seal: %s', async (_, results, fields, isCovered) => {
+    const verdict = await check(sealed(mail(...HEAD), { results, fields }));
+    expect(verdict).toMatchObject({ dmarc: 'pass', aligned: 'arc' });
+    expect(wordsIn(verdict)).toBe(isCovered ? 'message-id' : 'subject message-id');
+    expect(confirmationOf(verdict, undefined)).toBe(isCovered ? 'confirmed' : 'subject unsigned');
+  });
+
+  test('also of a person whom a group names', async () => {
+    const senders = { addresses: ['support@acme.example'], formSenders: [] };
+    const group = mail(
+      ...["From: 'Ann' via Support <support@acme.example>", 'Reply-To: ann@legit.example'],
+      'Subject: Order',
+    );
+    const results = `${SEEN}; spf=pass smtp.mailfrom=legit.example`;
+    const found = (fields: string[]) => check(sealed(group, { results, fields }), { senders });
+    const of = async (fields: string[]) => confirmationOf(await found(fields), 'by-form');
+    expect(await of(['from', 'subject'])).toBe('confirmed');
+    expect(await of(['from'])).toBe('subject unsigned');
+  });
+});
+
+describe('where SPF passes for the domain in From, too', () => {
   const message = signedMail(['from'], CC);
   const reported = (line: string) => `Authentication-Results: ${line}\r\n${message}`;
   const throughRelay = { trustedRelay: true };
 
-  test('by our own check', async () => {
+  test('all copies are covered by our own check', async () => {
     const request = { envelopeFrom: 'ann@legit.example', remoteAddress: '192.0.2.1' };
-    expect((await check(message, request)).uncovered).toBeUndefined();
+    expect(copiesIn(await check(message, request))).toBeUndefined();
   });
 
   test.each<[string, string, string | undefined]>([
@@ -145,59 +235,96 @@ describe('where SPF passes for the domain in From, too, all copies are covered',
     ['failed', 'relay.acme.example; spf=fail smtp.mailfrom=ann@legit.example', 'to cc'],
     ['under another id', 'other.example; spf=pass smtp.mailfrom=ann@legit.example', 'to cc'],
     ['not at all', 'relay.acme.example; dmarc=pass header.from=legit.example', 'to cc'],
-  ])('by a trusted relay: %s', async (_, line, uncovered) => {
+  ])('all copies are covered by a trusted relay: %s', async (_, line, uncovered) => {
     const verdict = await check(reported(line), throughRelay);
     expect(verdict).toMatchObject(pass);
-    expect(verdict.uncovered).toBe(uncovered);
+    expect(copiesIn(verdict)).toBe(uncovered);
   });
 
   test('not by a sender who is no relay', async () => {
     const line = 'relay.acme.example; spf=pass smtp.mailfrom=ann@legit.example';
-    expect((await check(reported(line))).uncovered).toBe('to cc');
+    expect(copiesIn(await check(reported(line)))).toBe('to cc');
   });
 
   const byArc = { sealer: 'sealer.example', fields: ['from', 'subject'] };
   const DMARC = 'dmarc=pass header.from=legit.example';
+  const SPF = 'spf=pass smtp.mailfrom=ann@legit.example';
+  const COVERING = { ...byArc, fields: ['from', 'to', 'cc'] };
   test.each<[string, string, Partial<typeof byArc>, string | undefined]>([
-    ['that saw it', `${DMARC}; spf=pass smtp.mailfrom=ann@legit.example`, {}, undefined],
+    ['that covers them', `${DMARC}; ${SPF}`, COVERING, undefined],
     [
-      'that names the domain alone',
+      'that names a domain alone',
       `${DMARC}; spf=pass smtp.mailfrom=legit.example`,
-      {},
+      COVERING,
       undefined,
     ],
-    ['of another domain', `${DMARC}; spf=pass smtp.mailfrom=m@attack.example`, {}, 'to cc'],
-    ['of DKIM alone', `${DMARC}; dkim=pass header.d=legit.example; spf=fail`, {}, 'to cc'],
-    [
-      'whom nobody trusts',
-      `${DMARC}; spf=pass smtp.mailfrom=ann@legit.example`,
-      { sealer: 'attack.example' },
-      'to cc',
-    ],
-  ])('by a seal: %s', async (_, results, change, uncovered) => {
+    ['that does not cover Cc', `${DMARC}; ${SPF}`, { fields: ['from', 'to'] }, 'cc'],
+    ['that covers neither', `${DMARC}; ${SPF}`, {}, 'to cc'],
+    ['of another domain', `${DMARC}; spf=pass smtp.mailfrom=m@attack.example`, COVERING, 'to cc'],
+    ['of DKIM alone', `${DMARC}; dkim=pass header.d=legit.example; spf=fail`, COVERING, 'to cc'],
+    ['whom nobody trusts', `${DMARC}; ${SPF}`, { ...COVERING, sealer: 'attack.example' }, 'to cc'],
+  ])('copies by a seal %s', async (_, results, change, uncovered) => {
     const verdict = await check(sealed(message, { ...byArc, ...change, results }));
     expect(verdict).toMatchObject(pass);
-    expect(verdict.uncovered).toBe(uncovered);
+    expect(copiesIn(verdict)).toBe(uncovered);
+  });
+
+  test('a Cc that is added to a sealed copy is not covered', async () => {
+    const copy = sealed(signedMail(['from']), {
+      ...COVERING,
+      fields: ['from', 'to'],
+      results: `${DMARC}; ${SPF}`,
+    });
+    expect(await check(copy)).toMatchObject(pass);
+    expect(copiesIn(await check(copy))).toBeUndefined();
+    expect(copiesIn(await check(`${CC}\r\n${copy}`))).toBe('cc');
+  });
+
+  test('nor if the DKIM signature is taken out of it', async () => {
+    const copy = sealed(signedMail(['from']), {
+      ...byArc,
+      fields: ['from', 'to'],
+      results: `${DMARC}; ${SPF}`,
+    });
+    const unsigned = copy.replace(/^DKIM-Signature:.*\r\n/m, `${CC}\r\n`);
+    const verdict = await check(unsigned);
+    expect(verdict).toMatchObject({ dkim: 'none', dmarc: 'pass', aligned: 'arc' });
+    expect(copiesIn(verdict)).toBe('cc');
+  });
+
+  test.each([
+    ['both', ['from', 'to', 'cc'], undefined],
+    ['the older one only', ['from'], 'to cc'],
+  ])('of two seals, %s cover the copies', async (_, fields, uncovered) => {
+    const inner = sealed(message, { ...COVERING, results: `${DMARC}; ${SPF}` });
+    const outer = { ...byArc, fields, results: 'spf=pass smtp.mailfrom=m@attack.example' };
+    const verdict = await check(sealed(inner, outer));
+    expect(verdict).toMatchObject({ ...pass, arc: 'pass' });
+    expect(copiesIn(verdict)).toBe(uncovered);
   });
 
   const broken = message.replace('h=from;', 'h=from:subject;');
-  test.each<[string, string, string, string | undefined]>([
-    [
-      'of SPF, on what is signed',
-      broken,
-      `${DMARC}; spf=pass smtp.mailfrom=legit.example`,
-      undefined,
-    ],
+  const unsigned = mail(...HEAD, CC);
+  test.each([
+    ['of SPF, on what is signed', broken, `${DMARC}; ${SPF}`, undefined],
     ['on what is signed', broken, DMARC, 'to cc'],
-    ['on what is not signed, so it is of SPF', mail(...HEAD, CC), DMARC, undefined],
-  ])('where nothing but their verdict passes: %s', async (_, text, results, uncovered) => {
-    const bySeal = await check(sealed(text, { ...byArc, results }));
-    expect(bySeal).toMatchObject({ dmarc: 'pass', aligned: 'arc' });
-    expect(bySeal.uncovered).toBe(uncovered);
+    ['on what is not signed, so it is of SPF', unsigned, DMARC, undefined],
+  ])('where only a relay confirms the sender: %s', async (_, text, results, uncovered) => {
     const line = `Authentication-Results: relay.acme.example; ${results}`;
-    const byRelay = await check(`${line}\r\n${text}`, throughRelay);
-    expect(byRelay).toMatchObject({ dmarc: 'pass' });
-    expect(byRelay.uncovered).toBe(uncovered);
+    const verdict = await check(`${line}\r\n${text}`, throughRelay);
+    expect(verdict).toMatchObject({ dmarc: 'pass' });
+    expect(copiesIn(verdict)).toBe(uncovered);
+  });
+
+  test.each([
+    ['of SPF, which covers them', broken, `${DMARC}; ${SPF}`, COVERING, undefined],
+    ['of SPF', broken, `${DMARC}; ${SPF}`, byArc, 'to cc'],
+    ['of SPF, on what is not signed', unsigned, `${DMARC}; ${SPF}`, byArc, 'to cc'],
+    ['of an unknown method', unsigned, DMARC, COVERING, 'to cc'],
+  ])('where only a seal confirms the sender: %s', async (_, text, results, seal, uncovered) => {
+    const verdict = await check(sealed(text, { ...seal, results }));
+    expect(verdict).toMatchObject({ dmarc: 'pass', aligned: 'arc' });
+    expect(copiesIn(verdict)).toBe(uncovered);
   });
 });
 
@@ -282,6 +409,6 @@ describe('a person whom a group names', () => {
     const message = sealed(group, { results, fields: ['from', 'cc'] });
     const verdict = await check(message, { senders });
     expect(verdict).toMatchObject({ claimed: 'verified' });
-    expect(verdict.uncovered).toBe(uncovered);
+    expect(copiesIn(verdict)).toBe(uncovered);
   });
 });

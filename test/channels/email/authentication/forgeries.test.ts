@@ -31,7 +31,12 @@ function check(text: string, totalMs = LIMIT_MS) {
     trustedRelay: false,
     trustedArcSealers: [],
   };
-  const settings = { hostname: 'mx.acme.example', trustedAuthservIds: [], totalMs };
+  const settings = {
+    hostname: 'mx.acme.example',
+    trustedAuthservIds: [],
+    totalMs,
+    endsWithinMs: 60_000,
+  };
   return checkMessage(request, settings, resolve);
 }
 

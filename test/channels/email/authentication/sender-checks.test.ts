@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { CheckRequest } from '../../../../src/channels/email/authentication/check-message.ts';
 import { SenderChecks } from '../../../../src/channels/email/authentication/sender-checks.ts';
@@ -17,24 +18,27 @@ const REQUEST: CheckRequest = {
   trustedArcSealers: [],
 };
 
-const PATIENCE = { crowd: 4, usualMs: 30, lateMs: 3, aloneMs: 500 };
+const WAIT = { busyFrom: 4, usualMs: 30, busyMs: 3, quietMs: 500 };
 
 let now: number;
 /** What became of each check, in order; each stays open until a test ends it. */
 let asked: { request: CheckRequest; end: (verdict: AuthenticationVerdict) => void }[];
 let checks: SenderChecks;
+/** How often a raw form was opened. */
+let opened: number;
 
 /** After a restart, or in another gateway. */
 const startAgain = () =>
   new SenderChecks(
     { check: (request) => new Promise((end) => asked.push({ request, end })) },
     () => now,
-    PATIENCE,
+    WAIT,
   );
 
 beforeEach(() => {
   now = 1_000_000;
   asked = [];
+  opened = 0;
   checks = startAgain();
 });
 
@@ -45,7 +49,16 @@ const claimed = (id: string, channel?: EntryMeta, change: Partial<Claimed> = {})
     ...change,
   }) as Claimed;
 const attempt = (id: string, channel?: EntryMeta) =>
-  checks.verdict(claimed(id, channel), undefined, REQUEST);
+  checks.verdict(claimed(id, channel), undefined, true, open);
+const open = () => {
+  opened += 1;
+  return Promise.resolve(REQUEST);
+};
+/** Ends a check once it has begun. */
+const end = async (index: number, verdict: AuthenticationVerdict): Promise<void> => {
+  await nextTurn();
+  asked.at(index)?.end(verdict);
+};
 const putBack = async (attempted: Promise<unknown>): Promise<NotYet> => {
   const reason = await attempted.catch((error: unknown) => error);
   if (!(reason instanceof NotYet)) throw new TypeError('not put back', { cause: reason });
@@ -55,16 +68,16 @@ const putBack = async (attempted: Promise<unknown>): Promise<NotYet> => {
 
 test('a check that ends at once is used at once, and for retries', async () => {
   const first = attempt('a');
-  asked[0]?.end(FAILED);
+  await end(0, FAILED);
   expect(await first).toBe(FAILED);
   expect(await attempt('a')).toBe(FAILED);
   expect(asked).toHaveLength(1);
 });
 
 test('a known verdict is used, and what an operator released is not checked', async () => {
-  expect(await checks.verdict(claimed('a'), FAILED, REQUEST)).toBe(FAILED);
+  expect(await checks.verdict(claimed('a'), FAILED, true, open)).toBe(FAILED);
   const released = claimed('b', undefined, { released: true });
-  expect(await checks.verdict(released, undefined, REQUEST)).toBeUndefined();
+  expect(await checks.verdict(released, undefined, true, open)).toBeUndefined();
   expect(asked).toHaveLength(0);
 });
 
@@ -74,9 +87,10 @@ describe('a check that is late', () => {
       ...{ retryAfterMs: 500, memo: undefined, detach: false },
     });
     expect(await putBack(attempt('a'))).toMatchObject({ retryAfterMs: 2000 });
-    asked[0]?.end(FAILED);
+    await end(0, FAILED);
     expect(await attempt('a')).toBe(FAILED);
     expect(asked).toHaveLength(1);
+    expect(opened).toBe(1);
   });
 
   test('keeps the raw form of its message open', async () => {
@@ -85,7 +99,7 @@ describe('a check that is late', () => {
     const closing = checks.underWay('a' as never)?.then(() => (isClosed = true));
     await Promise.resolve();
     expect(isClosed).toBe(false);
-    asked[0]?.end(FAILED);
+    await end(0, FAILED);
     await closing;
     expect(isClosed).toBe(true);
     await attempt('a');
@@ -94,18 +108,18 @@ describe('a check that is late', () => {
 
   test('after DNS trouble, it is made again at the next attempt', async () => {
     const first = attempt('a');
-    asked[0]?.end(UNKNOWN_VERDICT);
+    await end(0, UNKNOWN_VERDICT);
     expect(await first).toBe(UNKNOWN_VERDICT);
     const second = attempt('a');
-    asked[1]?.end(FAILED);
+    await end(1, FAILED);
     expect(await second).toBe(FAILED);
   });
 
   test('is awaited longer while few attempts wait', async () => {
     const attempts = Array.from({ length: 4 }, (_, n) => attempt(`slow-${n}`));
     const startedAt = performance.now();
-    await waitFor('longer', () => performance.now() - startedAt > 2 * PATIENCE.usualMs);
-    for (const { end } of asked) end(FAILED);
+    await waitFor('longer', () => performance.now() - startedAt > 2 * WAIT.usualMs);
+    for (const each of asked) each.end(FAILED);
     expect(await Promise.all(attempts)).toEqual([FAILED, FAILED, FAILED, FAILED]);
   });
 
@@ -113,7 +127,7 @@ describe('a check that is late', () => {
     const startedAt = performance.now();
     await Promise.all(Array.from({ length: 5 }, (_, n) => putBack(attempt(`slow-${n}`))));
     for (let n = 0; n < 5; n += 1) await putBack(attempt(`other-${n}`));
-    expect(performance.now() - startedAt).toBeLessThan(PATIENCE.aloneMs);
+    expect(performance.now() - startedAt).toBeLessThan(WAIT.quietMs);
   });
 
   test('more than 500 of them are not begun', async () => {
@@ -121,29 +135,29 @@ describe('a check that is late', () => {
     await Promise.all(all);
     expect(await putBack(attempt('other'))).toMatchObject({ retryAfterMs: 2000 });
     expect(asked).toHaveLength(500);
-    asked[0]?.end(FAILED);
+    expect(opened).toBe(500);
+    await end(0, FAILED);
     await attempt('slow-0');
-    const other = attempt('other');
-    asked[500]?.end(FAILED);
-    expect(await other).toBe(FAILED);
+    await putBack(attempt('other'));
+    await end(500, FAILED);
+    expect(await attempt('other')).toBe(FAILED);
   });
 });
 
 describe('a check that does not end', () => {
   const unended = async (channel?: EntryMeta): Promise<NotYet> => {
     const attempted = attempt('a', channel);
-    asked.at(-1)?.end(UNENDED_VERDICT);
+    await end(-1, UNENDED_VERDICT);
     return putBack(attempted);
   };
   /** The last check of the entry does not end, either. */
   const last = async (channel: EntryMeta | undefined, policies: AuthenticationVerdict) => {
     const attempted = attempt('a', channel);
-    asked.at(-1)?.end(UNENDED_VERDICT);
+    await end(-1, UNENDED_VERDICT);
     // The policies are read next.
-    await Promise.resolve();
-    await Promise.resolve();
+    await nextTurn();
     expect(asked.at(-1)?.request).toMatchObject({ policiesOnly: true });
-    asked.at(-1)?.end(policies);
+    await end(-1, policies);
     return attempted;
   };
   const POLICY = { ...UNKNOWN_VERDICT, policy: 'reject', unfinished: 'check' } as const;
@@ -174,10 +188,18 @@ describe('a check that does not end', () => {
     expect(await last(memo, UNENDED_VERDICT)).toBe(UNENDED_VERDICT);
   });
 
+  test('is the last one if the policy is only observed', async () => {
+    const observed = checks.verdict(claimed('a'), undefined, false, open);
+    await end(-1, UNENDED_VERDICT);
+    await end(-1, POLICY);
+    expect(await observed).toBe(POLICY);
+    expect(asked.map(({ request }) => request.policiesOnly ?? false)).toEqual([false, true]);
+  });
+
   test('that ends at last counts as any other', async () => {
     const { memo } = await unended();
     const again = attempt('a', memo);
-    asked.at(-1)?.end(FAILED);
+    await end(-1, FAILED);
     expect(await again).toBe(FAILED);
   });
 

@@ -54,15 +54,19 @@ export interface Seal {
   readonly fields: readonly string[];
 }
 
-/** The message with an ARC set (RFC 8617 §4.1). */
+/** The message with an ARC set more (RFC 8617 §4.1). */
 export function sealed(
   message: string,
   { sealer = 'sealer.example', results, fields }: Seal,
 ): string {
-  const found = `ARC-Authentication-Results: i=1; mx.${sealer}; ${results}`;
-  let signature = `ARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=${sealer}; s=s1; h=${fields.join(':')}; bh=${bodyHash}; b=`;
+  const sets = headOf(message).filter((line) => line.startsWith('ARC-'));
+  const i = sets.length / 3 + 1;
+  const found = `ARC-Authentication-Results: i=${i}; mx.${sealer}; ${results}`;
+  let signature = `ARC-Message-Signature: i=${i}; a=rsa-sha256; c=relaxed/relaxed; d=${sealer}; s=s1; h=${fields.join(':')}; bh=${bodyHash}; b=`;
   signature += signatureOf([...covered(message, fields), signature]);
-  let seal = `ARC-Seal: i=1; a=rsa-sha256; cv=none; d=${sealer}; s=s1; b=`;
-  seal += signatureOf([found, signature, seal]);
+  // RFC 8617 §5.1.1: each set in the order results, signature, seal; the oldest first.
+  const before = sets.toReversed();
+  let seal = `ARC-Seal: i=${i}; a=rsa-sha256; cv=${i === 1 ? 'none' : 'pass'}; d=${sealer}; s=s1; b=`;
+  seal += signatureOf([...before, found, signature, seal]);
   return [seal, signature, found, message].join('\r\n');
 }

@@ -19,7 +19,12 @@ import { DnsServer, type Zone } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
 import { authFixture } from './auth-fixtures.ts';
 
-const settings = { hostname: 'mx.acme.example', trustedAuthservIds: [], totalMs: 5000 };
+const settings = {
+  hostname: 'mx.acme.example',
+  trustedAuthservIds: [],
+  totalMs: 5000,
+  endsWithinMs: 60_000,
+};
 const zone: Zone = {
   'ann.example TXT': ['v=spf1 ip4:192.0.2.1 -all'],
   '_dmarc.ann.example TXT': ['v=DMARC1; p=reject'],

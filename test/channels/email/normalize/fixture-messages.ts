@@ -66,7 +66,12 @@ async function authenticated(bytes: Uint8Array): Promise<Partial<EmailJob>> {
     trustedArcSealers: [],
     senders: shop.senders,
   };
-  const settings = { hostname: 'mx.acme.example', trustedAuthservIds: [RELAY], totalMs: 5000 };
+  const settings = {
+    hostname: 'mx.acme.example',
+    trustedAuthservIds: [RELAY],
+    totalMs: 5000,
+    endsWithinMs: 60_000,
+  };
   return { authentication: await checkMessage(request, settings, resolve) };
 }
 

@@ -1,16 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseHtml } from '../../../../src/channels/email/normalize/html/html-tree.ts';
+import {
+  type HtmlElement,
+  parseHtml,
+} from '../../../../src/channels/email/normalize/html/html-tree.ts';
 import { renderHtml } from '../../../../src/channels/email/normalize/html/render-html.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';
-import { MAILS, UNSEEN, WAYS, WORD, wordsOf } from './hidden-ways.ts';
+import { MAILS, seenWords, UNSEEN, WAYS, WORD, wordsIn } from './hidden-ways.ts';
 
-const read = (html: string) => {
+const treeOf = (html: string): HtmlElement => {
   const tree = parseHtml(html);
   if (tree === undefined) throw new Error('too deep');
-  return renderHtml(tree, { format: 'TEXT', inlineImage: () => undefined })
+  return tree;
+};
+const textOf = ({ children }: HtmlElement): string =>
+  children.map((child) => (typeof child === 'string' ? child : textOf(child))).join(' ');
+const read = (html: string) =>
+  renderHtml(treeOf(html), { format: 'TEXT', inlineImage: () => undefined })
     .map(({ text }) => text)
     .join('\n');
-};
 
 describe('a hidden word goes, and one that is seen or in doubt stays', () => {
   test.each(WAYS.map(({ title, html, word }) => [title, word, html] as const))(
@@ -21,16 +28,34 @@ describe('a hidden word goes, and one that is seen or in doubt stays', () => {
   );
 });
 
+test('a table inherits the size and color of its text where the mail has a doctype', () => {
+  const html = (style: string) =>
+    `<!doctype html><div style="${style}"><table><tr><td>${WORD}</td></tr></table></div>`;
+  expect(read(html('font-size:0'))).toBe('');
+  expect(read(html('color:transparent'))).toBe('');
+  expect(read(html('font-size:14px'))).toBe(WORD);
+});
+
 describe('no word of a harmless mail is lost, and its hidden words are', () => {
-  test('of 40 and more', () => {
-    expect(MAILS.length).toBeGreaterThanOrEqual(40);
+  test('of 50 and more, ten of them of full size', () => {
+    expect(MAILS.length).toBeGreaterThanOrEqual(50);
+    expect(MAILS.filter(({ html }) => html.length > 8000).length).toBeGreaterThanOrEqual(10);
   });
 
   test.each(MAILS)('$name', ({ html }) => {
-    const content = read(html);
-    const words = wordsOf(html);
-    expect(words.length).toBeGreaterThan(0);
-    expect(words.filter((word) => content.includes(word) === UNSEEN.test(word))).toEqual([]);
+    expect(wordsIn(textOf(treeOf(html)))).toEqual(seenWords(html));
+  });
+
+  test.each(MAILS)('$name as plain text', ({ html }) => {
+    const content = wordsIn(read(html)).join('');
+    let at = 0;
+    const missing = seenWords(html).filter((word) => {
+      const found = content.indexOf(word, at);
+      if (found !== -1) at = found + word.length;
+      return found === -1;
+    });
+    expect(missing).toEqual([]);
+    expect(content).not.toContain(UNSEEN);
   });
 });
 
@@ -125,6 +150,38 @@ describe('a style sheet of 200 KB is read within a second', () => {
     ['format characters', filled('', '\u{e0061}\u2062\u061c')],
     ['blanks of Braille', filled('', `${'\u2800'.repeat(5)}\u2801`)],
   ])('%s', async (_, html) => {
-    await withinProcessorTime(1000, () => parseHtml(html));
+    await withinProcessorTime(3000, () => parseHtml(html));
+  });
+});
+
+/** A browser moves elements, opens them again, or searches those that are open. */
+describe('a document of 200 KB is parsed within three seconds, also on a busy machine', () => {
+  test.each([
+    ['tables', filled('', '<table>')],
+    ['text in a table', filled('<table>', 'x<br>')],
+    ['paragraphs in a table', filled('<table>', '<p>x')],
+    ['rows in emphasis in a table', filled('<table>', '<b><tr>')],
+    ['tables in moved paragraphs', filled('<table>', '<p>x<table>')],
+    ['emphasis', filled('', '<b>')],
+    ['emphasis and paragraphs', filled('', '<b><p>')],
+    ['emphasis and misnested ends', filled('', '<a><b><i><p></a></b></i>')],
+    ['emphasis that differs', numbered((n) => `<b id=${n}>`)],
+    ['emphasis that differs and is opened again', numbered((n) => `<p><b id=${n}>x</p>`)],
+    ['ends of emphasis below blocks', filled(`<b>${'<div>'.repeat(20_000)}`, '</b>')],
+    ['ends of what is not open', filled('<span>'.repeat(15_000), '</i>')],
+    ['ends of paragraphs below', filled('<span>'.repeat(15_000), '</p>')],
+    ['one emphasis around many breaks', filled('<b><p>', 'x<br>', '</b>'.repeat(100))],
+    ['links', filled('', '<a href=x>x')],
+    ['links and blocks', numbered((n) => `<a href=${n}><div>`)],
+    ['links that rows end', filled('<table>', '<a href=x><tr>')],
+    ['lists', filled('', '<ul><li>')],
+    ['templates', filled('', '<template>')],
+    ['pictures', filled('', '<svg><foreignObject>')],
+    ['pictures that paragraphs end', filled('', '<svg><p>')],
+    ['attributes of the body', numbered((n) => `<body a${n}=1>`)],
+    ['attributes', `<p ${numbered((n) => `a${n} `)}>`],
+    ['comments', filled('', '<!-- --!>')],
+  ])('%s', async (_, html) => {
+    await withinProcessorTime(3000, () => parseHtml(html));
   });
 });

@@ -6,7 +6,7 @@ import { createMessageRequestSchema } from '../../../../src/platform-api/schemas
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, meta, shopSettings } from './jobs.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';
-import { runCount } from '../../../support/run-count.ts';
+import { runCases, runCount } from '../../../support/run-count.ts';
 
 const scratch = tempDir();
 afterAll(() => scratch.remove());
@@ -44,7 +44,7 @@ const nested = (depth: number) => {
  * worker's deadline is 30 s; the bound here tells linear from quadratic on any machine.
  */
 describe('bounded work', () => {
-  test.each<[string, Buffer]>([
+  const MAILS: [string, Buffer][] = [
     ['MIME nested 900 deep', nested(900)],
     ['MIME nested 1,000 deep', nested(1000)],
     [
@@ -96,7 +96,8 @@ describe('bounded work', () => {
       mail('Content-Transfer-Encoding: quoted-printable', '='.repeat(500_000)),
     ],
     ['bad base64', mail('Content-Transfer-Encoding: base64', '!'.repeat(500_000))],
-  ])('%s', async (_, bytes) => {
+  ];
+  test.each(runCases(MAILS))('%s', async (_, bytes) => {
     for (const body of BODIES.slice(0, runCount(BODIES.length))) {
       const { request, files } = await withinProcessorTime(
         10_000,

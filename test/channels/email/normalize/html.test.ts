@@ -47,7 +47,7 @@ describe('what a person would not see is not there', () => {
     ],
     [
       'font-size:0 with a relative size inside',
-      '<td style="font-size:0"><span style="font-size:2em">b</span>c</td>d',
+      '<table><td style="font-size:0"><span style="font-size:2em">b</span>c</td></table>d',
       'd',
     ],
     ['the hidden attribute', '<p>a</p><p hidden>b</p>', 'a'],
@@ -194,6 +194,13 @@ describe('HTML as HTML', () => {
 test('of HTML that is not parsed only the text between the tags is left, a line for each block', () => {
   const html = '<div>a<!-- b --><style>c{}</style><script>d</script>&amp;&nbsp;e</div><p>f<b>g</b>';
   expect(stripTags(html)).toBe('a& e\nfg');
+  expect(stripTags('a<!-- b --!>c &lt;d&gt;<!-->e<!-- f -->')).toBe('ac <d>e');
+  expect(textUpperBound('<!-- b --!>c<!-- d -->')).toBe(1);
+});
+
+test('few tags that make many elements are given up', () => {
+  const html = Array.from({ length: 400 }, (_, n) => `<p><font size=${n}>x</p>`).join('');
+  expect(parseHtml(html)).toBeUndefined();
 });
 
 describe('nesting', () => {
@@ -246,6 +253,30 @@ describe('the address of a link', () => {
     expect(render(`<a href="${address}">${inner}</a>`)).toBe(expected);
   });
 
+  test.each([
+    [
+      'a row',
+      '<table><a href="?"><tr><td>Track</td><td>order</td></tr></a></table>',
+      '[Track | order](?)',
+    ],
+    ['a cell', '<table><tr><a href="?"><td>Track</td></a></tr></table>', '[Track](?)'],
+    ['rows', '<table><a href="?">\n<tbody><tr><td>Track</tr></a></table>', '[Track](?)'],
+    ['an unclosed row', '<table><a href="?"><tr><td>Track</table>', '[Track](?)'],
+    [
+      'a table in a paragraph',
+      '<p>a <a href="?"><table><tr><td>Track</table></a>',
+      'a\n\n[Track](?)',
+    ],
+    [
+      'a block in a font',
+      '<p><a href="?"><font><div><table><tr><td>Track</table></a>',
+      '[Track](?)',
+    ],
+    ['a cell before', '<table><tr><td><a href="?">Track<td>order</table>', '[Track](?) | order'],
+  ])('around %s, which ends it in a browser', (_, html, expected) => {
+    expect(render(html.replace('?', address))).toBe(expected.replace('?', address));
+  });
+
   test('an image map, a missing scheme and a very long one', () => {
     expect(render(`<map><area href="${address}" alt="Shop"></map>`)).toBe(
       `[image: Shop](${address})`,
@@ -266,7 +297,7 @@ describe('the address of a link', () => {
         .tuple(
           fc.constantFrom(
             ...['div', 'p', 'h1', 'h3', 'b', 'i', 'span', 'center', 'font', 'ul', 'li', 'del'],
-            ...['blockquote', 'pre', 'table', 'tr', 'td', 'table><tr><td', 'ol><li', 'sup'],
+            ...['blockquote', 'pre', 'table', 'table><tr><td', 'ol><li', 'sup'],
           ),
           tie('inner'),
           fc.boolean(),
@@ -290,6 +321,13 @@ describe('the address of a link', () => {
     ...['', '<b>', '<li>', '<td>', '<table><tr><td>a<td>', '<blockquote>', '<h2>', '<p>x '],
     ...['<div style="font-size:0"><div style="font-size:12px">', '<s>', '<center><b><i>'],
   );
+
+  test.each([
+    ['<p>x ', '<table><table><tr><td>word'],
+    ['<p>x ', '<table><table><table><tr><td>word'],
+  ])('moves with %s<a>%s', (before, held) => {
+    expect(render(`${before}<a href="${address}">${held}</a> after`)).toContain(address);
+  });
 
   test('is never lost', () => {
     fc.assert(

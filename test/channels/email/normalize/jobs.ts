@@ -17,6 +17,7 @@ export const shopSettings: ShopMailSettings = {
   replyDomains: [],
   body: 'auto',
   quotes: 'known',
+  forwarders: [],
   suppress: ['auto-reply', 'bounce', 'complaint', 'report', 'loop', 'bulk'],
   loop: { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 },
 };
@@ -76,6 +77,7 @@ export function claimedEmail(raw: RawForm, part: Partial<Claimed> = {}): Claimed
     raw,
     media: new Map(),
     released: false,
+    isUnended: false,
     notes: {},
     ...part,
   };

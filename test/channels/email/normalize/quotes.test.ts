@@ -4,6 +4,7 @@ import { joinLines, textLines } from '../../../../src/channels/email/normalize/q
 import { renderHtml } from '../../../../src/channels/email/normalize/html/render-html.ts';
 import { trimQuotes } from '../../../../src/channels/email/normalize/quotes/trim-quotes.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';
+import { runCases } from '../../../support/run-count.ts';
 
 const trimText = (text: string) => joinLines(trimQuotes(textLines(text)).lines, 'TEXT');
 const trimHtml = (html: string) => {
@@ -142,6 +143,11 @@ describe('trimming plain text', () => {
       'New.',
     ],
     ['what a telephone adds, in Japanese', 'New.\n\niPhoneから送信', 'New.'],
+    [
+      'a header block below words that do not point to it',
+      'I hope to see you all on Friday. The price is below.\n\nFrom: Acme\nSent: today\nTo: Ann\nSubject: x\n\nOld.',
+      'I hope to see you all on Friday. The price is below.',
+    ],
   ])('%s', (_, text, expected) => {
     expect(trimText(text)).toBe(expected);
   });
@@ -340,7 +346,7 @@ describe('the attribution of a quote', () => {
 });
 
 describe('time that grows with the input and no faster', () => {
-  test.each([
+  const INPUTS: [string, string][] = [
     ['200 KB of "On a a a"', `${'On a a a '.repeat(22_000)}:`],
     ['the same, line by line', 'On a a a 2020 10:00 <a@b>\n'.repeat(8000)],
     ['the same, each an attribution', 'On a 2020 10:00 <a@b> wrote:\n'.repeat(7000)],
@@ -363,7 +369,8 @@ describe('time that grows with the input and no faster', () => {
     ['header fields', 'From: a\nSent: b\nTo: c\nDate: d\nCc: e\n'.repeat(6000)],
     ['dashes and words', '---- a b wrote\n'.repeat(14_000)],
     ['wrapped quotes', `${'> word'.padEnd(70, ' word')}\nword\n`.repeat(3000)],
-  ])('%s', async (_, text) => {
+  ];
+  test.each(runCases(INPUTS))('%s', async (_, text) => {
     await withinProcessorTime(3000, () => trimText(text));
   });
 });

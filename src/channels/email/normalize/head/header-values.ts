@@ -4,7 +4,7 @@ import {
   type AddressMatcher,
   type Mailbox,
   matchKey,
-  namesAnother,
+  containsOtherAddress,
   parseAddressList,
 } from '../../../../domain/email-addresses.ts';
 import { decodeWords } from './encoded-words.ts';
@@ -82,7 +82,7 @@ export function toNamedAddress({ address, name }: Mailbox): NamedAddress | undef
   const email = platformAddress(address);
   if (email === undefined) return undefined;
   const displayName = readDisplayName(name);
-  const isNamed = displayName !== undefined && !namesAnother(displayName, email);
+  const isNamed = displayName !== undefined && !containsOtherAddress(displayName, email);
   return { email, ...(isNamed && { name: displayName }) };
 }
 

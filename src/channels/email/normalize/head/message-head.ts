@@ -5,8 +5,8 @@ import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
 import {
   type Claim,
-  failsPolicy,
-  isConfirmed,
+  confirmationOf,
+  type SenderConfirmation,
   type SenderTreatment,
   treatSender,
 } from '../../authentication/verdict.ts';
@@ -35,11 +35,10 @@ export interface MessageHead {
   readonly verdict: Verdict;
   /** Absent if nothing is submitted, or it does not count toward the loop limits. */
   readonly counted?: CountedHead;
-  /** Nothing confirms who wrote it. An operator who released it has judged its content only. */
-  readonly isUnverified: boolean;
+  /** Of who wrote it. An operator who released it has judged its content only. */
+  readonly confirmation: SenderConfirmation;
   /** How many recipients of copies what confirms the sender does not cover. */
   readonly copiesLeftOut: number;
-  readonly failsPolicy: boolean;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
 }
@@ -70,7 +69,6 @@ export function readHead(
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : heldForOperator(classify({ head, sender, subject, meta, parts, shop }), meta, shop);
-  const isUnverified = !isConfirmed(job.authentication, claimIn(sender));
   const isAutoReply = found.kind === 'suppressed' && found.reason.code === 'auto_reply';
   // A forged automatic reply must not create an event on another person's timeline.
   const verdict: Verdict =
@@ -88,8 +86,7 @@ export function readHead(
   return {
     verdict,
     ...(counted && { counted }),
-    isUnverified,
-    failsPolicy: isUnverified && failsPolicy(job.authentication, claimIn(sender)),
+    confirmation: confirmationOf(job.authentication, claimIn(sender)),
     copiesLeftOut: all.cc.length + all.bcc.length - cc.length - bcc.length,
     subject,
     request: (content, format) => ({

@@ -1,7 +1,13 @@
-import { Parser } from 'htmlparser2';
+import {
+  type DefaultTreeAdapterTypes,
+  defaultTreeAdapter,
+  html as standard,
+  parse,
+  parseFragment,
+} from 'parse5';
 import { cleanText } from '../../../../runtime/clean-text.ts';
-import { isSeen, type Look, lookOf, PLAIN_LOOK } from './hidden-text.ts';
-import { StyleSheets } from './style-sheets.ts';
+import { isSeen, type Look, lookInTable, lookOf, PLAIN_LOOK } from './hidden-text.ts';
+import { isElsewhere, StyleSheets } from './style-sheets.ts';
 
 /**
  * The depth of the tree, which is walked recursively; real mail nests tables about 40 levels deep.
@@ -13,8 +19,8 @@ const MAX_MEANING_DEPTH = MAX_DEPTH + 50;
 const MEANING: ReadonlySet<string> = new Set(
   'a area img b strong i em s strike del sup sub'.split(' '),
 );
-/** More elements that are open at once make the parser slow: it keeps them in an array. */
-const MAX_OPEN = 3000;
+/** A browser opens `b` and the like again in each paragraph, so a few tags can make many elements. */
+const MAX_ELEMENTS = 50_000;
 
 /** An element with its visible content, without comments, scripts and hidden content. */
 export interface HtmlElement {
@@ -23,16 +29,16 @@ export interface HtmlElement {
   readonly children: (HtmlElement | string)[];
 }
 
-/** Elements whose text is not content. `head` is not skipped, because some mail never closes it. */
+/** Elements whose text is not content. */
 const SKIPPED: ReadonlySet<string> = new Set(
-  `script style title template iframe object embed applet svg math select datalist textarea audio
-  video canvas noframes xmp`.split(/\s+/),
+  `script style title template iframe object embed svg math select datalist textarea audio video
+  noembed noframes`.split(/\s+/),
 );
 
 const BLOCKS: ReadonlySet<string> = new Set(
   `address article aside body caption center dd details dialog div dl dt fieldset figcaption figure
   footer form head header html legend main nav search section summary table tbody td tfoot th thead
-  ul ol li tr p pre blockquote hr h1 h2 h3 h4 h5 h6`.split(/\s+/),
+  ul ol li tr p pre listing plaintext xmp blockquote hr h1 h2 h3 h4 h5 h6`.split(/\s+/),
 );
 
 /** Whether the element starts on a new line (HTML §15.3). */
@@ -40,122 +46,155 @@ export function isBlock(name: string): boolean {
   return BLOCKS.has(name);
 }
 
-class TooDeep extends Error {
-  override name = 'TooDeep';
-}
+type Node = DefaultTreeAdapterTypes.Node;
+type ParentNode = DefaultTreeAdapterTypes.ParentNode;
+type Element = DefaultTreeAdapterTypes.Element;
 
-/** An element whose end tag has not come yet. */
-interface Open {
-  /** Where its content is written: itself, or the element at the maximum depth. */
+interface Place {
+  /** Where an element's content is written: itself, or the element at the maximum depth. */
   readonly element: HtmlElement;
   readonly depth: number;
   /** It is not in the tree; a line ends where it ends. */
   readonly breaksLine: boolean;
+}
+/** An element whose content is being read. */
+interface Open extends Place {
+  readonly nodes: Iterator<Node, undefined>;
   readonly look: Look;
+  readonly isInLink: boolean;
   /** A closed `details` shows only its first `summary`. */
   closed: 'before summary' | 'after summary' | undefined;
 }
 
-interface Tag {
-  readonly name: string;
-  readonly attributes: HtmlElement['attributes'];
+class TooManyElements extends Error {
+  override name = 'TooManyElements';
 }
-/** A start tag, a text, or the end of an element. */
-type Piece = Tag | string | undefined;
 
 /**
- * Parses HTML into a tree of its visible content: what its attributes, its inline styles or the
- * rules of its `style` elements hide is left out (hidden-text.ts). Linear; undefined if more than
- * 3,000 elements are open at once.
+ * Parses HTML as a browser does into a tree of its visible content: what its attributes, its inline
+ * styles or the rules of its `style` elements hide is left out (hidden-text.ts). Linear; undefined
+ * for more than 50,000 elements.
  */
 export function parseHtml(html: string): HtmlElement | undefined {
-  const sheets = new StyleSheets();
+  let elements = 0;
   try {
-    const root = treeOf(readPieces(html, sheets), sheets);
+    const document = parse(html, {
+      scriptingEnabled: false,
+      sourceCodeLocationInfo: true,
+      treeAdapter: {
+        ...defaultTreeAdapter,
+        // A `table` ends a paragraph, as it does in the pages of mail programs.
+        getDocumentMode: () => standard.DOCUMENT_MODE.NO_QUIRKS,
+        createElement(name, namespace, attributes) {
+          elements += 1;
+          if (elements > MAX_ELEMENTS) throw new TooManyElements();
+          return defaultTreeAdapter.createElement(name, namespace, attributes);
+        },
+      },
+    });
+    const root = treeOf(document);
     cleanTexts(root);
     return root;
   } catch (error) {
-    if (error instanceof TooDeep) return undefined;
+    if (error instanceof TooManyElements) return undefined;
     throw error;
   }
 }
 
-/** The pieces of a document in order. A rule also counts for what is above its `style` element. */
-function readPieces(html: string, sheets: StyleSheets): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let open = 0;
-  /** The content of the `style` element that is open; undefined outside. */
-  let css: string[] | undefined;
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        open += 1;
-        if (open > MAX_OPEN) throw new TooDeep();
-        if (name === 'style' && isForScreens(attributes)) css = [];
-        pieces.push({ name, attributes });
-      },
-      ontext(text) {
-        if (css === undefined) pieces.push(text);
-        else css.push(text);
-      },
-      onclosetag(name) {
-        open -= 1;
-        if (name === 'style' && css !== undefined) sheets.add(css.join(''));
-        css = undefined;
-        pieces.push(undefined);
-      },
-    },
-    { decodeEntities: true },
-  );
-  parser.end(html);
-  return pieces;
-}
-
-/** Whether a `style` element counts in any window, rather than in some or in print. */
-function isForScreens({ media = '', type = '' }: HtmlElement['attributes']): boolean {
-  return (
-    ['', 'all', 'screen'].includes(media.trim().toLowerCase()) &&
-    ['', 'text/css'].includes(type.trim().toLowerCase())
-  );
-}
-
-function treeOf(pieces: readonly Piece[], sheets: StyleSheets): HtmlElement {
-  const root: HtmlElement = { name: '', attributes: {}, children: [] };
-  const open: Open[] = [
-    { element: root, depth: 0, breaksLine: false, look: PLAIN_LOOK, closed: undefined },
-  ];
-  /** The depth within a skipped element; 0 outside. */
-  let skipping = 0;
-  for (const piece of pieces) {
-    const parent = open[open.length - 1];
-    if (parent === undefined) break;
-    if (piece === undefined) {
-      if (skipping > 0) skipping -= 1;
-      else if (open.length > 1 && open.pop()?.breaksLine) breakLine(open[open.length - 1]);
-    } else if (skipping > 0) {
-      if (typeof piece !== 'string') skipping += 1;
-    } else if (typeof piece === 'string') {
-      if (parent.closed === undefined && isSeen(parent.look)) addText(parent.element, piece);
+/** The rules of a document. A rule also counts for what is above its `style` element. */
+function sheetsOf(document: ParentNode): StyleSheets {
+  const sheets = new StyleSheets();
+  const stack: Node[] = [document];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!('childNodes' in node)) continue;
+    if (node.nodeName === 'style' && 'attrs' in node) {
+      const attributes = attributesOf(node);
+      const css = node.childNodes.map((child) => ('value' in child ? child.value : ''));
+      if (isRead(attributes)) sheets.add(css.join(''), isConditional(attributes));
     } else {
-      const opened = openTag(piece, parent, sheets);
-      if (opened === undefined) skipping = 1;
-      else open.push(opened);
+      for (const child of node.childNodes.toReversed()) stack.push(child);
+    }
+  }
+  return sheets;
+}
+
+const attributesOf = ({ attrs }: Element): HtmlElement['attributes'] =>
+  Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
+
+/** Whether a `style` element is CSS that can count here. */
+function isRead({ media = '', type = '' }: HtmlElement['attributes']): boolean {
+  return !isElsewhere(media) && ['', 'text/css'].includes(type.trim().toLowerCase());
+}
+
+/** Whether it counts only in some windows. */
+function isConditional({ media = '' }: HtmlElement['attributes']): boolean {
+  return !['', 'all', 'screen'].includes(media.trim().toLowerCase());
+}
+
+function treeOf(document: DefaultTreeAdapterTypes.Document): HtmlElement {
+  const root: HtmlElement = { name: '', attributes: {}, children: [] };
+  const top = { element: root, depth: 0, breaksLine: false, look: PLAIN_LOOK, isInLink: false };
+  const open: Open[] = [{ ...top, nodes: document.childNodes.values(), closed: undefined }];
+  const opener = new Opener(document);
+  for (let parent = open.at(-1); parent !== undefined; parent = open.at(-1)) {
+    const node = parent.nodes.next().value;
+    if (node === undefined) {
+      open.pop();
+      if (parent.breaksLine) breakLine(open.at(-1));
+    } else if ('value' in node) {
+      if (parent.closed === undefined && isSeen(parent.look)) addText(parent.element, node.value);
+    } else if ('attrs' in node) {
+      const opened = opener.open(node, parent);
+      if (opened !== undefined) open.push(opened);
     }
   }
   return root;
 }
 
-/** The element with its look; undefined if it is not shown. */
-function openTag({ name, attributes }: Tag, parent: Open, sheets: StyleSheets): Open | undefined {
-  if (SKIPPED.has(name) || (parent.closed !== undefined && name !== 'summary')) return undefined;
-  if (parent.closed === 'after summary') return undefined;
-  if (parent.closed !== undefined) parent.closed = 'after summary';
-  const look = lookOf(name, attributes, sheets.declared(name, attributes), parent.look);
-  const isPicture = name === 'img' || name === 'area';
-  if (look === undefined || (isPicture && look.isInvisible)) return undefined;
-  const isClosed = name === 'details' && attributes['open'] === undefined;
-  const { element, depth, breaksLine } = place(name, attributes, parent);
-  return { element, depth, breaksLine, look, closed: isClosed ? 'before summary' : undefined };
+/** Writes the elements of a document into the tree, with their looks. */
+class Opener {
+  readonly #sheets: StyleSheets;
+  readonly #isQuirky: boolean;
+  /** Links that are without an end tag, or around what is, by where in the HTML another tag ended it. */
+  readonly #cutLinks = new Map<number | undefined, HtmlElement>();
+
+  constructor(document: DefaultTreeAdapterTypes.Document) {
+    this.#sheets = sheetsOf(document);
+    this.#isQuirky = document.mode === standard.DOCUMENT_MODE.QUIRKS;
+  }
+
+  /** The element in the tree; undefined if it is not shown. */
+  open(node: Element, parent: Open): Open | undefined {
+    const { tagName: name, sourceCodeLocation: source } = node;
+    if (SKIPPED.has(name) || (parent.closed !== undefined && name !== 'summary')) return undefined;
+    if (parent.closed === 'after summary') return undefined;
+    if (parent.closed !== undefined) parent.closed = 'after summary';
+    const attributes = attributesOf(node);
+    const inherited = this.#isQuirky && name === 'table' ? lookInTable(parent.look) : parent.look;
+    const look = lookOf(name, attributes, this.#sheets.declared(name, attributes), inherited);
+    const isPicture = name === 'img' || name === 'area';
+    if (look === undefined || (isPicture && (look.isInvisible || look.isAway))) return undefined;
+    const link = parent.isInLink ? undefined : this.#emptyLink(source?.startOffset);
+    const around = link === undefined ? parent : place('a', link.attributes, parent);
+    const placed = place(name, attributes, around);
+    const cut = name === 'a' ? placed : link === undefined ? undefined : around;
+    if (cut !== undefined && source?.endTag === undefined)
+      this.#cutLinks.set(source?.endOffset, cut.element);
+    const isClosed = name === 'details' && attributes['open'] === undefined;
+    return {
+      nodes: node.childNodes.values(),
+      ...placed,
+      look,
+      isInLink: parent.isInLink || name === 'a' || link !== undefined,
+      closed: isClosed ? 'before summary' : undefined,
+    };
+  }
+
+  /** The link that an element at this place ended before the first word; the element is its content. */
+  #emptyLink(offset: number | undefined): HtmlElement | undefined {
+    const link = offset === undefined ? undefined : this.#cutLinks.get(offset);
+    return link !== undefined && visibleLength(link) === 0 ? link : undefined;
+  }
 }
 
 function addText(element: HtmlElement, text: string): void {
@@ -166,11 +205,7 @@ function addText(element: HtmlElement, text: string): void {
 }
 
 /** Adds a visible element to the tree, or only its content if it is too deep. */
-function place(
-  name: string,
-  attributes: HtmlElement['attributes'],
-  parent: Open,
-): Pick<Open, 'element' | 'depth' | 'breaksLine'> {
+function place(name: string, attributes: HtmlElement['attributes'], parent: Place): Place {
   const block = isBlock(name);
   if (parent.depth < (MEANING.has(name) ? MAX_MEANING_DEPTH : MAX_DEPTH)) {
     const element: HtmlElement = { name, attributes, children: [] };
@@ -181,7 +216,7 @@ function place(
   return { element: parent.element, depth: parent.depth, breaksLine: block };
 }
 
-function breakLine(open: Open | undefined): void {
+function breakLine(open: Place | undefined): void {
   const last = open?.element.children.at(-1);
   if (typeof last !== 'string' && last?.name === 'br') return;
   open?.element.children.push({ name: 'br', attributes: {}, children: [] });
@@ -233,18 +268,25 @@ export function textUpperBound(html: string): number {
   return length;
 }
 
+const COMMENT_END = /--!?>/g;
+
+function indexOfEnding(html: string, ending: string, from: number): number {
+  if (ending !== '-->') return html.indexOf(ending, from);
+  COMMENT_END.lastIndex = from;
+  return COMMENT_END.exec(html)?.index ?? -1;
+}
+
 function afterTag(html: string, tag: number, missing: Set<string>): number {
   const opened = 'sStT!'.includes(html.charAt(tag + 1))
     ? /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1)
     : undefined;
   const ending = opened === undefined ? '>' : opened === '!--' ? '-->' : `</${opened}`;
-  const end = missing.has(ending) ? -1 : html.indexOf(ending, tag + 1);
+  const end = missing.has(ending) ? -1 : indexOfEnding(html, ending, tag + 1);
   if (end === -1) {
     missing.add(ending);
     // The rest may all be visible.
     return tag + 1;
   }
-  if (!ending.startsWith('</')) return end + ending.length;
   const bracket = html.indexOf('>', end);
   return bracket === -1 ? html.length : bracket + 1;
 }
@@ -277,7 +319,6 @@ export function stripTags(html: string): string {
 /** The text of HTML without tags. */
 function decodeEntities(html: string): string {
   if (!html.includes('&')) return html;
-  let decoded = '';
-  new Parser({ ontext: (text) => void (decoded += text) }).end(html.replaceAll('<', '&lt;'));
-  return decoded;
+  const [text] = parseFragment(html.replaceAll('<', '&lt;')).childNodes;
+  return text !== undefined && 'value' in text ? text.value : '';
 }

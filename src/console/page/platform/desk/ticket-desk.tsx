@@ -111,7 +111,7 @@ function Ticket({ ticket: newest, reload, onChanged }: LoadedProps) {
               </p>
             )}
             <Conversation {...{ ticket, me, reload }} />
-            <LeftToPeople ticket={newest} {...{ busy, act }} />
+            <LimitReached ticket={newest} {...{ busy, act }} />
             <Presence {...{ others }} />
             <News {...{ me }} changes={news.changes} />
             <Composer
@@ -170,28 +170,31 @@ function Actions(props: {
   );
 }
 
-const LEFT_WORDS: Readonly<Record<NonNullable<DeskTicketView['leftBecause']>, string>> = {
+const LIMIT_WORDS: Readonly<Record<NonNullable<DeskTicketView['limitReached']>, string>> = {
   repeated: 'the same message came several times in a row',
   too_fast: 'this customer has had many automatic answers in a short time',
   unverified:
     'nothing confirms who wrote, and the automatic answers to such senders are used up for now',
   fails_policy:
     'the domain of the sender says that this email is not from there (DMARC), so that an answer may reach somebody else',
+  domain_budget: "this domain's share of the shop's automatic answers of this hour is used up",
   shop_budget: "the shop's automatic answers of this hour are used up",
 };
 
 /** Why the last message has no automatic answer. */
-function LeftToPeople(props: {
+function LimitReached(props: {
   readonly ticket: DeskTicketView;
   readonly busy: DeskAction | undefined;
   readonly act: Act;
 }) {
-  const { leftBecause } = props.ticket;
-  if (leftBecause === undefined) return null;
+  const { limitReached } = props.ticket;
+  if (limitReached === undefined) return null;
   return (
     <Note tone="warning" icon="warning">
-      The AI agent has not answered: {LEFT_WORDS[leftBecause]}.{' '}
-      {leftBecause !== 'fails_policy' && (
+      The AI agent has not answered: {LIMIT_WORDS[limitReached]}.{' '}
+      {limitReached === 'fails_policy' ? (
+        'Answer it yourself if you know who wrote.'
+      ) : (
         <Button
           size="small"
           icon="back"

@@ -205,7 +205,7 @@ describe('a text that may have been sent', () => {
     const { id, biz_opaque_callback_data: tag } = await tagged();
     report({ id, status: 'sent', biz_opaque_callback_data: tag });
     for (let n = 0; n < 10_000; n += 1) {
-      const others = { id: wamid(n), account: 'whatsapp', tag: 'another' };
+      const others = { id: wamid(1_000_000 + n), account: 'whatsapp', tag: 'another' };
       whatsappWebhook.note?.({ kind: 'status', ...others, statuses: [] }, Date.now());
     }
     expect(await sender().findSent(text, longAgo())).toEqual([]);

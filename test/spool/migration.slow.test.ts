@@ -547,7 +547,9 @@ test('every table of both stores is copied, or is known not to be', async () => 
       url,
       `SELECT column_name::text FROM information_schema.columns WHERE table_name = '${name}'`,
     );
-    const derived = name === 'entry' ? ['remote'] : [];
+    const settled = ['job', 'outcome'].includes(name) ? ['settled_by'] : [];
+    const asked = name === 'probe_request' ? ['at'] : [];
+    const derived = [...(name === 'entry' ? ['remote'] : []), ...settled, ...asked];
     expect(all.sort()).toEqual([...columns, ...derived].sort());
   }
 });

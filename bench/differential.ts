@@ -1,0 +1,38 @@
+// npm run bench -- differential [--seeds 2000] [--first 1]: random calls, the same on SQLite and on PostgreSQL. Prints
+// each call that they answer differently, and exits with 1 if there is one.
+import { parseArgs } from 'node:util';
+import { openPostgresStore } from '../src/spool/postgres/open.ts';
+import { openStore } from '../test/support/store.ts';
+import { play } from '../test/support/differential/play.ts';
+import { startCluster } from '../test/support/postgres-cluster.ts';
+import { withWorkbench } from './support/workbench.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '2000' },
+    first: { type: 'string', default: '1' },
+  },
+});
+const SHOWN = 10;
+
+await withWorkbench(async (bench) => {
+  const sqlite = await openStore(await bench.folder());
+  bench.onEnd('sqlite', () => sqlite.spool.close());
+  const cluster = await startCluster({ settings: ['fsync = off'] });
+  bench.onEnd('database', () => cluster.stop());
+  const postgres = await openPostgresStore({
+    ...{ url: await cluster.createDatabase(), instance: '00000000-0000-4000-8000-00000000000a' },
+    scratchFolder: await bench.folder(),
+  });
+  bench.onEnd('postgres', () => postgres.spool.close());
+  let differences = 0;
+  const [first, seeds] = [Number(values.first), Number(values.seeds)];
+  for (let seed = first; seed < first + seeds; seed += 1) {
+    const difference = await play(seed, [sqlite, postgres]);
+    if (difference === undefined) continue;
+    differences += 1;
+    if (differences <= SHOWN) console.log(JSON.stringify(difference));
+  }
+  console.log(`${seeds} sequences, ${differences} in which the stores differ`);
+  if (differences > 0) process.exitCode = 1;
+});

@@ -1,0 +1,1 @@
+export function troubleWith(source: string, flags: string): string | undefined;

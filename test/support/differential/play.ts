@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Store } from '../../../src/spool/store.ts';
+import { Dice } from '../dice.ts';
+import { castOf, nextCall } from './calls.ts';
+import { Side } from './side.ts';
+
+const CALLS = 60;
+
+type Compared = Pick<Store, 'spool' | 'optOuts'>;
+
+/** Where the two stores differ. */
+export interface Difference {
+  readonly seed: number;
+  readonly call: string;
+  readonly args: unknown;
+  readonly answers: readonly [sqlite: unknown, postgres: unknown];
+}
+
+/**
+ * Makes the same random calls on both stores. Shops, entries and marks are the seed's own, so that
+ * one sequence after the other can use the same stores.
+ *
+ * @returns the first call whose answers differ, or what is stored otherwise at the end
+ */
+export async function play(
+  seed: number,
+  stores: readonly [sqlite: Compared, postgres: Compared],
+): Promise<Difference | undefined> {
+  const dice = Dice.of(seed);
+  const cast = castOf(seed, Date.now());
+  const [sqlite, postgres] = stores.map((store) => new Side(store));
+  if (sqlite === undefined || postgres === undefined) throw new RangeError('two stores are needed');
+  for (let n = 0; n < CALLS; n += 1) {
+    const { name, args, make } = nextCall(dice, cast, seed);
+    const answers = [shown(await make(sqlite)), shown(await make(postgres))] as const;
+    if (!isDeepStrictEqual(...answers)) return { seed, call: `${n} ${name}`, args, answers };
+  }
+  for (const { id } of cast.entries) {
+    const answers = [shown(await sqlite.all(id)), shown(await postgres.all(id))] as const;
+    if (!isDeepStrictEqual(...answers)) return { seed, call: 'stored', args: id, answers };
+  }
+  return undefined;
+}
+
+/** As JSON has it: a field without a value is none. */
+const shown = (answer: unknown): unknown =>
+  answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));

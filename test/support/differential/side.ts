@@ -1,0 +1,82 @@
+import type { EntryId } from '../../../src/domain/ids.ts';
+import type {
+  ClaimRequest,
+  Claimed,
+  Entry,
+  Lease,
+  Outcome,
+  SavedMedia,
+  Settlement,
+} from '../../../src/spool/entry.ts';
+import type { Store } from '../../../src/spool/store.ts';
+
+/** One of the two stores, with the leases that it has given. */
+export class Side {
+  readonly spool: Store['spool'];
+  readonly optOuts: Store['optOuts'];
+  readonly #leases = new Map<EntryId, Lease>();
+
+  constructor({ spool, optOuts }: Pick<Store, 'spool' | 'optOuts'>) {
+    this.spool = spool;
+    this.optOuts = optOuts;
+  }
+
+  /** What was claimed, by id: the order of what is due depends on the moment. */
+  async claim(requests: readonly ClaimRequest[], leaseMs: number): Promise<unknown> {
+    const claimed = (await this.spool.claim(requests, leaseMs, 1000)).flat();
+    for (const { entry, lease } of claimed) this.#leases.set(entry.id, lease);
+    return claimed.map(shownClaim).toSorted((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
+  }
+
+  async renew(leaseMs: number): Promise<unknown> {
+    const lost = await this.spool.renew([...this.#leases.values()], leaseMs);
+    return lost.map(({ id }) => id).toSorted();
+  }
+
+  /** With the last lease of this entry, or one that never was. */
+  async settle(id: EntryId, outcome: Outcome, settlement: Settlement): Promise<boolean> {
+    return this.spool.settle(this.#leaseOf(id), outcome, settlement);
+  }
+
+  saveMedia(id: EntryId, part: string, media: SavedMedia): Promise<boolean> {
+    return this.spool.saveMedia(this.#leaseOf(id), part, media);
+  }
+
+  /** Everything that is stored of an entry. */
+  async all(id: EntryId): Promise<unknown> {
+    const [entry, timeline, raw] = [
+      await this.spool.get(id),
+      await this.spool.timeline(id),
+      await this.spool.raw(id),
+    ];
+    return {
+      entry: entry && shownEntry(entry),
+      timeline: timeline.map(({ step, detail }) => ({ step, detail })),
+      raw: raw?.kind === 'inline' ? Buffer.from(raw.bytes).toString() : raw,
+    };
+  }
+
+  #leaseOf(id: EntryId): Lease {
+    return this.#leases.get(id) ?? { id, generation: 1_000_000 };
+  }
+}
+
+/** Times differ by the moment of the call: only whether there is one, and whether it is far away. */
+function shownEntry({ lastAttemptAt, nextAttemptAt, settledAt, ...entry }: Entry) {
+  return {
+    ...entry,
+    wasTried: lastAttemptAt > 0,
+    isFarAway: nextAttemptAt > Date.now() + 3_600_000,
+    isSettled: settledAt !== undefined,
+  };
+}
+
+function shownClaim({ entry, raw, media, conversation, lease: _, ...claim }: Claimed) {
+  return {
+    ...claim,
+    entry: shownEntry(entry),
+    raw: raw.kind === 'inline' ? Buffer.from(raw.bytes).toString() : raw.blob,
+    media: [...media].toSorted(),
+    conversation: conversation?.id,
+  };
+}

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../domain/endpoint.ts';
-import pRetry from 'p-retry';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
+import { retryForAnswer } from '../platform-api/retries.ts';
 import { Later, readAnswer } from './answer.ts';
 
 const SECOND_TRY_AFTER_MS = 200;
@@ -46,21 +46,14 @@ export class Requests {
     request: Request<T>,
     { once = this.#options.once } = {},
   ): Promise<T> {
-    let answer: { readonly value: T } | undefined;
-    const make = async () => {
-      answer = { value: await this.#make(request) };
-      return answer.value;
-    };
     try {
-      return await pRetry(make, {
+      return await retryForAnswer(async () => this.#make(request), {
         retries: once ? 0 : 1,
         ...{ minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS },
         shouldRetry: ({ error }) => worthASecondTry(error),
         signal: this.#signal,
       });
     } catch (error) {
-      // The attempt was aborted as the answer came: the answer still counts.
-      if (answer !== undefined) return answer.value;
       this.#signal.throwIfAborted();
       if (error instanceof PlatformError && readAnswer(error) === 'later') {
         throw new Later(endpoint, error);

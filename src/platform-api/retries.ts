@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pRetry from 'p-retry';
+import pRetry, { type Options } from 'p-retry';
 import { PlatformError, TransportFailure } from './errors.ts';
 
 /** How a client retries failed calls. */
@@ -77,7 +77,7 @@ export async function withRetries<T>(
     mayBeRepeated(error, repetition) &&
     (error.retryAfterMs ?? 0) <= maxRetryAfterMs;
   try {
-    return await pRetry(attempt, {
+    return await retryForAnswer(attempt, {
       retries,
       minTimeout: minDelayMs,
       maxTimeout: maxDelayMs,
@@ -95,6 +95,24 @@ export async function withRetries<T>(
     if (error === last || !signal?.aborted || error instanceof PlatformError) throw error;
     const { method, path } = call;
     throw new PlatformError({ code: 'aborted', method, path }, { cause: last });
+  }
+}
+
+/**
+ * p-retry, but an answer counts also when the signal was aborted as it came.
+ * @throws what p-retry throws
+ */
+export async function retryForAnswer<T>(attempt: () => Promise<T>, options: Options): Promise<T> {
+  let answer: { readonly value: T } | undefined;
+  const make = async () => {
+    answer = { value: await attempt() };
+    return answer.value;
+  };
+  try {
+    return await pRetry(make, options);
+  } catch (error) {
+    if (answer !== undefined) return answer.value;
+    throw error;
   }
 }
 

@@ -231,6 +231,21 @@ test.each<[string, Step]>([
   expect(server.received).toHaveLength(1);
 });
 
+test('an answer that comes while the call is aborted is not lost', async () => {
+  const controller = new AbortController();
+  const call = { method: 'POST', path: '/', signal: controller.signal };
+  const answering = withRetries(
+    () => {
+      controller.abort();
+      return Promise.resolve('created');
+    },
+    { retries: 1 },
+    'single',
+    call,
+  );
+  expect(await answering).toBe('created');
+});
+
 test('an abort ends the pages', async () => {
   script(says(200, JSON.stringify({ results: [], next: '/?cursor=b' })));
   const controller = new AbortController();

@@ -43,7 +43,7 @@ export async function withPerson(
   const person = readPerson(typed, countriesOf(numbers));
   const request: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
   rejectOwnAddress(open, request, typed);
-  const eraser = PersonEraser.open(open.config, open.openEraser());
+  const eraser = PersonEraser.open(open.config, await open.openEraser());
   try {
     const found = await interruptible(events, (signal) =>
       search(eraser, request, terminal, signal),

@@ -30,7 +30,7 @@ export interface OpenSpool {
   /** Of a store that several gateways share. */
   readonly fleet: Fleet | undefined;
   /** Opens what erases people; the caller closes it. */
-  readonly openEraser: () => Eraser;
+  readonly openEraser: () => Promise<Eraser>;
   readonly shops: CompleteConfig['shops'];
   /** The configured name of a shop, or its id if it is no longer configured. */
   readonly shopName: (id: ShopId) => string;
@@ -65,7 +65,7 @@ export async function withSpool<T>(
     role: 'beside',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,
   });
-  const index = openIndex();
+  const index = await openIndex();
   const who = `terminal:${operatorName(terminal.env)}`;
   try {
     const names = new Map(shops.map((shop) => [shop.shopId, shop.name]));

@@ -152,7 +152,7 @@ export interface EntryList {
   readonly searchIsComplete: boolean;
 }
 
-/** A reason in words, and as data (`domain/reasons.ts`). Of an earlier version, only the words. */
+/** A reason in words, and as data (`domain/reasons.ts`). */
 export interface ShownReason {
   readonly reason?: string;
   readonly reasonCode?: ReasonCode;

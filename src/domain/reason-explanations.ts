@@ -192,7 +192,7 @@ const LOOP_LIMITS: ReadonlyMap<string, string> = new Map([
 
 const FIX_AND_RETRY = 'Check the last answer in the timeline, fix its cause, then retry.';
 
-/** Undefined for a text of an earlier version, which is shown unchanged. */
+/** Undefined for an erased reason, which is shown unchanged. */
 export function explain(reason: Reason): Explanation | undefined {
   if (reason.params === undefined) return PLAIN_EXPLANATIONS[reason.code];
   switch (reason.code) {

@@ -31,7 +31,7 @@ interface Parameters {
   readonly channel_not_configured: { readonly channel: Channel };
   /** A late medium of a text could not be fetched; it is tried again. */
   readonly media_failed: { readonly medium: string; readonly failure: string };
-  /** A text that an earlier version stored, or that was erased. */
+  /** The reason was erased; the text says so. */
   readonly other: { readonly text: string };
 }
 

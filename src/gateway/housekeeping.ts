@@ -15,7 +15,7 @@ export interface HousekeepingParts {
   readonly spool: Spool;
   readonly leases: Leases;
   readonly backlog: Backlog;
-  /** Recomputes list summaries that an earlier version has written; resolves with their number. */
+  /** Recomputes list summaries that an earlier version of its channel has made; resolves with their number. */
   readonly renewSummaries: (signal: AbortSignal) => Promise<number>;
   readonly retention: () => Retention;
   /** The configured names by shop id. */

@@ -124,8 +124,8 @@ export async function openStore(
 }
 
 /** Reads the store's database, so it is opened after the store and closed before it. */
-export function openIndex({ logger, stack }: Base, store: OpenedStore): EntryIndex {
-  const index = store.openIndex((reason) => logger.warn('search.index_failed', { reason }));
+export async function openIndex({ logger, stack }: Base, store: OpenedStore): Promise<EntryIndex> {
+  const index = await store.openIndex((reason) => logger.warn('search.index_failed', { reason }));
   stack.push('search index', () => index.close());
   return index;
 }

@@ -72,7 +72,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   const graceMs = grace.ms;
   const readiness = createReadiness();
 
-  const index = openIndex(base, store);
+  const index = await openIndex(base, store);
   readiness.add('spool', () => store.spool.probe());
 
   // Set later, when the parts behind them exist.

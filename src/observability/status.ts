@@ -164,6 +164,8 @@ export interface SpoolStatus {
   readonly schema: number;
   /** The schema version that this program writes. */
   readonly knownSchema: number;
+  /** Why this program cannot use its schema. */
+  readonly mismatch?: { readonly why: string; readonly remedy: string };
   /** The last write to the database or its log, in milliseconds since the epoch. */
   readonly lastWriteAt: number;
   /** Entries that are due, and when the first of them became due. */

@@ -274,8 +274,7 @@ export const withChecksum = (raw: RawForm): RawForm =>
     : { ...raw, checksum: checksumOf(raw.bytes) };
 
 /**
- * Checks a raw form before it is delivered. Reads a file once, as a stream. Raw forms without a
- * checksum, from an earlier version, pass.
+ * Checks a raw form before it is delivered. Reads a file once, as a stream. One without a checksum passes.
  * @throws {RawDamaged} its bytes differ from those that were acknowledged
  * @throws {RawUnreadable} the blob is missing or cannot be read now
  */

@@ -5,7 +5,7 @@ import type { Accepted, NewEntry } from './entry.ts';
 export type ChatFormat = 'TEXT' | 'MARKDOWN' | 'HTML';
 
 export interface ChatAttachment {
-  /** The upload's id; lines of earlier versions have none. */
+  /** The upload's id. */
   readonly id?: string;
   readonly name: string;
   readonly type: string;
@@ -103,7 +103,7 @@ export interface UploadRecord {
   readonly type: string;
   readonly size: number;
   readonly blob: BlobName;
-  /** The checksum of its bytes (`blobs.ts`); absent where an earlier version stored it. */
+  /** The checksum of its bytes (`blobs.ts`). */
   readonly checksum?: number;
 }
 

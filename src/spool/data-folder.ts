@@ -12,7 +12,8 @@ import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
 import { ENDPOINTS, readShopHealth } from './shop-health.ts';
 import { readReason } from './entry-row.ts';
-import { MIGRATIONS } from './sqlite/migrations.ts';
+import { SPOOL_SCHEMA } from './sqlite/schema.ts';
+import { mismatchOf, newestOf } from '../runtime/sqlite-schema.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
 /** The waiting entries that are read at most: the running gateway calls this on its own thread. */
@@ -107,22 +108,14 @@ function inspectSpool(file: string, now: number): DataFolderStatus['spool'] {
   try {
     db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
     const schema = Number(db.pragma('user_version', { simple: true }));
-    const status = {
-      bytes: found.size,
-      schema,
-      knownSchema: MIGRATIONS.length,
-      lastWriteAt,
-    };
-    // A newer version may have different tables.
-    if (schema > MIGRATIONS.length || schema === 0) {
-      return { ...status, due: 0, failing: [], stopped: [] };
+    const knownSchema = newestOf(SPOOL_SCHEMA);
+    const status = { bytes: found.size, schema, knownSchema, lastWriteAt };
+    const mismatch = mismatchOf(schema, SPOOL_SCHEMA);
+    if (mismatch !== undefined || schema === 0) {
+      const unread = { due: 0, failing: [], stopped: [] };
+      return { ...status, ...unread, ...(mismatch !== undefined && { mismatch }) };
     }
-    // The next start of a gateway updates the schema; until then reasons may have another form.
-    const isOlder = schema < MIGRATIONS.length;
-    const why = isOlder
-      ? { failing: [], stopped: [] }
-      : { failing: failing(db), stopped: stopped(db) };
-    return { ...status, ...waiting(db, now), ...why };
+    return { ...status, ...waiting(db, now), failing: failing(db), stopped: stopped(db) };
   } catch (error) {
     return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
   } finally {

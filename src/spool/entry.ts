@@ -6,8 +6,7 @@ import type { Reason } from '../domain/reasons.ts';
 /**
  * A message as its channel stores it. Email: the received bytes, unchanged. A text: what its
  * provider sent, as JSON. A chat message: its text and uploads as JSON. Small raw
- * forms are stored in the row, larger ones in a file. Entries that an earlier version stored have no
- * checksum (`blobs.ts`).
+ * forms are stored in the row, larger ones in a file. The spool adds the checksum (`blobs.ts`).
  */
 export type RawForm =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array; readonly checksum?: number }

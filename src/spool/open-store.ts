@@ -9,9 +9,6 @@ import { SpoolUnavailable, SpoolUnusable } from './errors.ts';
 import { DataFolderLock } from './locks.ts';
 import { methodsOf } from './methods.ts';
 import { assertNotMoved } from './move.ts';
-import { eraseFromIndex } from './search/open-search.ts';
-import { SearchThreads } from './search/search-threads.ts';
-import { SpoolEraser } from './sqlite/erasure.ts';
 import { openSqliteStore, type SqliteSpoolOptions } from './sqlite/open.ts';
 import type { Store } from './store.ts';
 
@@ -29,9 +26,9 @@ export interface OpenedStore extends Store {
    * Opens the index of the entries; the caller closes it before the spool.
    * @param onFailure the index cannot be updated, for this reason (a code or the error's name)
    */
-  readonly openIndex: (onFailure?: (reason: string) => void) => EntryIndex;
+  readonly openIndex: (onFailure?: (reason: string) => void) => Promise<EntryIndex>;
   /** Opens what erases people; the caller closes it before the spool. */
-  readonly openEraser: () => Eraser;
+  readonly openEraser: () => Promise<Eraser>;
 }
 
 /**
@@ -48,13 +45,18 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
   const store = await openSqliteStore(options);
   return {
     ...store,
-    openIndex: (onFailure) => new SearchThreads({ dir, role, ...(onFailure && { onFailure }) }),
+    openIndex: async (onFailure) => {
+      const { SearchThreads } = await import('./search/search-threads.ts');
+      return new SearchThreads({ dir, role, ...(onFailure && { onFailure }) });
+    },
     openEraser: () => embeddedEraser(dir),
   };
 }
 
 /** The index is a file of its own, which follows the store's. */
-function embeddedEraser(dir: string): Eraser {
+async function embeddedEraser(dir: string): Promise<Eraser> {
+  const { SpoolEraser } = await import('./sqlite/erasure.ts');
+  const { eraseFromIndex } = await import('./search/open-search.ts');
   const eraser = SpoolEraser.open(dir);
   return {
     ...methodsOf(eraser),
@@ -95,7 +97,9 @@ async function openShared(options: StoreOptions): Promise<OpenedStore> {
       spool: { ...store.spool, close },
       files: new DurableFiles(),
       neededBytes: () => reserveBytes,
-      openIndex: (onFailure) => store.openIndex({ role, ...(onFailure && { onFailure }) }),
+      openIndex: (onFailure) =>
+        Promise.resolve(store.openIndex({ role, ...(onFailure && { onFailure }) })),
+      openEraser: () => Promise.resolve(store.openEraser()),
     };
   } catch (error) {
     lock?.release();

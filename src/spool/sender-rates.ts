@@ -36,3 +36,52 @@ export interface CountedMessage {
   /** When it arrived, in milliseconds since the epoch. */
   readonly at: number;
 }
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** What a rule counts messages of. */
+export type CountedBy = 'person' | 'thread' | 'body';
+
+/**
+ * In the order in which they are judged. SQLite stores the place of a rule in this list, so new rules are added
+ * at the end. A message exceeds the first rule for which, with it, more messages than the limit arrived within
+ * (its arrival − window, its arrival], among those that were counted before it.
+ */
+export const RULES: readonly {
+  readonly limit: RateLimit;
+  readonly by: CountedBy;
+  readonly windowMs: number;
+}[] = [
+  { limit: 'perThreadPer10min', by: 'thread', windowMs: 10 * MINUTE },
+  { limit: 'sameBodyPerHour', by: 'body', windowMs: HOUR },
+  { limit: 'per10min', by: 'person', windowMs: 10 * MINUTE },
+  { limit: 'perHour', by: 'person', windowMs: HOUR },
+  { limit: 'perDay', by: 'person', windowMs: DAY },
+];
+
+/** A rule with how many earlier messages within its window make the message exceed it. */
+export type Judged = (typeof RULES)[number] & { readonly place: number; readonly most: number };
+
+/** A rule reads up to as many rows as its limit says; a limit above this one is none. */
+const HIGHEST_LIMIT = 10_000;
+
+/** The rules that apply to a message. */
+export function rulesFor(sent: CountedMessage, limits: RateLimits): readonly Judged[] {
+  return RULES.flatMap((rule, place) => {
+    const limit = limits[rule.limit];
+    if (limit === undefined || limit > HIGHEST_LIMIT || sent[rule.by] === undefined) return [];
+    // "More than 10" looks for ten earlier ones; "three times the same" for two.
+    return [{ ...rule, place, most: rule.limit === 'sameBodyPerHour' ? limit - 1 : limit }];
+  });
+}
+
+/**
+ * How long a message counts after its arrival: longer than any window, for messages that an outage of the
+ * platform delayed.
+ */
+export const keptMs = ({ perDay }: Pick<RateLimits, 'perDay'>): number =>
+  perDay === undefined ? KEPT_MS : KEPT_DAY_MS;
+export const KEPT_MS = 3 * HOUR;
+export const KEPT_DAY_MS = 2 * DAY;

@@ -24,8 +24,6 @@ const ENDS: ReadonlySet<string> = new Set(['delivered', 'queued', 'dead', 'held'
 const APART: ReadonlySet<string> = new Set([
   'accepted',
   'requeued',
-  // Written by earlier versions.
-  'retried',
   'released',
   'discarded',
   'restored',
@@ -41,7 +39,6 @@ export function timelineParts(steps: readonly TimelineStep[]): readonly Timeline
     const [first] = open;
     if (first === undefined) return;
     no += 1;
-    // Earlier versions did not store it: the duration of the first step is unknown then.
     const startedAt = first.startedAt ?? first.at;
     const timed = timedSteps(open, startedAt);
     parts.push({ kind: 'attempt', no, startedAt, steps: timed, ...(outcome && { outcome }) });

@@ -187,7 +187,7 @@ test('the doctor looks at a file in the place of the data folder', async () => {
 
 test.each([
   ['no database', writeNoDatabase, /spool\.db is not a SQLite database\. Restore/],
-  ['of a newer version', makeNewer, /newer version \(schema 999; .*Run that version/],
+  ['of a newer version', makeNewer, /newer version \(schema 999; .*run the newer version/],
 ] as const)('a spool that is %s ends as a mistake of the set-up', async (_what, spoil, said) => {
   const scene = openScene();
   mkdirSync(scene.dataDir, { mode: 0o700 });

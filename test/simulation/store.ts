@@ -2,7 +2,8 @@ import Database from 'better-sqlite3';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { applyMigrations } from '../../src/spool/sqlite/migrations.ts';
+import { updateSchema } from '../../src/runtime/sqlite-schema.ts';
+import { SPOOL_SCHEMA } from '../../src/spool/sqlite/schema.ts';
 import {
   createOperations,
   type OperationName,
@@ -35,7 +36,7 @@ export class SimulatedDisk {
 
   constructor() {
     this.db = new Database(':memory:');
-    applyMigrations(this.db, 0);
+    updateSchema(this.db, ':memory:', SPOOL_SCHEMA);
     const made = createOperations(this.db, () => this.#clock());
     this.operations = { ...made.operations };
     this.#store = { db: this.db, ...made, operations: this.operations };

@@ -78,9 +78,3 @@ test('a file that is missing is another fault than a damaged one', async () => {
   await spool.blobs.remove(raw.blob);
   await expect(assertIntact(raw, spool.blobs)).rejects.toBeInstanceOf(RawUnreadable);
 });
-
-test('what an earlier version stored passes unchecked', async () => {
-  const raw = await stored({ kind: 'inline', bytes: Buffer.from('from before') });
-  expect(raw.checksum).toBeUndefined();
-  await expect(assertIntact(raw, spool.blobs)).resolves.toBeUndefined();
-});

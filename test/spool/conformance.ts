@@ -1092,12 +1092,23 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('it is remembered across a restart', async () => {
         await count(every(1, 10));
         await reopen();
-        expect(await count(every(1, 1))).toEqual(['per10min']);
+        expect(await count([{ at: start + 10 }])).toEqual(['per10min']);
       });
 
       test('shops are counted apart', async () => {
         await count(every(1, 10));
-        expect(await count(every(1, 1, { shopId: OTHER_SHOP }))).toEqual([undefined]);
+        expect(await count([{ at: start + 10, shopId: OTHER_SHOP }])).toEqual([undefined]);
+      });
+
+      test('messages are judged by their arrival, in whatever order they are counted', async () => {
+        const at = (minute: number) => ({ at: start + minute * MINUTE });
+        // Ten came within ten minutes; one that came before them is counted after them.
+        expect(await count(every(1, 10))).toEqual(none(10));
+        expect(await count([at(-5)])).toEqual([undefined]);
+        expect(await count([at(1)])).toEqual(['per10min']);
+        // The first of ten minutes counts no more, the one of five minutes before never did.
+        expect(await count([at(10)])).toEqual(['per10min']);
+        expect(await count([{ at: start + 10 * MINUTE + 8 }])).toEqual([undefined]);
       });
 
       test('what is older than the longest window is swept, and the rest is kept', async () => {

@@ -140,7 +140,7 @@ async function erase({
     { ...ERASED, id: anEntry().id, raw: await blobOf(spool, 'x'.repeat(70_000)) },
   ]);
   await optOuts.optOut(SHOP, CALLER_LANE, 'SM1');
-  const eraser = openEraser();
+  const eraser = await openEraser();
   for (const person of [ANN, CALLER]) {
     const { traces } = await eraser.find({ person, others: false });
     await eraser.eraseRows(traces, { person, shops: [SHOP], waitMs: 0 });

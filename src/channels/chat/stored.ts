@@ -19,7 +19,7 @@ const metaSchema = z.object({
   email: z.string().optional(),
   /** The shop's own server verified this visitor, and therefore the email too. */
   verified: z.boolean(),
-  /** From which network the message came; absent in entries of earlier versions. */
+  /** From which network the message came. */
   network: z.string().optional(),
 });
 export type ChatMeta = Readonly<z.output<typeof metaSchema>>;

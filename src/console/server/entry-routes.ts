@@ -193,7 +193,7 @@ function classificationOf(
   return { verdict: 'deliver', reason: why };
 }
 
-/** The reason of the entry, or else the one in the step, which earlier versions wrote as a text. */
+/** The reason of the entry, or else the one in the step. */
 function whyOf(
   { detail: { reason: code, ...params } = {} }: StoredStep,
   own: Reason | undefined,

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { updateSchema } from '../../runtime/sqlite-schema.ts';
 import { databaseTrouble, SetUpUnusable, troubleInWords } from '../../runtime/set-up-trouble.ts';
-import { normalAddress, normalPhone } from '../addresses.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { PLATFORM_SCHEMA } from './schema.ts';
 
 export type Db = Database.Database;
 
@@ -13,10 +13,10 @@ export class LocalPlatformUnusable extends SetUpUnusable {
 }
 
 /**
- * Opens the database and migrates its schema. `synchronous = FULL` is set and read back on every
+ * Opens the database and updates its schema. `synchronous = FULL` is set and read back on every
  * open: an existing WAL database opens with NORMAL, and then a power cut would lose messages that
  * were answered with 201.
- * @throws {LocalPlatformUnusable} the database is damaged or was written by a newer version
+ * @throws {LocalPlatformUnusable} the database is damaged, or its schema is not supported
  */
 export function openDatabase(file: string): Db {
   let db: Db | undefined;
@@ -31,9 +31,8 @@ export function openDatabase(file: string): Db {
     if (db.pragma('synchronous', { simple: true }) !== 2) {
       throw new LocalPlatformUnusable(`${file} refused full synchronous writes`);
     }
-    db.function('normal_phone', { deterministic: true }, (text) => normalPhone(String(text)));
-    db.function('normal_address', { deterministic: true }, (text) => normalAddress(String(text)));
-    migrate(db, file);
+    const mismatch = updateSchema(db, file, PLATFORM_SCHEMA);
+    if (mismatch !== undefined) throw new LocalPlatformUnusable(mismatch);
     return db;
   } catch (error) {
     db?.close();
@@ -48,20 +47,6 @@ export function openDatabase(file: string): Db {
     const reason = error instanceof Error ? error.message : 'unknown';
     throw new LocalPlatformUnusable(`${file} cannot be used: ${reason}`, { cause: error });
   }
-}
-
-function migrate(db: Db, file: string): void {
-  db.transaction(() => {
-    const version = Number(db.pragma('user_version', { simple: true }));
-    if (version > MIGRATIONS.length) {
-      throw new LocalPlatformUnusable(
-        `${file} was written by a newer version (schema ${version}; this program knows ` +
-          `${MIGRATIONS.length})`,
-      );
-    }
-    for (const sql of MIGRATIONS.slice(version)) db.exec(sql);
-    db.pragma(`user_version = ${MIGRATIONS.length}`);
-  }).immediate();
 }
 
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- only the caller knows the SQL's types */

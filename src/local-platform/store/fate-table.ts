@@ -94,7 +94,7 @@ export function fateTable(db: Db) {
   };
 }
 
-/** Of a reply that an earlier version sent, or that nothing has happened to. */
+/** Of a reply that nothing has happened to. */
 function fateOfStatus({
   status,
   updated_at: at,

@@ -25,7 +25,7 @@ export function mainNetwork(counts: readonly NetworkCount[]): string | undefined
  * Finds networks that delivered most of a shop's unconfirmed email in the last day. They may be
  * forwarders, whose mail counts as one sender's. Reads the platform's database without changing it.
  * @param dir the platform's folder
- * @returns nothing if there is no database, or one of an earlier version
+ * @returns nothing if there is no database, or one with another schema
  * @throws the database cannot be read
  */
 export function findMailSources(dir: string): readonly MailSource[] {

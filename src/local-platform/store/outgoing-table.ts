@@ -50,7 +50,7 @@ export function outgoingTable(db: Db) {
      WHERE message_id = @id`,
   );
   return {
-    /** Adds the rows of PENDING replies that have none, from an earlier version or a crash. */
+    /** Adds the rows of PENDING replies that have none, after a crash. */
     adopt: run<[nowMs: number]>(
       `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
        SELECT id, shop, conversation_id, seq, ? FROM messages INDEXED BY messages_unsent

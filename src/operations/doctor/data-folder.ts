@@ -114,15 +114,8 @@ function checkSpool(status: DataFolderStatus, options: FolderCheckOptions): Chec
       ),
     ];
   }
-  const { schema, knownSchema } = spool;
-  if (schema > knownSchema) {
-    return [
-      failed(
-        `written by a newer version (schema ${schema}; this version supports ${knownSchema})`,
-        'run the newer version, or restore the backup from before the update',
-      ),
-    ];
-  }
+  const { schema, knownSchema, mismatch } = spool;
+  if (mismatch !== undefined) return [failed(mismatch.why, mismatch.remedy)];
   const version =
     schema === knownSchema
       ? ok(`schema ${schema}`)

@@ -147,7 +147,7 @@ export class SharedDatabase implements Target {
   }
 
   async digest(table: Table): Promise<Digest> {
-    const { columns, database = table.name } = { ...table, ...table.compared };
+    const { columns, database = table.name } = table;
     const selected = columns.map((column) =>
       column === table.bytes
         ? `encode(sha256(${quoted(column)}), 'hex') AS ${quoted(column)}`

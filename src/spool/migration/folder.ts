@@ -112,11 +112,8 @@ export class Folder implements Target {
   }
 
   async digest(table: Table): Promise<Digest> {
-    const { compared } = table;
     const sum = new Sum();
-    // What is compared of a table has no order of its own.
-    const like = compared === undefined ? table : { ...table, ...compared, key: compared.columns };
-    for await (const row of this.#rows(like)) sum.add(comparedText(like, row));
+    for await (const row of this.#rows(table)) sum.add(comparedText(table, row));
     return sum.digest;
   }
 

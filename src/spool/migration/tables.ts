@@ -1,6 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import { remoteKey } from '../hashes.ts';
-import { DAY_MS, HOUR_MS, KEPT_MS, RULES } from '../sqlite/sender-rate-table.ts';
+import { KEPT_DAY_MS, KEPT_MS, RULES } from '../sender-rates.ts';
+import { DAY_MS, HOUR_MS, SERIES } from '../sqlite/sender-rate-table.ts';
 
 export type Value = string | number | boolean | null | Uint8Array;
 /** A row as PostgreSQL has it. */
@@ -24,8 +25,6 @@ export interface Table {
   readonly bytes?: string;
   /** Columns of PostgreSQL that follow from a row of SQLite. */
   readonly derived?: (row: Row) => Row;
-  /** What is compared at the end, where the two stores keep the same data in different forms. */
-  readonly compared?: Pick<Table, 'columns' | 'folder'> & { readonly database: string };
 }
 
 const LEAVING = `('delivered', 'dead', 'held', 'suppressed', 'discarded')`;
@@ -159,58 +158,44 @@ const erased = (name: string, source: string, other: string): Table => ({
   toFolder: [`INSERT INTO ${source} (hash, ${other}) VALUES (unhex(@hash, '-'), @${other})`],
 });
 
-/** Lower than any number that is looked up. */
-const FAR_BELOW = -1_000_000_000_000;
-const RULE_NAMES = RULES.map(({ limit }, index) => `WHEN ${index} THEN '${limit}'`).join(' ');
-const RULE_INDEXES = RULES.map(({ limit }, index) => `WHEN '${limit}' THEN ${index}`).join(' ');
+const LIMIT_NAMES = RULES.map(({ limit }, place) => `WHEN ${place} THEN '${limit}'`).join(' ');
+const PLACES = RULES.map(({ limit }, place) => `WHEN '${limit}' THEN ${place}`).join(' ');
+const OF_THREAD = `no <> 0 AND series % 4 = ${SERIES.thread}`;
+const OF_BODY = `no <> 0 AND series % 4 = ${SERIES.body}`;
+const IN_HOUR = `CAST(@at AS INTEGER) / ${HOUR_MS}`;
+const IN_DAY = `(CAST(@at AS INTEGER) / ${DAY_MS} + 2) * 24 - 1`;
+const IS_DAILY = `@keep_until - @at >= ${KEPT_DAY_MS}`;
 
-/**
- * SQLite has a row for each message in each of its series; which belong to one message is not known.
- * PostgreSQL has one row for each message. Each series becomes rows of its own, whose other numbers are so
- * low that nothing finds them. A series of a thread or of a body counts as both; their hashes differ.
- */
-const RATES: Table = {
-  name: 'sender_rate',
-  key: ['person', 'person_no'],
-  columns: [
-    ...['person', 'person_no', 'message', 'thread', 'thread_no', 'body', 'body_no'],
-    ...['at', 'keep_until', 'exceeded'],
-  ],
-  sources: ['mail_rates'],
-  folder: `SELECT person, no AS person_no, -no AS message, NULL AS thread, NULL AS thread_no, NULL AS body,
-      NULL AS body_no, at, at + iif(series = 1, ${2 * DAY_MS}, ${KEPT_MS}) AS keep_until, NULL AS exceeded
-    FROM (SELECT person, series, at, row_number() OVER (PARTITION BY person ORDER BY hour, no) AS no
-      FROM mail_rates WHERE series = 1
-        OR series = 0 AND person NOT IN (SELECT person FROM mail_rates WHERE series = 1))
-    UNION ALL SELECT person,
-      ${FAR_BELOW} - row_number() OVER (PARTITION BY person ORDER BY hour, series) AS person_no,
-      series, NULL, NULL, NULL, NULL, hour * ${HOUR_MS}, hour * ${HOUR_MS} + ${HOUR_MS + KEPT_MS},
-      CASE at ${RULE_NAMES} END FROM mail_rates WHERE no = 0
-    UNION ALL SELECT person,
-      ${2 * FAR_BELOW} - row_number() OVER (PARTITION BY person ORDER BY hour, series, no),
-      ${2 * FAR_BELOW} - row_number() OVER (PARTITION BY person ORDER BY hour, series, no),
-      series, row_number() OVER (PARTITION BY person, series ORDER BY hour, no),
-      series, row_number() OVER (PARTITION BY person, series ORDER BY hour, no),
-      at, at + ${KEPT_MS}, NULL FROM mail_rates WHERE no > 0 AND series > 1`,
+/** SQLite has a row for each message in each of its series, and its verdict; PostgreSQL one for each message. */
+const COUNTS: Table = {
+  name: 'sender_count',
+  key: ['person', 'message'],
+  columns: ['person', 'message', 'thread', 'body', 'at', 'keep_until', 'exceeded'],
+  sources: ['sender_counts'],
+  folder: `SELECT person, message, thread, body, arrived AS at,
+      arrived + iif(is_daily, ${KEPT_DAY_MS}, ${KEPT_MS}) AS keep_until,
+      CASE place ${LIMIT_NAMES} END AS exceeded
+    FROM (SELECT person, iif(no = 0, series / 4, no) AS message,
+        max(iif(${OF_THREAD}, series / 4, NULL)) AS thread, max(iif(${OF_BODY}, series / 4, NULL)) AS body,
+        max(iif(no <> 0, at, NULL)) AS arrived, max(series = ${SERIES.day}) AS is_daily,
+        max(iif(no = 0, at, NULL)) AS place
+      FROM sender_counts GROUP BY 1, 2) WHERE arrived IS NOT NULL`,
   toFolder: [
-    rateRow('0', '@person_no', 'WHERE @person_no > 0'),
-    `INSERT OR IGNORE INTO mail_rates (hour, person, series, no, at)
-     SELECT (CAST(@at AS INTEGER) / ${DAY_MS} + 2) * ${DAY_MS / HOUR_MS} - 1, @person, 1, @person_no, @at
-     WHERE @person_no > 0 AND @keep_until - @at >= ${2 * DAY_MS}`,
-    rateRow('@message', '0', 'WHERE @message >= 0', `CASE @exceeded ${RULE_INDEXES} ELSE -1 END`),
-    rateRow('@thread', '@thread_no', 'WHERE @thread IS NOT NULL'),
-    rateRow('@body', '@body_no', 'WHERE @body IS NOT NULL AND @body IS NOT @thread'),
+    countRow(`${IN_HOUR}, @person, ${SERIES.person}, @at, @message`),
+    countRow(`${IN_DAY}, @person, ${SERIES.day}, @at, @message WHERE ${IS_DAILY}`),
+    countRow(
+      `${IN_HOUR}, @person, 4 * @thread + ${SERIES.thread}, @at, @message WHERE @thread IS NOT NULL`,
+    ),
+    countRow(
+      `${IN_HOUR}, @person, 4 * @body + ${SERIES.body}, @at, @message WHERE @body IS NOT NULL`,
+    ),
+    countRow(`iif(${IS_DAILY}, ${IN_DAY}, ${IN_HOUR}), @person, 4 * @message + ${SERIES.verdict},
+      CASE @exceeded ${PLACES} ELSE -1 END, 0`),
   ],
-  compared: {
-    columns: ['person', 'message', 'exceeded'],
-    folder: `SELECT person, series AS message, CASE at ${RULE_NAMES} END AS exceeded FROM mail_rates WHERE no = 0`,
-    database: '(SELECT * FROM sender_rate WHERE message >= 0)',
-  },
 };
 
-function rateRow(series: string, no: string, where: string, at = '@at'): string {
-  return `INSERT OR IGNORE INTO mail_rates (hour, person, series, no, at)
-    SELECT CAST(@at AS INTEGER) / ${HOUR_MS}, @person, ${series}, ${no}, ${at} ${where}`;
+function countRow(values: string): string {
+  return `INSERT OR IGNORE INTO sender_counts (hour, person, series, at, no) SELECT ${values}`;
 }
 
 /** In the order in which they are copied: an entry is there before its job or outcome. */
@@ -251,7 +236,7 @@ export const TABLES: readonly Table[] = [
     ['id'],
     ['hash', 'name', 'scope', 'made_by', 'made_at', 'ends_at', 'used_at'],
   ),
-  RATES,
+  COUNTS,
   same(
     'visitor',
     'visitors',
@@ -284,10 +269,14 @@ export const TABLES: readonly Table[] = [
 ];
 
 /** Tables of PostgreSQL that are not copied row by row: what follows from others, blobs, and what gateways share. */
-export const NOT_COPIED: Readonly<Record<'derived' | 'blobs' | 'shared', readonly string[]>> = {
+export const NOT_COPIED: Readonly<
+  Record<'derived' | 'blobs' | 'shared' | 'former', readonly string[]>
+> = {
   derived: ['remote', 'lane', 'card', 'card_span', 'dirty', 'filling'],
   blobs: ['blob', 'blob_chunk'],
   shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved', 'budget', 'instance'],
+  /** Of programs of the schema before. */
+  former: ['sender_rate'],
 };
 
 const BOOLEANS = new Set([

@@ -175,7 +175,8 @@ export class ErasureRows {
       person.countedAs.map((name) => String(rateHash(shop, 'person', name))),
     );
     const gone = await this.#database.query(
-      'DELETE FROM sender_rate WHERE person = ANY ($1::bigint[]) RETURNING 1',
+      `WITH old AS (DELETE FROM sender_rate WHERE person = ANY ($1::bigint[]))
+       DELETE FROM sender_count WHERE person = ANY ($1::bigint[]) RETURNING 1`,
       [hashes],
     );
     return gone.length;

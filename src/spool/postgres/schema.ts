@@ -5,11 +5,12 @@ import type { Database } from './connection.ts';
 /** A time that never comes: the lane has no entry that waits. */
 export const NEVER = '9223372036854775807';
 
+/** The oldest schema that is supported, and its number in `schema_version`. */
+const BASELINE = 5;
+/** The commit whose databases have it. */
+const OLDEST_BUILD = '152f18e4';
+
 /**
- * The tables, one step per entry; `schema_version` counts the applied steps. A released step is never
- * edited. Old and new versions of the program run together, so a step only adds; what the older version uses is
- * removed by a later release.
- *
  * Only what is queued is in `job`; all other states are in `outcome`. So `entry` is never rewritten by
  * an attempt, and a claim looks at few rows.
  *
@@ -20,8 +21,7 @@ export const NEVER = '9223372036854775807';
  * spares a claim the rows that are deleted but not yet vacuumed. A detached entry has a lane of its own, with
  * the key `-seq`. Every function that changes a lane's jobs locks its row first.
  */
-const STEPS: readonly string[] = [
-  `
+const TABLES = `
   CREATE SEQUENCE entry_seq;
   CREATE SEQUENCE lease_generation;
 
@@ -111,9 +111,25 @@ const STEPS: readonly string[] = [
   CREATE UNLOGGED TABLE instance (name text PRIMARY KEY, report text NOT NULL, seen_at bigint NOT NULL);
   CREATE TABLE shop_health (shop uuid PRIMARY KEY, health text NOT NULL);
   CREATE TABLE probe_request (shop uuid PRIMARY KEY);
+  -- The refusals that entries wait for, and who got each one before (spool/refusals.ts).
+  CREATE TABLE refusal (
+    shop uuid, number int, words text NOT NULL, since bigint NOT NULL, newest_at bigint NOT NULL,
+    count int NOT NULL, ended boolean NOT NULL, PRIMARY KEY (shop, number)
+  );
+  CREATE TABLE refused (
+    shop uuid, number int, entry uuid, lane bigint NOT NULL, at bigint NOT NULL,
+    PRIMARY KEY (shop, number, entry)
+  );
   CREATE TABLE audit (
     no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at bigint NOT NULL,
-    who text NOT NULL, action text NOT NULL, target text NOT NULL, outcome text NOT NULL
+    who text NOT NULL, action text NOT NULL, target text NOT NULL, outcome text NOT NULL,
+    -- The network address of an operator; null for commands.
+    address text
+  );
+  -- Tokens of the admin API (spool/api-token-store.ts). hash: SHA-256 of the token in hex.
+  CREATE TABLE api_token (
+    id uuid PRIMARY KEY, hash text NOT NULL UNIQUE, name text NOT NULL UNIQUE, scope text NOT NULL,
+    made_by text NOT NULL, made_at bigint NOT NULL, ends_at bigint, used_at bigint
   );
   CREATE TABLE sender_rate (
     person bigint, person_no bigint, message bigint NOT NULL, thread bigint, thread_no bigint,
@@ -131,7 +147,7 @@ const STEPS: readonly string[] = [
     name text, email text, subject text, conversation int NOT NULL DEFAULT 1, lane text,
     last_seq bigint NOT NULL DEFAULT 0, seen_seq bigint NOT NULL DEFAULT 0,
     conversation_from_seq bigint NOT NULL DEFAULT 0, created_at bigint NOT NULL, joined text,
-    reserved boolean NOT NULL DEFAULT false, UNIQUE (shop, id)
+    reserved boolean NOT NULL DEFAULT false, last_rev bigint NOT NULL DEFAULT 0, UNIQUE (shop, id)
   ) WITH (fillfactor = 80);
   CREATE UNIQUE INDEX visitor_subject ON visitor (shop, subject) WHERE subject IS NOT NULL;
   CREATE INDEX visitor_joined ON visitor (shop, joined, no) WHERE joined IS NOT NULL;
@@ -139,10 +155,14 @@ const STEPS: readonly string[] = [
   CREATE TABLE journal (
     visitor bigint, seq bigint, sender text NOT NULL, message_id text NOT NULL, text text NOT NULL,
     format text NOT NULL, attachments text NOT NULL, at bigint NOT NULL, state text NOT NULL,
+    -- Who wrote a reply, and the changes to its text (JournalLine in chat-store.ts). updated_at: the
+    -- platform's time of the text.
+    agent_id text, user_id text, rev bigint NOT NULL DEFAULT 0, updated_at bigint,
     PRIMARY KEY (visitor, seq)
   ) WITH (fillfactor = 90);
   CREATE UNIQUE INDEX journal_reply ON journal (visitor, message_id) WHERE sender = 'agent';
   CREATE INDEX journal_at ON journal (at);
+  CREATE INDEX journal_revised ON journal (visitor, rev) WHERE rev > 0;
   CREATE TABLE upload (
     id text PRIMARY KEY, shop uuid NOT NULL, visitor text NOT NULL, name text NOT NULL,
     type text NOT NULL, size bigint NOT NULL, blob text NOT NULL, checksum bigint, at bigint NOT NULL,
@@ -177,37 +197,14 @@ const STEPS: readonly string[] = [
   CREATE INDEX entry_shop ON entry (shop, channel, seq);
   CREATE INDEX outcome_reason ON outcome ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
   CREATE INDEX job_reason ON job ((reason::jsonb ->> 'code'), seq) WHERE reason IS NOT NULL;
-  `,
-  `
-  -- The refusals that entries wait for, and who got each one before (spool/refusals.ts).
-  CREATE TABLE refusal (
-    shop uuid, number int, words text NOT NULL, since bigint NOT NULL, newest_at bigint NOT NULL,
-    count int NOT NULL, ended boolean NOT NULL, PRIMARY KEY (shop, number)
-  );
-  CREATE TABLE refused (
-    shop uuid, number int, entry uuid, lane bigint NOT NULL, at bigint NOT NULL,
-    PRIMARY KEY (shop, number, entry)
-  );
-  `,
-  // The network address of an operator; null for commands and lines of earlier versions.
-  `
-  ALTER TABLE audit ADD COLUMN address text;
-  `,
-  `
-  -- Tokens of the admin API (spool/api-token-store.ts). hash: SHA-256 of the token in hex.
-  CREATE TABLE api_token (
-    id uuid PRIMARY KEY, hash text NOT NULL UNIQUE, name text NOT NULL UNIQUE, scope text NOT NULL,
-    made_by text NOT NULL, made_at bigint NOT NULL, ends_at bigint, used_at bigint
-  );
-  `,
-  `
-  -- Who wrote a reply, and the changes to its text (JournalLine in chat-store.ts). updated_at: the
-  -- platform's time of the text.
-  ALTER TABLE visitor ADD COLUMN last_rev bigint NOT NULL DEFAULT 0;
-  ALTER TABLE journal ADD COLUMN agent_id text, ADD COLUMN user_id text,
-    ADD COLUMN rev bigint NOT NULL DEFAULT 0, ADD COLUMN updated_at bigint;
-  CREATE INDEX journal_revised ON journal (visitor, rev) WHERE rev > 0;
-  `,
+`;
+
+/**
+ * What came after the baseline: each step raises the number by one. A released step is never edited. Old and
+ * new versions of the program run together, so a step only adds; what the older version uses is removed by a
+ * later release.
+ */
+const STEPS: readonly string[] = [
   // Tokens of a visitor with a lower number are invalid (VisitorRecord in chat-store.ts).
   `
   ALTER TABLE visitor ADD COLUMN logouts int NOT NULL DEFAULT 0;
@@ -221,13 +218,27 @@ const STEPS: readonly string[] = [
   ALTER TABLE probe_request ADD COLUMN at bigint NOT NULL
     DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
   `,
+  // Takes the place of sender_rate, which programs of the schema before still write.
+  `
+  CREATE TABLE sender_count (
+    person bigint, message bigint, thread bigint, body bigint, at bigint NOT NULL,
+    keep_until bigint NOT NULL, exceeded text, PRIMARY KEY (person, message)
+  );
+  CREATE INDEX sender_count_person ON sender_count (person, at);
+  CREATE INDEX sender_count_thread ON sender_count (person, thread, at) WHERE thread IS NOT NULL;
+  CREATE INDEX sender_count_body ON sender_count (person, body, at) WHERE body IS NOT NULL;
+  CREATE INDEX sender_count_kept ON sender_count (keep_until);
+  INSERT INTO sender_count
+    SELECT person, message, thread, body, at, keep_until, exceeded FROM sender_rate;
+  `,
 ];
 
+const NEWEST = BASELINE + STEPS.length;
 /**
- * The number of steps that a program must know to use this schema. A step that removes what older
- * programs use raises it, one release after the last program that uses it.
+ * The oldest schema whose programs can use this one. A step that removes what older programs use raises it,
+ * one release after the last program that uses it.
  */
-const NEEDED_STEPS = 1;
+const NEEDED = 1;
 
 /** A function of the database. Its name ends in a hash of its text, so versions do not meet. */
 export interface SqlFunction {
@@ -263,7 +274,8 @@ const LOCK = 7_165_342_201;
 /**
  * Makes the tables and functions that are missing. A schema of a newer version is used as long as
  * that version allows it, so that gateways of both can run during an upgrade.
- * @throws {SpoolUnusable} the schema is that of a newer version which this one cannot use
+ * @throws {SpoolUnusable} the schema is that of a newer version which this one cannot use, or older than
+ *   the baseline
  */
 export async function makeSchema(
   database: Database,
@@ -271,13 +283,19 @@ export async function makeSchema(
 ): Promise<void> {
   const all = [NOW, ...functions];
   const { version, needed } = await readVersion(database);
-  if (needed > STEPS.length) {
+  if (needed > NEWEST) {
     throw new SpoolUnusable(
-      `the database has the schema of a newer version (${version}; this program knows ${STEPS.length}). ` +
+      `the database has the schema of a newer version (${version}; this program knows ${NEWEST}). ` +
         'Run that version.',
     );
   }
-  const missing = version >= STEPS.length ? await missingOf(database, all) : all;
+  if (version > 0 && version < BASELINE) {
+    throw new SpoolUnusable(
+      `the database has the schema of an older version (${version}; this program knows ${BASELINE} and ` +
+        `later). Start build ${OLDEST_BUILD} once on this database, then this one.`,
+    );
+  }
+  const missing = version >= NEWEST ? await missingOf(database, all) : all;
   if (missing.length === 0) return;
   await database.query(`DO $migration$
     DECLARE known int;
@@ -285,10 +303,11 @@ export async function makeSchema(
       PERFORM pg_advisory_xact_lock(${LOCK});
       CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL, needed int NOT NULL);
       SELECT coalesce(max(version), 0) INTO known FROM schema_version;
-      ${STEPS.map((step, index) => `IF known <= ${index} THEN ${step} END IF;`).join('\n')}
-      IF known < ${STEPS.length} THEN
+      IF known = 0 THEN ${TABLES} END IF;
+      ${STEPS.map((step, n) => `IF known <= ${BASELINE + n} THEN ${step} END IF;`).join('\n')}
+      IF known < ${NEWEST} THEN
         DELETE FROM schema_version;
-        INSERT INTO schema_version VALUES (${STEPS.length}, ${NEEDED_STEPS});
+        INSERT INTO schema_version VALUES (${NEWEST}, ${NEEDED});
       END IF;
       ${all.map(madeOnce).join('\n')}
     END $migration$`);
@@ -298,7 +317,7 @@ const madeOnce = ({ name, sql }: SqlFunction): string =>
   `IF to_regproc('${name}') IS NULL THEN ${sql}; END IF;`;
 
 interface SchemaVersion {
-  /** The number of applied steps. */
+  /** 0: there is none. */
   readonly version: number;
   readonly needed: number;
 }

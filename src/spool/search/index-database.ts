@@ -29,8 +29,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
-/** Including the tables of earlier versions. */
-const TABLES = ['words', 'undelivered', 'spans', 'marks', 'cards', 'shops'];
+const TABLES = ['words', 'undelivered', 'spans', 'marks'];
 
 /** The columns of an entry that the index depends on, and its summary. */
 export type IndexedRow = SearchedRow & Pick<EntryRow, 'seq' | 'received_at' | 'state'>;

@@ -3,7 +3,7 @@ import type { EntryId } from '../../domain/ids.ts';
 import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
 import type { EntryIndex, EntrySearch } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
-import { indexFileOf, removeIndex } from './index-database.ts';
+import { indexFileOf } from './index-database.ts';
 import type { Questions, SearchOwner, SearchThread, SearchThreadData } from './search-worker.ts';
 
 /** A gateway that stops sooner, as in a test, does not start the updating thread. */
@@ -42,10 +42,7 @@ export class SearchThreads implements EntryIndex {
       updatesFirst: role === 'beside',
     };
     this.#onFailure = onFailure;
-    if (role === 'beside') return;
-    // The place of the index in earlier versions.
-    removeIndex(join(dir, 'search.db'));
-    this.#followAfter(FOLLOW_AFTER_MS);
+    if (role !== 'beside') this.#followAfter(FOLLOW_AFTER_MS);
   }
 
   find(search: EntrySearch) {

@@ -4,7 +4,8 @@ import Database from 'better-sqlite3';
 import { codeOf } from '../../runtime/error-code.ts';
 import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { SpoolUnusable } from '../errors.ts';
-import { applyMigrations, MIGRATIONS } from './migrations.ts';
+import { SPOOL_SCHEMA } from './schema.ts';
+import { updateSchema } from '../../runtime/sqlite-schema.ts';
 import { isDiskFull, renewFile, rewriteFile } from '../../runtime/durable-files.ts';
 import { BALLAST_FILE } from '../ballast.ts';
 
@@ -33,7 +34,7 @@ export const logGrowthBytes = (file: string): number => Math.max(0, MAX_LOG_BYTE
  * NORMAL, which survives a killed process but not a power cut, so acknowledged messages could be
  * lost.
  * @param role `owner`: the gateway; it first makes durable what a process that died left
- * @throws {SpoolUnusable} damaged, not a spool, or written by a newer version
+ * @throws {SpoolUnusable} damaged, not a spool, or its schema is not supported
  */
 export function openDatabase(file: string, role: 'owner' | 'beside' = 'beside'): Db {
   let db: Db | undefined;
@@ -53,7 +54,8 @@ export function openDatabase(file: string, role: 'owner' | 'beside' = 'beside'):
     db.pragma('wal_autocheckpoint = 0');
     db.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     assertDurable(db);
-    migrate(db, file);
+    const mismatch = updateSchema(db, file, SPOOL_SCHEMA);
+    if (mismatch !== undefined) throw new SpoolUnusable(mismatch);
     assertWhole(db, file);
     return db;
   } catch (error) {
@@ -92,22 +94,6 @@ function assertDurable(db: Db): void {
         `synchronous ${String(synchronous)}); is the data folder on a network file system?`,
     );
   }
-}
-
-function migrate(db: Db, file: string): void {
-  const version = Number(db.pragma('user_version', { simple: true }));
-  if (version > MIGRATIONS.length) {
-    throw new SpoolUnusable(
-      `${file} was written by a newer version (schema ${version}; this program knows ` +
-        `${MIGRATIONS.length}). Run that version, or restore the backup from before the update.`,
-    );
-  }
-  if (version === MIGRATIONS.length) return;
-  // Another process may be migrating: the version is read again under the write lock.
-  db.transaction(() => {
-    const current = Number(db.pragma('user_version', { simple: true }));
-    applyMigrations(db, current);
-  }).immediate();
 }
 
 /** Checked here, because a truncated file opens and fails only at the first missing page. */

@@ -196,7 +196,7 @@ function prepare(db: Db) {
     rememberOptOut: db.prepare(`INSERT OR IGNORE INTO erased_opt_outs (hash, at) VALUES (?, ?)`),
     forgetOptOut: db.prepare(`DELETE FROM erased_opt_outs WHERE hash = ?`),
     deleteOptOut: db.prepare(`DELETE FROM opt_outs WHERE shop = ? AND lane = ?`),
-    deleteRates: db.prepare(`DELETE FROM mail_rates WHERE person = ?`),
+    deleteRates: db.prepare(`DELETE FROM sender_counts WHERE person = ?`),
     blackenReason: db.prepare(`UPDATE entries SET reason = ? WHERE seq = ? AND reason IS NOT NULL`),
     blackenMove: db.prepare(`UPDATE moves SET reason = ? WHERE seq = ? AND reason IS NOT NULL`),
     steps: db.prepare<[number, number], { steps: string }>(

@@ -1,42 +1,31 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { CountedMessage, RateLimit, RateLimits } from '../sender-rates.ts';
+import {
+  type CountedBy,
+  type CountedMessage,
+  type RateLimit,
+  type RateLimits,
+  KEPT_MS,
+  RULES,
+  rulesFor,
+} from '../sender-rates.ts';
 import { rateHash } from '../hashes.ts';
 import type { Db } from './database.ts';
 
-const MINUTE = 60_000;
-export const HOUR_MS = 60 * MINUTE;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** Longer than any window except the day's, for messages that an outage of the platform delayed. */
-export const KEPT_MS = 3 * HOUR_MS;
 const ROWS_PER_CALL = 2000;
 
-const KEYS = ['person', 'thread', 'body', 'day'] as const;
-type SeriesKey = (typeof KEYS)[number];
-
-interface Rule {
-  readonly limit: RateLimit;
-  readonly key: SeriesKey;
-  readonly windowMs: number;
-}
-
-/** A message's row stores the index of its rule in this list, so new rules are added at the end. */
-export const RULES: readonly Rule[] = [
-  { limit: 'perThreadPer10min', key: 'thread', windowMs: 10 * MINUTE },
-  { limit: 'sameBodyPerHour', key: 'body', windowMs: HOUR_MS },
-  { limit: 'per10min', key: 'person', windowMs: 10 * MINUTE },
-  { limit: 'perHour', key: 'person', windowMs: HOUR_MS },
-  { limit: 'perDay', key: 'day', windowMs: DAY_MS },
-];
+/** What a series counts, and its verdicts: `series` is four times a hash, and one of these. */
+export const SERIES = { person: 0, verdict: 0, day: 1, thread: 2, body: 3 } as const;
 
 /**
- * Counts how many messages a person sent recently. Each message has a number in each of its series
- * (of the person, of a thread, of a body). There were more than N in a window if the message N
- * numbers before is within it, so a lookup costs the same for any number of messages.
+ * Counts how many messages a person sent recently. A message has a row in each of its series: of the
+ * person, of the person's days, of a thread, of a body. A lookup reads as many rows as the limit allows.
  *
  * All rows of a person are adjacent, under the hour of arrival: a message changes one page, and old
- * rows are deleted from the start of the table. The daily series, which only channels with a daily
- * limit have, is stored under the last hour of the next day, so that it is kept as long as its
- * window needs it and deleted soon after.
+ * rows are deleted from the start of the table. Where there is a daily limit, the series of the days and the
+ * verdicts are stored under the last hour of the next day, so that they are kept as long as its
+ * window needs them and deleted soon after.
  */
 export class SenderRateTable {
   readonly #clock: Clock;
@@ -49,39 +38,41 @@ export class SenderRateTable {
 
   /** Counts a message unless it was counted before. Returns the limit that it exceeds. */
   countMessage(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
-    const hour = Math.floor(sent.at / HOUR_MS);
-    const person = rateHash(sent.shopId, 'person', sent.person);
-    const message = rateHash(sent.shopId, 'message', sent.message);
-    const counted = this.#sql.at.get({ hour, person, series: message, no: 0 });
-    if (counted !== undefined) return RULES[counted.at]?.limit;
+    const { shopId, at, thread, body } = sent;
+    const [hour, endOfNextDay] = [Math.floor(at / HOUR_MS), (Math.floor(at / DAY_MS) + 2) * 24 - 1];
+    const [person, message] = [
+      rateHash(shopId, 'person', sent.person),
+      rateHash(shopId, 'message', sent.message),
+    ];
+    const isDaily = limits.perDay !== undefined;
+    const verdict = {
+      hour: isDaily ? endOfNextDay : hour,
+      person,
+      series: 4 * message + SERIES.verdict,
+    };
+    const counted = this.#sql.verdict.get(verdict);
+    if (counted !== undefined) return RULES[counted.place]?.limit;
 
-    const series = seriesOf(sent, person, limits);
-    const numbers = new Map<SeriesKey, number>();
-    for (const [key, one] of series) {
-      const no = this.#next(one);
-      numbers.set(key, no);
-      this.#sql.add.run({ ...one, no, at: sent.at });
-    }
-    const over = RULES.findIndex(({ limit, key, windowMs }) => {
-      const [atMost, one, no] = [limits[limit], series.get(key), numbers.get(key)];
-      if (atMost === undefined || one === undefined || no === undefined) return false;
-      // "More than 10" checks the message ten numbers before; "three times" the one two before.
-      const earlierNo = no - (limit === 'sameBodyPerHour' ? atMost - 1 : atMost);
-      const earlier = earlierNo < 1 ? undefined : this.#latest(one, earlierNo);
-      return earlier !== undefined && earlier > sent.at - windowMs;
+    const of = (by: CountedBy, text: string | undefined) =>
+      text === undefined ? undefined : 4 * rateHash(shopId, by, text) + SERIES[by];
+    const series = { person: SERIES.person, thread: of('thread', thread), body: of('body', body) };
+    const over = rulesFor(sent, limits).find(({ limit, by, windowMs, most }) => {
+      const where =
+        limit === 'perDay'
+          ? { hour: endOfNextDay, before: endOfNextDay - 24, series: SERIES.day }
+          : { hour, before: hour - 1, series: series[by] ?? 0 };
+      const window = { from: at - windowMs, at, most };
+      return this.#sql.earlier.get({ person, ...where, ...window })?.n === most;
     });
-    this.#sql.add.run({ hour, person, series: message, no: 0, at: over });
-    return RULES[over]?.limit;
-  }
-
-  #next(series: Series): number {
-    const last = this.#sql.last.get(series) ?? this.#sql.last.get(before(series));
-    return (last?.no ?? 0) + 1;
-  }
-
-  #latest(series: Series, no: number): number | undefined {
-    const row = this.#sql.at.get({ ...series, no }) ?? this.#sql.at.get({ ...before(series), no });
-    return row?.at;
+    for (const one of Object.values(series)) {
+      if (one !== undefined) this.#sql.add.run({ hour, person, series: one, at, no: message });
+    }
+    if (isDaily) {
+      const day = { hour: endOfNextDay, person, series: SERIES.day };
+      this.#sql.add.run({ ...day, at, no: message });
+    }
+    this.#sql.add.run({ ...verdict, at: over?.place ?? -1, no: 0 });
+    return over?.limit;
   }
 
   /** Deletes some of the rows that are too old to count. True: there may be more. */
@@ -91,66 +82,40 @@ export class SenderRateTable {
   }
 }
 
-interface Series {
+interface Place {
   readonly hour: number;
   readonly person: number;
   readonly series: number;
-  /** How many hours earlier the previous part of the series is stored. */
-  readonly hours: number;
 }
 
-const before = (series: Series): Series => ({ ...series, hour: series.hour - series.hours });
-
-/** All series except these two are identified by a hash. */
-const OF_THE_PERSON = 0;
-const OF_THE_DAY = 1;
-
-/** The series that a message is counted in. */
-function seriesOf(
-  { shopId, thread, body, at }: CountedMessage,
-  person: number,
-  { perDay }: RateLimits,
-): ReadonlyMap<SeriesKey, Series> {
-  const hour = Math.floor(at / HOUR_MS);
-  const hourly = (series: number): Series => ({ hour, person, series, hours: 1 });
-  const endOfNextDay = (Math.floor(at / DAY_MS) + 2) * (DAY_MS / HOUR_MS) - 1;
-  const found: Readonly<Record<SeriesKey, Series | undefined>> = {
-    person: hourly(OF_THE_PERSON),
-    thread: thread === undefined ? undefined : hourly(rateHash(shopId, 'thread', thread)),
-    body: body === undefined ? undefined : hourly(rateHash(shopId, 'body', body)),
-    day:
-      perDay === undefined
-        ? undefined
-        : { hour: endOfNextDay, person, series: OF_THE_DAY, hours: DAY_MS / HOUR_MS },
-  };
-  return new Map(
-    KEYS.flatMap((key): [SeriesKey, Series][] => {
-      const series = found[key];
-      return series === undefined ? [] : [[key, series]];
-    }),
-  );
+interface Window extends Place {
+  /** The hour of the previous part of the series. */
+  readonly before: number;
+  readonly from: number;
+  readonly at: number;
+  readonly most: number;
 }
-
-type Place = Pick<Series, 'hour' | 'person' | 'series'>;
 
 function prepare(db: Db) {
   return {
-    at: db.prepare<[Place & { no: number }], { at: number }>(
-      `SELECT at FROM mail_rates
-       WHERE hour = @hour AND person = @person AND series = @series AND no = @no`,
+    verdict: db.prepare<[Place], { place: number }>(
+      `SELECT at AS place FROM sender_counts
+       WHERE hour = @hour AND person = @person AND series = @series`,
     ),
-    last: db.prepare<[Place], { no: number }>(
-      `SELECT no FROM mail_rates WHERE hour = @hour AND person = @person AND series = @series
-       ORDER BY no DESC LIMIT 1`,
+    earlier: db.prepare<[Window], { n: number }>(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM sender_counts
+         WHERE hour IN (@hour, @before) AND person = @person AND series = @series
+           AND at > @from AND at <= @at LIMIT @most)`,
     ),
+    // Two messages with the same hash count once.
     add: db.prepare(
-      `INSERT INTO mail_rates (hour, person, series, no, at)
-       VALUES (@hour, @person, @series, @no, @at)`,
+      `INSERT OR IGNORE INTO sender_counts (hour, person, series, at, no)
+       VALUES (@hour, @person, @series, @at, @no)`,
     ),
     sweep: db.prepare(
-      `DELETE FROM mail_rates WHERE (hour, person, series, no) IN (
-         SELECT hour, person, series, no FROM mail_rates WHERE hour < @before
-         ORDER BY hour, person, series, no LIMIT ${ROWS_PER_CALL})`,
+      `DELETE FROM sender_counts WHERE (hour, person, series, at, no) IN (
+         SELECT hour, person, series, at, no FROM sender_counts WHERE hour < @before
+         ORDER BY hour, person, series, at, no LIMIT ${ROWS_PER_CALL})`,
     ),
   };
 }

@@ -102,7 +102,7 @@ describe('the contact', () => {
 test.each<[string, Partial<VisitorRecord>, string | undefined, string | undefined]>([
   ['is told with a visitor whom nothing confirms', {}, '203.0.113.7', '203.0.113.0/24'],
   ['is the /48 of IPv6', {}, '2001:db8:1:2::/64', '2001:db8:1::/48'],
-  ['is unknown in an entry of an earlier version', {}, undefined, 'unknown'],
+  ['is unknown when it was not stored', {}, undefined, 'unknown'],
   ['is not told of a verified visitor', { subject: 'user-1' }, '203.0.113.7', undefined],
 ])('the network %s', async (_case, visitor, network, expected) => {
   const { unverifiedFrom } = await normalize(claim(visitor, 'hello', [], network));

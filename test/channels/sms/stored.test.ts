@@ -6,7 +6,7 @@ import type { Claimed, EntryMeta } from '../../../src/spool/entry.ts';
 const SID = `SM${'1'.repeat(32)}`;
 const ACCOUNT = `AC${'a'.repeat(32)}`;
 
-/** An entry as it was written when Twilio was the only provider. */
+/** Without a provider's name, it is Twilio's. */
 const META = { messageSid: SID, accountSid: ACCOUNT, from: '+14155552671', to: '+15550001111' };
 const RAW = [
   ['MessageSid', SID],
@@ -28,8 +28,8 @@ function claimed(meta: EntryMeta, raw: unknown): Claimed {
   return { entry, raw: { kind: 'inline', bytes } } as unknown as Claimed;
 }
 
-describe('an entry of an earlier version', () => {
-  test('is read as it was', () => {
+describe('an entry', () => {
+  test('is read as its provider sent it', () => {
     const { provider, message, late } = readStored(claimed(META, RAW));
     expect(provider.name).toBe('twilio');
     expect(late).toBeUndefined();
@@ -47,7 +47,7 @@ describe('an entry of an earlier version', () => {
     });
   });
 
-  test('has the summary that it had', () => {
+  test('has its sender and recipient as a summary', () => {
     const raw = Buffer.from(JSON.stringify(RAW));
     expect(storedSms.summaryOf(META, raw)).toEqual({
       from: 'Ann +14155552671',

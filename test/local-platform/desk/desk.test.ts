@@ -134,32 +134,6 @@ describe('the queue', () => {
       await statusIs(platform, left, 'WaitingContact');
     },
   );
-
-  test('a ticket that waited in an earlier version of the database waits since its last message', async () => {
-    const dir = newFolder();
-    const platform = await withAgent({ dir });
-    const ticket = await escalated(platform);
-    const { last_message_at: at } = await ticketOf(platform, ticket);
-    await platform.stop();
-    const { default: Database } = await import('better-sqlite3');
-    const db = new Database(join(dir, 'platform.sqlite'));
-    db.exec(`DROP INDEX tickets_waiting; ALTER TABLE tickets DROP COLUMN waits_since;
-      DROP TABLE people; DROP TABLE ticket_steps; DROP TABLE fates; DROP TABLE sent_parts;
-      DROP TABLE unsent_files; DROP TABLE left_addresses; DROP TABLE reply_mails;
-      DROP TABLE stopped_addresses; DROP INDEX attachments_media; ALTER TABLE departures DROP COLUMN queued_at;
-      ALTER TABLE shops DROP COLUMN only_people;
-      DROP INDEX messages_answers; DROP INDEX messages_person; DROP INDEX messages_by_people;
-      DROP INDEX messages_limited; ALTER TABLE messages DROP COLUMN unverified_from;
-      ALTER TABLE messages DROP COLUMN person; ALTER TABLE messages DROP COLUMN limit_reached;
-      ALTER TABLE contacts DROP COLUMN is_name_claimed`);
-    db.pragma('user_version = 6');
-    db.close();
-    const later = await withAgent({ dir });
-    expect(later.desk.count(SHOP.shopId)).toEqual({
-      waiting: 1,
-      oldestAt: Date.parse(at ?? ''),
-    });
-  });
 });
 
 describe('a reply', () => {

@@ -279,7 +279,7 @@ describe('after a restart', () => {
     expect(two?.date).toEqual(one?.date);
   });
 
-  test('a reply of an earlier version is sent', async () => {
+  test('a reply that a crash left without its row is sent', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 450);
     const dir = newFolder();

@@ -277,7 +277,7 @@ describe('mx', () => {
   });
 
   test.each([
-    ['of an earlier version', 'CREATE TABLE messages (seq INTEGER)', []],
+    ['with another schema', 'CREATE TABLE messages (seq INTEGER)', []],
     [
       'that is damaged',
       'no database'.repeat(100),

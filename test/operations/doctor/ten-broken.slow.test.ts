@@ -181,12 +181,23 @@ describe('broken: 10, a stale data folder', () => {
   test('of an older version, which is brought up to date at the start', async () => {
     const { dataDir, only } = await stopped();
     const db = new Database(join(dataDir, 'spool.db'));
-    db.pragma('user_version = 2');
+    db.pragma('user_version = 14');
     db.close();
     const told = await only();
     expect(told.code).toBe(0);
-    expect(section(told, 'data-folder.spool')).toMatch(/^warning .*an older version \(schema 2;/m);
+    expect(section(told, 'data-folder.spool')).toMatch(/^warning .*an older version \(schema 14;/m);
     expect(section(told, 'data-folder.spool')).toContain('to do: make a backup, then start');
+  });
+
+  test('of a version that is too old', async () => {
+    const { dataDir, only } = await stopped();
+    const db = new Database(join(dataDir, 'spool.db'));
+    db.pragma('user_version = 2');
+    db.close();
+    const told = await only();
+    expect(told.code).toBe(1);
+    expect(section(told, 'data-folder.spool')).toMatch(/^failed .*an older version \(schema 2;/m);
+    expect(section(told, 'data-folder.spool')).toContain('to do: start build');
   });
 
   test('that nobody has written to while entries wait', async () => {

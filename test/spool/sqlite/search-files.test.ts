@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import Database from 'better-sqlite3';
 import type { EntryIndex } from '../../../src/spool/entry-index.ts';
 import { SearchThreads } from '../../../src/spool/search/search-threads.ts';
 import { IndexDatabase } from '../../../src/spool/search/index-database.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
-import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
 import { eraseFromIndex } from '../../../src/spool/search/open-search.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import type { Store } from '../../../src/spool/store.ts';
@@ -179,16 +177,4 @@ test('after rewriting, nothing of deleted entries is in any file', async () => {
   expect(bytes).toContain('kept');
   expect(bytes).not.toContain('gone');
   await expectFound(store, 'kept-person@x.example', [kept]);
-});
-
-test('a spool of before has all that operators need', async () => {
-  const db = new Database(file('spool.db'));
-  for (const step of MIGRATIONS.slice(0, 4)) db.exec(step);
-  db.pragma('user_version = 4');
-  db.close();
-  const store = await open();
-  const id = await mail(store, 'ann@x.example');
-  await store.spool.discard(id);
-  expect(await store.operator.restore(id)).toBe(true);
-  await expectFound(store, 'ann', [id]);
 });

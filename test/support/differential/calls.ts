@@ -35,6 +35,8 @@ const MINUTE = 60_000;
 const LEASE_MS = 10 * MINUTE;
 /** So far in the future that no sequence gets there. */
 const MUCH_LATER_MS = 24 * 60 * MINUTE;
+/** In minutes. */
+const LATE = [0, 0, 5, 10, 11, 59, 60, 61, 130, 700, 1439, 1440, 1441];
 const LIMITS: RateLimits = {
   ...{ per10min: 3, perHour: 5, perDay: 8, perThreadPer10min: 2 },
   sameBodyPerHour: 3,
@@ -251,18 +253,21 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
   countMessage: [
     10,
     (dice, { shops, startedAt }) => {
+      const shopId = dice.pick(shops);
+      const n = dice.below(60);
       const message = {
-        ...{ shopId: dice.pick(shops), message: `${dice.below(40)}`, person: dice.pick(LANES) },
-        ...(dice.chance(50) && { thread: `${dice.below(2)}` }),
-        ...(dice.chance(50) && { body: `${dice.below(2)}` }),
-        // Late and out of order, up to the windows' ends and over them.
-        at: startedAt - dice.pick([0, 0, 5, 10, 11, 59, 60, 61]) * MINUTE + dice.below(3),
+        ...{ shopId, message: `${n}`, person: LANES[n % LANES.length] ?? '' },
+        ...(n % 3 > 0 && { thread: `${n % 2}` }),
+        ...(n % 5 > 1 && { body: `${n % 2}` }),
+        // Late and out of order, up to the windows' ends and over them; a repeated one has its first time.
+        at: startedAt - (LATE[n % LATE.length] ?? 0) * MINUTE + (n % 3),
       };
-      const { perDay, ...limits } = LIMITS;
-      const given = dice.chance(50) ? LIMITS : limits;
+      // Only some channels have a daily limit.
+      const { perDay: _perDay, ...hourly } = LIMITS;
+      const limits = shopId === shops[0] ? LIMITS : hourly;
       return {
-        args: { message, perDay: given === LIMITS ? perDay : undefined },
-        make: ({ spool }) => spool.countMessage(message, given),
+        args: { message, limits },
+        make: ({ spool }) => spool.countMessage(message, limits),
       };
     },
   ],

@@ -99,13 +99,12 @@ const number = (detail: Detail, name: string): number => {
 };
 const text = (detail: Detail, name: string): string => String(detail[name] ?? '');
 const has = (detail: Detail, name: string): boolean => detail[name] === true;
-/** Earlier versions wrote a sentence instead of a code. */
 const reasonWords = ({ reason: code = '', ...params }: Detail): string => {
   const reason = reasonOf(code, params);
   return reason === undefined ? String(code) : sentence(reason);
 };
 
-/** Who moved the message. The gateway is not named, and earlier versions named nobody. */
+/** Who moved the message. The gateway is not named. */
 const by = (detail: Detail): string => {
   const name = text(detail, 'by');
   return name === '' ? '' : `by ${name}`;

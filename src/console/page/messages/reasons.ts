@@ -6,7 +6,7 @@ import {
 import { reasonOf } from '../../../domain/reasons.ts';
 import type { EntryState, ShownReason } from '../../contract.ts';
 
-/** Undefined without a reason, and for one of an earlier version, which is shown unchanged. */
+/** Undefined without a reason, and for an erased one, which is shown unchanged. */
 export function explanationOf({ reasonCode, reasonParams }: ShownReason): Explanation | undefined {
   const reason = reasonOf(reasonCode, reasonParams);
   return reason && explain(reason);

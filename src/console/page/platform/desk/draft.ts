@@ -18,7 +18,7 @@ export const isEmpty = ({ text, files }: Draft): boolean =>
 
 export function readDraft(ticketId: string): Draft {
   try {
-    // Written by this page, perhaps by an earlier version.
+    // Written by this page, perhaps before an upgrade.
     return { ...EMPTY, ...(JSON.parse(readStored(PREFIX + ticketId) ?? '{}') as Partial<Draft>) };
   } catch {
     return EMPTY;

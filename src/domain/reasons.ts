@@ -8,6 +8,9 @@ import type { EntryState } from './entry-state.ts';
  */
 export type Reason = PlainReason | { [Code in keyof Parameters]: Detailed<Code> }[keyof Parameters];
 
+/** What the words of some reasons need. */
+export type ReasonParams = NonNullable<Reason['params']>;
+
 interface PlainReason {
   readonly code: PlainCode;
   readonly params?: undefined;

@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { TOKEN_SCOPES } from '../../../domain/api-token.ts';
+import { type ApiToken, TOKEN_SCOPES } from '../../../domain/api-token.ts';
 import { CHANNELS } from '../../../domain/channel.ts';
-import { DESK_CHANGES } from '../../../domain/desk.ts';
+import { DESK_CHANGES, type DeskChange } from '../../../domain/desk.ts';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
-import { ruleSchema, severitySchema } from '../../../operations/alerts/alert.ts';
-import { CHECKS } from '../../../operations/doctor/check.ts';
+import type { ReasonCode, ReasonParams } from '../../../domain/reasons.ts';
+import type { ShopTrial } from '../../../domain/shop-trial.ts';
+import { type Alert, ruleSchema, severitySchema } from '../../../operations/alerts/alert.ts';
+import { type CheckResult, CHECKS } from '../../../operations/doctor/check.ts';
 import { ROLES } from '../roles.ts';
-import type * as Contract from '../../contract.ts';
 
 /**
- * The fields of a type of the contract, each with a schema of its own type: the compiler refuses a
- * field that is missing here, that the contract does not have, or that has another type there.
+ * The fields of a type of the domain, each with a schema of its own type: the compiler refuses a
+ * field that is missing here, that the type does not have, or that has another type there.
  */
 type Fields<T> = {
   readonly [Key in keyof T]-?: Pick<T, Key> extends Required<Pick<T, Key>>
@@ -22,7 +23,7 @@ export const answer = <T extends object>(fields: Fields<T>): z.ZodType<T> =>
   z.object(fields) as unknown as z.ZodType<T>;
 
 /** For a type that JSON Schema describes less exactly, or whose values are listed elsewhere. */
-// The type is that of the contract, and tests compare real answers with the schema.
+// The type is that of the domain, and tests compare real answers with the schema.
 export const loosely = <T>(schema: z.ZodType): z.ZodType<T> => schema as unknown as z.ZodType<T>;
 
 export const named = <T extends z.ZodType>(schema: T, id: string, description: string) =>
@@ -35,26 +36,31 @@ export const channel = z.enum(CHANNELS);
 export const state = z.enum(ENTRY_STATES);
 export const text = (about: string) => z.string().describe(about);
 
-/** `ShownReason` of the contract; its code is one of docs/reasons.md. */
+/** A reason in words, and as data: its code is one of docs/reasons.md. */
 export const reasonFields = {
   reason: text('Why it is in this state, in words.').optional(),
-  reasonCode: loosely<Contract.EntryRow['reasonCode']>(text('The reason as a code.').optional()),
-  reasonParams: loosely<Contract.EntryRow['reasonParams']>(
-    z.record(z.string(), z.unknown()).optional(),
-  ),
+  reasonCode: loosely<ReasonCode>(text('The reason as a code.')).optional(),
+  reasonParams: loosely<ReasonParams>(z.record(z.string(), z.unknown())).optional(),
 };
 
 export const problem = named(
-  answer<Contract.Problem>({
+  z.object({
     code: z.enum([
-      ...['signed_out', 'wrong_password', 'too_many_tries', 'invalid', 'not_found'],
-      ...['conflict', 'forbidden', 'unavailable', 'internal'],
-    ] as Contract.Problem['code'][]),
+      'signed_out',
+      'wrong_password',
+      'too_many_tries',
+      'invalid',
+      'not_found',
+      'conflict',
+      'forbidden',
+      'unavailable',
+      'internal',
+    ]),
     message: text('For people.'),
     retryAfter: z.int().optional().describe('Seconds to wait before the next attempt.'),
     changes: z
       .array(
-        answer<Contract.DeskChange>({
+        answer<DeskChange>({
           what: z.enum(DESK_CHANGES),
           at: time(),
           who: text('Absent for customers and the agent.').optional(),
@@ -70,7 +76,7 @@ export const problem = named(
 );
 
 export const session = named(
-  answer<Contract.Session>({
+  z.object({
     operator: text('The name in the audit log.'),
     role: z.enum(ROLES).describe('Of a token: operator, within its scope.'),
     endsAt: time('When the session or the token ends'),
@@ -80,7 +86,7 @@ export const session = named(
 );
 
 export const alert = named(
-  answer<Contract.Alert>({
+  answer<Alert>({
     rule: ruleSchema,
     severity: severitySchema,
     summary: text('One line, with the figure.'),
@@ -96,7 +102,7 @@ export const alert = named(
 );
 
 export const actionProgress = named(
-  answer<Contract.ActionProgress>({
+  z.object({
     id: z.string(),
     action: z.enum(['retry', 'release', 'discard', 'restore']),
     total: count.describe('Entries that it applies to.'),
@@ -114,10 +120,10 @@ export const actionProgress = named(
 );
 
 export const shopTrial = named(
-  answer<Contract.ShopTrial>({
+  answer<ShopTrial>({
     parts: z
       .array(
-        answer<Contract.ShopTrial['parts'][number]>({
+        answer<ShopTrial['parts'][number]>({
           part: z.enum(['messages', 'media']),
           outcome: z.enum(['delivered', 'failed', 'nothing_to_try', 'no_answer']),
           reason: z.string().optional(),
@@ -134,16 +140,16 @@ export const shopTrial = named(
 );
 
 export const testMessage = named(
-  answer<Contract.TestMessage>({ id: text('The id of its entry.') }),
+  z.object({ id: text('The id of its entry.') }),
   'TestMessage',
   'A test message that was accepted.',
 );
 
 export const auditPage = named(
-  answer<Contract.AuditPage>({
+  z.object({
     lines: z
       .array(
-        answer<Contract.AuditLine>({
+        z.object({
           no: count,
           at: time(),
           who: text('An operator, `terminal:` and a user, or a token: `ann\'s token "ci"`.'),
@@ -163,9 +169,9 @@ export const auditPage = named(
 );
 
 export const doctorReport = named(
-  answer<Contract.DoctorReport>({
+  z.object({
     checks: z.array(
-      answer<Contract.DoctorReport['checks'][number]>({
+      answer<CheckResult>({
         check: text(`The name of the check, one of ${CHECKS.length} groups: \`twilio.webhook\`.`),
         subject: z.string(),
         shops: z.array(z.string()).optional().describe('Absent for the gateway itself.'),
@@ -185,7 +191,7 @@ export const doctorReport = named(
 );
 
 const apiToken = named(
-  answer<Contract.ApiToken>({
+  answer<ApiToken>({
     id: z.string(),
     name: z.string(),
     scope: z.enum(TOKEN_SCOPES),
@@ -199,13 +205,13 @@ const apiToken = named(
 );
 
 export const apiTokenList = named(
-  answer<Contract.ApiTokenList>({ tokens: z.array(apiToken).describe('By name.') }),
+  z.object({ tokens: z.array(apiToken).describe('By name.') }),
   'ApiTokenList',
   'All tokens, also expired ones.',
 );
 
 export const madeApiToken = named(
-  answer<Contract.MadeApiToken>({
+  z.object({
     secret: text('What requests carry as `Authorization: Bearer`; shown only now.'),
     token: apiToken,
   }),

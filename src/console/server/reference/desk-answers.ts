@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { ANSWER_LIMITS, DESK_STEPS } from '../../../domain/desk.ts';
-import { REPLY_STATES } from '../../../domain/reply-fate.ts';
-import type * as Contract from '../../contract.ts';
+import {
+  ANSWER_LIMITS,
+  DESK_STEPS,
+  type DeskFile,
+  type DeskMessage,
+  type DeskStep,
+} from '../../../domain/desk.ts';
+import { REPLY_STATES, type ReplyFate } from '../../../domain/reply-fate.ts';
 import { answer, channel, count, named, text, time } from './answers.ts';
 
 const waiting = {
@@ -17,9 +22,9 @@ const waiting = {
 };
 
 export const deskQueue = named(
-  answer<Contract.DeskQueue>({
+  z.object({
     tickets: z.array(
-      answer<Contract.QueuedTicket>({
+      z.object({
         ...waiting,
         waitingSince: time('Since when the customer waits'),
       }),
@@ -30,7 +35,7 @@ export const deskQueue = named(
 );
 
 export const deskFile = named(
-  answer<Contract.DeskFile>({
+  answer<DeskFile>({
     id: z.string(),
     name: z.string(),
     type: z.string(),
@@ -40,7 +45,7 @@ export const deskFile = named(
   'A file of a message.',
 );
 
-const fate = answer<Contract.ReplyFate>({
+const fate = answer<ReplyFate>({
   state: z.enum(REPLY_STATES),
   at: time('Absent while nothing has happened').optional(),
   code: text(
@@ -54,7 +59,7 @@ const otherChannels = z
   .array(z.enum(['email', 'sms']))
   .describe('By what else a reply that failed can be sent.');
 
-const listedReply = answer<Contract.ListedReply>({
+const listedReply = z.object({
   id: text('Of the message.'),
   ticketId: z.string(),
   number: count.describe('Of the ticket, within the shop.'),
@@ -70,7 +75,7 @@ const listedReply = answer<Contract.ListedReply>({
 });
 
 export const outbox = named(
-  answer<Contract.OutboxList>({
+  z.object({
     failed: z.array(listedReply).describe('Nobody has dealt with them; the latest first.'),
     deferred: z.array(listedReply).describe('They are tried again, the next one first.'),
   }),
@@ -78,7 +83,7 @@ export const outbox = named(
   'The replies that have not arrived.',
 );
 
-const message = answer<Contract.DeskMessage>({
+const message = answer<DeskMessage>({
   id: z.string(),
   at: time(),
   from: z.enum(['customer', 'agent', 'person']),
@@ -89,7 +94,7 @@ const message = answer<Contract.DeskMessage>({
   files: z.array(deskFile),
 });
 
-const step = answer<Contract.DeskStep>({
+const step = answer<DeskStep>({
   what: z.enum(DESK_STEPS),
   at: time(),
   who: z.string(),
@@ -97,7 +102,7 @@ const step = answer<Contract.DeskStep>({
 });
 
 export const deskTicket = named(
-  answer<Contract.DeskTicketView>({
+  z.object({
     ...waiting,
     version: text('Each change carries it.'),
     conversationId: z.string(),
@@ -123,7 +128,7 @@ export const deskTicket = named(
     steps: z.array(step).describe('What people did, the newest 200, oldest first.'),
     assignable: z.array(z.string()).describe('The people to whom it can be assigned.'),
     present: z
-      .array(answer<Contract.Present>({ who: z.string(), writing: z.boolean(), until: time() }))
+      .array(z.object({ who: z.string(), writing: z.boolean(), until: time() }))
       .describe('Who has it open.'),
   }),
   'DeskTicket',
@@ -131,7 +136,7 @@ export const deskTicket = named(
 );
 
 export const cannedTexts = named(
-  answer<Contract.CannedTexts>({
+  z.object({
     texts: z.array(z.object({ title: z.string(), heading: z.string(), text: text('Markdown.') })),
   }),
   'CannedTexts',

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import type { DeliveryRecord } from '../../../spool/operator-store.ts';
 import {
   BODY_CHOICES,
   CUT_RULES,
   PART_USES,
   SENDER_CHOICES,
   TRIM_DECISIONS,
+  type WordedReading as Reading,
 } from '../../../domain/email-reading.ts';
-import type * as Contract from '../../contract.ts';
 import {
   answer,
   channel,
@@ -19,7 +20,7 @@ import {
   time,
 } from './answers.ts';
 
-const rowFields = {
+export const entryRow = z.object({
   id: z.string(),
   kind: z.enum(['message', 'event']),
   shop: text('The configured name, or the id of a shop that is no longer configured.'),
@@ -40,13 +41,11 @@ const rowFields = {
   snippet: text('The beginning of a text or chat message, if `admin.snippets` is set.').optional(),
   bytes: count,
   ...reasonFields,
-};
+});
 
 export const entryList = named(
-  answer<Contract.EntryList>({
-    entries: z.array(
-      named(answer<Contract.EntryRow>(rowFields), 'Entry', 'A message or an event, in a list.'),
-    ),
+  z.object({
+    entries: z.array(named(entryRow, 'Entry', 'A message or an event, in a list.')),
     next: text('`before` of the next page; absent at the end.').optional(),
     total: z
       .object({ count, exact: z.boolean() })
@@ -58,7 +57,7 @@ export const entryList = named(
   'A page of entries, newest first.',
 );
 
-const step = answer<Contract.TimelineStep>({
+const step = z.object({
   at: time(),
   step: z.string(),
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
@@ -67,8 +66,8 @@ const step = answer<Contract.TimelineStep>({
 });
 
 export const entryDetail = named(
-  answer<Contract.EntryDetail>({
-    ...rowFields,
+  z.object({
+    ...entryRow.shape,
     shopId: z.string(),
     lane: text('Entries of one lane are delivered in order.'),
     remoteId: text('`message.remote_id` at the platform.'),
@@ -85,11 +84,13 @@ export const entryDetail = named(
       .record(z.string(), z.string())
       .optional()
       .describe('The results of SPF, DKIM, DMARC and ARC.'),
-    classification: answer<NonNullable<Contract.EntryDetail['classification']>>({
-      verdict: z.string(),
-      ...reasonFields,
-      reason: z.string(),
-    }).optional(),
+    classification: z
+      .object({
+        verdict: z.string(),
+        ...reasonFields,
+        reason: z.string(),
+      })
+      .optional(),
     hasRecord: z.boolean(),
     about: z
       .array(z.string())
@@ -103,19 +104,19 @@ export const entryDetail = named(
 );
 
 export const entryContent = named(
-  answer<Contract.EntryContent>({
+  z.object({
     raw: z
       .object({ text: z.string(), truncated: z.boolean(), type: z.string() })
       .optional()
       .describe('The beginning of the message as received.'),
-    received: answer<Contract.EntryContent['received']>({
+    received: z.object({
       text: z.string().optional(),
       hasHtml: z.boolean(),
     }),
     payload: z.unknown().optional().describe('The create-message request.'),
     trimmed: text('What was removed as a quote or signature.').optional(),
     attachments: z.array(
-      answer<Contract.EntryContent['attachments'][number]>({
+      answer<DeliveryRecord['attachments'][number]>({
         part: z.string(),
         name: z.string(),
         type: z.string(),
@@ -128,7 +129,6 @@ export const entryContent = named(
   'What was received, and what was or would be submitted.',
 );
 
-type Reading = Contract.EntryReading;
 const keysOf = <T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[]);
 
 export const entryReading = named(

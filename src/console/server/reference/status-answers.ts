@@ -1,10 +1,8 @@
 import { ruleSchema } from '../../../operations/alerts/alert.ts';
 import { z } from 'zod';
-import type * as Contract from '../../contract.ts';
+import type { Incident } from '../../../operations/alerts/incident.ts';
+import type { GatewayStatus, InstanceStatus, ShopStatus } from '../../../observability/status.ts';
 import { alert, answer, channel, count, named, text, time } from './answers.ts';
-
-type Overview = Contract.Overview;
-type Shop = Contract.ShopFigures;
 
 const queueFields = {
   queued: count,
@@ -15,7 +13,7 @@ const queueFields = {
 };
 const sockets = z.object({ chat: count, smtp: count });
 
-const breaker = answer<Shop['breakers'][number]>({
+const breaker = answer<ShopStatus['breakers'][number]>({
   part: z.enum(['messages', 'media']),
   state: z.enum(['closed', 'open', 'probing']).describe('`open`: deliveries are stopped.'),
   nextProbeAt: time().optional(),
@@ -27,7 +25,7 @@ const breaker = answer<Shop['breakers'][number]>({
   words: text('What the platform says.').optional(),
 });
 
-const shop = answer<Shop>({
+const shop = z.object({
   shop: text('The configured name.'),
   shopId: z.string(),
   breakers: z.array(breaker),
@@ -38,7 +36,7 @@ const shop = answer<Shop>({
   ...queueFields,
 });
 
-const instance = answer<NonNullable<Overview['instances']>[number]>({
+const instance = answer<InstanceStatus>({
   name: z.string(),
   isOwn: z.boolean().describe('Whether it is the gateway that answers.'),
   seenAgoMs: z.number(),
@@ -51,14 +49,14 @@ const instance = answer<NonNullable<Overview['instances']>[number]>({
 });
 
 export const overview = named(
-  answer<Overview>({
+  z.object({
     at: time(),
     startedAt: time(),
     version: z.string(),
     demo: z.boolean(),
     deliveryPaused: z.boolean(),
     channels: z.array(
-      answer<Contract.ChannelFigures>({
+      z.object({
         channel,
         enabled: z.boolean(),
         acceptedPerMinute: z.number(),
@@ -71,9 +69,9 @@ export const overview = named(
       .object({ p50: z.number(), p95: z.number(), p99: z.number(), count })
       .optional()
       .describe('Milliseconds from acceptance to delivery over 15 minutes; absent without any.'),
-    queue: answer<Overview['queue']>({ ...queueFields, oldestQueuedAt: time().optional() }),
+    queue: z.object({ ...queueFields, oldestQueuedAt: time().optional() }),
     shops: z.array(shop),
-    disk: answer<Overview['disk']>({
+    disk: answer<GatewayStatus['disk']>({
       freeBytes: z.number().optional().describe('Absent where the file system does not say.'),
       totalBytes: z.number().optional(),
       reserveBytes: z.number().describe('With less free space, new messages are refused.'),
@@ -92,17 +90,17 @@ export const overview = named(
   'The current state: queue, rates, shops, disk and alerts.',
 );
 
-const perChannel = answer<Contract.HistoryPoint['accepted']>({
+const perChannel = z.object({
   email: z.number(),
   sms: z.number(),
   web_chat: z.number(),
 });
 
 export const history = named(
-  answer<Contract.History>({
+  z.object({
     stepMs: z.number(),
     points: z.array(
-      answer<Contract.HistoryPoint>({
+      z.object({
         at: time(),
         accepted: perChannel,
         delivered: perChannel,
@@ -116,7 +114,7 @@ export const history = named(
   'The last hour, one point for every 10 s, or the last day, one for every 2 min.',
 );
 
-const alertIncident = answer<Extract<Contract.Incident, { kind: 'alert' }>>({
+const alertIncident = answer<Extract<Incident, { kind: 'alert' }>>({
   kind: z.literal('alert'),
   at: time('When it began'),
   until: time('When it ended; absent while it fires').optional(),
@@ -128,7 +126,7 @@ const alertIncident = answer<Extract<Contract.Incident, { kind: 'alert' }>>({
 });
 
 export const incidentList = named(
-  answer<Contract.IncidentList>({
+  z.object({
     incidents: z
       .array(
         z.union([
@@ -143,16 +141,13 @@ export const incidentList = named(
   'The latest alerts, starts and reloads of this gateway.',
 );
 
-type View = Contract.ConfigurationView;
-type ShopView = View['shops'][number];
-
 export const configurationView = named(
-  answer<View>({
+  z.object({
     file: z.string().optional(),
     loadedAt: time(),
     values: z
       .array(
-        answer<View['values'][number]>({
+        z.object({
           path: z.string(),
           value: text('A secret is `••••`, or empty.'),
           secret: z.boolean(),
@@ -167,17 +162,19 @@ export const configurationView = named(
       .describe('Differences between file and running configuration; null if the file is invalid.'),
     warnings: z.array(z.string()),
     shops: z.array(
-      answer<ShopView>({
+      z.object({
         shop: z.string(),
         platform: z.string(),
         email: z.object({ addresses: z.array(z.string()), smtp: z.string() }).optional(),
         sms: z.object({ numbers: z.array(z.string()), webhook: z.string() }).optional(),
-        chat: answer<NonNullable<ShopView['chat']>>({
-          key: z.string(),
-          origins: z.array(z.string()),
-          snippet: z.string(),
-          demo: z.string().optional(),
-        }).optional(),
+        chat: z
+          .object({
+            key: z.string(),
+            origins: z.array(z.string()),
+            snippet: z.string(),
+            demo: z.string().optional(),
+          })
+          .optional(),
       }),
     ),
   }),
@@ -185,16 +182,14 @@ export const configurationView = named(
   'The running configuration, with masked secrets.',
 );
 
-type Reloaded = Contract.ReloadResult;
-
 export const reloadResult = named(
   z.union([
-    answer<Extract<Reloaded, { ok: true }>>({
+    z.object({
       ok: z.literal(true),
       changed: z.array(z.string()),
       needsRestart: z.array(z.string()),
     }),
-    answer<Extract<Reloaded, { ok: false }>>({
+    z.object({
       ok: z.literal(false),
       mistakes: z.array(z.string()),
     }),

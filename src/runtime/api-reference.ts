@@ -10,8 +10,26 @@ import { html, type Markup } from './markup.ts';
 export const referenceStyle = (): string =>
   readFileSync(new URL('./api-reference.css', import.meta.url), 'utf8');
 
-/** The parts of a documented operation that the page shows. */
-export interface DocumentedOperation {
+/** The part of an OpenAPI document that its page shows. */
+export interface ApiDocument {
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description?: string;
+  };
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, FieldSchema>>;
+    readonly responses?: Readonly<Record<string, Response>>;
+  };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
@@ -19,22 +37,32 @@ export interface DocumentedOperation {
     readonly description?: string;
     readonly schema: FieldSchema;
   }[];
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: FieldSchema }>>;
-  };
-  readonly responses: Readonly<
-    Record<
-      string,
-      { readonly content?: Readonly<Record<string, { readonly schema: FieldSchema }>> }
-    >
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Response>>;
+  readonly 'x-codeSamples': readonly { readonly source: string }[];
+}
+
+interface Content {
+  readonly schema?: FieldSchema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<
+    Record<string, { readonly summary: string; readonly value: unknown }>
   >;
 }
 
-export const methodBadge = (method: string): Markup =>
+interface Response {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+type Found = Operation & { readonly method: string; readonly path: string };
+
+const methodBadge = (method: string): Markup =>
   html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 
 /** The parameters and the body of an operation. */
-export function inputs({ parameters = [], requestBody }: DocumentedOperation): Markup {
+function inputs({ parameters = [], requestBody }: Operation): Markup {
   const fieldsIn = (place: string): Field[] =>
     parameters
       .filter((parameter) => parameter.in === place)
@@ -43,7 +71,7 @@ export function inputs({ parameters = [], requestBody }: DocumentedOperation): M
         required,
         schema: { ...schema, ...(description !== undefined && { description }) },
       }));
-  const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) =>
+  const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema = {} }]) =>
     titled(`Body, ${type}`, fieldsOf(schema)),
   );
   return html`${titled('Path', fieldsIn('path'))} ${titled('Query', fieldsIn('query'))} ${bodies}`;
@@ -56,7 +84,7 @@ const titled = (title: string, fields: readonly Field[]): Markup =>
         ${fieldList(fields)}`;
 
 /** The part of JSON Schema that the document uses. */
-export interface FieldSchema {
+interface FieldSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -71,13 +99,13 @@ export interface FieldSchema {
   readonly anyOf?: readonly FieldSchema[];
 }
 
-export interface Field {
+interface Field {
   readonly name: string;
   readonly schema: FieldSchema;
   readonly required: boolean;
 }
 
-export const fieldsOf = (schema: FieldSchema): Field[] =>
+const fieldsOf = (schema: FieldSchema): Field[] =>
   Object.entries(schema.properties ?? {}).map(([name, property]) => ({
     name,
     schema: property,
@@ -85,7 +113,7 @@ export const fieldsOf = (schema: FieldSchema): Field[] =>
   }));
 
 /** A list of fields with their types and meanings; the fields of an object are nested below it. */
-export function fieldList(fields: readonly Field[]): Markup {
+function fieldList(fields: readonly Field[]): Markup {
   return html`<dl class="fields">
     ${fields.map(
       ({ name, schema, required }) =>
@@ -156,7 +184,7 @@ export const phrase = (text: string): Markup =>
 const LINE = /^( *)("(?:[^"\\]|\\.)*")?(: )?([^]*)/;
 
 /** JSON with highlighted names, strings and other values. */
-export function json(value: unknown): Markup {
+function json(value: unknown): Markup {
   const lines = JSON.stringify(value, null, 2).split('\n');
   return html`${lines.map((line, n) => html`${n === 0 ? '' : '\n'}${highlighted(line)}`)}`;
 }
@@ -175,43 +203,149 @@ function valueOf(text: string): Markup {
   return html`<span class="${bare.startsWith('"') ? 's' : 'v'}">${bare}</span>${rest}`;
 }
 
-/** A group of operations of a reference. */
-export interface ReferenceTag<Operation> {
-  readonly name: string;
-  readonly description: string;
-  readonly operations: readonly Operation[];
+const nameIn = (reference: string | undefined): string => reference?.split('/').at(-1) ?? '';
+
+/** An operation: its parameters and answers, beside an example of each. */
+function operationSection(operation: Found, { responses = {} }: Shown, base: string): Markup {
+  const { operationId: id, method, path, summary, description = '', requestBody } = operation;
+  const answers = Object.entries(operation.responses).filter(([status]) => status !== 'default');
+  // 201 first, where a resource is created.
+  const successes = answers.filter(([, { $ref }]) => $ref === undefined).toReversed();
+  const { example, examples = {} } = requestBody?.content['application/json'] ?? {};
+  const bodies =
+    example === undefined
+      ? Object.values(examples).slice(1)
+      : [{ summary: 'The body', value: example }];
+  const [status, success] = successes[0] ?? [];
+  const answer = success?.content?.['application/json']?.example;
+  return html`<section class="operation" id="${id}">
+    <div class="text">
+      <h3><a href="#${id}">${summary}</a></h3>
+      <p class="endpoint">${methodBadge(method)}<code>${base}${path}</code></p>
+      ${prose(description)} ${inputs(operation)}
+      <h4>Answers</h4>
+      <ul class="answers">
+        ${successes.map(
+          ([each, { description: about = '', content }]) =>
+            html`<li><b>${each}</b> ${about} ${schemaLink(content?.['application/json'])}</li>`,
+        )}
+        <li class="errors">
+          ${answers
+            .filter(([, { $ref }]) => $ref !== undefined)
+            .map(
+              ([each, { $ref }]) =>
+                html`<a href="#errors" title="${titleOf(responses[nameIn($ref)])}">${each}</a> `,
+            )}
+        </li>
+      </ul>
+    </div>
+    <div class="code">
+      <figure>
+        <figcaption>Request</figcaption>
+        <pre
+          tabindex="0"
+        ><code class="line">${operation['x-codeSamples'][0]?.source ?? ''}</code></pre>
+      </figure>
+      ${bodies.map(
+        (body) =>
+          html`<details>
+            <summary>${phrase(body.summary)}</summary>
+            <pre tabindex="0"><code>${json(body.value)}</code></pre>
+          </details>`,
+      )}
+      ${
+        answer === undefined
+          ? undefined
+          : html`<figure>
+              <figcaption>Answer <b>${status}</b></figcaption>
+              <pre tabindex="0"><code>${json(answer)}</code></pre>
+            </figure>`
+      }
+    </div>
+  </section>`;
 }
 
-interface ReferencePage<Operation> {
-  readonly title: string;
+const titleOf = (response: Response | undefined): string =>
+  (response?.description ?? '').replaceAll('`', '');
+
+function schemaLink(content: Content | undefined): Markup {
+  const name = nameIn(content?.schema?.$ref);
+  return name === '' ? html`` : html`<a href="#${name}">${name}</a>`;
+}
+
+const objectSection = ([name, schema]: [string, FieldSchema]): Markup =>
+  html`<section class="object" id="${name}">
+    <h3><a href="#${name}">${name}</a></h3>
+    ${prose(schema.description ?? '')}
+    ${(schema.anyOf ?? [schema]).map((each) => fieldList(fieldsOf(each)))}
+  </section>`;
+
+/** A table of two or three columns. */
+export const table = (heads: readonly string[], rows: readonly Markup[]): Markup =>
+  html`<table>
+    <thead>
+      <tr>
+        ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+
+/** The errors with a status of their own, ascending. */
+function errorRows(operations: readonly Found[], { responses = {} }: Shown): readonly Markup[] {
+  const named = operations.flatMap(({ responses: all }) =>
+    Object.entries(all).map(([status, { $ref }]) => [status, nameIn($ref)] as const),
+  );
+  const names = [...new Map(named)].filter(([status]) => status !== 'default');
+  return names
+    .filter(([, name]) => responses[name] !== undefined)
+    .toSorted(([a], [b]) => Number(a) - Number(b))
+    .map(([status, name]) => {
+      const { description = '', content } = responses[name] ?? {};
+      return html`<tr>
+        <td>${status}</td>
+        <td><code>${codeIn(content?.['application/json']?.example)}</code></td>
+        <td>${phrase(description)}</td>
+      </tr>`;
+    });
+}
+
+/** `code` of an error, or of its member `error`. */
+function codeIn(example: unknown): string {
+  const { code, error } = example as { readonly code?: string; readonly error?: unknown };
+  return code ?? codeIn(error);
+}
+
+type Shown = NonNullable<ApiDocument['components']>;
+
+interface ReferenceParts {
   readonly styleSheet: string;
   /** The name of the page that `/` is. */
   readonly home: string;
-  readonly tags: readonly ReferenceTag<Operation>[];
-  /** The names of the objects. */
-  readonly objects: readonly string[];
-  /** Links of the menu after that to the errors. */
-  readonly more?: Markup;
+  /** What precedes the paths. */
+  readonly base: string;
   readonly start: Markup;
-  readonly section: (operation: Operation) => Markup;
-  /** What follows the operations. */
-  readonly rest: Markup;
+  /** What is said of all objects, and of all errors. */
+  readonly objects?: Markup;
+  readonly errors: Markup;
+  /** Links of the menu after that to the errors, and what they lead to. */
+  readonly more?: { readonly menu: Markup; readonly sections: Markup };
 }
 
-/** A reference as one page: a menu, how to start, the operations by tag, and the rest. */
-export function referencePageOf<
-  Operation extends { readonly id: string; readonly method: string; readonly summary: string },
->({
-  title,
-  styleSheet,
-  home,
-  tags,
-  objects,
-  more,
-  start,
-  section,
-  rest,
-}: ReferencePage<Operation>) {
+/** An OpenAPI document as one page: a menu, how to start, the operations by tag, objects and errors. */
+export function referencePageOf(document: ApiDocument, parts: ReferenceParts): Markup {
+  const { styleSheet, home, base, start, more } = parts;
+  const { info, paths = {}, components = {} } = document;
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  );
+  const tags = (document.tags ?? []).map((tag) => ({
+    ...tag,
+    operations: all.filter((operation) => operation.tags.includes(tag.name)),
+  }));
+  const schemas = Object.entries(components.schemas ?? {});
   const menu = html`<ul>
     <li><a href="#start">Start</a></li>
     ${tags.map(
@@ -220,7 +354,7 @@ export function referencePageOf<
           <a class="group" href="#${name.toLowerCase()}">${name}</a>
           <ul>
             ${operations.map(
-              ({ id, method, summary }) =>
+              ({ operationId: id, method, summary }) =>
                 html`<li><a href="#${id}">${summary} ${methodBadge(method)}</a></li>`,
             )}
           </ul>
@@ -229,11 +363,11 @@ export function referencePageOf<
     <li>
       <a class="group" href="#objects">Objects</a>
       <ul>
-        ${objects.map((name) => html`<li><a href="#${name}">${name}</a></li>`)}
+        ${schemas.map(([name]) => html`<li><a href="#${name}">${name}</a></li>`)}
       </ul>
     </li>
     <li><a href="#errors">Errors</a></li>
-    ${more}
+    ${more?.menu}
   </ul>`;
   return html`<!doctype html>
     <html lang="en">
@@ -241,7 +375,7 @@ export function referencePageOf<
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
+        <title>${info.title} API ${info.version}</title>
         <link rel="stylesheet" href="${styleSheet}" />
       </head>
       <body>
@@ -255,16 +389,30 @@ export function referencePageOf<
           <main>
             ${start}
             ${tags.map(
-              ({ name, description, operations }) =>
+              ({ name, description = '', operations }) =>
                 html`<section class="tag" id="${name.toLowerCase()}">
                   <div class="heading">
                     <h2>${name}</h2>
                     ${prose(description)}
                   </div>
-                  ${operations.map(section)}
+                  ${operations.map((operation) => operationSection(operation, components, base))}
                 </section>`,
             )}
-            ${rest}
+            <section class="tag" id="objects">
+              <div class="heading">
+                <h2>Objects</h2>
+                ${parts.objects}
+              </div>
+              ${schemas.map(objectSection)}
+            </section>
+            <section class="tag" id="errors">
+              <div class="heading">
+                <h2>Errors</h2>
+                ${parts.errors}
+              </div>
+              ${table(['Status', 'Code', 'Meaning'], errorRows(all, components))}
+            </section>
+            ${more?.sections}
           </main>
         </div>
       </body>

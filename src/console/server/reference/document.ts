@@ -123,7 +123,22 @@ function registerOperation(registry: OpenAPIRegistry, operation: AdminOperation)
       }),
     },
     responses: { ...successOf(operation), ...errorsIn(operation) },
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curl(operation) }],
   });
+}
+
+/** A command to try an operation in a POSIX shell with `SLUICE` and `TOKEN`. */
+function curl({ method, path, access, body, isUpload }: AdminOperation): string {
+  const query = isUpload === true ? '?name=photo.jpg' : '';
+  const lines = [`curl "$SLUICE${path.replace(/\{(\w+)\}/g, '$$$1')}${query}"`];
+  if (method !== 'get') lines.push(`-X ${method.toUpperCase()} -H 'X-Sluice-Console: 1'`);
+  if (access === 'operator') lines.push('-u "ann:$PASSWORD"');
+  else if (access !== 'anyone') lines.push('-H "Authorization: Bearer $TOKEN"');
+  if (body) {
+    lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(body.example)}'`);
+  }
+  if (isUpload === true) lines.push("-H 'Content-Type: image/jpeg' --data-binary @photo.jpg");
+  return lines.join(' \\\n  ');
 }
 
 /** The routes outside of `/api` are not for the role desk, but for those that need no credentials. */

@@ -116,10 +116,10 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
 
         test('a reply whose text changes keeps its place, and the last text counts', async () => {
           const authored = { author: { agentId: 'agent-1' } };
-          const change = (text: string, updatedAt?: number, id = 'r1') =>
+          const change = (text: string, updatedAt?: number, id = 'r1', by: object = authored) =>
             store.chat.storeReply({
               ...{ shopId: SHOP, visitorId: VISITOR, platformMessageId: id, text, at: 5 },
-              ...{ format: 'TEXT', ...authored, ...(updatedAt !== undefined && { updatedAt }) },
+              ...{ format: 'TEXT', ...by, ...(updatedAt !== undefined && { updatedAt }) },
             });
           await say('m1');
           const first = await change('on Monday', 10);
@@ -139,7 +139,9 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
           // A reader who was slower has an older text.
           expect(await change('on Sunday', 15)).toBeUndefined();
           expect(await change('changed', 30, 'r2')).toMatchObject({ line: { seq: 4, rev: 2 } });
-          expect(await change('on Wednesday')).toMatchObject({ line: { seq: 2, rev: 3 } });
+          // Its author stays, also when the platform no longer names them.
+          const unnamed = await change('on Wednesday', undefined, 'r1', {});
+          expect(unnamed).toMatchObject({ line: { seq: 2, rev: 3, ...authored } });
           const texts = (lines: readonly JournalLine[]) =>
             lines.map(({ seq, text }) => [seq, text]);
           const revised = (after: number, limit = 10) =>

@@ -31,12 +31,9 @@ interface AcceptedRow {
   readonly at: number;
 }
 
-interface StoredReplyRow {
+interface StoredReplyRow extends Pick<LineRow, 'seq' | 'rev' | 'at' | 'agent_id' | 'user_id'> {
   readonly number: number;
   readonly owner: VisitorId;
-  readonly seq: number;
-  readonly rev: number;
-  readonly at: number;
   readonly asked_at: number | null;
 }
 
@@ -107,12 +104,11 @@ export class ChatJournal {
     return lines.map((line, number) => {
       const row = stored.get(number);
       if (row === undefined) return undefined;
-      const { owner, seq, rev, at, asked_at: askedAt } = row;
-      const author = replies[number]?.author;
-      const common = { from: 'agent', attachments: [], state: 'delivered' } as const;
+      const { owner, rev, asked_at: askedAt } = row;
+      const common = { sender: 'agent', attachments: '[]', state: 'delivered' } as const;
       return {
         visitorId: owner,
-        line: { ...line, ...common, seq, at, ...(author && { author }), ...(rev > 0 && { rev }) },
+        line: toLine({ ...line, message_id: line.id, ...common, ...row }),
         isNew: rev === 0,
         ...(askedAt !== null && { askedAt }),
       };

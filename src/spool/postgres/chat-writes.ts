@@ -124,7 +124,8 @@ export const ACCEPT_MESSAGES = sqlFunction(
 export const STORE_REPLIES = sqlFunction(
   'store_replies',
   `(items json)
-   RETURNS TABLE (number int, owner text, seq bigint, rev bigint, at bigint, asked_at bigint)
+   RETURNS TABLE (number int, owner text, seq bigint, rev bigint, at bigint, asked_at bigint,
+     agent_id text, user_id text)
    LANGUAGE plpgsql ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
@@ -145,7 +146,9 @@ export const STORE_REPLIES = sqlFunction(
        rev := 0;
        at := each.at;
        asked_at := NULL;
-       SELECT line.seq, line.text, line.format, line.at, line.updated_at INTO known
+       agent_id := each.agent_id;
+       user_id := each.user_id;
+       SELECT line.seq, line.text, line.format, line.at, line.updated_at, line.agent_id, line.user_id INTO known
          FROM journal AS line
          WHERE visitor = each.no AND sender = 'agent' AND message_id = each.id;
        IF FOUND THEN
@@ -153,6 +156,8 @@ export const STORE_REPLIES = sqlFunction(
            OR each.updated_at < known.updated_at;
          seq := known.seq;
          at := known.at;
+         agent_id := known.agent_id;
+         user_id := known.user_id;
          UPDATE visitor SET last_rev = last_rev + 1 WHERE no = each.no RETURNING last_rev INTO change;
          rev := change;
          UPDATE journal AS line SET text = each.text, format = each.format, rev = change,

@@ -11,6 +11,8 @@ import { refusalNumber } from '../../../src/spool/refusals.ts';
 import type { RateLimits } from '../../../src/spool/sender-rates.ts';
 import type { Dice } from '../dice.ts';
 import { because, retryLater } from '../entries.ts';
+import { CHAT_CALLS } from './chat-calls.ts';
+import { OPERATOR_CALLS } from './operator-calls.ts';
 import type { Side } from './side.ts';
 
 /** One call that both stores are asked, with the same arguments. */
@@ -50,7 +52,7 @@ export const castOf = (seed: number, startedAt: number): Cast => ({
 const uuid = (seed: number, kind: number, n: number): string =>
   `${String(n).padStart(8, '0')}-0000-4000-8000-${kind}${String(seed).padStart(11, '0')}`;
 
-type Make = (dice: Dice, cast: Cast, seed: number) => Omit<Call, 'name'>;
+export type Make = (dice: Dice, cast: Cast, seed: number) => Omit<Call, 'name'>;
 
 const anEntryOf = (dice: Dice, { shops, entries, startedAt }: Cast, seed: number): NewEntry => {
   const n = entries.length;
@@ -75,7 +77,7 @@ const anEntryOf = (dice: Dice, { shops, entries, startedAt }: Cast, seed: number
 
 const sorted = async (answer: Promise<Iterable<string>>) => [...(await answer)].toSorted();
 
-const someEntry = (dice: Dice, { entries }: Cast, seed: number): EntryId =>
+export const someEntry = (dice: Dice, { entries }: Cast, seed: number): EntryId =>
   entries.length === 0 ? asEntryId(uuid(seed, 1, 0)) : dice.pick(entries).id;
 
 const laneOf = (dice: Dice, { shops }: Cast) => ({
@@ -403,8 +405,8 @@ function opting(name: 'optOut' | 'optIn'): Make {
   };
 }
 
-const BY_WEIGHT = Object.entries(CALLS).flatMap(([name, [weight, make]]) =>
-  Array.from({ length: weight }, () => ({ name, make })),
+const BY_WEIGHT = Object.entries({ ...CALLS, ...CHAT_CALLS, ...OPERATOR_CALLS }).flatMap(
+  ([name, [weight, make]]) => Array.from({ length: weight }, () => ({ name, make })),
 );
 
 /** The next call of a sequence. */

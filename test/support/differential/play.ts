@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Store } from '../../../src/spool/store.ts';
 import { Dice } from '../dice.ts';
 import { castOf, nextCall } from './calls.ts';
-import { Side } from './side.ts';
+import { type Compared, Side } from './side.ts';
 
-const CALLS = 60;
-
-type Compared = Pick<Store, 'spool' | 'optOuts'>;
+const CALLS = 120;
 
 /** Where the two stores differ. */
 export interface Difference {
@@ -32,7 +29,7 @@ export async function play(
   if (sqlite === undefined || postgres === undefined) throw new RangeError('two stores are needed');
   for (let n = 0; n < CALLS; n += 1) {
     const { name, args, make } = nextCall(dice, cast, seed);
-    const answers = [shown(await make(sqlite)), shown(await make(postgres))] as const;
+    const answers = [await answerOf(make(sqlite)), await answerOf(make(postgres))] as const;
     if (!isDeepStrictEqual(...answers)) return { seed, call: `${n} ${name}`, args, answers };
   }
   for (const { id } of cast.entries) {
@@ -41,6 +38,10 @@ export async function play(
   }
   return undefined;
 }
+
+/** A call that one store refuses, the other must refuse as well. */
+const answerOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(shown, (error: unknown) => ({ refused: error instanceof Error }));
 
 /** As JSON has it: a field without a value is none. */
 const shown = (answer: unknown): unknown =>

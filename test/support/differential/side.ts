@@ -10,15 +10,26 @@ import type {
 } from '../../../src/spool/entry.ts';
 import type { Store } from '../../../src/spool/store.ts';
 
+/** What of a store is compared. */
+export type Compared = Pick<Store, 'spool' | 'optOuts' | 'chat' | 'operator' | 'apiTokens'>;
+
 /** One of the two stores, with the leases that it has given. */
 export class Side {
   readonly spool: Store['spool'];
   readonly optOuts: Store['optOuts'];
+  readonly chat: Store['chat'];
+  readonly operator: Store['operator'];
+  readonly apiTokens: Store['apiTokens'];
+  /** The ids of all that were added. */
+  readonly uploads = new Set<string>();
   readonly #leases = new Map<EntryId, Lease>();
 
-  constructor({ spool, optOuts }: Pick<Store, 'spool' | 'optOuts'>) {
+  constructor({ spool, optOuts, chat, operator, apiTokens }: Compared) {
     this.spool = spool;
     this.optOuts = optOuts;
+    this.chat = chat;
+    this.operator = operator;
+    this.apiTokens = apiTokens;
   }
 
   /** What was claimed, by id: the order of what is due depends on the moment. */

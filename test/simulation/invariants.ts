@@ -1,5 +1,7 @@
 import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
+import { LIES } from './platform-faults.ts';
 import { acceptabilityOf } from './platform-markers.ts';
+import type { ScheduledFault } from './platform-traits.ts';
 import type { Fate, Outage } from './history.ts';
 import { EPOCH, type Run } from './run.ts';
 import { oddAddresses, SILENT } from './scenario.ts';
@@ -79,12 +81,7 @@ function nothingTwiceUnread(run: Run): string[] {
   const { dedup, keepsRemoteId, scopes, listOrder, proxyEmptyRate, faults } = traits;
   const isShown =
     keepsRemoteId && scopes.readMessages && listOrder === 'newest first' && proxyEmptyRate === 0;
-  if (
-    dedup !== 'none' ||
-    !isShown ||
-    faults.some(({ kind }) => kind !== 'patience' && hidesReads(kind))
-  )
-    return [];
+  if (dedup !== 'none' || !isShown || faults.some(hidesReads)) return [];
   // A request of a gateway that was stopped may arrive after another one has looked.
   const mayArriveLate =
     faults.some(({ kind }) => kind === 'slow') ||
@@ -102,12 +99,8 @@ function nothingTwiceUnread(run: Run): string[] {
 }
 
 /** Whether a look may fail for as long as it takes to be given up. */
-const hidesReads = (kind: string): boolean =>
-  !['reset', 'commit then reset', 'commit then silence', 'error 200', 'failure 201'].includes(
-    kind,
-  ) &&
-  !kind.startsWith('commit then') &&
-  !['status 200', 'stranger 409'].includes(kind);
+const hidesReads = ({ kind, paths }: ScheduledFault): boolean =>
+  kind !== 'patience' && !LIES.includes(kind) && !['posts', 'media'].includes(paths);
 
 function inOrder(run: Run): string[] {
   const violations: string[] = [];
@@ -199,7 +192,7 @@ function progress(run: Run): string[] {
     if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
     // For the same reason, requests that are refused take the place of others: each gateway's share takes as long.
     const shares = maxPerSecond === undefined ? 1 : run.gateways;
-    const bound = shares * (PROGRESS_MS + backlogMs(run, message.shopId));
+    const bound = shares * (PROGRESS_MS + backlogMs(run, message.shopId)) + scheduleMs(run);
     const from = wellFrom(run, message.shopId, acceptedAt, bound);
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
@@ -214,6 +207,17 @@ function progress(run: Run): string[] {
       `${message.tag} was accepted at ${acceptedAt - EPOCH}, all was well from ${from - EPOCH} for ${bound} ms, and it ${now}`,
     ];
   });
+}
+
+/** The time of one message's own schedule, which does not end with the trouble of the shop. */
+function scheduleMs({ scenario: { traits } }: Run): number {
+  // An id alone is read for ten minutes where all reads are refused.
+  const isUnread = traits.newMessageAnswer === 'id-only' && !traits.scopes.readMessages;
+  // A message that was lied about for this long is tried again after up to ten minutes.
+  const isLiedAbout = traits.faults.some(
+    ({ kind, fromMs, toMs }) => LIES.includes(kind) && toMs - fromMs > 36_000,
+  );
+  return isUnread || isLiedAbout ? 600_000 : 0;
 }
 
 const someAreForbidden = ({ scenario }: Run): boolean =>

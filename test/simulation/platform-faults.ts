@@ -87,7 +87,8 @@ function concerns(fault: ScheduledFault, target: FaultTarget): boolean {
   }
 }
 
-const LIES: readonly FaultKind[] = [
+/** Wrong answers to single messages; reads are answered well. */
+export const LIES: readonly FaultKind[] = [
   'error 200',
   'status 200',
   'failure 201',

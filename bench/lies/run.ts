@@ -9,6 +9,7 @@ import {
 } from '../../test/support/customers.ts';
 import type { Gate } from '../../test/support/platform-model-server.ts';
 import type { SceneShop, ShopsScene } from '../../test/support/shops-scene.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import { withSpool } from '../../test/support/spool-beside.ts';
 import type { Entry } from '../../src/spool/entry.ts';
 import type { NamedPlatform } from './named-platform.ts';
@@ -61,7 +62,7 @@ async function phase(liar: Liar, customers: Customers, name: 'cold' | 'warm'): P
   const healedAt = Date.now();
   const later = await customers.write(`${name} when it is well`, 0);
   const sent = [...during, ...later];
-  const entries = await settled(scene.dataDir, sent, healedAt + WITHIN_MS);
+  const entries = await settled({ scene, shop }, sent, healedAt + WITHIN_MS);
   const counts: Record<Fate, number> = { delivered: 0, refused: 0, held: 0, believed: 0 };
   const faults: string[] = [];
   for (const each of sent) {
@@ -135,13 +136,13 @@ function strangersIn(shop: SceneShop, sent: readonly Accepted[]): readonly strin
 
 /** The entries of these messages, once no more is to be expected of any, or when the time is over. */
 function settled(
-  dataDir: string,
+  { scene, shop: { shopId } }: Pick<Liar, 'scene' | 'shop'>,
   sent: readonly Accepted[],
   until: number,
 ): Promise<ReadonlyMap<string, Entry>> {
-  return withSpool(dataDir, async (spool) => {
+  return withSpool(scene.dataDir, async (spool) => {
     for (;;) {
-      const all = await spool.list({ limit: 1000 });
+      const all = await spool.list({ shopId: asShopId(shopId), limit: 1000 });
       const found = new Map(all.map((entry) => [entry.remoteId, entry]));
       const states = sent.map(({ remoteId }) => found.get(remoteId)?.state);
       const isOver = states.every((state) => state !== 'queued' && state !== 'delivering');

@@ -95,11 +95,11 @@ export const LIES: readonly Lie[] = [
     on(says(200, '<!doctype html><p>Back soon', { 'content-type': 'text/html' })),
   ),
   lie('200 status: error, unknown id', on(says(200, { status: 'error', id: BARE_ID }))),
-  lie(
-    '299 an id that cannot be read',
-    { posts: says(299, { id: BARE_ID }), message: says(500) },
-    'believed',
-  ),
+  // It is read for ten minutes, so it is found to be none.
+  lie('299 an id that cannot be read', {
+    posts: says(299, { id: BARE_ID }),
+    message: says(500),
+  }),
   lie('a page under every 2xx, reads too', { all: says(200, '<!doctype html><p>Sign in') }),
   lie('500, stored', on(after(says(500, { error })))),
   lie('400,000 arrays in each other', on(says(200, '['.repeat(400_000)))),

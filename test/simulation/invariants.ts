@@ -197,8 +197,11 @@ function progress(run: Run): string[] {
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
     if (entry?.state === 'held' && mayBeHeld) return [];
-    // A 409 that shows nothing of ours is a refusal, once the ladder has ended.
-    if (entry?.state === 'dead' && faults.some(({ kind }) => kind === 'stranger 409')) return [];
+    // A 409 that shows nothing of ours is a refusal, once the ladder has ended; an operator may retry it.
+    const wasRefused = faults.some(
+      ({ kind, toMs }) => kind === 'stranger 409' && acceptedAt < EPOCH + toMs,
+    );
+    if (wasRefused && (entry?.state === 'dead' || entry?.state === 'delivered')) return [];
     const now =
       deliveredAt === undefined
         ? `is ${entry?.state ?? 'gone'} (${entry?.reason ?? ''}; waits ${entry?.waits ?? ''})`

@@ -110,12 +110,15 @@ async function failed(
   const answer = platformErrorOf(error);
   if (answer === undefined) throw error;
   const isRefusal = answer === error;
-  if (answer.code === 'reports_error' || (isRefusal && notes.value.unanswered)) {
+  let { unanswered } = notes.value;
+  if (answer.code === 'reports_error' || (isRefusal && unanswered)) {
     const found = await look(work, request);
     if (found instanceof Found) return found;
+    // A list that cannot be read does not show that an earlier request has not arrived.
+    unanswered &&= found === 'unreadable';
   }
   if (!isRefusal) throw error;
-  notes.set({ unanswered: false, lookFirst: false });
+  notes.set({ unanswered, lookFirst: false });
   return answer;
 }
 

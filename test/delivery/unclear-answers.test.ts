@@ -235,6 +235,18 @@ describe('409', () => {
     });
     expect((await it.comesTo(email(), 'dead')).platformMessageId).toBeUndefined();
   });
+
+  test('with our text is delivered also after another refusal, where the list cannot be read', async () => {
+    const ours = { ...aListedMessage(9, ''), remote_id: null, content: 'hello' };
+    const answers: readonly Answer[] = ['reset', json(422)];
+    it.platform.script = (seen) => {
+      if (isCreate(seen)) return answers[created().length - 1] ?? json(409, ours);
+      return seen.path.startsWith('/messages/?') ? json(403) : undefined;
+    };
+    expect(await it.comesTo(email(), 'delivered')).toMatchObject({
+      platformMessageId: uuid('a', 9),
+    });
+  });
 });
 
 test('409 with our text is delivered after an answer that was unclear', async () => {

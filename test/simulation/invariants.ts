@@ -410,7 +410,7 @@ function fairShares(run: Run): string[] {
   );
   const fair = half.length / 3;
   // Each gateway is fair among its own slots; the differences of several may add up.
-  const tolerance = run.gateways === 1 ? fair / 10 : fair / 5;
+  const tolerance = run.gateways === 1 ? fair / 8 : fair / 5;
   const isFair =
     shares.length === 3 && shares.every((share) => Math.abs(share - fair) <= tolerance);
   return isFair ? [] : [`shares of ${shares.join(', ')} where ${Math.round(fair)} each are fair`];

@@ -45,7 +45,7 @@ type Taken = Pick<Submitted, 'message'>;
  * | a 2xx that reports an error | looked up; not listed is refused if it names fields, else unknown |
  * | no answer, 408, 5xx, a 2xx that is no JSON | unknown |
  * | no connection, 429, 503 with Retry-After | not sent |
- * | any other | refused; if unknown before, looked up first |
+ * | any other | refused; if unknown before, looked up first, and still unknown where no list can be read |
  * @throws {Later} {Unclear} {LookFailed}
  */
 export async function post(

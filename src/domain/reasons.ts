@@ -220,9 +220,7 @@ export function codesBeginning(text: string): {
   readonly always: readonly ReasonCode[];
   readonly perhaps: readonly ReasonCode[];
 } {
-  // Codes were written with hyphens once.
-  const code = text.replaceAll('-', '_');
-  const always = CODES.filter((each) => each.startsWith(code) || beginning(each).startsWith(text));
+  const always = CODES.filter((each) => each.startsWith(text) || beginning(each).startsWith(text));
   const perhaps = DETAILED.filter(
     (each) => !always.includes(each) && text.startsWith(beginning(each)),
   );

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const PAGE = readFileSync('docs/log.md', 'utf8');
-const [LISTED = '', FORMER = ''] = PAGE.split('## Former names');
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -18,7 +17,7 @@ const logged = new Set(
   ),
 );
 const listed = new Set(
-  [...LISTED.matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, cell = '']) =>
+  [...PAGE.matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, event]) => event ?? []),
   ),
 );
@@ -37,13 +36,4 @@ test('docs/log.md lists no event that is not logged', () => {
     return !forms.some((form) => text.includes(form));
   });
   expect(unknown).toEqual([]);
-});
-
-test('the former names are no longer in use, and those of today are listed', () => {
-  const rows = [...FORMER.matchAll(/^\| `(\S+)` +\| `(\S+)` +\|$/gm)];
-  expect(rows.length).toBeGreaterThan(0);
-  for (const [, now = '', before = ''] of rows) {
-    expect(listed).toContain(now);
-    expect(logged).not.toContain(before);
-  }
 });

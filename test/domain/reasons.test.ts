@@ -144,7 +144,6 @@ describe('a reason that was read', () => {
 describe('a filter', () => {
   test.each([
     ['auto_reply', ['auto_reply'], []],
-    ['auto-reply', ['auto_reply'], []],
     ['auto', ['auto_generated', 'auto_reply'], []],
     ['loop', ['loop', 'rate_limit'], []],
     ['loop: per', [], ['rate_limit']],

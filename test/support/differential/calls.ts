@@ -253,12 +253,12 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
     },
   ],
   countMessage: [
-    10,
+    40,
     (dice, { shops, startedAt }) => {
       const shopId = dice.pick(shops);
-      const n = dice.below(60);
+      const n = dice.below(40);
       const message = {
-        ...{ shopId, message: `${n}`, person: LANES[n % LANES.length] ?? '' },
+        ...{ shopId, message: `${n}`, person: LANES[n % 2] ?? '' },
         ...(n % 3 > 0 && { thread: `${n % 2}` }),
         ...(n % 5 > 1 && { body: `${n % 2}` }),
         // Late and out of order, up to the windows' ends and over them; a repeated one has its first time.

@@ -1,7 +1,7 @@
 import { isMoveAllowed, OPERATOR_MOVES } from '../domain/entry-state.ts';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
-import { isServed } from '../spool/data-folder.ts';
+import { isServed } from '../spool/locks.ts';
 import { type EntryId, type ShopId } from '../domain/ids.ts';
 import { type ReasonCode, sentence } from '../domain/reasons.ts';
 import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
-import { isServed } from '../spool/data-folder.ts';
+import { isServed } from '../spool/locks.ts';
 import {
   type EndpointHealth,
   ENDPOINTS,

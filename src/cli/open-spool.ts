@@ -65,9 +65,10 @@ export async function withSpool<T>(
     role: 'beside',
     reserveBytes: 1.5 * config.smtp.maxMessageBytes,
   });
-  const index = await openIndex();
   const who = `terminal:${operatorName(terminal.env)}`;
+  let index: EntryIndex | undefined;
   try {
+    index = await openIndex();
     const names = new Map(shops.map((shop) => [shop.shopId, shop.name]));
     return await work({
       config: complete,
@@ -86,7 +87,7 @@ export async function withSpool<T>(
       audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
     });
   } finally {
-    await index.close();
+    await index?.close();
     await spool.close();
   }
 }

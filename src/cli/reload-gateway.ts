@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { gatewayProcess, isServed } from '../spool/data-folder.ts';
+import { gatewayProcess } from '../spool/data-folder.ts';
+import { isServed } from '../spool/locks.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { TRIAL_TIMEOUT_MS, type TrialWords, trialWords } from '../console/trial-words.ts';
-import { isServed } from '../spool/data-folder.ts';
+import { isServed } from '../spool/locks.ts';
 import { tryShop } from '../spool/try-shop.ts';
 import type { ShopTrial } from '../domain/shop-trial.ts';
 import { CommandFailed } from './exit-codes.ts';

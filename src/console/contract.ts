@@ -22,7 +22,7 @@ import type * as status from './server/reference/status-answers.ts';
 
 export type { ApiToken } from '../domain/api-token.ts';
 export type { Channel } from '../domain/channel.ts';
-export type { CannedText, DeskChange, DeskFile, DeskMessage, DeskStep } from '../domain/desk.ts';
+export type { DeskChange, DeskFile, DeskMessage, DeskStep } from '../domain/desk.ts';
 export type { EntryState } from '../domain/entry-state.ts';
 export type { OtherChannel } from '../domain/outbox.ts';
 export type { ReplyFate } from '../domain/reply-fate.ts';

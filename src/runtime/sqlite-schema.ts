@@ -8,12 +8,16 @@ export interface SqliteSchema {
   readonly steps: readonly string[];
 }
 
-/** The commit whose databases have the baseline schemas. */
-const OLDEST_BUILD = '152f18e4';
+/** The commit whose databases have the baseline schemas, also that of PostgreSQL. */
+export const OLDEST_BUILD = '152f18e4';
 
 /** The number of the newest schema. */
 export const newestOf = ({ baseline, steps }: SqliteSchema): number =>
   baseline.number + steps.length;
+
+/** The number of a database's schema; 0: it is empty. */
+export const numberOf = (db: Database.Database): number =>
+  Number(db.pragma('user_version', { simple: true }));
 
 /** Why this program cannot use a database with this schema, and what to do; undefined when it can. */
 export function mismatchOf(
@@ -38,7 +42,7 @@ export function mismatchOf(
 
 /**
  * Makes the tables in an empty database, and applies the missing steps to another one, in one transaction.
- * @param file for the words
+ * @param file its path, for the message
  * @returns why the database cannot be used: its schema is newer, or older than the baseline
  */
 export function updateSchema(
@@ -48,13 +52,14 @@ export function updateSchema(
 ): string | undefined {
   const newest = newestOf(schema);
   const { baseline, steps } = schema;
-  const found = Number(db.pragma('user_version', { simple: true }));
+  const found = numberOf(db);
   const mismatch = mismatchOf(found, schema);
   if (mismatch !== undefined) return `${file} was ${mismatch.why}: ${mismatch.remedy}`;
   if (found === newest) return undefined;
   db.transaction(() => {
-    // Another process may have updated it meanwhile.
-    const current = Number(db.pragma('user_version', { simple: true }));
+    // Another process may have updated it meanwhile, also to a newer schema.
+    const current = numberOf(db);
+    if (current >= newest) return;
     if (current === 0) db.exec(baseline.sql);
     for (const sql of steps.slice(Math.max(0, current - baseline.number))) db.exec(sql);
     db.pragma(`user_version = ${newest}`);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
+import { isServed } from './locks.ts';
 import { ENDPOINTS, readShopHealth } from './shop-health.ts';
 import { readReason } from './entry-row.ts';
 import { SPOOL_SCHEMA } from './sqlite/schema.ts';
@@ -43,9 +44,6 @@ export function inspectDataFolder(dir: string, now: number): DataFolderStatus {
   };
 }
 
-/** Whether a running gateway uses this folder. */
-export const isServed = (dir: string): boolean => isLocked(join(dir, 'spool.lock'));
-
 /**
  * The process of the gateway that uses this folder, if it is one of this machine: another container may have written the
  * number of a process that means another one here.
@@ -71,21 +69,6 @@ function hasOpen(pid: number, file: string): boolean {
     });
   } catch {
     return false;
-  }
-}
-
-/** Tries a shared lock, which a gateway's exclusive one (`locks.ts`) prevents. */
-function isLocked(file: string): boolean {
-  if (statOf(file) === undefined) return false;
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
-    db.prepare('SELECT count(*) FROM sqlite_master').get();
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'SQLITE_BUSY';
-  } finally {
-    db?.close();
   }
 }
 

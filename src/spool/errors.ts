@@ -1,4 +1,6 @@
-import { SetUpUnusable } from '../runtime/set-up-trouble.ts';
+import { dirname } from 'node:path';
+import { codeOf } from '../runtime/error-code.ts';
+import { databaseTrouble, SetUpUnusable, troubleInWords } from '../runtime/set-up-trouble.ts';
 
 /**
  * The spool could not store an entry durably; the sender should try again later (SMTP 451, HTTP
@@ -80,3 +82,23 @@ export function markFailed(shared: SharedArrayBuffer): void {
 
 export const isMarked = (shared: SharedArrayBuffer): boolean =>
   Atomics.load(new Int32Array(shared), 0) !== 0;
+
+/** The error for a database of the data folder that cannot be opened. */
+export function spoolUnusable(file: string, cause: unknown): SpoolUnusable {
+  const trouble = databaseTrouble(file, cause, { dataDir: dirname(file) });
+  if (trouble !== undefined) {
+    return new SpoolUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
+  }
+  const reason = cause instanceof Error ? cause.message : 'unknown';
+  if (codeOf(cause).startsWith('SQLITE_BUSY')) {
+    return new SpoolUnusable(`${file} is kept busy by another process (${reason})`, {
+      cause,
+      mayPass: true,
+    });
+  }
+  return new SpoolUnusable(
+    `${file} cannot be used as a spool: ${reason}. ` +
+      'Move it away to start with an empty one, or restore a backup.',
+    { cause },
+  );
+}

@@ -1,11 +1,26 @@
-import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { SpoolUnavailable, SpoolUnusable } from './errors.ts';
-import { spoolUnusable } from './sqlite/database.ts';
+import { SpoolUnavailable, SpoolUnusable, spoolUnusable } from './errors.ts';
 import { codeOf } from '../runtime/error-code.ts';
 import { databaseTrouble, troubleInWords } from '../runtime/set-up-trouble.ts';
+
+/** Whether a running gateway uses this folder: a shared lock is tried, which its exclusive one prevents. */
+export function isServed(dir: string): boolean {
+  const file = join(dir, 'spool.lock');
+  if (!existsSync(file)) return false;
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    db.prepare('SELECT count(*) FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'SQLITE_BUSY';
+  } finally {
+    db?.close();
+  }
+}
 
 /**
  * Allows one gateway per data folder. The lock is the operating system's, on `spool.lock`, so it

@@ -37,9 +37,9 @@ export interface CountedMessage {
   readonly at: number;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** What a rule counts messages of. */
 export type CountedBy = 'person' | 'thread' | 'body';
@@ -54,21 +54,24 @@ export const RULES: readonly {
   readonly by: CountedBy;
   readonly windowMs: number;
 }[] = [
-  { limit: 'perThreadPer10min', by: 'thread', windowMs: 10 * MINUTE },
-  { limit: 'sameBodyPerHour', by: 'body', windowMs: HOUR },
-  { limit: 'per10min', by: 'person', windowMs: 10 * MINUTE },
-  { limit: 'perHour', by: 'person', windowMs: HOUR },
-  { limit: 'perDay', by: 'person', windowMs: DAY },
+  { limit: 'perThreadPer10min', by: 'thread', windowMs: 10 * MINUTE_MS },
+  { limit: 'sameBodyPerHour', by: 'body', windowMs: HOUR_MS },
+  { limit: 'per10min', by: 'person', windowMs: 10 * MINUTE_MS },
+  { limit: 'perHour', by: 'person', windowMs: HOUR_MS },
+  { limit: 'perDay', by: 'person', windowMs: DAY_MS },
 ];
 
 /** A rule with how many earlier messages within its window make the message exceed it. */
-export type Judged = (typeof RULES)[number] & { readonly place: number; readonly most: number };
+export type AppliedRule = (typeof RULES)[number] & {
+  readonly place: number;
+  readonly most: number;
+};
 
-/** A rule reads up to as many rows as its limit says; a limit above this one is none. */
-const HIGHEST_LIMIT = 10_000;
+/** A rule reads up to as many rows as its limit says. A higher limit is not applied. */
+const HIGHEST_LIMIT = 100_000;
 
 /** The rules that apply to a message. */
-export function rulesFor(sent: CountedMessage, limits: RateLimits): readonly Judged[] {
+export function rulesFor(sent: CountedMessage, limits: RateLimits): readonly AppliedRule[] {
   return RULES.flatMap((rule, place) => {
     const limit = limits[rule.limit];
     if (limit === undefined || limit > HIGHEST_LIMIT || sent[rule.by] === undefined) return [];
@@ -79,9 +82,10 @@ export function rulesFor(sent: CountedMessage, limits: RateLimits): readonly Jud
 
 /**
  * How long a message counts after its arrival: longer than any window, for messages that an outage of the
- * platform delayed.
+ * platform delayed. Of later ones the two stores may judge differently: with a daily limit, SQLite deletes what
+ * the other rules count after KEPT_MS, and PostgreSQL keeps one row for all rules.
  */
 export const keptMs = ({ perDay }: Pick<RateLimits, 'perDay'>): number =>
   perDay === undefined ? KEPT_MS : KEPT_DAY_MS;
-export const KEPT_MS = 3 * HOUR;
-export const KEPT_DAY_MS = 2 * DAY;
+export const KEPT_MS = 3 * HOUR_MS;
+export const KEPT_DAY_MS = 2 * DAY_MS;

@@ -44,6 +44,23 @@ test.each([7, 8])('a database of schema %d gets the steps after it, and keeps it
   expect(db.prepare('SELECT * FROM people').all()).toEqual([{ name: 'Bob', age: null }]);
 });
 
+test('another process that was faster, with a newer program, is not undone', () => {
+  const { path, remove } = tempDir();
+  ends(remove);
+  const [one, other] = [new Database(join(path, 'x.db')), new Database(join(path, 'x.db'))];
+  ends(() => [one, other].forEach((db) => db.close()));
+  updateSchema(one, 'x.db', { ...SCHEMA, steps: [] });
+  const newer = { ...SCHEMA, steps: [...SCHEMA.steps, 'CREATE TABLE newer (a)'] };
+  const transaction = one.transaction.bind(one);
+  // The other one updates it between the first look and the lock.
+  one.transaction = ((work: () => void) => {
+    updateSchema(other, 'x.db', newer);
+    return transaction(work);
+  }) as typeof transaction;
+  expect(updateSchema(one, 'x.db', SCHEMA)).toBeUndefined();
+  expect(other.pragma('user_version', { simple: true })).toBe(10);
+});
+
 test('a step that fails leaves the database as it was', () => {
   const db = database();
   updateSchema(db, 'x.db', { ...SCHEMA, steps: [] });

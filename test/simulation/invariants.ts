@@ -192,16 +192,14 @@ function progress(run: Run): string[] {
     if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
     // For the same reason, requests that are refused take the place of others: each gateway's share takes as long.
     const shares = maxPerSecond === undefined ? 1 : run.gateways;
-    const bound = shares * (PROGRESS_MS + backlogMs(run, message.shopId)) + scheduleMs(run);
+    const bound =
+      shares * (PROGRESS_MS + backlogMs(run, message.shopId)) + scheduleMs(run, message.shopId);
     const from = wellFrom(run, message.shopId, acceptedAt, bound);
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
     if (entry?.state === 'held' && mayBeHeld) return [];
-    // A 409 that shows nothing of ours is a refusal, once the ladder has ended; an operator may retry it.
-    const wasRefused = faults.some(
-      ({ kind, toMs }) => kind === 'stranger 409' && acceptedAt < EPOCH + toMs,
-    );
-    if (wasRefused && (entry?.state === 'dead' || entry?.state === 'delivered')) return [];
+    // A 409 that shows nothing of ours is a refusal, once the ladder has ended.
+    if (entry?.state === 'dead' && faults.some(({ kind }) => kind === 'stranger 409')) return [];
     const now =
       deliveredAt === undefined
         ? `is ${entry?.state ?? 'gone'} (${entry?.reason ?? ''}; waits ${entry?.waits ?? ''})`
@@ -213,14 +211,17 @@ function progress(run: Run): string[] {
 }
 
 /** The time of one message's own schedule, which does not end with the trouble of the shop. */
-function scheduleMs({ scenario: { traits } }: Run): number {
+function scheduleMs({ scenario: { traits } }: Run, shopId: string): number {
+  const faults = traits.faults.filter(({ scope }) => scope === 'all' || scope === shopId);
   // An id alone is read for ten minutes where all reads are refused.
   const isUnread = traits.newMessageAnswer === 'id-only' && !traits.scopes.readMessages;
   // A message that was lied about for this long is tried again after up to ten minutes.
-  const isLiedAbout = traits.faults.some(
+  const isLiedAbout = faults.some(
     ({ kind, fromMs, toMs }) => LIES.includes(kind) && toMs - fromMs > 36_000,
   );
-  return isUnread || isLiedAbout ? 600_000 : 0;
+  if (isUnread || isLiedAbout) return 600_000;
+  // Messages that were refused alike wait for one that is tried each minute, and are then sent within a minute.
+  return faults.some(({ kind }) => kind === 'stranger 409') ? 120_000 : 0;
 }
 
 const someAreForbidden = ({ scenario }: Run): boolean =>
@@ -409,7 +410,8 @@ function fairShares(run: Run): string[] {
     (of) => of.length,
   );
   const fair = half.length / 3;
-  // Each gateway is fair among its own slots; the differences of several may add up.
+  // Requests in flight count for one shop or another. Each gateway is fair among its own slots; the differences of
+  // several may add up.
   const tolerance = run.gateways === 1 ? fair / 8 : fair / 5;
   const isFair =
     shares.length === 3 && shares.every((share) => Math.abs(share - fair) <= tolerance);

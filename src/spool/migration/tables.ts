@@ -1,7 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import { remoteKey } from '../hashes.ts';
-import { KEPT_DAY_MS, KEPT_MS, RULES } from '../sender-rates.ts';
-import { DAY_MS, HOUR_MS, SERIES } from '../sqlite/sender-rate-table.ts';
+import { DAY_MS, HOUR_MS, KEPT_DAY_MS, KEPT_MS, RULES } from '../sender-rates.ts';
+import { SERIES } from '../sqlite/sender-rate-table.ts';
 
 export type Value = string | number | boolean | null | Uint8Array;
 /** A row as PostgreSQL has it. */
@@ -275,7 +275,7 @@ export const NOT_COPIED: Readonly<
   derived: ['remote', 'lane', 'card', 'card_span', 'dirty', 'filling'],
   blobs: ['blob', 'blob_chunk'],
   shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved', 'budget', 'instance'],
-  /** Of programs of the schema before. */
+  /** Used by older gateways only. */
   former: ['sender_rate'],
 };
 

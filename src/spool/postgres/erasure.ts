@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 200;
 /** All tables that an erasure deletes from or changes. */
 const TOUCHED =
   'entry, raw, record, media, timeline, move, job, lane, outcome, remote, card, dirty, blob, blob_chunk, ' +
-  'upload, visitor, journal, conversation, opt_out, sender_count, shop_health, erasure_rest';
+  'upload, visitor, journal, conversation, opt_out, sender_count, sender_rate, shop_health, erasure_rest';
 
 /** Erases people from the database of all gateways. `Eraser` documents the methods. */
 export class PostgresEraser implements Eraser {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { SpoolUnusable } from '../errors.ts';
+import { OLDEST_BUILD } from '../../runtime/sqlite-schema.ts';
 import type { Database } from './connection.ts';
 
 /** A time that never comes: the lane has no entry that waits. */
@@ -7,8 +8,6 @@ export const NEVER = '9223372036854775807';
 
 /** The oldest schema that is supported, and its number in `schema_version`. */
 const BASELINE = 5;
-/** The commit whose databases have it. */
-const OLDEST_BUILD = '152f18e4';
 
 /**
  * Only what is queued is in `job`; all other states are in `outcome`. So `entry` is never rewritten by
@@ -218,18 +217,19 @@ const STEPS: readonly string[] = [
   ALTER TABLE probe_request ADD COLUMN at bigint NOT NULL
     DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
   `,
-  // Takes the place of sender_rate, which programs of the schema before still write.
+  // Takes the place of sender_rate, which older gateways beside this one still use.
   `
   CREATE TABLE sender_count (
     person bigint, message bigint, thread bigint, body bigint, at bigint NOT NULL,
     keep_until bigint NOT NULL, exceeded text, PRIMARY KEY (person, message)
   );
+  -- A move from SQLite gave lower numbers to rows that stand for no message of their own.
+  INSERT INTO sender_count
+    SELECT person, message, thread, body, at, keep_until, exceeded FROM sender_rate WHERE person_no > 0;
   CREATE INDEX sender_count_person ON sender_count (person, at);
   CREATE INDEX sender_count_thread ON sender_count (person, thread, at) WHERE thread IS NOT NULL;
   CREATE INDEX sender_count_body ON sender_count (person, body, at) WHERE body IS NOT NULL;
   CREATE INDEX sender_count_kept ON sender_count (keep_until);
-  INSERT INTO sender_count
-    SELECT person, message, thread, body, at, keep_until, exceeded FROM sender_rate;
   `,
 ];
 

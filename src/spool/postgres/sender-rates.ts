@@ -117,7 +117,10 @@ function countItem({ sent, limits }: Counting, number: number): object {
     body: hashed('body', body),
     keep_until: at + keptMs(limits),
     rules: rulesFor(sent, limits).map(({ limit, by, windowMs, most }) => ({
-      ...{ name: limit, key: by, window_ms: windowMs, most },
+      name: limit,
+      key: by,
+      window_ms: windowMs,
+      most,
     })),
   };
 }

@@ -2,10 +2,10 @@ import { rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../runtime/error-code.ts';
-import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
-import { SpoolUnusable } from '../errors.ts';
+import { SpoolUnusable, spoolUnusable } from '../errors.ts';
+import { isServed } from '../locks.ts';
 import { SPOOL_SCHEMA } from './schema.ts';
-import { updateSchema } from '../../runtime/sqlite-schema.ts';
+import { newestOf, numberOf, updateSchema } from '../../runtime/sqlite-schema.ts';
 import { isDiskFull, renewFile, rewriteFile } from '../../runtime/durable-files.ts';
 import { BALLAST_FILE } from '../ballast.ts';
 
@@ -54,6 +54,8 @@ export function openDatabase(file: string, role: 'owner' | 'beside' = 'beside'):
     db.pragma('wal_autocheckpoint = 0');
     db.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     assertDurable(db);
+    const isOlder = numberOf(db) > 0 && numberOf(db) < newestOf(SPOOL_SCHEMA);
+    if (isOlder && role === 'beside' && isServed(dirname(file))) throw servedByAnOlderVersion(file);
     const mismatch = updateSchema(db, file, SPOOL_SCHEMA);
     if (mismatch !== undefined) throw new SpoolUnusable(mismatch);
     assertWhole(db, file);
@@ -65,25 +67,11 @@ export function openDatabase(file: string, role: 'owner' | 'beside' = 'beside'):
   }
 }
 
-/** The error for a database of the data folder that cannot be opened. */
-export function spoolUnusable(file: string, cause: unknown): SpoolUnusable {
-  const trouble = databaseTrouble(file, cause, { dataDir: dirname(file) });
-  if (trouble !== undefined) {
-    return new SpoolUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
-  }
-  const reason = cause instanceof Error ? cause.message : 'unknown';
-  if (codeOf(cause).startsWith('SQLITE_BUSY')) {
-    return new SpoolUnusable(`${file} is kept busy by another process (${reason})`, {
-      cause,
-      mayPass: true,
-    });
-  }
-  return new SpoolUnusable(
-    `${file} cannot be used as a spool: ${reason}. ` +
-      'Move it away to start with an empty one, or restore a backup.',
-    { cause },
+/** A step may remove what the running program still uses. */
+const servedByAnOlderVersion = (file: string): SpoolUnusable =>
+  new SpoolUnusable(
+    `${file} is used by a gateway of an older version. Restart the gateway with this version first.`,
   );
-}
 
 function assertDurable(db: Db): void {
   const mode = db.pragma('journal_mode', { simple: true });

@@ -203,8 +203,8 @@ export const SPOOL_SCHEMA: SqliteSchema = {
   steps: [
     // Tokens of a visitor with a lower number are invalid (`VisitorRecord` in `chat-store.ts`).
     `ALTER TABLE visitors ADD COLUMN logouts INTEGER NOT NULL DEFAULT 0;`,
-    // A series of senders' counts is in the order of arrival (`sender-rate-table.ts`). Whether an old one was of
-    // a thread or of a body is not known.
+    // Senders' counts in the order of arrival (`sender-rate-table.ts`). Old rows do not say whether they count a
+    // thread or a body, so each is copied as both.
     `
     CREATE TABLE sender_counts (
       hour INTEGER NOT NULL, person INTEGER NOT NULL, series INTEGER NOT NULL, at INTEGER NOT NULL,

@@ -4,6 +4,8 @@ import {
   type CountedMessage,
   type RateLimit,
   type RateLimits,
+  DAY_MS,
+  HOUR_MS,
   KEPT_MS,
   RULES,
   rulesFor,
@@ -11,11 +13,12 @@ import {
 import { rateHash } from '../hashes.ts';
 import type { Db } from './database.ts';
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 const ROWS_PER_CALL = 2000;
 
-/** What a series counts, and its verdicts: `series` is four times a hash, and one of these. */
+/**
+ * `series` is four times a hash, and one of these: the hash of a thread, a body or, for a verdict, a message; 0 for
+ * the person's own series.
+ */
 export const SERIES = { person: 0, verdict: 0, day: 1, thread: 2, body: 3 } as const;
 
 /**
@@ -39,18 +42,13 @@ export class SenderRateTable {
   /** Counts a message unless it was counted before. Returns the limit that it exceeds. */
   countMessage(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
     const { shopId, at, thread, body } = sent;
-    const [hour, endOfNextDay] = [Math.floor(at / HOUR_MS), (Math.floor(at / DAY_MS) + 2) * 24 - 1];
-    const [person, message] = [
-      rateHash(shopId, 'person', sent.person),
-      rateHash(shopId, 'message', sent.message),
-    ];
+    const hour = Math.floor(at / HOUR_MS);
+    const endOfNextDay = (Math.floor(at / DAY_MS) + 2) * 24 - 1;
+    const person = rateHash(shopId, 'person', sent.person);
+    const message = rateHash(shopId, 'message', sent.message);
     const isDaily = limits.perDay !== undefined;
-    const verdict = {
-      hour: isDaily ? endOfNextDay : hour,
-      person,
-      series: 4 * message + SERIES.verdict,
-    };
-    const counted = this.#sql.verdict.get(verdict);
+    const verdict = { person, series: 4 * message + SERIES.verdict };
+    const counted = this.#sql.verdict.get({ ...verdict, hour, day: endOfNextDay });
     if (counted !== undefined) return RULES[counted.place]?.limit;
 
     const of = (by: CountedBy, text: string | undefined) =>
@@ -71,7 +69,8 @@ export class SenderRateTable {
       const day = { hour: endOfNextDay, person, series: SERIES.day };
       this.#sql.add.run({ ...day, at, no: message });
     }
-    this.#sql.add.run({ ...verdict, at: over?.place ?? -1, no: 0 });
+    const kept = { ...verdict, hour: isDaily ? endOfNextDay : hour };
+    this.#sql.add.run({ ...kept, at: over?.place ?? -1, no: 0 });
     return over?.limit;
   }
 
@@ -98,9 +97,11 @@ interface Window extends Place {
 
 function prepare(db: Db) {
   return {
-    verdict: db.prepare<[Place], { place: number }>(
+    // A message that was counted at another time, or with another daily limit, has its first verdict.
+    verdict: db.prepare<[Place & { day: number }], { place: number }>(
       `SELECT at AS place FROM sender_counts
-       WHERE hour = @hour AND person = @person AND series = @series`,
+       WHERE hour IN (@hour - 1, @hour, @hour + 1, @day - 24, @day, @day + 24)
+         AND person = @person AND series = @series ORDER BY hour LIMIT 1`,
     ),
     earlier: db.prepare<[Window], { n: number }>(
       `SELECT count(*) AS n FROM (SELECT 1 FROM sender_counts

@@ -28,6 +28,8 @@ export interface Cast {
   /** Accepted, or to be. */
   readonly entries: NewEntry[];
   readonly startedAt: number;
+  /** For what is counted by time: the same for a seed, whenever it is played. */
+  readonly countedAt: number;
 }
 
 const LANES = ['ann', 'bob', 'cy'];
@@ -46,7 +48,9 @@ const LIMITS: RateLimits = {
 
 export const castOf = (seed: number, startedAt: number): Cast => ({
   shops: [0, 1].map((n) => asShopId(uuid(seed, 9, n))),
-  ...{ entries: [], startedAt },
+  entries: [],
+  startedAt,
+  countedAt: Date.UTC(2026, 0, 1) + seed * 7 * MINUTE,
 });
 
 const uuid = (seed: number, kind: number, n: number): string =>
@@ -254,15 +258,15 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
   ],
   countMessage: [
     40,
-    (dice, { shops, startedAt }) => {
+    (dice, { shops, countedAt }) => {
       const shopId = dice.pick(shops);
       const n = dice.below(40);
       const message = {
         ...{ shopId, message: `${n}`, person: LANES[n % 2] ?? '' },
-        ...(n % 3 > 0 && { thread: `${n % 2}` }),
-        ...(n % 5 > 1 && { body: `${n % 2}` }),
+        ...(n % 3 > 0 && { thread: `${n % 7 > 2}` }),
+        ...(n % 5 > 1 && { body: `${n % 11 > 4}` }),
         // Late and out of order, up to the windows' ends and over them; a repeated one has its first time.
-        at: startedAt - (LATE[n % LATE.length] ?? 0) * MINUTE + (n % 3),
+        at: countedAt - (LATE[n % LATE.length] ?? 0) * MINUTE + (n % 3),
       };
       // Only some channels have a daily limit.
       const { perDay: _perDay, ...hourly } = LIMITS;

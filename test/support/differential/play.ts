@@ -41,7 +41,7 @@ export async function play(
 
 /** A call that one store refuses, the other must refuse as well. */
 const answerOf = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(shown, (error: unknown) => ({ refused: error instanceof Error }));
+  call.then(shown, (error: unknown) => ({ refused: error instanceof Error ? error.name : error }));
 
 /** As JSON has it: a field without a value is none. */
 const shown = (answer: unknown): unknown =>

@@ -25,6 +25,8 @@ export interface ApiDocument {
   };
 }
 
+type Components = NonNullable<ApiDocument['components']>;
+
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -56,7 +58,8 @@ interface Response {
   readonly content?: Readonly<Record<string, Content>>;
 }
 
-type Found = Operation & { readonly method: string; readonly path: string };
+/** An operation with its place in the document. */
+type PlacedOperation = Operation & { readonly method: string; readonly path: string };
 
 const methodBadge = (method: string): Markup =>
   html`<span class="method ${method}">${method.toUpperCase()}</span>`;
@@ -206,7 +209,11 @@ function valueOf(text: string): Markup {
 const nameIn = (reference: string | undefined): string => reference?.split('/').at(-1) ?? '';
 
 /** An operation: its parameters and answers, beside an example of each. */
-function operationSection(operation: Found, { responses = {} }: Shown, base: string): Markup {
+function operationSection(
+  operation: PlacedOperation,
+  { responses = {} }: Components,
+  base: string,
+): Markup {
   const { operationId: id, method, path, summary, description = '', requestBody } = operation;
   const answers = Object.entries(operation.responses).filter(([status]) => status !== 'default');
   // 201 first, where a resource is created.
@@ -294,7 +301,10 @@ export const table = (heads: readonly string[], rows: readonly Markup[]): Markup
   </table>`;
 
 /** The errors with a status of their own, ascending. */
-function errorRows(operations: readonly Found[], { responses = {} }: Shown): readonly Markup[] {
+function errorRows(
+  operations: readonly PlacedOperation[],
+  { responses = {} }: Components,
+): readonly Markup[] {
   const named = operations.flatMap(({ responses: all }) =>
     Object.entries(all).map(([status, { $ref }]) => [status, nameIn($ref)] as const),
   );
@@ -314,11 +324,10 @@ function errorRows(operations: readonly Found[], { responses = {} }: Shown): rea
 
 /** `code` of an error, or of its member `error`. */
 function codeIn(example: unknown): string {
+  // Each error in the document has an example with a code.
   const { code, error } = example as { readonly code?: string; readonly error?: unknown };
   return code ?? codeIn(error);
 }
-
-type Shown = NonNullable<ApiDocument['components']>;
 
 interface ReferenceParts {
   readonly styleSheet: string;
@@ -327,26 +336,25 @@ interface ReferenceParts {
   /** What precedes the paths. */
   readonly base: string;
   readonly start: Markup;
-  /** What is said of all objects, and of all errors. */
+  /** Introductions to the lists of objects and errors. */
   readonly objects?: Markup;
   readonly errors: Markup;
-  /** Links of the menu after that to the errors, and what they lead to. */
+  /** Further sections, and their links in the menu. */
   readonly more?: { readonly menu: Markup; readonly sections: Markup };
 }
 
-/** An OpenAPI document as one page: a menu, how to start, the operations by tag, objects and errors. */
-export function referencePageOf(document: ApiDocument, parts: ReferenceParts): Markup {
-  const { styleSheet, home, base, start, more } = parts;
-  const { info, paths = {}, components = {} } = document;
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
-  );
-  const tags = (document.tags ?? []).map((tag) => ({
-    ...tag,
-    operations: all.filter((operation) => operation.tags.includes(tag.name)),
-  }));
-  const schemas = Object.entries(components.schemas ?? {});
-  const menu = html`<ul>
+interface Tag {
+  readonly name: string;
+  readonly description?: string;
+  readonly operations: readonly PlacedOperation[];
+}
+
+function menuOf(
+  tags: readonly Tag[],
+  objects: readonly string[],
+  more: Markup | undefined,
+): Markup {
+  return html`<ul>
     <li><a href="#start">Start</a></li>
     ${tags.map(
       ({ name, operations }) =>
@@ -363,12 +371,27 @@ export function referencePageOf(document: ApiDocument, parts: ReferenceParts): M
     <li>
       <a class="group" href="#objects">Objects</a>
       <ul>
-        ${schemas.map(([name]) => html`<li><a href="#${name}">${name}</a></li>`)}
+        ${objects.map((name) => html`<li><a href="#${name}">${name}</a></li>`)}
       </ul>
     </li>
     <li><a href="#errors">Errors</a></li>
-    ${more?.menu}
+    ${more}
   </ul>`;
+}
+
+/** An OpenAPI document as one page: a menu, how to start, the operations by tag, objects and errors. */
+export function referencePageOf(document: ApiDocument, parts: ReferenceParts): Markup {
+  const { styleSheet, home, base, start, more } = parts;
+  const { info, paths = {}, components = {} } = document;
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  );
+  const tags = (document.tags ?? []).map((tag) => ({
+    ...tag,
+    operations: all.filter((operation) => operation.tags.includes(tag.name)),
+  }));
+  const schemas = Object.entries(components.schemas ?? {});
+  const names = schemas.map(([name]) => name);
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -385,7 +408,9 @@ export function referencePageOf(document: ApiDocument, parts: ReferenceParts): M
           <a href="#contents">Contents</a>
         </header>
         <div class="columns">
-          <nav class="side" id="contents" aria-label="Contents">${menu}</nav>
+          <nav class="side" id="contents" aria-label="Contents">
+            ${menuOf(tags, names, more?.menu)}
+          </nav>
           <main>
             ${start}
             ${tags.map(

@@ -37,10 +37,7 @@ const DETAILED: readonly (readonly [Reason, string])[] = [
     'the shop has no sms in the configuration',
   ],
   [{ code: 'media_failed', params: { medium: 'ME1', failure: 'http_404' } }, 'Media ME1: http_404'],
-  [
-    { code: 'other', params: { text: 'as an earlier version put it' } },
-    'as an earlier version put it',
-  ],
+  [{ code: 'other', params: { text: '[erased]' } }, '[erased]'],
 ];
 
 test.each(DETAILED)('%j is said in one sentence', (reason, words) => {
@@ -94,7 +91,7 @@ test('every code is of letters and underscores, and on the page of reasons', () 
   }
 });
 
-test('every code is explained, except a text of an earlier version', () => {
+test('every code is explained, except an erased one', () => {
   const detailed = new Map(DETAILED.map(([reason]) => [reason.code, reason]));
   for (const code of CODES) {
     const reason = detailed.get(code) ?? reasonOf(code, undefined);
@@ -155,7 +152,7 @@ describe('a filter', () => {
   ])('by %j means the codes %j, and some of %j', (text, always, perhaps) => {
     const found = codesBeginning(text);
     expect(new Set(found.always)).toEqual(new Set(always));
-    // Any text of an earlier version may begin with it.
+    // An erased reason may begin with it.
     expect(found.perhaps.filter((code) => code !== 'other')).toEqual(perhaps);
   });
 

@@ -41,7 +41,7 @@ test.each<[Reason, string]>([
   [{ code: 'cannot_be_answered' }, 'Cannot be answered'],
   [{ code: 'gave_up', params: { attempts: 12, last: answered(500) } }, 'Gave up after 12'],
   [{ code: 'internal_error', params: { error: 'TypeError' } }, 'Internal error'],
-  [{ code: 'other', params: { text: 'of an earlier version' } }, 'of an earlier version'],
+  [{ code: 'other', params: { text: '[erased]' } }, '[erased]'],
 ])('%j in a row reads %j', (reason, words) => {
   expect(shortReason(shown(reason))).toBe(words);
 });

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { asBlobName, asEntryId, asVisitorId, type VisitorId } from '../../../src/domain/ids.ts';
 import type { MarkedState } from '../../../src/spool/chat-store.ts';
 import type { Dice } from '../dice.ts';
-import type { Cast, Make } from './calls.ts';
+import type { Call, Cast, Make } from './calls.ts';
 
 const VISITORS = 5;
 const SUBJECTS = ['ada', 'bea'];
@@ -18,6 +18,20 @@ const some = (dice: Dice, { shops }: Cast, seed: number) => ({
   shopId: dice.pick(shops),
   id: visitorId(seed, dice.below(VISITORS)),
 });
+
+/** Everything that is stored of a sequence's visitors. */
+export const visitorsOf = (seed: number, { shops }: Cast): readonly Call[] =>
+  shops.flatMap((shopId) =>
+    Array.from({ length: VISITORS }, (_, n) => visitorId(seed, n)).map((id) => ({
+      name: 'visitor',
+      args: id,
+      make: async ({ chat }) => ({
+        visitor: await chat.visitor(shopId, id),
+        lines: await chat.linesAfter(shopId, id, 0, 1000),
+        uploads: await chat.countUnusedUploads(shopId, id),
+      }),
+    })),
+  );
 
 /** Ids of uploads are unique in a store. */
 const upload = (seed: number, n: number): string => `${seed}/${n}`;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Dice } from '../dice.ts';
-import { castOf, nextCall } from './calls.ts';
+import { type Call, castOf, nextCall } from './calls.ts';
+import { visitorsOf } from './chat-calls.ts';
 import { type Compared, Side } from './side.ts';
 
 const CALLS = 120;
@@ -32,9 +33,17 @@ export async function play(
     const answers = [await answerOf(make(sqlite)), await answerOf(make(postgres))] as const;
     if (!isDeepStrictEqual(...answers)) return { seed, call: `${n} ${name}`, args, answers };
   }
-  for (const { id } of cast.entries) {
-    const answers = [shown(await sqlite.all(id)), shown(await postgres.all(id))] as const;
-    if (!isDeepStrictEqual(...answers)) return { seed, call: 'stored', args: id, answers };
+  const stored = [
+    ...cast.entries.map(({ id }): Call => ({
+      name: 'entry',
+      args: id,
+      make: (side) => side.all(id),
+    })),
+    ...visitorsOf(seed, cast),
+  ];
+  for (const { name, args, make } of stored) {
+    const answers = [shown(await make(sqlite)), shown(await make(postgres))] as const;
+    if (!isDeepStrictEqual(...answers)) return { seed, call: `stored ${name}`, args, answers };
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Dice } from '../../test/support/dice.ts';
 import { CHANNELS } from '../../src/domain/channel.ts';
 import type { Workbench } from '../support/workbench.ts';
 import { inflictOnDatabase, smallDisk } from './database-faults.ts';
@@ -11,6 +12,7 @@ import { lossesOf, print, printTries, sorted } from './report.ts';
 
 const GATEWAYS = 3;
 /** With fewer, a run does not show that looks find anything. */
+const SLOWEST_ANSWER_MS = 3000;
 const FOUND_AT_LEAST = 20;
 const DRAIN_WITHIN_MS = 900_000;
 
@@ -33,6 +35,7 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<bo
   const fleet = await startFleet(bench, GATEWAYS, { ...(disk && { databaseIn: disk.path }) });
   const { gateways, network, url } = fleet;
   console.log(`${GATEWAYS} gateways are ready; lines are cut by ${network.how}`);
+  if (ofDatabase) answerSlowly(fleet, Dice.of(seed));
   const [faultsOver, over] = [new AbortController(), new AbortController()];
   bench.onEnd('faults', () => faultsOver.abort());
   const leases = countExpiredLeases(url, over.signal);
@@ -92,6 +95,14 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<bo
   const wrong = suspects.filter((_id, n) => steps[n]?.includes('look_given_up') !== true);
   for (const id of wrong.slice(0, 10)) console.log(`${id}: ${steps[suspects.indexOf(id)] ?? ''}`);
   return print([...losses, ['submitted again though a look could show them', wrong]]) && !isIdle;
+}
+
+/** So that messages are on their way whenever a line is cut, and have to be looked for. */
+function answerSlowly({ platform }: Fleet, dice: Dice): void {
+  platform.gate = async (call) => {
+    if (call === 'POST /messages/') await delay(dice.below(SLOWEST_ANSWER_MS));
+    return 'pass' as const;
+  };
 }
 
 function printProgress({ counts }: Load, { platform }: Fleet): void {

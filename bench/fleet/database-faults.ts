@@ -7,8 +7,8 @@ import type { Workbench } from '../support/workbench.ts';
 import { FaultCounts, lasting, repeatedly, secondsOf } from './faults.ts';
 import type { Fleet } from './gateways.ts';
 
-/** Often longer than a lease: then another gateway claims what was sent. */
-const CUT = [20, 120] as const;
+/** Longer than a lease: then another gateway claims what was sent. */
+const CUT = [50, 120] as const;
 const FULL = [5, 40] as const;
 const RESTARTED_PERCENT = 50;
 const DISK_MB = 512;

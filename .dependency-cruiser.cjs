@@ -84,13 +84,14 @@ module.exports = {
       ...LEAVES,
       '^src/platform-api/',
       '^src/channels/sms/',
+      '^src/operations/conditions[.]ts$',
     ]),
     layer('console', '^src/console/(?!page/)', [
       ...LEAVES,
       '^src/spool/',
       '^src/intake/',
       '^src/platform-api/',
-      '^src/operations/(doctor/check|alerts/(alert|incident))[.]ts$',
+      '^src/operations/(conditions|doctor/check|alerts/(alert|incident))[.]ts$',
     ]),
     layer('console-page', '^src/console/page/', [
       '^src/console/(contract|trial-words)[.]ts$',
@@ -100,7 +101,11 @@ module.exports = {
     ]),
     layer('alerts', '^src/operations/alerts/', [
       ...LEAVES,
-      '^src/operations/doctor/database[.]ts$',
+      '^src/operations/(conditions|doctor/database)[.]ts$',
+    ]),
+    layer('conditions', '^src/operations/conditions[.]ts$', [
+      ...LEAVES,
+      '^src/operations/(alerts/alert|doctor/(check|database))[.]ts$',
     ]),
     layer('demo', '^src/demo/', LEAVES),
     layer('widget', '^src/widget/', ['^src/channels/chat/events[.]ts$']),

@@ -1,18 +1,12 @@
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Command } from 'commander';
-import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/locks.ts';
-import {
-  type EndpointHealth,
-  ENDPOINTS,
-  type ShopHealth,
-  shopHealthOf,
-} from '../spool/shop-health.ts';
-import type { ShopId } from '../domain/ids.ts';
-import { sentence } from '../domain/reasons.ts';
+import { type EndpointHealth, ENDPOINTS } from '../spool/shop-health.ts';
+import { datedSentence, type ShownCondition } from '../operations/conditions.ts';
 import type { Colour } from './cell.ts';
 import { document } from './json.ts';
-import { withSpool, type OpenSpool } from './open-spool.ts';
+import { knownConditions, type KnownShop, knownShops } from './known-state.ts';
+import { withSpool } from './open-spool.ts';
 import { iso, reasonJson, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
 import { printableLine, type Terminal } from './terminal.ts';
@@ -20,14 +14,6 @@ import { shortSpan } from './time-argument.ts';
 
 export interface ShopsOptions {
   readonly json?: true;
-}
-
-export interface KnownShop {
-  readonly name: string;
-  readonly shopId: ShopId;
-  /** Undefined if no gateway has served the shop yet. */
-  readonly health: ShopHealth | undefined;
-  readonly queued: number;
 }
 
 const LAST_KNOWN =
@@ -50,20 +36,15 @@ export async function listShops(
       ENDPOINTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
     );
     terminal.out(new Table(columns(terminal), terminal).lines(rows));
-    terminal.out(shops.map(explained).join(''));
+    const conditions = await knownConditions(open, shops);
+    terminal.out(
+      conditions
+        .filter(({ shop }) => shop !== undefined)
+        .map(explained)
+        .join(''),
+    );
     if (!served) terminal.out(LAST_KNOWN);
   });
-}
-
-/** The configured shops, with what the gateway last stored about each. */
-export async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop[]> {
-  const counts = (await spool.counts()).filter(({ state }) => state === 'queued');
-  return Promise.all(
-    shops.map(async ({ name, shopId }) => ({
-      ...{ name, shopId, health: await shopHealthOf(spool, shopId) },
-      queued: counts.reduce((sum, each) => sum + (each.shopId === shopId ? each.count : 0), 0),
-    })),
-  );
 }
 
 interface Row extends Omit<KnownShop, 'health'> {
@@ -120,19 +101,9 @@ function columns(terminal: Terminal): readonly Column<Row>[] {
 }
 
 /** Printed below the table, because the platform's error texts are longer than any column. */
-function explained({ name, health }: KnownShop): string {
-  if (health === undefined) return '';
-  const reasons = ENDPOINTS.flatMap((part) => {
-    const { state, reason } = health[part];
-    return state === 'steady' || reason === undefined
-      ? []
-      : [`${name}, ${ENDPOINT_WORDS[part]}: ${sentence(reason)}`];
-  });
-  const refusals = health.refusedAlike.map(
-    ({ words, since, count }) =>
-      `${name}: ${counted(count, 'message')} refused in the same words since ${time(since)} UTC: ${words}`,
-  );
-  return [...reasons, ...refusals].map((line) => `${printableLine(line)}\n`).join('');
+function explained(condition: ShownCondition): string {
+  const words = condition.words === undefined ? '' : ` The platform says: ${condition.words}`;
+  return `${printableLine(`${datedSentence(condition)}.${words}`)}\n`;
 }
 
 export function shopJson({ name, shopId, health, queued }: KnownShop, served: boolean): object {

@@ -1,7 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { completeFromExisting, type CompleteConfig, storeUrl } from '../config/complete.ts';
+import {
+  completeFromExisting,
+  type CompleteConfig,
+  reserveBytesOf,
+  storeUrl,
+} from '../config/complete.ts';
 import { nearest } from '../config/field.ts';
 import type { ApiTokenStore } from '../spool/api-token-store.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
@@ -32,6 +37,8 @@ export interface OpenSpool {
   /** Opens what erases people; the caller closes it. */
   readonly openEraser: () => Promise<Eraser>;
   readonly shops: CompleteConfig['shops'];
+  /** New messages are refused when less disk space than this is free. */
+  readonly reserveBytes: number;
   /** The configured name of a shop, or its id if it is no longer configured. */
   readonly shopName: (id: ShopId) => string;
   /** The entry as it is shown: one that waits for a shop which is not configured says so. */
@@ -58,12 +65,13 @@ export async function withSpool<T>(
   if (config.spool.url === 'sqlite') requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
+  const reserveBytes = reserveBytesOf(config);
   const { spool, operator, apiTokens, chat, fleet, openIndex, openEraser } = await openStore({
     url: storeUrl(config),
     blobs: config.spool.blobs,
     dir: config.dataDir,
     role: 'beside',
-    reserveBytes: 1.5 * config.smtp.maxMessageBytes,
+    reserveBytes,
   });
   const who = `terminal:${operatorName(terminal.env)}`;
   let index: EntryIndex | undefined;
@@ -79,7 +87,7 @@ export async function withSpool<T>(
       chat,
       fleet,
       openEraser,
-      shops,
+      ...{ shops, reserveBytes },
       shopName: (id) => names.get(id) ?? id,
       shown: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),
       shopId: (name) => shopIdOf(shops, name),

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { explainStop } from '../domain/reason-explanations.ts';
-import { sentence } from '../domain/reasons.ts';
-import { minuteInWords } from '../runtime/amounts.ts';
+import { datedSentence, type ShownCondition } from '../operations/conditions.ts';
 import { gatewayProcess } from '../spool/data-folder.ts';
 import { isServed } from '../spool/locks.ts';
-import type { EndpointHealth } from '../spool/shop-health.ts';
+import type { ShopHealth } from '../spool/shop-health.ts';
 import type { EntryCount } from '../spool/spool.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';
-import { ENDPOINT_WORDS, knownShops, type KnownShop, shopJson, stateWords } from './list-shops.ts';
-import { type OpenSpool, withSpool } from './open-spool.ts';
+import { knownConditions, knownShops, type KnownShop } from './known-state.ts';
+import { shopJson } from './list-shops.ts';
+import { withSpool } from './open-spool.ts';
+import { iso } from './queue-entry.ts';
 import { printableLine, type Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
 
@@ -22,8 +22,8 @@ export interface StatusOptions {
 const SHOWN = ['queued', 'delivering', 'dead', 'held'] as const;
 
 /**
- * `status`: whether the gateway runs, what waits, and what each shop's platform does.
- * @throws {CommandFailed} it does not run, or deliveries of a shop are stopped
+ * `status`: whether the gateway runs, what waits, and what is wrong.
+ * @throws {CommandFailed} it does not run, refuses new messages, or deliveries of a shop are stopped
  */
 export async function showStatus(
   options: StatusOptions,
@@ -35,6 +35,7 @@ export async function showStatus(
     const served = isServed(dataDir);
     const pid = served ? gatewayProcess(dataDir) : undefined;
     const [counts, shops] = [await open.spool.counts(), await knownShops(open)];
+    const conditions = await knownConditions(open, shops, counts);
     const stopped = shops.filter(({ health }) => health?.messages.state === 'open');
     if (options.json) {
       terminal.out(
@@ -42,15 +43,19 @@ export async function showStatus(
           ...{ gatewayRuns: served, ...(pid !== undefined && { pid }), paused: delivery.paused },
           ...{ queue: Object.fromEntries(SHOWN.map((state) => [state, sum(counts, state)])) },
           shops: shops.map((shop) => shopJson(shop, served)),
+          conditions: conditions.map(conditionJson),
         }),
       );
     } else {
-      terminal.out(lines(open, { served, pid, counts, shops }, terminal));
+      terminal.out(lines({ served, pid, counts, shops, conditions }, terminal));
     }
     if (!served) throw new CommandFailed('no gateway is running on this data folder');
     if (stopped.length > 0) {
       const names = stopped.map(({ name }) => name).join(', ');
       throw new CommandFailed(`deliveries are stopped: ${names}`);
+    }
+    if (conditions.some(({ stopsIntake }) => stopsIntake)) {
+      throw new CommandFailed('new messages are refused');
     }
   });
 }
@@ -60,11 +65,17 @@ interface Found {
   readonly pid: number | undefined;
   readonly counts: readonly EntryCount[];
   readonly shops: readonly KnownShop[];
+  readonly conditions: readonly ShownCondition[];
 }
 
-function lines(open: OpenSpool, found: Found, terminal: Terminal): string {
+const conditionJson = ({ since, ...condition }: ShownCondition): object => ({
+  ...condition,
+  ...(since !== undefined && { since: iso(since) }),
+});
+
+function lines(found: Found, terminal: Terminal): string {
   const paint = paintFor(terminal);
-  const { served, pid, shops } = found;
+  const { served, pid } = found;
   const process = pid === undefined ? '' : ` (process ${pid})`;
   const rows: (readonly [string, string])[] = [
     [
@@ -73,11 +84,8 @@ function lines(open: OpenSpool, found: Found, terminal: Terminal): string {
         ? paint(`runs${process}`, 'green')
         : `${paint('does not run', 'red')}; this is the state at the end of the last run`,
     ],
-    ...(open.config.delivery.paused
-      ? [['delivery', paint('paused (delivery.paused)', 'yellow')] as const]
-      : []),
     ['queue', queueWords(found.counts, paint)],
-    ...shops.flatMap((shop) => shopRows(shop, served, paint)),
+    ...conditionRows(found, paint),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, words]) => `${printableLine(name).padEnd(width)}  ${words}\n`).join('');
@@ -97,38 +105,38 @@ function queueWords(counts: readonly EntryCount[], paint: Paint): string {
   return [...parts, ...oldest].join(', ');
 }
 
-function shopRows(
-  { name, health }: KnownShop,
-  served: boolean,
+/** The conditions, and of the shops without one that their messages flow. */
+function conditionRows(
+  { shops, conditions, served }: Found,
   paint: Paint,
 ): (readonly [string, string])[] {
-  if (health === undefined) return [[name, 'not known yet']];
-  const troubled = (['messages', 'media'] as const).filter(
-    (part) => health[part].state !== 'steady',
-  );
-  if (troubled.length === 0) return [[name, paint('messages flow', 'green')]];
-  return troubled.map((part) => [name, partWords(part, health[part], served, paint)] as const);
+  const ofShops = shops.flatMap(({ name, health }): (readonly [string, string])[] => {
+    const own = conditions.filter(({ shop }) => shop === name);
+    if (own.length > 0)
+      return own.map((each) => [name, conditionWords(each, health, served, paint)]);
+    return [[name, health === undefined ? 'not known yet' : paint('messages flow', 'green')]];
+  });
+  const others = conditions
+    .filter(({ shop }) => !shops.some(({ name }) => name === shop))
+    .map(
+      (each) => [each.shop ?? 'gateway', conditionWords(each, undefined, served, paint)] as const,
+    );
+  return [...others, ...ofShops];
 }
 
-function partWords(
-  part: 'messages' | 'media',
-  health: EndpointHealth,
+function conditionWords(
+  condition: ShownCondition,
+  health: ShopHealth | undefined,
   served: boolean,
   paint: Paint,
 ): string {
-  const { state, reason, since, nextProbeAt } = health;
-  const stop = reason && explainStop(reason);
-  const words = [
-    part === 'media' ? `${ENDPOINT_WORDS.media}: ` : '',
-    stop?.cause ?? (reason === undefined ? stateWords(health, served) : sentence(reason)),
-    state === 'doubted' ? ' for some messages' : '',
-    since === undefined ? '' : ` since ${minuteInWords(since)}`,
-    served && nextProbeAt !== undefined
-      ? `; next try ${nextProbeAt <= Date.now() ? 'now' : `in ${shortSpan(nextProbeAt - Date.now())}`}`
-      : '',
-  ].join('');
-  const todo = stop === undefined ? '' : ` ${stop.todo}`;
-  return `${paint(printableLine(words), state === 'open' ? 'red' : 'yellow')}.${todo}`;
+  const { kind, part, severity, remedy } = condition;
+  const at = kind === 'breaker-open' && part && served ? health?.[part].nextProbeAt : undefined;
+  const now = Date.now();
+  const next =
+    at === undefined ? '' : `; next try ${at <= now ? 'now' : `in ${shortSpan(at - now)}`}`;
+  const words = printableLine(`${datedSentence(condition)}${next}`);
+  return `${paint(words, severity === 'critical' ? 'red' : 'yellow')}. ${remedy}`;
 }
 
 const sum = (counts: readonly EntryCount[], state: string): number =>

@@ -17,12 +17,12 @@ import type { StatusOptions } from './show-status.ts';
 export function registerStatus(parent: Command, terminal: Terminal): void {
   parent
     .command('status')
-    .description('shows whether the gateway runs, what waits, and which shops are stopped, and why')
+    .description('shows whether the gateway runs, what waits, and what is wrong, and why')
     .option('--json', 'for programs: one JSON object')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice status\n' +
-        '\nExit codes:\n  0  the gateway runs, and no shop is stopped\n  1  otherwise\n  2  the command line or the configuration is invalid',
+        '\nExit codes:\n  0  the gateway runs and takes messages, and no shop is stopped\n  1  otherwise\n  2  the command line or the configuration is invalid',
     )
     .action(async (options: StatusOptions, command: Command) => {
       const { showStatus } = await import('./show-status.ts');

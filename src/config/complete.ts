@@ -30,6 +30,10 @@ export interface CompleteConfig extends Config {
 export const storeUrl = ({ spool: { url } }: Pick<Config, 'spool'>): string =>
   url === 'sqlite' ? url : url.reveal();
 
+/** New messages are refused when less disk space than this is free: one is received, another stored. */
+export const reserveBytesOf = ({ smtp }: Pick<Config, 'smtp'>): number =>
+  1.5 * smtp.maxMessageBytes;
+
 /** Of gateways that share a store: another one can take what comes meanwhile. */
 const FLEET_STOP_DELAY_MS = 10_000;
 

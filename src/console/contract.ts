@@ -52,6 +52,7 @@ export type ApiTokenList = Answer<typeof answers.apiTokenList>;
 export type MadeApiToken = Answer<typeof answers.madeApiToken>;
 
 export type Overview = Answer<typeof status.overview>;
+export type Condition = Overview['conditions'][number];
 export type ChannelFigures = Overview['channels'][number];
 export type ShopFigures = Overview['shops'][number];
 export type History = Answer<typeof status.history>;

@@ -99,7 +99,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     overviewOf({
       ...{ status: parts.status, figures, alerts: parts.alerts, version: version() },
       demo: live.value.demo,
-      deliveryPaused: live.value.delivery.paused,
+      limits: live.value.alerts.rules,
       enabled: () => enabledChannels(live.value),
     });
   const desk = () => deskSummary(parts.desk, clock);

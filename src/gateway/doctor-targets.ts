@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { configuredPair } from '../config/certificate.ts';
-import type { CompleteConfig } from '../config/complete.ts';
+import { type CompleteConfig, reserveBytesOf } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import { mailsChatVisitors } from '../config/warnings.ts';
@@ -55,7 +55,8 @@ export function doctorTargets(
       return [{ name, shopId, apiKey: apiKey.reveal(), baseUrl, embedded }];
     }),
     dataDir,
-    maxMessageBytes: smtp.maxMessageBytes,
+    reserveBytes: reserveBytesOf(config),
+    diskBelow: alerts.rules.diskBelow,
     descriptors: { needed: neededDescriptors(config), why: NEEDED_FOR },
     dataFolder,
     ...(url !== 'sqlite' && { database: () => inspect(url.reveal()) }),

@@ -30,7 +30,7 @@ import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryIndex } from '../spool/entry-index.ts';
 import { SpoolFull } from '../spool/errors.ts';
 import { hash } from 'node:crypto';
-import { storeUrl } from '../config/complete.ts';
+import { reserveBytesOf, storeUrl } from '../config/complete.ts';
 import { openStore as open, type OpenedStore } from '../spool/open-store.ts';
 import type { Store } from '../spool/store.ts';
 import { watchMainThread } from '../runtime/main-thread.ts';
@@ -75,9 +75,6 @@ export async function createBase(
   return { config, live, logger, metrics, clock, tracing, stack, grace, authenticator };
 }
 
-/** New messages are refused when less disk space than this is free. */
-const reserveBytes = ({ smtp }: CompleteConfig): number => 1.5 * smtp.maxMessageBytes;
-
 export function notReady(why: string): never {
   throw new NotReady(why);
 }
@@ -106,7 +103,7 @@ export async function openStore(
     keys: config.chatTokenKeys.map(({ secret }) => hash('sha256', secret.reveal())),
     dir: config.dataDir,
     role: 'owner',
-    reserveBytes: reserveBytes(config),
+    reserveBytes: reserveBytesOf(config),
     onCommit: (seconds, operations) => {
       metrics.commitSeconds.observe(seconds);
       metrics.commitEntries.observe(operations);
@@ -173,6 +170,7 @@ export async function startMonitoring(
     reserveBytes: store.neededBytes,
     ...{ shops: () => live.value.shops, health },
     certificate: () => tls?.current().cert,
+    deliveryPaused: () => live.value.delivery.paused,
     fleet,
     waitingTickets: () => waitingTickets(desk, clock),
     metrics,

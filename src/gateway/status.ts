@@ -28,6 +28,7 @@ export interface StatusParts {
   /** The shops that are served now; a reload may change them. */
   readonly shops: () => readonly { readonly shopId: ShopId; readonly name: string }[];
   readonly health: Delivery['health'];
+  readonly deliveryPaused: () => boolean;
   /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
   readonly certificate: () => string | undefined;
   readonly waitingTickets: () => GatewayStatus['waitingTickets'];
@@ -57,18 +58,11 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
       valueOf(metrics.chatSockets),
       valueOf(metrics.smtpConnections),
     ]);
-    const names = new Map<string, string>(shops.map(({ shopId, name }) => [shopId, name]));
     return {
       at,
       startedAt,
-      counts: counted.map(({ shopId, ...count }) => ({
-        shop: names.get(shopId) ?? shopId,
-        ...count,
-      })),
-      shops: shops.map((shop) => ({
-        ...{ shop: shop.name, shopId: shop.shopId },
-        ...healthStatus(health.get(shop.shopId) ?? UNKNOWN),
-      })),
+      deliveryPaused: parts.deliveryPaused(),
+      ...ofShops(shops, counted, health),
       disk: { ...disk, reserveBytes: reserveBytes() },
       ...(pem !== undefined && { certificate: certificateOf(pem) }),
       badSignatures,
@@ -97,6 +91,22 @@ const UNKNOWN: ShopHealth = {
   media: { state: 'steady', probing: false },
   refusedAlike: [],
 };
+
+/** What waits, and what the platforms do, by the names of the shops. */
+export function ofShops(
+  shops: readonly { readonly shopId: ShopId; readonly name: string }[],
+  counts: readonly EntryCount[],
+  health: ReadonlyMap<ShopId, ShopHealth>,
+): Pick<GatewayStatus, 'counts' | 'shops'> {
+  const names = new Map<string, string>(shops.map(({ shopId, name }) => [shopId, name]));
+  return {
+    counts: counts.map(({ shopId, ...count }) => ({ shop: names.get(shopId) ?? shopId, ...count })),
+    shops: shops.map(({ shopId, name }) => ({
+      ...{ shop: name, shopId },
+      ...healthStatus(health.get(shopId) ?? UNKNOWN),
+    })),
+  };
+}
 
 function healthStatus(health: ShopHealth): Omit<ShopStatus, 'shop' | 'shopId'> {
   const { lastDeliveredAt } = health.messages;

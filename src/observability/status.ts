@@ -11,6 +11,8 @@ import type { Trouble } from '../domain/trouble.ts';
 export interface GatewayStatus {
   readonly at: number;
   readonly startedAt: number;
+  /** `delivery.paused`: messages are accepted and stay queued. */
+  readonly deliveryPaused: boolean;
   /** All states except `delivered`. A shop that is no longer configured is shown by its id. */
   readonly counts: readonly {
     readonly shop: string;

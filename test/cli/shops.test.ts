@@ -146,7 +146,9 @@ describe('a shop that is stopped', () => {
       /^acme +messages +stopped \(reads fail\) +2\d{3}-\S+ \S+ +2\d{3}-.* 1 /m,
       'shops',
     );
-    expect(told).toMatch(/^acme, messages: the platform answered 401 .*key of acme has expired/m);
+    expect(told).toMatch(
+      /^Deliveries of acme are stopped: API key refused \(401\), since .* The platform says: .*key of acme has expired/m,
+    );
     const [shop] = parsed(
       await betweenTries(/"queued": 1,[^]*"state": "stopped/, 'shops', '--json'),
     ) as object[];
@@ -211,10 +213,12 @@ test('a refusal that many messages got is told with its words and how many', asy
   for (let n = 0; n < 6; n += 1) await text(n);
   const line = await waitFor(
     'the refusal',
-    async () => /^acme: \d+ messages refused in the same words.*$/m.exec(await shops())?.[0],
+    async () => /^The platform has refused \d+ messages of acme.*$/m.exec(await shops())?.[0],
     50,
   );
-  expect(line).toMatch(/ since 2\d{3}-\S+ \S+ UTC: 422 invalid message\.content$/);
+  expect(line).toMatch(
+    / with the same error \(422 invalid message\.content\), since 2\d{3}-\S+ \S+ UTC\.$/,
+  );
   expect(line).not.toContain('Ann');
 });
 

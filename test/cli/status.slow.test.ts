@@ -50,12 +50,13 @@ test('status says whether the gateway runs, what waits, and why a shop is stoppe
   expect(stopped.stderr).toBe('deliveries are stopped: acme\n');
   expect(stopped.stdout).toMatch(/^queue +3 queued, the oldest for \d+s$/m);
   expect(stopped.stdout).toMatch(
-    /^acme +API key refused \(401\) since 20.* UTC(?:; next try .*)?\. Set a valid apiKey /m,
+    /^acme +Deliveries of acme are stopped: API key refused \(401\), since 20.* UTC(?:; next try .*)?\. Set a valid apiKey /m,
   );
   expect(parsed((await status('--json')).stdout)).toMatchObject({
     ...{ gatewayRuns: true, pid: process.pid, paused: false },
     queue: { queued: 3, dead: 0, held: 0 },
     shops: [{ shop: 'acme', messages: { reasonCode: 'platform_answered' } }],
+    conditions: [{ id: 'breaker-open/acme/messages', severity: 'critical', stopsIntake: false }],
   });
 
   await gateway.stop();

@@ -18,6 +18,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const QUIET: GatewayStatus = {
   at: 0,
   startedAt: 0,
+  deliveryPaused: false,
   counts: [],
   shops: [],
   disk: { freeBytes: 1, totalBytes: 1, reserveBytes: 0 },

@@ -49,6 +49,7 @@ function setting() {
     shops: () => [{ shopId, name: 'acme' }],
     health: () => Promise.resolve(new Map([[shopId, shop.report()]])),
     certificate: () => undefined,
+    deliveryPaused: () => false,
     fleet: () => undefined,
     waitingTickets: () => [{ shop: 'acme', waiting: 2, oldestAt: time.now - 5000 }],
   });

@@ -61,13 +61,6 @@ export const exact = timeFormat({
 /** The same without the zone, where many times are below each other. */
 export const dateTime = timeFormat({ dateStyle: 'medium', timeStyle: 'medium' });
 export const clock = timeFormat({ timeStyle: 'medium' });
-const minute = timeFormat({ timeStyle: 'short' });
-const dayAndMinute = timeFormat({ dateStyle: 'medium', timeStyle: 'short' });
-const day = timeFormat({ dateStyle: 'medium' });
-
-/** When something began: `02:14`, with the date if that was another day. */
-export const sinceWhen = (at: number, now: number): string =>
-  day(at) === day(now) ? minute(at) : dayAndMinute(at);
 
 const numberFormat = new Intl.NumberFormat('en');
 export const count = (value: number): string => numberFormat.format(value);

@@ -1,5 +1,6 @@
 import type { CollectStatus, GatewayStatus } from '../../observability/status.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
+import { type Limits, shownConditions } from '../../operations/conditions.ts';
 import type { Alert, Overview, ShopFigures } from '../contract.ts';
 import type { LiveFigures } from './live-figures.ts';
 
@@ -9,7 +10,8 @@ export interface OverviewParts {
   readonly alerts: () => readonly Alert[];
   readonly version: string;
   readonly demo: boolean;
-  readonly deliveryPaused: boolean;
+  /** From where on something is a condition. */
+  readonly limits: Limits;
   /** The enabled channels. */
   readonly enabled: () => ReadonlySet<Channel>;
 }
@@ -25,7 +27,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
     startedAt,
     version: parts.version,
     demo: parts.demo,
-    deliveryPaused: parts.deliveryPaused,
+    deliveryPaused: status.deliveryPaused,
     channels: CHANNELS.map((channel) => ({
       channel,
       enabled: enabled.has(channel),
@@ -41,6 +43,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
     ...(certificate && { certificate }),
     sockets,
     ...(fleet && { instances: fleet.instances }),
+    conditions: shownConditions(status, parts.limits),
     alerts: parts.alerts(),
   };
 }

@@ -47,17 +47,17 @@ export function inOrder(alerts: readonly Alert[]): Alert[] {
   );
 }
 
-/** The result of one rule for one subject: a shop, a part of a shop, or the gateway. */
+/**
+ * What a rule says of one subject: a shop, a part of a shop, or the gateway. What is well has no
+ * reading.
+ */
 export interface Reading {
   /** Identifies rule and subject, also after a restart. */
   readonly key: string;
   readonly rule: AlertRule;
   readonly shop?: string;
-  /**
-   * `between` neither starts nor resolves an alert: the value lies between the two thresholds or is
-   * unknown.
-   */
-  readonly verdict: 'bad' | 'between' | 'good';
+  /** False: it neither starts nor ends an alert, as it lies between the two thresholds or is unknown. */
+  readonly holds: boolean;
   /** How long the condition must last before the alert fires. */
   readonly forMs: number;
   readonly severity: Severity;
@@ -65,16 +65,6 @@ export interface Reading {
   readonly todo: string;
   /** The count in the summary, if any; a tenfold increase is sent again. */
   readonly figure?: number;
-}
-
-export type Verdict = Reading['verdict'];
-
-/**
- * `bad` from one threshold, `good` below another, so that values around one threshold do not flap.
- */
-export function verdictOf(value: number, badFrom: number, goodBelow: number): Verdict {
-  if (value >= badFrom) return 'bad';
-  return value < goodBelow ? 'good' : 'between';
 }
 
 const sentNotice = z.strictObject({

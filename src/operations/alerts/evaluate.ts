@@ -4,9 +4,9 @@ import type { AlertRecord, Reading } from './alert.ts';
  * The next state of every alert. Pure.
  *
  * ```
- *   bad            bad for `forMs`
- *  ─────▶ pending ────────────────▶ firing ◀─────────────┐ bad again
- *            │ good                   │ good for `settleMs` │
+ *  holds          for `forMs`
+ *  ─────▶ pending ────────────────▶ firing ◀─────────────┐ holds again
+ *            │ gone                   │ gone for `settleMs` │
  *            ▼                        ▼                  │
  *         dropped                  resolved ─────────────┘
  *                                     │ its end was sent to every target
@@ -14,8 +14,7 @@ import type { AlertRecord, Reading } from './alert.ts';
  *                                  dropped
  * ```
  *
- * `between` changes no phase. A record without a reading (of a shop that was removed) counts as
- * good.
+ * A reading that does not hold changes no phase. Without a reading the condition is gone.
  */
 export function evaluate(
   records: readonly AlertRecord[],
@@ -27,7 +26,7 @@ export function evaluate(
   const next = readings.map((reading) => {
     const before = known.get(reading.key);
     known.delete(reading.key);
-    return moved(before, reading, now, settleMs);
+    return moved(before, reading, now);
   });
   const withoutReading = [...known.values()].map((record) => settled(record, now, settleMs));
   return [...next, ...withoutReading].filter((record) => record !== undefined);
@@ -37,12 +36,8 @@ function moved(
   before: AlertRecord | undefined,
   reading: Reading,
   now: number,
-  settleMs: number,
 ): AlertRecord | undefined {
-  if (reading.verdict === 'good') {
-    return before === undefined ? undefined : settled(before, now, settleMs);
-  }
-  if (reading.verdict === 'between') return before;
+  if (!reading.holds) return before;
   if (before === undefined) return fired(begun(reading, now), reading, now);
   if (before.phase === 'resolved') {
     return {
@@ -74,7 +69,7 @@ function fired(record: AlertRecord, { forMs }: Reading, now: number): AlertRecor
   return { ...record, phase: 'firing', changedAt: now };
 }
 
-/** The record with the current texts of the rule. It is bad again, so `wellSince` is removed. */
+/** The record with the current texts of the rule. It holds again, so `wellSince` is removed. */
 function refreshed(record: AlertRecord, reading: Reading): AlertRecord {
   const { wellSince: _wellSince, ...rest } = record;
   const { severity, summary, todo, figure } = reading;

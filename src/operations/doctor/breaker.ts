@@ -1,6 +1,9 @@
+import type { Endpoint } from '../../domain/endpoint.ts';
+import { explainStop } from '../../domain/reason-explanations.ts';
 import { sentence, withoutQuotes } from '../../domain/reasons.ts';
 import type { SpoolStatus } from '../../observability/status.ts';
 import { counted } from '../../runtime/amounts.ts';
+import { datedSentence, stopCondition } from '../conditions.ts';
 import { type CheckResult, ofShops, resultsFor } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
@@ -12,7 +15,6 @@ export interface AdminDoor {
 
 export interface BreakerCheckInput extends Pick<SpoolStatus, 'failing' | 'stopped'> {
   readonly shops: readonly { readonly name: string; readonly shopId: string }[];
-  readonly now: number;
 }
 
 /** The metrics of a running gateway, or why they could not be read. */
@@ -54,7 +56,7 @@ async function bounded(response: Response): Promise<string | undefined> {
 }
 
 /**
- * Whether deliveries of a shop are stopped because its platform fails for all messages. The state
+ * Whether deliveries of a shop are stopped because its platform fails for all messages, as the alerts say it. The state
  * comes from the metrics of the running gateway, the reason from the store, or else from the
  * failures of waiting entries.
  */
@@ -64,7 +66,7 @@ export function checkBreakers(input: BreakerCheckInput, answer: MetricsAnswer): 
 
 function checkBreaker(
   shop: BreakerCheckInput['shops'][number],
-  input: BreakerCheckInput,
+  { stopped, failing }: BreakerCheckInput,
   answer: MetricsAnswer,
 ): CheckResult {
   const { ok, skipped, warning, failed } = resultsFor(
@@ -72,23 +74,26 @@ function checkBreaker(
     shop.name,
     'deliveries are running',
   );
-  const reason = whyStopped(input, shop.shopId) ?? mostFrequent(input.failing, shop.shopId);
-  const after = reason === undefined ? '' : `; ${reason}`;
-  const todo =
-    'fix the problem that the check "platform" reports for this shop (its key, platform.url, the network or the platform); ' +
-    `queued messages are kept, and the gateway retries one every 5 to 25 s; "sluice shops" shows the platform's full answer, "sluice shops try ${shop.name}" retries now`;
+  const known = stopped.filter(({ shopId }) => shopId === shop.shopId);
+  const parts =
+    'failure' in answer ? known.map(({ part }) => part) : openParts(answer.text, shop.name);
+  const words = parts.map((part) => {
+    const { since, reason } = known.find((each) => each.part === part) ?? {};
+    return stopCondition({ shop: shop.name, part, since, ...(reason && explainStop(reason)) });
+  });
+  const [first] = words;
+  const latest = known.length > 0 ? '' : mostFrequent(failing, shop.shopId);
+  const found = `${words.map(datedSentence).join('; ')}${latest}`;
   if ('failure' in answer) {
-    return reason === undefined
-      ? skipped(`the state of the gateway is unknown (${answer.failure})`)
-      : warning(`the state of the gateway is unknown (${answer.failure})${after}`, todo);
+    const unknown = `the state of the gateway is unknown (${answer.failure})`;
+    if (first === undefined) return skipped(`${unknown}${latest}`);
+    return warning(`${unknown}; it was: ${found}`, first.remedy);
   }
-  const open = openParts(answer.text, shop.name);
-  if (open.length === 0) return ok('closed: deliveries are running');
-  return failed(`open for ${open.join(' and ')}: deliveries are stopped${after}`, todo);
+  return first === undefined ? ok('closed: deliveries are running') : failed(found, first.remedy);
 }
 
 /** Prometheus' text format: `sluice_breaker_open{shop="acme",part="messages"} 1`. */
-function openParts(text: string, shop: string): string[] {
+function openParts(text: string, shop: string): Endpoint[] {
   return text.split('\n').flatMap((line) => {
     const [, labels = '', value] = /^sluice_breaker_open\{([^}]*)\} (\S+)/.exec(line) ?? [];
     const named = new Map(
@@ -98,22 +103,15 @@ function openParts(text: string, shop: string): string[] {
       ]),
     );
     return Number(value) >= 1 && named.get('shop') === shop
-      ? [named.get('part') ?? 'messages']
+      ? [named.get('part') === 'media' ? 'media' : 'messages']
       : [];
   });
 }
 
-function whyStopped({ stopped, now }: BreakerCheckInput, shopId: string): string | undefined {
-  const own = stopped.filter((each) => each.shopId === shopId);
-  const [first] = own.toSorted((a, b) => a.since - b.since);
-  if (first === undefined) return undefined;
-  const since = counted(Math.max(0, Math.round((now - first.since) / 60_000)), 'minute');
-  return `for ${since}: ${sentence(withoutQuotes(first.reason))}`;
-}
-
-function mostFrequent(failing: BreakerCheckInput['failing'], shopId: string): string | undefined {
+/** While the gateway has not told the store why. */
+function mostFrequent(failing: BreakerCheckInput['failing'], shopId: string): string {
   const [most] = failing.filter((each) => each.shopId === shopId);
-  if (most === undefined) return undefined;
-  const waiting = most.count === 1 ? '1 entry waiting' : `${most.count} entries waiting`;
-  return `${waiting}; last failure: ${sentence(withoutQuotes(most.reason))}`;
+  if (most === undefined) return '';
+  const waiting = counted(most.count, 'entry waits', 'entries wait');
+  return `; ${waiting}, last failure: ${sentence(withoutQuotes(most.reason))}`;
 }

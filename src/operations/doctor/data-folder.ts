@@ -3,6 +3,7 @@ import type { DataFolderStatus, SpoolStatus } from '../../observability/status.t
 import { counted } from '../../runtime/amounts.ts';
 import { isOpenToOthers, openFolderTrouble } from '../../runtime/set-up-trouble.ts';
 import { octal } from '../../runtime/system-trouble.ts';
+import { PAUSED } from '../conditions.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 
 export interface FolderCheckOptions {
@@ -148,10 +149,7 @@ function checkMoves(
   const are = due === 1 ? '1 entry is due' : `${due} entries are due`;
   const waits = `${are}, the oldest for ${minutes(now - dueSince)}`;
   if (paused) {
-    return warning(
-      `${waits}: delivery.paused is true`,
-      'set delivery.paused to false and restart the gateway',
-    );
+    return warning(`${waits}: ${PAUSED.sentence.toLowerCase()}`, PAUSED.remedy);
   }
   if (now - dueSince < STALLED_AFTER_MS || now - lastWriteAt < STALLED_AFTER_MS) return ok(waits);
   return lock === 'held'

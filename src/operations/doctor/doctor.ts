@@ -9,8 +9,8 @@ import {
   checkClock,
   checkDescriptors,
   checkDisk,
-  freeBytes,
   type NeededDescriptors,
+  spaceOf,
   unknownDisk,
 } from './machine.ts';
 import {
@@ -46,7 +46,10 @@ export interface DoctorTargets {
   readonly whatsappShops: readonly WhatsAppShop[];
   readonly platforms: readonly PlatformShop[];
   readonly dataDir: string;
-  readonly maxMessageBytes: number;
+  /** New messages are refused when less disk space than this is free. */
+  readonly reserveBytes: number;
+  /** `alerts.rules.diskBelow` */
+  readonly diskBelow: number;
   readonly descriptors: NeededDescriptors;
   /** Inspects the data folder; called at most once. */
   readonly dataFolder: () => DataFolderStatus;
@@ -167,9 +170,9 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return server === undefined ? [] : [checkClock(server, await get(server, timeoutMs, clock))];
   },
 
-  disk: async ({ dataDir, maxMessageBytes }) => [
-    await freeBytes(dataDir).then(
-      (free) => checkDisk(dataDir, free, maxMessageBytes),
+  disk: async ({ dataDir, reserveBytes, diskBelow }) => [
+    await spaceOf(dataDir).then(
+      (space) => checkDisk(dataDir, { space, reserveBytes, diskBelow }),
       (error: unknown) => unknownDisk(dataDir, error),
     ),
   ],
@@ -202,7 +205,7 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
       ),
     ),
 
-  breaker: async ({ admin, platforms, dataFolder }, { timeoutMs, clock }) => {
+  breaker: async ({ admin, platforms, dataFolder }, { timeoutMs }) => {
     const status = dataFolder();
     if (status.folder === undefined) return [];
     const answer =
@@ -210,7 +213,7 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
         ? { failure: 'the password for /metrics is not known' }
         : await readMetrics(admin, timeoutMs);
     const { failing = [], stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
-    return checkBreakers({ shops: platforms, failing, stopped, now: clock() }, answer);
+    return checkBreakers({ shops: platforms, failing, stopped }, answer);
   },
 
   database: async ({ database, s3 }) => [

@@ -1,9 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import { sizeInWords } from '../../runtime/amounts.ts';
 import { descriptorShortage } from '../../runtime/set-up-trouble.ts';
-import { diskSpace } from '../../runtime/disk-space.ts';
+import { type DiskSpace, diskSpace } from '../../runtime/disk-space.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { systemTrouble } from '../../runtime/system-trouble.ts';
+import { diskConditions } from '../conditions.ts';
 import { type Answer, type CheckResult, resultsFor } from './check.ts';
 
 /** Tolerates the whole seconds of a Date header and the duration of the request. */
@@ -29,36 +30,33 @@ export function checkClock(server: string, answer: Answer): CheckResult {
   return Math.abs(aheadMs) <= FAIL_MS ? warning(off, todo) : failed(off, todo);
 }
 
-/** In multiples of the largest message: below this, new messages are refused. */
-const REFUSES_BELOW = 1.5;
-const WARNS_BELOW = 10;
+/** The space of the data folder's disk, and from where on too little is free. */
+export interface DiskToCheck {
+  readonly space: DiskSpace | undefined;
+  /** New messages are refused when less than this is free. */
+  readonly reserveBytes: number;
+  readonly diskBelow: number;
+}
 
-/**
- * Compares the free space of the data folder's disk with the largest message.
- * @param freeBytes undefined where the file system does not say
- */
+/** What the alerts say of the disk. @param space undefined where the file system does not say */
 export function checkDisk(
   dataDir: string,
-  freeBytes: number | undefined,
-  maxMessageBytes: number,
+  { space, reserveBytes, diskBelow }: DiskToCheck,
 ): CheckResult {
   const { ok, warning, failed } = resultsFor(
     'disk',
     dataDir,
-    `at least ${sizeInWords(WARNS_BELOW * maxMessageBytes)} free`,
+    `at least ${sizeInWords(Math.max(diskBelow, reserveBytes))} free`,
   );
-  if (freeBytes === undefined) {
+  if (space === undefined) {
     return warning(
       'the file system does not say how much space is free: messages are accepted until it is full',
       'watch the space of this disk by other means, or move dataDir to a local disk',
     );
   }
-  const found = `${sizeInWords(freeBytes)} free`;
-  const todo = 'free space on this disk, or reduce spool.retain';
-  if (freeBytes < REFUSES_BELOW * maxMessageBytes) {
-    return failed(`${found}: new messages are refused`, todo);
-  }
-  return freeBytes < WARNS_BELOW * maxMessageBytes ? warning(found, todo) : ok(found);
+  const [low] = diskConditions({ ...space, reserveBytes }, { diskBelow });
+  if (low?.holds !== true) return ok(`${sizeInWords(space.freeBytes)} free`);
+  return (low.stopsIntake ? failed : warning)(low.sentence, low.remedy);
 }
 
 /** @throws errors unrelated to the folder */
@@ -71,11 +69,11 @@ export function unknownDisk(dataDir: string, error: unknown): CheckResult {
   );
 }
 
-/** The free space of the folder's disk, if its file system says; the folder need not exist yet. */
-export async function freeBytes(folder: string): Promise<number | undefined> {
+/** The space of the folder's disk, if its file system says; the folder need not exist yet. */
+export async function spaceOf(folder: string): Promise<DiskSpace | undefined> {
   for (let path = resolve(folder); ; path = dirname(path)) {
     try {
-      return (await diskSpace(path))?.freeBytes;
+      return await diskSpace(path);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT' || path === dirname(path)) throw error;
     }

@@ -1,13 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
-import type { AlertRecord, Reading, Verdict } from '../../../src/operations/alerts/alert.ts';
+import type { AlertRecord, Reading } from '../../../src/operations/alerts/alert.ts';
 import { MINUTE, NOW, SECOND } from './some-status.ts';
 
-const reading = (verdict: Verdict, more: Partial<Reading> = {}): Reading => ({
+/** `good`: there is no reading. */
+type Verdict = 'bad' | 'between' | 'good';
+
+const reading = (verdict: 'bad' | 'between', more: Partial<Reading> = {}): Reading => ({
   key: 'dead/acme',
   rule: 'dead',
   shop: 'acme',
-  verdict,
+  holds: verdict === 'bad',
   forMs: 30 * SECOND,
   severity: 'critical',
   summary: 'dead ones',
@@ -17,10 +20,10 @@ const reading = (verdict: Verdict, more: Partial<Reading> = {}): Reading => ({
 });
 
 /** One look every ten seconds; which phase there was after each. */
-function phases(verdicts: readonly (Verdict | 'gone')[]): (AlertRecord['phase'] | undefined)[] {
+function phases(verdicts: readonly Verdict[]): (AlertRecord['phase'] | undefined)[] {
   let records: AlertRecord[] = [];
   return verdicts.map((verdict, index) => {
-    const readings = verdict === 'gone' ? [] : [reading(verdict)];
+    const readings = verdict === 'good' ? [] : [reading(verdict)];
     records = evaluate(records, readings, NOW + index * 10 * SECOND, MINUTE);
     return records[0]?.phase;
   });
@@ -51,12 +54,6 @@ test('between changes nothing, in either direction', () => {
   expect(new Set(phases(times(20, 'between')))).toEqual(new Set([undefined]));
   const held = phases([...times(4, 'bad' as const), ...times(20, 'between' as const)]);
   expect(new Set(held.slice(3))).toEqual(new Set(['firing']));
-});
-
-test('a thing that nobody speaks of any more is over in time', () => {
-  expect(phases([...times(4, 'bad' as const), ...times(7, 'gone' as const)]).at(-1)).toBe(
-    'resolved',
-  );
 });
 
 test('it has the summary of now and the beginning of then', () => {

@@ -49,6 +49,7 @@ export function someStatus(changed: Partial<GatewayStatus> = {}): GatewayStatus 
   return {
     at: NOW,
     startedAt: NOW - HOUR,
+    deliveryPaused: false,
     counts: [],
     shops: [closedShop],
     disk: { freeBytes: 50e9, totalBytes: 100e9, reserveBytes: 55e6 },

@@ -18,7 +18,7 @@ import {
   checkSources,
   resolveMx,
 } from '../../../src/operations/doctor/mail.ts';
-import { checkClock, checkDisk, freeBytes } from '../../../src/operations/doctor/machine.ts';
+import { checkClock, checkDisk, spaceOf } from '../../../src/operations/doctor/machine.ts';
 import { checkPlatform, judgePlatform } from '../../../src/operations/doctor/platform.ts';
 import { checkReach } from '../../../src/operations/doctor/public-url.ts';
 import type { PlatformErrorCode } from '../../../src/platform-api/errors.ts';
@@ -155,27 +155,26 @@ describe('breaker', () => {
   ];
 
   test('that is open is explained by what the gateway told the store, without what may quote a message', () => {
-    const [result] = checkBreakers({ shops, failing, stopped, now }, open);
+    const [result] = checkBreakers({ shops, failing, stopped }, open);
     expect(result).toMatchObject({
       status: 'failed',
-      found:
-        'open for messages: deliveries are stopped; for 3 minutes: the platform answered 401 (http) to /contacts/',
-      todo: expect.stringMatching(/every 5 to 25 s; .*"sluice shops try acme"/),
+      found: 'Deliveries of acme are stopped: API key refused (401), since 2026-11-22 11:57 UTC',
+      todo: expect.stringMatching(/^Set a valid apiKey .* sluice shops try acme$/),
     });
     expect(JSON.stringify(result)).not.toContain('Ann');
   });
 
   test('that is open and not explained yet is told with what messages failed with', () => {
-    const [result] = checkBreakers({ shops, failing, stopped: [], now }, open);
-    expect(result?.found).toMatch(/2 entries waiting; last failure: the platform answered 503/);
+    const [result] = checkBreakers({ shops, failing, stopped: [] }, open);
+    expect(result?.found).toMatch(/2 entries wait, last failure: the platform answered 503/);
     expect(JSON.stringify(result)).not.toContain('Ann');
   });
 
   test('of a gateway that cannot be asked is told as it was last known', () => {
     const asked = { failure: 'ECONNREFUSED' };
-    const [known] = checkBreakers({ shops, failing: [], stopped, now }, asked);
+    const [known] = checkBreakers({ shops, failing: [], stopped }, asked);
     expect(known).toMatchObject({ status: 'warning', found: expect.stringContaining('401') });
-    const [unknown] = checkBreakers({ shops, failing: [], stopped: [], now }, asked);
+    const [unknown] = checkBreakers({ shops, failing: [], stopped: [] }, asked);
     expect(unknown?.status).toBe('skipped');
   });
 });
@@ -207,12 +206,15 @@ describe('disk', () => {
     [999, 'warning'],
     [1000, 'ok'],
   ])('%d MB free for messages of 100 MB: %s', (free, status) => {
-    expect(checkDisk('./data', free * 1_000_000, 100_000_000).status).toBe(status);
+    const space = { freeBytes: free * 1e6, totalBytes: 1e12 };
+    const disk = { space, reserveBytes: 150e6, diskBelow: 1e9 };
+    expect(checkDisk('./data', disk).status).toBe(status);
   });
 
   // Like some network file systems, /proc reports zeros.
   test('of a file system that does not say how much is free', async () => {
-    expect(checkDisk('./data', await freeBytes('/proc'), 100_000_000)).toMatchObject({
+    const space = await spaceOf('/proc');
+    expect(checkDisk('./data', { space, reserveBytes: 150e6, diskBelow: 1e9 })).toMatchObject({
       status: 'warning',
       found: expect.stringContaining('messages are accepted until it is full'),
     });
@@ -221,7 +223,7 @@ describe('disk', () => {
   test('of a folder that is not made yet', async () => {
     const dir = tempDir();
     ends(dir.remove);
-    expect(await freeBytes(join(dir.path, 'not', 'yet'))).toBeGreaterThan(0);
+    expect((await spaceOf(join(dir.path, 'not', 'yet')))?.freeBytes).toBeGreaterThan(0);
   });
 });
 

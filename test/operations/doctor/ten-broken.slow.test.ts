@@ -122,8 +122,10 @@ describe('broken', () => {
     ends(() => spawnSync('umount', [dir.path]));
     const told = await scene.doctor({ dataDir: join(dir.path, 'data') }, '--only', 'disk');
     expect(told.code).toBe(1);
-    expect(section(told, 'disk')).toMatch(/^failed .*8 MB free: new messages are refused$/m);
-    expect(section(told, 'disk')).toContain('to do: free space on this disk');
+    expect(section(told, 'disk')).toMatch(
+      /^failed .*8 MB of .* free\): new messages are refused$/m,
+    );
+    expect(section(told, 'disk')).toContain('to do: Free space on this disk');
   });
 
   test('7: a skewed clock', async () => {
@@ -280,16 +282,16 @@ test('broken: 8, a breaker that is open', async () => {
     'the breaker to open, and the store to know why',
     async () => {
       const only = await scene.doctor({}, '--only', 'breaker');
-      return only.code === 1 && section(only, 'breaker').includes('; for ');
+      return only.code === 1 && section(only, 'breaker').includes(', since ');
     },
     200,
   );
   const told = await scene.doctor();
   expect(trouble(told)).toEqual(['warning public-url', 'failed breaker']);
   expect(section(told, 'breaker')).toMatch(
-    /acme: open for messages: deliveries are stopped; for \d+ minutes?/,
+    /acme: Deliveries of acme are stopped: Platform error \(503\), since /,
   );
   expect(section(told, 'breaker')).toMatch(
-    /to do: fix the problem that the check "platform" reports/,
+    /to do: The platform fails, which its operators have to mend\./,
   );
 });

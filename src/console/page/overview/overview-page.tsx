@@ -50,7 +50,7 @@ export function OverviewPage() {
           {isPhone.value ? (
             <>
               <Queue overview={figures} {...liveHistory} />
-              <Shops shops={figures.shops} />
+              <Shops overview={figures} />
               <Channels channels={figures.channels} {...liveHistory} />
               <Latency overview={figures} {...liveHistory} />
             </>
@@ -61,7 +61,7 @@ export function OverviewPage() {
                 <Queue overview={figures} {...liveHistory} />
                 <Latency overview={figures} {...liveHistory} />
               </div>
-              <Shops shops={figures.shops} />
+              <Shops overview={figures} />
             </>
           )}
           {figures.instances !== undefined && <Instances instances={figures.instances} />}

@@ -1,73 +1,84 @@
-import type { ShopFigures } from '../../contract.ts';
-import { count, plural, relative, sinceWhen } from '../formats.ts';
+import type { Condition, Overview, ShopFigures } from '../../contract.ts';
+import { count, relative } from '../formats.ts';
 import { now } from '../now.ts';
 import { Badge, Card, Time } from '../ui/page-parts.tsx';
-import { recoveringSince } from './issues.ts';
+import { canBeTried } from './issues.ts';
 import { TryButton } from './try-button.tsx';
 
 /** Each shop with the state of its platform and its unfinished messages. */
-export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
+export const Shops = ({ overview }: { readonly overview: Overview }) => (
   <Card title="Shops">
     <ul class="shops rows">
-      {shops.map((shop) => (
-        <li key={shop.shop}>
-          <a class="shop-name" href={`/messages?shop=${encodeURIComponent(shop.shop)}`}>
-            {shop.shop}
-          </a>
-          <span class="shop-breakers">
-            {shop.breakers.map((breaker) => (
-              <BreakerBadge
-                key={breaker.part}
-                breaker={breaker}
-                isRecovering={breaker.part === 'messages' && recoveringSince(shop) !== undefined}
-              />
-            ))}
-          </span>
-          <span class="shop-counts">
-            <Count shop={shop.shop} state="queued" value={shop.queued} />
-            <Count shop={shop.shop} state="dead" value={shop.dead} />
-            <Count shop={shop.shop} state="held" value={shop.held} />
-          </span>
-          <span class="muted shop-last">
-            {shop.lastDeliveredAt === undefined ? (
-              'no deliveries yet'
-            ) : (
-              <>
-                last delivery <Time at={shop.lastDeliveredAt} />
-              </>
-            )}
-          </span>
-          <ShopProblems shop={shop} />
-        </li>
+      {overview.shops.map((shop) => (
+        <Shop
+          key={shop.shop}
+          shop={shop}
+          conditions={overview.conditions.filter((each) => each.shop === shop.shop)}
+        />
       ))}
     </ul>
   </Card>
 );
 
+const Shop = (props: { readonly shop: ShopFigures; readonly conditions: readonly Condition[] }) => {
+  const { shop, conditions } = props;
+  return (
+    <li>
+      <a class="shop-name" href={`/messages?shop=${encodeURIComponent(shop.shop)}`}>
+        {shop.shop}
+      </a>
+      <span class="shop-breakers">
+        {shop.breakers.map((breaker) => (
+          <BreakerBadge
+            key={breaker.part}
+            breaker={breaker}
+            isRecovering={
+              breaker.part === 'messages' && conditions.some(({ kind }) => kind === 'recovering')
+            }
+          />
+        ))}
+      </span>
+      <span class="shop-counts">
+        <Count shop={shop.shop} state="queued" value={shop.queued} />
+        <Count shop={shop.shop} state="dead" value={shop.dead} />
+        <Count shop={shop.shop} state="held" value={shop.held} />
+      </span>
+      <span class="muted shop-last">
+        {shop.lastDeliveredAt === undefined ? (
+          'no deliveries yet'
+        ) : (
+          <>
+            last delivery <Time at={shop.lastDeliveredAt} />
+          </>
+        )}
+      </span>
+      <ShopProblems shop={shop} conditions={conditions} />
+    </li>
+  );
+};
+
 /** Why a shop's messages are not delivered, quoting the platform, with a retry button. */
-function ShopProblems({ shop: figures }: { readonly shop: ShopFigures }) {
-  const { shop, breakers, refusedAlike } = figures;
-  const stopped = breakers.filter(({ state, since }) => state !== 'closed' || since !== undefined);
-  if (stopped.length === 0 && refusedAlike.length === 0 && !isStalled(figures)) return null;
+function ShopProblems(props: {
+  readonly shop: ShopFigures;
+  readonly conditions: readonly Condition[];
+}) {
+  const { shop } = props;
+  const conditions = props.conditions.filter(({ kind }) => canBeTried(kind));
+  if (conditions.length === 0 && !isStalled(shop)) return null;
   return (
     <div class="shop-trouble">
-      {stopped.map((breaker) => (
-        <p key={breaker.part}>
-          <b>
-            {part(breaker)}
-            {breaker.cause ?? (breaker.state === 'closed' ? 'Some fail' : 'Stopped')}
-            {breaker.since !== undefined && ` since ${sinceWhen(breaker.since, now.value)}`}
-          </b>{' '}
-          {breaker.words !== undefined && <q title={breaker.reason}>{breaker.words}</q>}
+      {conditions.map(({ id, sentence, since, words }) => (
+        <p key={id}>
+          <b>{sentence}</b>
+          {since !== undefined && (
+            <>
+              , since <Time at={since} />
+            </>
+          )}{' '}
+          {words !== undefined && <q>{words}</q>}
         </p>
       ))}
-      {refusedAlike.map(({ words, since, count: refused }) => (
-        <p key={words}>
-          {plural(refused, 'message')} refused with the same error, first <Time at={since} />:{' '}
-          <q>{words}</q>
-        </p>
-      ))}
-      <TryButton shop={shop} />
+      <TryButton shop={shop.shop} />
     </div>
   );
 }
@@ -76,9 +87,6 @@ function ShopProblems({ shop: figures }: { readonly shop: ShopFigures }) {
 const isStalled = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
   queued > 0 && now.value - lastDeliveredAt > STALLED_AFTER_MS;
 const STALLED_AFTER_MS = 15_000;
-
-const part = ({ part: name }: ShopFigures['breakers'][number]): string =>
-  name === 'media' ? 'Attachments: ' : '';
 
 const PARTS = { messages: 'Messages', media: 'Attachments' } as const;
 

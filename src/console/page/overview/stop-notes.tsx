@@ -4,10 +4,12 @@ import { Note } from '../ui/page-parts.tsx';
 import { stopsOf } from './issues.ts';
 import { TryButton } from './try-button.tsx';
 
+const NOTHING = { conditions: [], shops: [] };
+
 /** Why messages of this shop, or of any with an empty name, are not delivered now. */
 export const StopNotes = ({ shop }: { readonly shop: string }) => (
   <div role="status">
-    {stopsOf(overview.value ?? { shops: [] }, shop, now.value).map((stop) => (
+    {stopsOf(overview.value ?? NOTHING, shop, now.value).map((stop) => (
       <Note key={stop.shop} tone="danger" icon="alert">
         <div class="stop">
           <b>{stop.title}.</b>
@@ -21,4 +23,4 @@ export const StopNotes = ({ shop }: { readonly shop: string }) => (
 /** Whether nothing is attempted for this shop, so that a message that is due waits. */
 export const isStopped = (shop: string): boolean =>
   overview.value?.deliveryPaused === true ||
-  stopsOf(overview.value ?? { shops: [] }, shop, now.value).length > 0;
+  stopsOf(overview.value ?? NOTHING, shop, now.value).length > 0;

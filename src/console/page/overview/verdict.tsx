@@ -103,20 +103,10 @@ function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
     };
   }
   const [first] = issues;
-  if (first?.tone === 'danger') {
-    return { tone: 'danger', icon: 'alert', title: first.title, detail: first.todo };
-  }
-  if (overview.deliveryPaused) {
-    const { queued } = overview.queue;
-    return {
-      tone: 'warning',
-      icon: 'pause',
-      title: 'Delivery is paused',
-      detail: `${plural(queued, 'message')} queued; none is lost. To resume, set delivery.paused: false and reload the configuration.`,
-    };
-  }
   if (first !== undefined) {
-    return { tone: 'warning', icon: 'warning', title: first.title, detail: first.todo };
+    const { tone, title, todo, isPause } = first;
+    const icon = isPause ? 'pause' : tone === 'danger' ? 'alert' : 'warning';
+    return { tone, icon, title, detail: todo };
   }
   if (isUnused(overview)) {
     return {

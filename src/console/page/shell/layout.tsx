@@ -212,6 +212,7 @@ function ConnectionNote() {
   // The overview shows this in its status line.
   const isLost = connection.value === 'lost' && path !== '/';
   const seen = lastSeenAt.value;
+  const pause = overview.value?.conditions.find(({ kind }) => kind === 'paused');
   return (
     <div role="status" aria-live="polite">
       {isLost && (
@@ -227,11 +228,9 @@ function ConnectionNote() {
           Reconnecting.
         </Note>
       )}
-      {connection.value === 'live' && overview.value?.deliveryPaused === true && (
+      {connection.value === 'live' && pause !== undefined && (
         <Note tone="warning" icon="pause">
-          <b>Delivery is paused.</b> Messages are accepted and stay queued. To resume, set{' '}
-          <code>delivery.paused: false</code> and{' '}
-          <a href="/configuration">reload the configuration</a>.
+          <b>{pause.sentence}.</b> {pause.remedy} <a href="/configuration">Configuration</a>
         </Note>
       )}
     </div>

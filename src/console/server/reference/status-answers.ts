@@ -1,6 +1,7 @@
-import { ruleSchema } from '../../../operations/alerts/alert.ts';
+import { ruleSchema, severitySchema } from '../../../operations/alerts/alert.ts';
 import { z } from 'zod';
 import type { Incident } from '../../../operations/alerts/incident.ts';
+import { CONDITION_KINDS, type ShownCondition } from '../../../operations/conditions.ts';
 import type { GatewayStatus, InstanceStatus, ShopStatus } from '../../../observability/status.ts';
 import { alert, answer, channel, count, named, text, time } from './answers.ts';
 
@@ -48,6 +49,19 @@ const instance = answer<InstanceStatus>({
   sockets,
 });
 
+const condition = answer<ShownCondition>({
+  id: text('Its kind and its subject.'),
+  kind: z.enum(CONDITION_KINDS),
+  severity: severitySchema,
+  shop: text('The configured name.').optional(),
+  part: z.enum(['messages', 'media']).optional(),
+  since: time('When it began').optional(),
+  sentence: text('What is wrong, in one line.'),
+  remedy: text('What to do about it.'),
+  words: text('What the platform says.').optional(),
+  stopsIntake: z.boolean().describe('Whether this gateway refuses new messages meanwhile.'),
+});
+
 export const overview = named(
   z.object({
     at: time(),
@@ -84,6 +98,9 @@ export const overview = named(
       .array(instance)
       .optional()
       .describe('The gateways with a common store; absent while the store admits one.'),
+    conditions: z
+      .array(condition)
+      .describe('What is wrong now, the most severe first. An alert fires once it has lasted.'),
     alerts: z.array(alert).describe('The most severe first.'),
   }),
   'Overview',

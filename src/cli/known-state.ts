@@ -1,0 +1,59 @@
+import { configuredPair } from '../config/certificate.ts';
+import { certificateStatus, ofShops } from '../gateway/status.ts';
+import type { GatewayStatus } from '../observability/status.ts';
+import { type ShownCondition, shownConditions } from '../operations/conditions.ts';
+import { diskSpace } from '../runtime/disk-space.ts';
+import { unusablePair } from '../runtime/key-pair.ts';
+import type { ShopId } from '../domain/ids.ts';
+import { type ShopHealth, shopHealthOf } from '../spool/shop-health.ts';
+import type { EntryCount } from '../spool/spool.ts';
+import type { OpenSpool } from './open-spool.ts';
+
+export interface KnownShop {
+  readonly name: string;
+  readonly shopId: ShopId;
+  /** Undefined if no gateway has served the shop yet. */
+  readonly health: ShopHealth | undefined;
+  readonly queued: number;
+}
+
+/** The configured shops, with what the gateway last stored about each. */
+export async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop[]> {
+  const counts = (await spool.counts()).filter(({ state }) => state === 'queued');
+  return Promise.all(
+    shops.map(async ({ name, shopId }) => ({
+      ...{ name, shopId, health: await shopHealthOf(spool, shopId) },
+      queued: counts.reduce((sum, each) => sum + (each.shopId === shopId ? each.count : 0), 0),
+    })),
+  );
+}
+
+/**
+ * What is wrong, by the store, the disk and the configuration of this command line: what only the
+ * process of the gateway knows is missing.
+ */
+export async function knownConditions(
+  { config, spool, shops, reserveBytes }: OpenSpool,
+  known: readonly KnownShop[],
+  counts?: readonly EntryCount[],
+): Promise<readonly ShownCondition[]> {
+  const health = known.flatMap(({ shopId, health }) =>
+    health === undefined ? [] : [[shopId, health] as const],
+  );
+  const at = Date.now();
+  const status: GatewayStatus = {
+    ...{ at, startedAt: at, deliveryPaused: config.delivery.paused },
+    ...ofShops(shops, counts ?? (await spool.counts()), new Map(health)),
+    disk: { ...(await diskSpace(config.dataDir)), reserveBytes },
+    ...certificateOf(config),
+    ...{ badSignatures: 0, sockets: { chat: 0, smtp: 0 }, waitingTickets: [] },
+  };
+  return shownConditions(status, config.alerts.rules);
+}
+
+/** A certificate that the gateway has made is its own affair. */
+function certificateOf({ smtp }: OpenSpool['config']): Pick<GatewayStatus, 'certificate'> {
+  const pair = smtp.enabled ? configuredPair(smtp) : undefined;
+  if (pair === undefined || 'kind' in pair || unusablePair(pair) !== undefined) return {};
+  return { certificate: certificateStatus(pair.cert) };
+}

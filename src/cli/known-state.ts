@@ -2,7 +2,7 @@ import { configuredPair } from '../config/certificate.ts';
 import { certificateStatus, ofShops } from '../gateway/status.ts';
 import type { GatewayStatus } from '../observability/status.ts';
 import { type ShownCondition, shownConditions } from '../operations/conditions.ts';
-import { diskSpace } from '../runtime/disk-space.ts';
+import { spaceOf } from '../operations/doctor/machine.ts';
 import { unusablePair } from '../runtime/key-pair.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { type ShopHealth, shopHealthOf } from '../spool/shop-health.ts';
@@ -44,7 +44,7 @@ export async function knownConditions(
   const status: GatewayStatus = {
     ...{ at, startedAt: at, deliveryPaused: config.delivery.paused },
     ...ofShops(shops, counts ?? (await spool.counts()), new Map(health)),
-    disk: { ...(await diskSpace(config.dataDir)), reserveBytes },
+    disk: { ...(await spaceOf(config.dataDir)), reserveBytes },
     ...certificateOf(config),
     ...{ badSignatures: 0, sockets: { chat: 0, smtp: 0 }, waitingTickets: [] },
   };

@@ -46,6 +46,15 @@ describe('delivering', () => {
     expect(it.platform.messages.at(-1)?.message['attachments']).toHaveLength(2);
   });
 
+  test('a file whose id could not be sent is left out like one that is refused', async () => {
+    it.platform.script = ({ path }) =>
+      path === '/media/' ? json(201, { id: 'media/../../x?y' }) : undefined;
+    await it.comesTo(message({ attachments: ['a.txt'] }), 'delivered');
+    const latest = it.platform.messages.at(-1)?.message;
+    expect(latest?.content).toBe('hello\n\n[missing: a.txt]');
+    expect(latest?.['attachments'] ?? []).toEqual([]);
+  });
+
   test('a file that /media/ refuses becomes a line of the content', async () => {
     const statuses = [400, 413, 415, 422];
     it.platform.script = ({ path, body }) => {

@@ -1193,6 +1193,15 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.raw(dead.id)).toBeDefined();
       });
 
+      test('what was swept is no duplicate any more, also if it was discarded before it was claimed', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        await spool.discard(entry.id);
+        expect(await spool.sweep(none)).toMatchObject({ entries: 1 });
+        const again = { ...anEntry(), dedupKey: entry.dedupKey };
+        expect(await spool.accept([again])).toEqual([{ id: again.id, duplicate: false }]);
+      });
+
       test('a file that two entries share stays until the last of them', async () => {
         const raw = await write(Buffer.alloc(100_000));
         const [a, b] = [anEntry({ raw }), anEntry({ raw, shopId: OTHER_SHOP })];

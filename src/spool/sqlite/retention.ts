@@ -3,6 +3,7 @@ import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
+import type { FreshEntries } from './fresh-entries.ts';
 
 /**
  * The delay set after the last failure, in milliseconds, at most an hour; 0 for an entry that was
@@ -29,10 +30,12 @@ export interface SweptRows {
 /** Sweeps old rows and recovers what the previous process left. */
 export class RetentionTable {
   readonly #clock: Clock;
+  readonly #fresh: Pick<FreshEntries, 'read'>;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db, clock: Clock, fresh: Pick<FreshEntries, 'read'>) {
     this.#clock = clock;
+    this.#fresh = fresh;
     this.#sql = prepare(db);
   }
 
@@ -77,6 +80,8 @@ export class RetentionTable {
       this.#sql.deleteEntry.run(seq);
       this.#sql.insertChange.run(seq);
     }
+    // One that was discarded before it was claimed is remembered there as a duplicate's first.
+    if (entries.length > 0) this.#fresh.read();
     this.#sql.deleteChanges.run(CHANGES_KEPT);
     this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit: ROWS_PER_CALL });
     const lines = this.#sql.deleteLines.run({

@@ -39,6 +39,8 @@ const MINUTE = 60_000;
 const LEASE_MS = 10 * MINUTE;
 /** So far in the future that no sequence gets there. */
 const MUCH_LATER_MS = 24 * 60 * MINUTE;
+/** What was settled just now is old enough. */
+const NOTHING_KEPT_MS = -MINUTE;
 /** In minutes. */
 const LATE = [0, 0, 5, 10, 11, 59, 60, 61, 130, 700, 1439, 1440, 1441];
 const LIMITS: RateLimits = {
@@ -152,6 +154,21 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
       return {
         args: { id, outcome, settlement },
         make: (side) => side.settle(id, outcome, settlement),
+      };
+    },
+  ],
+  recover: [1, () => ({ args: [], make: (side) => side.recover() })],
+  sweep: [
+    1,
+    (dice) => {
+      const kept = () => (dice.chance(50) ? NOTHING_KEPT_MS : MUCH_LATER_MS);
+      const retention = { rawMs: kept(), deadMs: kept(), entriesMs: kept() };
+      return {
+        args: retention,
+        make: async ({ spool }) => {
+          const { entries, raws } = await spool.sweep(retention);
+          return { entries, raws };
+        },
       };
     },
   ],

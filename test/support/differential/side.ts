@@ -44,6 +44,12 @@ export class Side {
     return lost.map(({ id }) => id).toSorted();
   }
 
+  /** As at the start of a gateway, which has no lease yet. */
+  async recover(): Promise<number> {
+    this.#leases.clear();
+    return (await this.spool.recover()).requeued;
+  }
+
   /** With the last lease of this entry, or one that never was. */
   async settle(id: EntryId, outcome: Outcome, settlement: Settlement): Promise<boolean> {
     return this.spool.settle(this.#leaseOf(id), outcome, settlement);

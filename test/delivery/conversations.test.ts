@@ -114,6 +114,18 @@ describe('an answer without the conversation', () => {
     expect(await it.comesTo(entry, 'delivered')).toMatchObject({ conversationId: uuid('c', 5) });
   });
 
+  test('is not completed from the message of somebody else', async () => {
+    it.platform.script = (seen, nth) => {
+      const { remote_id: _, conversation_id: __, ...own } = aListedMessage(5, '');
+      if (isCreate(seen)) return nth === 1 ? json(201, own) : undefined;
+      const isRead = seen.path === `/messages/${uuid('a', 5)}/`;
+      return isRead ? json(200, aListedMessage(5, 'of another')) : undefined;
+    };
+    expect(await it.comesTo(inLane('1'), 'delivered')).toMatchObject({
+      conversationId: uuid('c', 1),
+    });
+  });
+
   test('is completed from the newest messages', async () => {
     const entry = inLane('1');
     it.platform.script = (seen) => {

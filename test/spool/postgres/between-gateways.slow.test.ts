@@ -51,13 +51,14 @@ async function gateway(keys?: readonly string[]): Promise<PostgresStore> {
   return store;
 }
 
-test('the last attempt is told by the clock of the gateway that claims', async () => {
+test('the last attempt and the use of the conversation are told by the clock of the gateway that claims', async () => {
   const { now } = Date;
   const ahead = () => now() + 3_600_000;
   Date.now = ahead;
   const { spool } = await gateway().finally(() => (Date.now = now));
-  const entry = anEntry();
-  await spool.accept([entry]);
+  const [entry, next] = [anEntry({ lane: 'same' }), anEntry({ lane: 'same' })];
+  await spool.accept([entry, next]);
+  await spool.rememberConversation(entry, 'c1');
   const claim = async () => {
     const request = { shopId: entry.shopId, limit: 1, from: ['untried', 'due'] as const };
     const [[claimed] = []] = await spool.claim([request], 45_000, 1);
@@ -68,10 +69,14 @@ test('the last attempt is told by the clock of the gateway that claims', async (
   expect(first.entry.lastAttemptAt).toBe(0);
   const begunAt = ahead();
   await spool.settle(first.lease, retryLater({ counts: false, failed: false }), { steps: [] });
-  const { lastAttemptAt } = (await claim()).entry;
-  // Both clocks are read with some delay.
-  expect(lastAttemptAt).toBeGreaterThan(begunAt - 60_000);
-  expect(lastAttemptAt).toBeLessThanOrEqual(ahead());
+  const again = await claim();
+  await spool.settle(again.lease, { state: 'delivered', conversationId: 'c1' }, { steps: [] });
+  const times = [again.entry.lastAttemptAt, (await claim()).conversation?.usedAt];
+  for (const at of times) {
+    // Both clocks are read with some delay.
+    expect(at).toBeGreaterThan(begunAt - 60_000);
+    expect(at).toBeLessThanOrEqual(ahead());
+  }
 });
 
 describe('a lease', () => {

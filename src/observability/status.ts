@@ -173,12 +173,6 @@ export interface SpoolStatus {
   /** Entries that are due, and when the first of them became due. */
   readonly due: number;
   readonly dueSince?: number;
-  /** The most frequent error of the waiting entries, by shop. */
-  readonly failing: readonly {
-    readonly shopId: string;
-    readonly reason: Reason;
-    readonly count: number;
-  }[];
   /** Shops whose deliveries are stopped, according to the gateway's last report. */
   readonly stopped: readonly {
     readonly shopId: string;

@@ -12,7 +12,6 @@ import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
 import { isServed } from './locks.ts';
 import { ENDPOINTS, readShopHealth } from './shop-health.ts';
-import { readReason } from './entry-row.ts';
 import { SPOOL_SCHEMA } from './sqlite/schema.ts';
 import { mismatchOf, newestOf } from '../runtime/sqlite-schema.ts';
 import { codeOf } from '../runtime/error-code.ts';
@@ -95,10 +94,10 @@ function inspectSpool(file: string, now: number): DataFolderStatus['spool'] {
     const status = { bytes: found.size, schema, knownSchema, lastWriteAt };
     const mismatch = mismatchOf(schema, SPOOL_SCHEMA);
     if (mismatch !== undefined || schema === 0) {
-      const unread = { due: 0, failing: [], stopped: [] };
+      const unread = { due: 0, stopped: [] };
       return { ...status, ...unread, ...(mismatch !== undefined && { mismatch }) };
     }
-    return { ...status, ...waiting(db, now), failing: failing(db), stopped: stopped(db) };
+    return { ...status, ...waiting(db, now), stopped: stopped(db) };
   } catch (error) {
     return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
   } finally {
@@ -116,17 +115,6 @@ function waiting(db: Database.Database, now: number): Pick<SpoolStatus, 'due' | 
     .get(now);
   const since = due?.since ?? undefined;
   return { due: due?.due ?? 0, ...(since !== undefined && { dueSince: since }) };
-}
-
-function failing(db: Database.Database): SpoolStatus['failing'] {
-  return db
-    .prepare<[], { shopId: string; reason: string; count: number }>(
-      `SELECT shop AS shopId, reason, count(*) AS count
-       FROM (SELECT shop, reason FROM entries WHERE state = 'queued' LIMIT ${LOOKED_AT})
-       WHERE reason IS NOT NULL GROUP BY shop, reason ORDER BY count DESC LIMIT 20`,
-    )
-    .all()
-    .map((each) => ({ ...each, reason: readReason(each.reason) }));
 }
 
 /** The stopped shops as the gateway last stored them. */

@@ -1,9 +1,7 @@
-import type { Endpoint } from '../../domain/endpoint.ts';
+import { z } from 'zod';
 import { explainStop } from '../../domain/reason-explanations.ts';
-import { sentence, withoutQuotes } from '../../domain/reasons.ts';
 import type { SpoolStatus } from '../../observability/status.ts';
-import { counted } from '../../runtime/amounts.ts';
-import { datedSentence, stopCondition } from '../conditions.ts';
+import { type Condition, datedSentence, stopCondition } from '../conditions.ts';
 import { type CheckResult, ofShops, resultsFor } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
@@ -13,30 +11,49 @@ export interface AdminDoor {
   readonly password: string;
 }
 
-export interface BreakerCheckInput extends Pick<SpoolStatus, 'failing' | 'stopped'> {
+export interface BreakerCheckInput extends Pick<SpoolStatus, 'stopped'> {
   readonly shops: readonly { readonly name: string; readonly shopId: string }[];
 }
 
-/** The metrics of a running gateway, or why they could not be read. */
-export type MetricsAnswer = { readonly text: string } | { readonly failure: string };
+/** What of a condition is needed here. */
+export type Stop = Pick<Condition, 'kind' | 'shop' | 'since' | 'sentence' | 'remedy'>;
 
-const MAX_METRICS_BYTES = 20_000_000;
+/** The conditions of a running gateway, or why they could not be read. */
+export type ConditionsAnswer =
+  | { readonly conditions: readonly Stop[] }
+  | { readonly failure: string };
 
-export async function readMetrics(
+const MAX_ANSWER_BYTES = 20_000_000;
+
+const overviewSchema = z.object({
+  conditions: z.array(
+    z.object({
+      kind: z.string(),
+      shop: z.exactOptional(z.string()),
+      since: z.exactOptional(z.number()),
+      sentence: z.string(),
+      remedy: z.string(),
+    }),
+  ),
+});
+
+export async function readConditions(
   { url, password }: AdminDoor,
   timeoutMs: number,
-): Promise<MetricsAnswer> {
+): Promise<ConditionsAnswer> {
   try {
-    const response = await fetch(`${url}/metrics`, {
+    const response = await fetch(`${url}/api/overview`, {
       headers: { authorization: `Bearer ${password}`, connection: 'close' },
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = response.ok ? await bounded(response) : undefined;
     if (!response.ok) await response.body?.cancel();
-    return text === undefined
-      ? { failure: `/metrics responded with status ${response.status}` }
-      : { text };
+    const { data } = overviewSchema.safeParse(text === undefined ? undefined : JSON.parse(text));
+    // A kind of a newer version is none that is looked for here.
+    return data === undefined
+      ? { failure: `/api/overview responded with status ${response.status}` }
+      : { conditions: data.conditions as readonly Stop[] };
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
     return { failure: codeOf(cause) || 'timeout' };
@@ -49,69 +66,37 @@ async function bounded(response: Response): Promise<string | undefined> {
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const part of body ?? []) {
     size += part.byteLength;
-    if (size > MAX_METRICS_BYTES) return undefined;
+    if (size > MAX_ANSWER_BYTES) return undefined;
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');
 }
 
 /**
- * Whether deliveries of a shop are stopped because its platform fails for all messages, as the alerts say it. The state
- * comes from the metrics of the running gateway, the reason from the store, or else from the
- * failures of waiting entries.
+ * Whether deliveries of a shop are stopped because its platform fails for all messages, in the words of
+ * the running gateway; of one that cannot be asked, as the store last heard it.
  */
-export function checkBreakers(input: BreakerCheckInput, answer: MetricsAnswer): CheckResult[] {
+export function checkBreakers(input: BreakerCheckInput, answer: ConditionsAnswer): CheckResult[] {
   return input.shops.flatMap((shop) => ofShops([shop.name], [checkBreaker(shop, input, answer)]));
 }
 
 function checkBreaker(
-  shop: BreakerCheckInput['shops'][number],
-  { stopped, failing }: BreakerCheckInput,
-  answer: MetricsAnswer,
+  { name, shopId }: BreakerCheckInput['shops'][number],
+  { stopped }: BreakerCheckInput,
+  answer: ConditionsAnswer,
 ): CheckResult {
-  const { ok, skipped, warning, failed } = resultsFor(
-    'breaker',
-    shop.name,
-    'deliveries are running',
-  );
-  const known = stopped.filter(({ shopId }) => shopId === shop.shopId);
-  const parts =
-    'failure' in answer ? known.map(({ part }) => part) : openParts(answer.text, shop.name);
-  const words = parts.map((part) => {
-    const { since, reason } = known.find((each) => each.part === part) ?? {};
-    return stopCondition({ shop: shop.name, part, since, ...(reason && explainStop(reason)) });
-  });
-  const [first] = words;
-  const latest = known.length > 0 ? '' : mostFrequent(failing, shop.shopId);
-  const found = `${words.map(datedSentence).join('; ')}${latest}`;
-  if ('failure' in answer) {
-    const unknown = `the state of the gateway is unknown (${answer.failure})`;
-    if (first === undefined) return skipped(`${unknown}${latest}`);
-    return warning(`${unknown}; it was: ${found}`, first.remedy);
-  }
-  return first === undefined ? ok('closed: deliveries are running') : failed(found, first.remedy);
-}
-
-/** Prometheus' text format: `sluice_breaker_open{shop="acme",part="messages"} 1`. */
-function openParts(text: string, shop: string): Endpoint[] {
-  return text.split('\n').flatMap((line) => {
-    const [, labels = '', value] = /^sluice_breaker_open\{([^}]*)\} (\S+)/.exec(line) ?? [];
-    const named = new Map(
-      [...labels.matchAll(/\b(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', label = '']) => [
-        name,
-        label.replace(/\\(.)/g, '$1'),
-      ]),
-    );
-    return Number(value) >= 1 && named.get('shop') === shop
-      ? [named.get('part') === 'media' ? 'media' : 'messages']
-      : [];
-  });
-}
-
-/** While the gateway has not told the store why. */
-function mostFrequent(failing: BreakerCheckInput['failing'], shopId: string): string {
-  const [most] = failing.filter((each) => each.shopId === shopId);
-  if (most === undefined) return '';
-  const waiting = counted(most.count, 'entry waits', 'entries wait');
-  return `; ${waiting}, last failure: ${sentence(withoutQuotes(most.reason))}`;
+  const { ok, skipped, warning, failed } = resultsFor('breaker', name, 'deliveries are running');
+  const isKnown = 'conditions' in answer;
+  const stops: readonly Stop[] = isKnown
+    ? answer.conditions.filter(({ kind, shop }) => kind === 'breaker-open' && shop === name)
+    : stopped
+        .filter((each) => each.shopId === shopId)
+        .map(({ part, since, reason }) =>
+          stopCondition({ shop: name, part, since, ...explainStop(reason) }),
+        );
+  const found = stops.map(datedSentence).join('; ');
+  const todo = stops[0]?.remedy ?? '';
+  if (isKnown) return found === '' ? ok('closed: deliveries are running') : failed(found, todo);
+  const unknown = `the state of the gateway is unknown (${answer.failure})`;
+  return found === '' ? skipped(unknown) : warning(`${unknown}; it was: ${found}`, todo);
 }

@@ -1,7 +1,7 @@
 import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
 import type { KeyPair, PairTrouble } from '../../runtime/key-pair.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
-import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
+import { type AdminDoor, checkBreakers, readConditions } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, ofShops, resultsFor } from './check.ts';
 import { checkDatabase, checkS3 } from './database.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
@@ -210,10 +210,10 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     if (status.folder === undefined) return [];
     const answer =
       admin === undefined
-        ? { failure: 'the password for /metrics is not known' }
-        : await readMetrics(admin, timeoutMs);
-    const { failing = [], stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
-    return checkBreakers({ shops: platforms, failing, stopped }, answer);
+        ? { failure: 'the password of the console is not known' }
+        : await readConditions(admin, timeoutMs);
+    const { stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
+    return checkBreakers({ shops: platforms, stopped }, answer);
   },
 
   database: async ({ database, s3 }) => [

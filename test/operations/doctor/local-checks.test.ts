@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { type Answer, get } from '../../../src/operations/doctor/check.ts';
+import { stopCondition } from '../../../src/operations/conditions.ts';
 import { checkBreakers } from '../../../src/operations/doctor/breaker.ts';
 import { createLocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import { findMailSources, mainNetwork } from '../../../src/local-platform/store/mail-sources.ts';
@@ -141,40 +142,42 @@ describe('platform', () => {
 describe('breaker', () => {
   const now = Date.UTC(2026, 10, 22, 12);
   const shops = [{ name: 'acme', shopId: 's' }];
-  const open = { text: 'sluice_breaker_open{shop="acme",part="messages"} 1' };
-  const answered = (status: number, path: string, answer: string): Reason => ({
+  const reason: Reason = {
     code: 'platform_answered',
-    params: { failure: 'http', status, path, answer },
-  });
-  const failing = [{ shopId: 's', reason: answered(503, '/m/', 'Ann'), count: 2 }];
-  const stopped = [
-    {
-      ...({ shopId: 's', part: 'messages', since: now - 3 * 60_000 } as const),
-      reason: answered(401, '/contacts/', '{"detail": "Dear Ann"}'),
-    },
-  ];
+    params: { failure: 'http', status: 401, path: '/contacts/', answer: '{"detail": "Dear Ann"}' },
+  };
+  const part = 'messages' as const;
+  const stopped = [{ shopId: 's', part, since: now - 3 * 60_000, reason }];
+  const words = 'Deliveries of acme are stopped: API key refused (401), since 2026-11-22 11:57 UTC';
 
-  test('that is open is explained by what the gateway told the store, without what may quote a message', () => {
-    const [result] = checkBreakers({ shops, failing, stopped }, open);
+  test('that is open is told in the words of the gateway', () => {
+    const stop = stopCondition({ shop: 'acme', part, since: now, cause: 'No answer' });
+    const [result] = checkBreakers({ shops, stopped: [] }, { conditions: [stop] });
     expect(result).toMatchObject({
       status: 'failed',
-      found: 'Deliveries of acme are stopped: API key refused (401), since 2026-11-22 11:57 UTC',
+      found: 'Deliveries of acme are stopped: No answer, since 2026-11-22 12:00 UTC',
+      todo: stop.remedy,
+    });
+  });
+
+  test('that is closed is well, whatever else is wrong and was stored', () => {
+    const conditions = [
+      { kind: 'held', shop: 'acme', sentence: '1 is held', remedy: 'Release it.' } as const,
+      stopCondition({ shop: 'another', part }),
+    ];
+    expect(checkBreakers({ shops, stopped }, { conditions })).toMatchObject([{ status: 'ok' }]);
+  });
+
+  test('of a gateway that cannot be asked is told as it was last known, without what may quote a message', () => {
+    const asked = { failure: 'ECONNREFUSED' };
+    const [known] = checkBreakers({ shops, stopped }, asked);
+    expect(known).toMatchObject({
+      status: 'warning',
+      found: `the state of the gateway is unknown (ECONNREFUSED); it was: ${words}`,
       todo: expect.stringMatching(/^Set a valid apiKey .* sluice shops try acme$/),
     });
-    expect(JSON.stringify(result)).not.toContain('Ann');
-  });
-
-  test('that is open and not explained yet is told with what messages failed with', () => {
-    const [result] = checkBreakers({ shops, failing, stopped: [] }, open);
-    expect(result?.found).toMatch(/2 entries wait, last failure: the platform answered 503/);
-    expect(JSON.stringify(result)).not.toContain('Ann');
-  });
-
-  test('of a gateway that cannot be asked is told as it was last known', () => {
-    const asked = { failure: 'ECONNREFUSED' };
-    const [known] = checkBreakers({ shops, failing: [], stopped }, asked);
-    expect(known).toMatchObject({ status: 'warning', found: expect.stringContaining('401') });
-    const [unknown] = checkBreakers({ shops, failing: [], stopped: [] }, asked);
+    expect(JSON.stringify(known)).not.toContain('Ann');
+    const [unknown] = checkBreakers({ shops, stopped: [] }, asked);
     expect(unknown?.status).toBe('skipped');
   });
 });

@@ -485,6 +485,24 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.claim([asked], LEASE, 1)).toMatchObject([[{ entry: { id: entry.id } }]]);
       });
 
+      test.each([
+        ['a retry', (lease: Lease) => spool.settle(lease, retryIn(0), { steps: [] })],
+        ['a restart', () => spool.recover()],
+      ])(
+        'what was released while a later one of its lane was tried comes before it after %s',
+        async (_name, ends) => {
+          const lane = { lane: 'same' };
+          const [first, second] = [anEntry({ ...lane, hold: because('held') }), anEntry(lane)];
+          await accept(first);
+          await accept(second);
+          const claimed = await claimOne();
+          expect(claimed.entry.id).toBe(second.id);
+          await spool.requeue(first.id);
+          await ends(claimed.lease);
+          expect((await claimOne()).entry.id).toBe(first.id);
+        },
+      );
+
       test('a retry waits for its time, counts its attempt and adds up the failing', async () => {
         const entry = anEntry();
         await accept(entry);

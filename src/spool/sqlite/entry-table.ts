@@ -346,7 +346,10 @@ export class EntryTable {
         break;
     }
     const leavesLane = outcome.state !== 'queued' || outcome.detach;
-    if (leavesLane && row.detached === 0) this.#lanes.promoteNext(row);
+    if (row.detached === 0) {
+      if (leavesLane) this.#lanes.promoteNext(row);
+      else this.#lanes.promoteFirst(row);
+    }
     return true;
   }
 

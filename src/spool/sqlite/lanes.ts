@@ -34,6 +34,14 @@ export class LaneHeads {
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
 
+  /** Call it when the claimed entry stays in its lane: an earlier one may have come back meanwhile. */
+  promoteFirst({ lane_hash: laneHash, seq }: OfLane & Seq): void {
+    const head = this.#sql.head.get({ laneHash });
+    if (head === undefined || head.seq === seq) return;
+    this.#sql.unclaim.run({ laneHash, head: head.seq });
+    this.#sql.makeClaimable.run(head.seq);
+  }
+
   /**
    * Recomputes the head after an operator moved an entry, which may now precede the current head.
    * Reads the whole lane, so it must not be called for every message.

@@ -60,7 +60,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new MarkTable(db)),
     ...methodsOf(new AuditTable(db, clock)),
     ...methodsOf(new ApiTokenTable(db, clock)),
-    ...methodsOf(new RetentionTable(db, clock, fresh)),
+    ...methodsOf(new RetentionTable(db, clock, { lanes, fresh })),
     ...methodsOf(new Probe(db)),
   };
   return { operations, readOnly: new Set<string>(Object.keys(queries)), fresh, erased };

@@ -4,6 +4,7 @@ import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
 import type { FreshEntries } from './fresh-entries.ts';
+import type { LaneHeads } from './lanes.ts';
 
 /**
  * The delay set after the last failure, in milliseconds, at most an hour; 0 for an entry that was
@@ -27,15 +28,20 @@ export interface SweptRows {
   readonly more: boolean;
 }
 
+interface RetentionParts {
+  readonly lanes: Pick<LaneHeads, 'refresh'>;
+  readonly fresh: Pick<FreshEntries, 'read'>;
+}
+
 /** Sweeps old rows and recovers what the previous process left. */
 export class RetentionTable {
   readonly #clock: Clock;
-  readonly #fresh: Pick<FreshEntries, 'read'>;
+  readonly #parts: RetentionParts;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, fresh: Pick<FreshEntries, 'read'>) {
+  constructor(db: Db, clock: Clock, parts: RetentionParts) {
     this.#clock = clock;
-    this.#fresh = fresh;
+    this.#parts = parts;
     this.#sql = prepare(db);
   }
 
@@ -47,7 +53,10 @@ export class RetentionTable {
   requeueAll(): number {
     const now = this.#clock();
     this.#sql.clampSchedule.run({ now });
-    return this.#sql.requeueAll.run().changes;
+    const lanes = this.#sql.lanesInFlight.all();
+    const { changes } = this.#sql.requeueAll.run();
+    for (const lane of lanes) this.#parts.lanes.refresh(lane);
+    return changes;
   }
 
   /** All files that rows reference, with an entry that does. */
@@ -81,7 +90,7 @@ export class RetentionTable {
       this.#sql.insertChange.run(seq);
     }
     // One that was discarded before it was claimed is remembered there as a duplicate's first.
-    if (entries.length > 0) this.#fresh.read();
+    if (entries.length > 0) this.#parts.fresh.read();
     this.#sql.deleteChanges.run(CHANGES_KEPT);
     this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit: ROWS_PER_CALL });
     const lines = this.#sql.deleteLines.run({
@@ -116,6 +125,9 @@ function prepare(db: Db) {
     clampSchedule: db.prepare(
       `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
        WHERE state IN ('queued', 'delivering') AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
+    ),
+    lanesInFlight: db.prepare<[], { lane_hash: number }>(
+      `SELECT lane_hash FROM entries WHERE state = 'delivering' AND in_lane = 1`,
     ),
     requeueAll: db.prepare(`UPDATE entries SET state = 'queued' WHERE state = 'delivering'`),
     namedBlobs: db.prepare<[], { blob: BlobName; entry: EntryId | null }>(

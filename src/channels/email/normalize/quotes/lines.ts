@@ -31,11 +31,20 @@ export function phrases(list: string): readonly string[] {
   return list.replace(/\n\s*/g, '').split('|').slice(0, -1);
 }
 
+/** More empty lines in a row say nothing, and a stranger can send a hundred thousand. */
+const EMPTY_IN_A_ROW = 20;
+
 /** The lines of a plain text, without trailing white space. */
 export function textLines(text: string): readonly Line[] {
-  return text
-    .split('\n')
-    .map((line) => (line === '-- ' ? { text: '--', delimiter: true } : { text: line.trimEnd() }));
+  const lines: Line[] = [];
+  let empty = 0;
+  for (const line of text.split('\n')) {
+    const trimmed = line.trimEnd();
+    empty = trimmed === '' ? empty + 1 : 0;
+    if (empty > EMPTY_IN_A_ROW) continue;
+    lines.push(line === '-- ' ? { text: '--', delimiter: true } : { text: trimmed });
+  }
+  return lines;
 }
 
 /** The lines as one text, without leading, trailing and repeated empty lines. */

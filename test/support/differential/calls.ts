@@ -358,13 +358,7 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
       return { args: shopId, make: ({ spool }) => spool.requestProbe(shopId) };
     },
   ],
-  takeProbeRequests: [
-    1,
-    (_dice, { shops }) => ({
-      args: [],
-      make: ({ spool }) => sorted(spool.takeProbeRequests(shops)),
-    }),
-  ],
+  // What was requested is not taken here: PostgreSQL looks for it at most every so often.
   optOut: [2, opting('optOut')],
   optIn: [2, opting('optIn')],
   isOptedOut: [

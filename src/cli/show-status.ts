@@ -105,16 +105,18 @@ function queueWords(counts: readonly EntryCount[], paint: Paint): string {
   return [...parts, ...oldest].join(', ');
 }
 
-/** The conditions, and of the shops without one that their messages flow. */
+/** The conditions, and of the shops whose platform takes everything that their messages flow. */
 function conditionRows(
   { shops, conditions, served }: Found,
   paint: Paint,
 ): (readonly [string, string])[] {
   const ofShops = shops.flatMap(({ name, health }): (readonly [string, string])[] => {
     const own = conditions.filter(({ shop }) => shop === name);
-    if (own.length > 0)
-      return own.map((each) => [name, conditionWords(each, health, served, paint)]);
-    return [[name, health === undefined ? 'not known yet' : paint('messages flow', 'green')]];
+    const flows = health === undefined ? 'not known yet' : paint('messages flow', 'green');
+    return [
+      ...own.map((each) => [name, conditionWords(each, health, served, paint)] as const),
+      ...(own.some(({ part }) => part !== undefined) ? [] : [[name, flows] as const]),
+    ];
   });
   const others = conditions
     .filter(({ shop }) => !shops.some(({ name }) => name === shop))

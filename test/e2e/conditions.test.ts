@@ -106,6 +106,9 @@ test('what is wrong is said in the same words by the overview, alerts, status, s
   const found = (await conditionsOf('status')).conditions;
   expect(found.map(said)).toEqual(conditions.map(said));
   const printed = await sluiceHere(['status', '--config', file]);
+  // Its messages are refused one by one: its platform takes the others.
+  expect(printed.stdout).toMatch(/^north +messages flow$/m);
+  expect(printed.stdout).not.toMatch(/^acme +messages flow$/m);
   for (const { sentence } of conditions) {
     expect(timelessLines(printed.stdout)).toContain(timeless(sentence));
   }

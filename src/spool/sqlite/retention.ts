@@ -89,7 +89,7 @@ export class RetentionTable {
       this.#sql.deleteEntry.run(seq);
       this.#sql.insertChange.run(seq);
     }
-    // One that was discarded before it was claimed is remembered there as a duplicate's first.
+    // One that was discarded before it was claimed is still in memory: its repetition would be a duplicate.
     if (entries.length > 0) this.#parts.fresh.read();
     this.#sql.deleteChanges.run(CHANGES_KEPT);
     this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit: ROWS_PER_CALL });

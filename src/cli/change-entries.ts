@@ -1,4 +1,3 @@
-import { isMoveAllowed, OPERATOR_MOVES } from '../domain/entry-state.ts';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/locks.ts';
@@ -18,8 +17,9 @@ import { previewByFilter, previewMove } from './preview-moves.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
 import { reasonJson } from './queue-entry.ts';
+import { quote } from './quote.ts';
 import { type Move, moveEntry, type Moved } from './queue-moves.ts';
-import { printable, printableLine, type Terminal } from './terminal.ts';
+import { note, printable, printableLine, type Terminal } from './terminal.ts';
 
 export interface ChangeOptions extends FilterOptions {
   readonly all?: true;
@@ -104,10 +104,25 @@ async function byId(
     options,
     terminal,
   );
-  const failed = results.filter(({ ok }) => !ok).length;
+  const changed = results.filter(({ ok }) => ok).map(({ id }) => id);
+  if (changed.length > 0 && !options.json && retried === undefined)
+    noteUndo(move, terminal, changed);
+  const failed = results.length - changed.length;
   if (failed > 0)
     throw new CommandFailed(`${failed} of ${results.length} entries were not changed`);
 }
+
+/** Says how a move is undone. @param which ids, or the options that select the entries */
+function noteUndo({ undoneBy }: Move, terminal: Terminal, which: readonly string[]): void {
+  if (undoneBy === undefined || which.length > MAX_AWAITED) return;
+  const until = undoneBy === 'undo' ? ', until they are tried' : '';
+  note(terminal, `To undo this${until}: sluice queue ${undoneBy} ${which.join(' ')}\n`);
+}
+
+const placeOf = ({ shop, channel }: ChangeOptions): readonly string[] => [
+  ...(shop === undefined ? [] : ['--shop', quote(shop)]),
+  ...(channel === undefined ? [] : ['--channel', channel]),
+];
 
 interface Result extends Pick<Moved, 'id' | 'ok' | 'result'> {
   readonly after?: RetryResult | undefined;
@@ -209,8 +224,10 @@ async function byFilter(
     }
   }
   if (options.json) terminal.out(document(tally.json()));
-  else if (tally.total > 0) terminal.out(tally.lines());
-  else terminal.out(await nothingFound(open.index, filter));
+  else if (tally.total > 0) {
+    terminal.out(tally.lines());
+    if (tally.failed < tally.total) noteUndo(move, terminal, ['--all', ...placeOf(options)]);
+  } else terminal.out(await nothingFound(open.index, filter));
   if (tally.failed > 0) {
     throw new CommandFailed(`${tally.failed} of ${tally.total} entries were not changed`);
   }
@@ -221,13 +238,13 @@ function movable(move: Move, filter: Filter): Filter {
   const states = filter.states ?? move.usual;
   if (states === undefined) {
     throw new UsageError(
-      `${move.name} --all needs --state: one or more of ${OPERATOR_MOVES[move.name].join(', ')}`,
+      `${move.name} --all needs --state: one or more of ${move.from.join(', ')}`,
     );
   }
-  const wrong = states.filter((state) => !isMoveAllowed(move.name, state));
+  const wrong = states.filter((state) => !move.from.includes(state));
   if (wrong.length > 0) {
     throw new UsageError(
-      `${move.name} is for ${OPERATOR_MOVES[move.name].join(', ')}; not for ${wrong.join(', ')}`,
+      `${move.name} is for ${move.from.join(', ')}; not for ${wrong.join(', ')}`,
     );
   }
   return { ...filter, states, to: filter.to ?? Date.now() + 1 };

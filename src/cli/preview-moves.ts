@@ -33,7 +33,7 @@ export async function previewByFilter(
   const lines = matches.map(
     ({ count, shop, channel }) => `${String(count).padStart(7)}  ${shop}  ${channel}\n`,
   );
-  return `${lines.join('')}${counted(total, 'entry', 'entries')} would be ${move.done} (${words}).\n`;
+  return `${lines.join('')}${counted(total, 'entry', 'entries')} would be ${move.done}${move.provided ?? ''} (${words}).\n`;
 }
 
 async function countByPlace({ spool, index, shopName }: OpenSpool, filter: Filter) {
@@ -61,5 +61,5 @@ export async function previewMove(
   if (refusal !== undefined) return { id, ok: false, result: refusal };
   return (await spool.raw(id)) === undefined
     ? { id, ok: false, result: 'cannot be changed: it was swept' }
-    : { id, ok: true, result: `would be ${move.done}` };
+    : { id, ok: true, result: `would be ${move.done}${move.provided ?? ''}` };
 }

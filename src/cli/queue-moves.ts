@@ -1,30 +1,37 @@
 import type { Entry } from '../spool/entry.ts';
-import {
-  type EntryState,
-  isMoveAllowed,
-  OPERATOR_MOVES,
-  type OperatorMove,
-} from '../domain/entry-state.ts';
+import { type EntryState, OPERATOR_MOVES, type OperatorMove } from '../domain/entry-state.ts';
 import type { EntryId } from '../domain/ids.ts';
 import type { Reason } from '../domain/reasons.ts';
 import type { OpenSpool } from './open-spool.ts';
 
 /** What an operator can do with an entry. */
 export interface Move {
-  readonly name: OperatorMove;
+  readonly name: OperatorMove | 'undo';
+  /** The states from which it moves an entry. */
+  readonly from: readonly EntryState[];
   readonly done: string;
+  /** What a dry run does not know. */
+  readonly provided?: string;
+  /** Why it fails in one of these states. */
+  readonly failed: string;
   readonly description: string;
   /** The states that --all selects without --state; without a default, --state is required. */
   readonly usual?: readonly EntryState[];
+  readonly undoneBy?: 'undo' | 'restore';
   readonly apply: (
     open: Pick<OpenSpool, 'spool' | 'operator' | 'who'>,
     id: EntryId,
   ) => Promise<boolean>;
 }
 
+const CHANGED = 'its state has changed, or it was swept';
+
 export const MOVES: readonly Move[] = [
   {
     name: 'retry',
+    from: OPERATOR_MOVES.retry,
+    failed: CHANGED,
+    undoneBy: 'undo',
     done: 'retried now',
     description: 'retries dead or waiting entries now',
     usual: ['dead'],
@@ -32,6 +39,9 @@ export const MOVES: readonly Move[] = [
   },
   {
     name: 'release',
+    from: OPERATOR_MOVES.release,
+    failed: CHANGED,
+    undoneBy: 'undo',
     done: 'released',
     description: 'delivers held or suppressed entries',
     usual: ['held'],
@@ -39,16 +49,31 @@ export const MOVES: readonly Move[] = [
   },
   {
     name: 'discard',
+    from: OPERATOR_MOVES.discard,
+    failed: CHANGED,
+    undoneBy: 'restore',
     done: 'discarded',
     description: 'discards undelivered entries; they stay visible',
     apply: ({ spool, who }, id) => spool.discard(id, who),
   },
   {
     name: 'restore',
+    from: OPERATOR_MOVES.restore,
+    failed: CHANGED,
     done: 'restored',
     description: 'undoes a discard: entries return to their earlier state',
     usual: ['discarded'],
     apply: ({ operator, who }, id) => operator.restore(id, who),
+  },
+  {
+    name: 'undo',
+    from: ['queued'],
+    failed: 'it was not retried or released, or an attempt has started',
+    done: 'taken back',
+    provided: ', if it was retried or released and no attempt has started',
+    description: 'undoes a retry or release: entries return to their earlier state',
+    usual: ['queued'],
+    apply: ({ operator, who }, id) => operator.takeBack(id, who),
   },
 ];
 
@@ -63,8 +88,8 @@ export interface Moved {
 /** Why an entry cannot be moved; undefined if its state allows the move. */
 export function refusalOf(move: Move, entry: Pick<Entry, 'state'> | undefined): string | undefined {
   if (entry === undefined) return 'the entry does not exist';
-  if (isMoveAllowed(move.name, entry.state)) return undefined;
-  return `is ${entry.state}; ${move.name} is for ${OPERATOR_MOVES[move.name].join(', ')}`;
+  if (move.from.includes(entry.state)) return undefined;
+  return `is ${entry.state}; ${move.name} is for ${move.from.join(', ')}`;
 }
 
 /** Moves one entry if its state allows the move. */
@@ -80,6 +105,6 @@ export async function moveEntry(
   if (refusal !== undefined) return { id, ok: false, result: refusal, ...why };
   // False if the entry changed meanwhile, or its raw form has been swept.
   const ok = await move.apply(open, id);
-  const result = ok ? move.done : 'could not be changed: its state has changed, or it was swept';
+  const result = ok ? move.done : `could not be changed: ${move.failed}`;
   return { id, ok, result, ...why };
 }

@@ -118,6 +118,7 @@ const EXAMPLES = {
   release: '--all --reason dmarc',
   discard: '--all --state suppressed --until 30d --yes',
   restore: '--all --since 1h',
+  undo: '--all --shop acme',
 } as const;
 
 /**

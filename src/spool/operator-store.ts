@@ -1,6 +1,4 @@
-import type { EntryState } from '../domain/entry-state.ts';
 import type { EntryId } from '../domain/ids.ts';
-import type { Reason } from '../domain/reasons.ts';
 
 /** What an attempt submitted or would have submitted; kept as long as the raw form. */
 export interface DeliveryRecord {
@@ -51,8 +49,11 @@ export interface OperatorStore {
    * @param by the operator, for the timeline
    */
   restore(id: EntryId, by?: string): Promise<boolean>;
-  /** Undoes a retry or release, unless an attempt has claimed the entry since. */
-  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined, by?: string): Promise<boolean>;
+  /**
+   * Undoes a retry or release of an entry that did not wait for an attempt, unless one has claimed it since:
+   * it returns to its state and reason before. False: it cannot be undone.
+   */
+  takeBack(id: EntryId, by?: string): Promise<boolean>;
   audit(line: NewAuditLine): Promise<void>;
   /** The newest first; `before` is the number of a line. */
   auditLines(

@@ -221,8 +221,40 @@ test('a move that does not fit the state changes nothing, and the others are don
     `${held}: is held; retry is for dead, queued\n` +
       `nothing: the entry does not exist\n${gone}: retried now\n`,
   );
-  expect(stderr).toBe('2 of 3 entries were not changed\n');
+  expect(stderr).toContain('2 of 3 entries were not changed\n');
   expect(await spool.get(held)).toMatchObject({ state: 'held' });
+});
+
+test('undo takes back what was retried or released and not tried yet, and says what was not', async () => {
+  const gone = await dead();
+  const held = await accept({ hold: because('a person decides') });
+  const waiting = await accept();
+  expect((await queue('retry', gone, '--no-wait')).stderr).toBe(
+    `To undo this, until they are tried: sluice queue undo ${gone}\n`,
+  );
+  const released = await queue('release', '--all', '--shop', 'demo', '--yes');
+  expect(released.stderr).toContain(': sluice queue undo --all --shop demo\n');
+  expect((await queue('undo', gone, '--dry-run')).stdout).toMatch(/would be taken back, if /);
+  const notMoved =
+    'could not be changed: it was not retried or released, or an attempt has started';
+  expect(await queue('undo', waiting, gone)).toMatchObject({
+    code: 1,
+    stdout: `${waiting}: ${notMoved}\n${gone}: taken back\n`,
+  });
+  expect(await queue('undo', '--all', '--yes')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/1 {2}taken back {2}\(was: a person decides\)/),
+  });
+  expect(await spool.get(gone)).toMatchObject({
+    state: 'dead',
+    reason: because('answer 422'),
+  });
+  expect(await spool.get(held)).toMatchObject({
+    state: 'held',
+    reason: because('a person decides'),
+  });
+  expect(await spool.get(waiting)).toMatchObject({ state: 'queued' });
+  expect((await queue('undo', gone)).stdout).toBe(`${gone}: is dead; undo is for queued\n`);
 });
 
 /** An email as SMTP brings it. */

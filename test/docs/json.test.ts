@@ -76,7 +76,7 @@ test.each([
   ['queue show', ['queue', 'show', id], ['queue list']],
   ['queue stats', ['queue', 'stats'], []],
   ['queue export', ['queue', 'export', '--output', join(dir.path, 'out.jsonl')], []],
-  ['queue retry, release, discard, restore', ['queue', 'release', '--all', '--yes'], []],
+  ['queue retry, release, discard, restore, undo', ['queue', 'release', '--all', '--yes'], []],
   ['config check', ['config', 'check'], []],
   ['shops', ['shops'], []],
   ['shops try', ['shops', 'try', 'demo'], []],

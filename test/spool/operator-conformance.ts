@@ -381,18 +381,30 @@ export function describeOperatorStore(
           await settle(id, { state, reason: because('because') });
           const before = await stateOf(id);
           expect(await spool.requeue(id)).toBe(true);
-          expect(await operator.takeBack(id, state, because('because'))).toBe(true);
+          expect(await operator.takeBack(id)).toBe(true);
           expect(await stateOf(id)).toEqual(before);
           expect(await claimFrom(spool, SHOP, 10, 60_000)).toEqual([]);
-          expect(await operator.takeBack(id, state, because('because'))).toBe(false);
+          expect(await operator.takeBack(id)).toBe(false);
 
           await spool.requeue(id);
           const [claimed] = await claimFrom(spool, SHOP, 10, 60_000);
-          expect(await operator.takeBack(id, state, because('because'))).toBe(false);
+          expect(await operator.takeBack(id)).toBe(false);
           if (claimed) await spool.settle(claimed.lease, retryLater(), { steps: [] });
-          expect(await operator.takeBack(id, state, because('because'))).toBe(false);
+          expect(await operator.takeBack(id)).toBe(false);
         },
       );
+    });
+
+    test('what was retried twice before an attempt goes back to where it was before the first', async () => {
+      const id = await accept();
+      await settle(id, { state: 'dead', reason: because('because') });
+      await spool.requeue(id);
+      await spool.requeue(id);
+      expect(await operator.takeBack(id)).toBe(true);
+      expect(await spool.get(id)).toMatchObject({ state: 'dead' });
+      const fresh = await accept();
+      await spool.requeue(fresh);
+      expect(await operator.takeBack(fresh)).toBe(false);
     });
 
     test('the audit keeps every line, newest first, over a restart', async () => {
@@ -457,7 +469,7 @@ export function describeOperatorStore(
       await spool.discard(id, 'ann');
       await operator.restore(id, 'ben');
       await spool.requeue(id, 'terminal:cleo');
-      await operator.takeBack(id, 'held', because('because'), 'ann');
+      await operator.takeBack(id, 'ann');
       await spool.requeue(id);
       const moves = (await spool.timeline(id)).slice(-5);
       expect(moves.map(({ step, detail }) => [step, detail?.['by']])).toEqual([

@@ -3,8 +3,7 @@ import express, { type Router } from 'express';
 import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Entry } from '../../spool/entry.ts';
-import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
-import type { Reason } from '../../domain/reasons.ts';
+import { isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
@@ -23,7 +22,7 @@ const MAX_RUNNING = 4;
 const PAGE = 200;
 /** Limit of entries changed by one action with a filter; repeat the action for the rest. */
 const MAX_ENTRIES = 1_000_000;
-/** Limit of entries, over the latest actions, whose previous state is kept for undo. */
+/** Limit of entries, over the latest actions, that can be undone. */
 const MAX_UNDO = 100_000;
 const MAX_ACTIONS = 50;
 const REPORT_EVERY_MS = 200;
@@ -46,13 +45,6 @@ interface ActionParts {
   readonly onChanged: (id: EntryId) => void;
 }
 
-/** The state of an entry before the action, which undo restores. */
-interface Changed {
-  readonly id: EntryId;
-  readonly state: EntryState;
-  readonly reason: Reason | undefined;
-}
-
 interface RunningAction {
   readonly id: string;
   /** The operator who started or undid it. */
@@ -65,7 +57,7 @@ interface RunningAction {
   /** Shops already probed because one of their messages was retried. */
   readonly probed: Set<ShopId>;
   /** The changed entries, for undo. */
-  undo: Changed[];
+  undo: EntryId[];
   finished: boolean;
   undone: boolean;
   reportedAt: number;
@@ -132,13 +124,9 @@ export class Actions {
     Object.assign(running, { by, undone: true, undo: [], finished: false });
     Object.assign(running, { total: undo.length, done: 0, changed: 0 });
     running.refused.clear();
-    const target = undo.length === 1 ? String(undo[0]?.id) : `${undo.length} entries`;
-    const before = new Map(undo.map((changed) => [changed.id, changed]));
+    const target = undo.length === 1 ? String(undo[0]) : `${undo.length} entries`;
     this.#work(running, target, () =>
-      this.#each([[...before.keys()]], running, (entry) => {
-        const changed = before.get(entry);
-        return changed === undefined ? undefined : this.#undoOne(running, changed);
-      }),
+      this.#each([undo], running, (entry) => this.#undoOne(running, entry)),
     );
     return progressOf(running);
   }
@@ -219,7 +207,7 @@ export class Actions {
   async #each(
     pages: AsyncIterable<readonly EntryId[]> | Iterable<readonly EntryId[]>,
     running: RunningAction,
-    change: (id: EntryId) => Promise<string | undefined> | undefined,
+    change: (id: EntryId) => Promise<string | undefined>,
   ): Promise<void> {
     for await (const page of pages) {
       for (let from = 0; from < page.length && !this.#stopping; from += AT_ONCE) {
@@ -266,22 +254,17 @@ export class Actions {
     return undefined;
   }
 
-  #remember(running: RunningAction, { id, state, reason }: Entry): void {
+  #remember(running: RunningAction, { id, state }: Entry): void {
     // Retrying a queued entry changes only its due time, which is not undone.
     if (running.action === 'restore') return;
     if (running.action === 'retry' && state === 'queued') return;
-    if (running.undo.length < MAX_UNDO) running.undo.push({ id, state, reason });
+    if (running.undo.length < MAX_UNDO) running.undo.push(id);
   }
 
-  async #undoOne(
-    { by: { who }, action }: RunningAction,
-    { id, state, reason }: Changed,
-  ): Promise<string | undefined> {
+  async #undoOne({ by: { who }, action }: RunningAction, id: EntryId): Promise<string | undefined> {
     const { operator } = this.#parts;
     const done =
-      action === 'discard'
-        ? await operator.restore(id, who)
-        : await operator.takeBack(id, state, reason, who);
+      action === 'discard' ? await operator.restore(id, who) : await operator.takeBack(id, who);
     if (done) return undefined;
     return action === 'discard' ? 'it is no longer discarded' : 'an attempt has started';
   }

@@ -1,9 +1,8 @@
 import { type EntryState, OPERATOR_MOVES } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
-import type { Reason } from '../../domain/reasons.ts';
 import type { Database } from './connection.ts';
 import { REFRESH } from './lanes.ts';
-import { isUuid, storedReason } from './rows.ts';
+import { isUuid } from './rows.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /**
@@ -11,11 +10,10 @@ import { NEVER, NOW, sqlFunction } from './schema.ts';
  * `discarded` remember the state before in `move`; `restored` and `taken_back` return to it. `by`: the operator.
  *
  * @param releases the states from which a requeue means that an operator released the entry
- * @param back_to the state to which an entry may be taken back
  */
 const MOVE = sqlFunction(
   'move_entry',
-  `(of_id uuid, step text, allowed text[], releases text[], back_to text, new_reason text, by text)
+  `(of_id uuid, step text, allowed text[], releases text[], by text)
    RETURNS boolean LANGUAGE plpgsql AS $$
    #variable_conflict use_column
    DECLARE
@@ -56,23 +54,25 @@ const MOVE = sqlFunction(
        SELECT * INTO next FROM move WHERE seq = own.seq
          AND move = CASE step WHEN 'restored' THEN 'discarded' ELSE 'requeued' END
          -- An attempt since then has changed this time.
-         AND (step = 'restored' OR state = back_to AND last_attempt_at = was.last_attempt_at);
+         AND (step = 'restored' OR last_attempt_at = was.last_attempt_at);
        IF NOT FOUND THEN
          DELETE FROM lane WHERE key = -own.seq AND head IS NULL;
          RETURN false;
        END IF;
        DELETE FROM move WHERE seq = own.seq;
-       next.reason := coalesce(new_reason, next.reason);
      ELSE
-       INSERT INTO move (seq, move, state, settled_at, next_at, attempts, failing_ms, last_attempt_at,
-           detached, released, reason)
-         VALUES (own.seq, step, was.state, was.settled_at, was.next_at, was.attempts, was.failing_ms,
-           was.last_attempt_at, was.detached, was.released, was.reason)
-         ON CONFLICT (seq) DO UPDATE SET move = EXCLUDED.move, state = EXCLUDED.state,
-           settled_at = EXCLUDED.settled_at, next_at = EXCLUDED.next_at, attempts = EXCLUDED.attempts,
-           failing_ms = EXCLUDED.failing_ms, last_attempt_at = EXCLUDED.last_attempt_at,
-           detached = EXCLUDED.detached, released = EXCLUDED.released, reason = EXCLUDED.reason
-         RETURNING * INTO next;
+       -- Retried twice before an attempt, it is taken back to where it was before the first.
+       IF step = 'discarded' OR was.state <> 'queued' THEN
+         INSERT INTO move (seq, move, state, settled_at, next_at, attempts, failing_ms, last_attempt_at,
+             detached, released, reason)
+           VALUES (own.seq, step, was.state, was.settled_at, was.next_at, was.attempts, was.failing_ms,
+             was.last_attempt_at, was.detached, was.released, was.reason)
+           ON CONFLICT (seq) DO UPDATE SET move = EXCLUDED.move, state = EXCLUDED.state,
+             settled_at = EXCLUDED.settled_at, next_at = EXCLUDED.next_at, attempts = EXCLUDED.attempts,
+             failing_ms = EXCLUDED.failing_ms, last_attempt_at = EXCLUDED.last_attempt_at,
+             detached = EXCLUDED.detached, released = EXCLUDED.released, reason = EXCLUDED.reason;
+       END IF;
+       next := was;
        IF step = 'requeued' THEN
          next.released := was.released OR was.state = ANY (releases);
          next.state := 'queued';
@@ -135,9 +135,8 @@ export class OperatorMoves {
     return this.#move(id, 'restored', OPERATOR_MOVES.restore, { by });
   }
 
-  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined, by?: string): Promise<boolean> {
-    const back = { backTo: to, reason: storedReason(reason), by };
-    return this.#move(id, 'taken_back', ['queued'], back);
+  takeBack(id: EntryId, by?: string): Promise<boolean> {
+    return this.#move(id, 'taken_back', ['queued'], { by });
   }
 
   async #move(
@@ -147,15 +146,13 @@ export class OperatorMoves {
     more: {
       readonly by: string | undefined;
       readonly releases?: readonly EntryState[];
-      readonly backTo?: EntryState;
-      readonly reason?: string | null;
     },
   ): Promise<boolean> {
     if (!isUuid(id)) return false;
-    const { releases = [], backTo = null, reason = null, by = null } = more;
+    const { releases = [], by = null } = more;
     const [row] = await this.#database.query<{ moved: boolean }>(
-      `SELECT ${MOVE.name}($1, $2, $3, $4, $5, $6, $7) AS moved`,
-      [id, step, [...allowed], [...releases], backTo, reason, by],
+      `SELECT ${MOVE.name}($1, $2, $3, $4, $5) AS moved`,
+      [id, step, [...allowed], [...releases], by],
     );
     return row?.moved === true;
   }

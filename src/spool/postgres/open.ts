@@ -182,7 +182,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     openEraser: () => new PostgresEraser(database, blobs),
     operator: {
       restore: (id, by) => moves.restore(id, by),
-      takeBack: (id, to, reason, by) => moves.takeBack(id, to, reason, by),
+      takeBack: (id, by) => moves.takeBack(id, by),
       audit: (line) => records.audit(line),
       auditLines: (page) => records.auditLines(page),
       record: async (id) => {

@@ -1,18 +1,14 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
+import { isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
-import type { Reason } from '../../domain/reasons.ts';
 import type { Db } from './database.ts';
-import { storedReason } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { LaneHeads } from './lanes.ts';
 
 /** The state of an entry before an operator moved it. */
 interface MoveRow {
-  readonly seq: number;
   readonly generation: number;
-  readonly state: EntryState;
 }
 
 /** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
@@ -38,7 +34,8 @@ export class OperatorMoves {
     if (row === undefined) return false;
     const isRelease = isMoveAllowed('release', row.state);
     if (!isRelease && !isMoveAllowed('retry', row.state)) return false;
-    this.#sql.rememberMove.run({ seq: row.seq, move: 'requeued' });
+    // Retried twice before an attempt, it is taken back to where it was before the first.
+    if (row.state !== 'queued') this.#sql.rememberMove.run({ seq: row.seq, move: 'requeued' });
     // A fresh entry is due already and is filed in its turn.
     if (row.filed === 1) {
       const released = isRelease ? 1 : row.released;
@@ -66,15 +63,13 @@ export class OperatorMoves {
   }
 
   /** False: an attempt has claimed it since, or it was moved otherwise. */
-  takeBack(id: EntryId, to: EntryState, reason: Reason | undefined, by?: string): boolean {
+  takeBack(id: EntryId, by?: string): boolean {
     const row = this.#movable(id);
     if (row?.state !== 'queued') return false;
     const move = this.#sql.move.get(row.seq, 'requeued');
     // Every claim raises the generation.
-    if (move?.state !== to || move.generation !== row.generation) return false;
-    if (!this.#moveBack(row, move, { step: 'taken_back', by })) return false;
-    if (reason !== undefined) this.#sql.setReason.run(storedReason(reason), row.seq);
-    return true;
+    if (move?.generation !== row.generation) return false;
+    return this.#moveBack(row, move, { step: 'taken_back', by });
   }
 
   /** The entry, if its raw form is kept and can be submitted. */
@@ -131,7 +126,7 @@ function prepare(db: Db) {
        SELECT seq, @move, ${before} FROM entries WHERE seq = @seq`,
     ),
     move: db.prepare<[number, string], MoveRow>(
-      `SELECT seq, generation, state FROM moves WHERE seq = ? AND move = ?`,
+      `SELECT generation FROM moves WHERE seq = ? AND move = ?`,
     ),
     // `filed` is kept: a discard has filed a fresh entry. A detached entry is in no lane.
     moveBack: db.prepare(
@@ -144,7 +139,6 @@ function prepare(db: Db) {
          claimable = (moves.state = 'queued' AND moves.detached = 1)
        FROM moves WHERE entries.seq = @seq AND moves.seq = @seq`,
     ),
-    setReason: db.prepare(`UPDATE entries SET reason = ? WHERE seq = ?`),
     forgetMove: db.prepare(`DELETE FROM moves WHERE seq = ?`),
     insertSteps: db.prepare(
       `INSERT INTO timeline (seq, no, at, steps)

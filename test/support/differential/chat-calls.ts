@@ -74,7 +74,8 @@ export const CHAT_CALLS: Readonly<Record<string, readonly [weight: number, make:
       const { shopId, id: guestId } = some(dice, cast, seed);
       const identity = {
         ...{ shopId, subject: dice.pick(SUBJECTS), at: cast.startedAt },
-        newId: visitorId(seed, VISITORS + cast.entries.length + dice.below(100)),
+        // Chosen at random: no two calls have the same.
+        newId: visitorId(seed, VISITORS + dice.below(1e15)),
         ...(dice.chance(70) && { guestId }),
         ...(dice.chance(50) && { name: 'Ada' }),
       };

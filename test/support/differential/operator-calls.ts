@@ -1,4 +1,3 @@
-import { because } from '../entries.ts';
 import { type Make, someEntry } from './calls.ts';
 
 const TOKENS = 4;
@@ -18,9 +17,7 @@ export const OPERATOR_CALLS: Readonly<Record<string, readonly [weight: number, m
     4,
     (dice, cast, seed) => {
       const id = someEntry(dice, cast, seed);
-      const to = dice.pick(['dead', 'held', 'suppressed', 'queued'] as const);
-      const reason = dice.chance(70) ? because('taken back') : undefined;
-      return { args: { id, to }, make: ({ operator }) => operator.takeBack(id, to, reason, 'ann') };
+      return { args: { id }, make: ({ operator }) => operator.takeBack(id, 'ann') };
     },
   ],
   audit: [

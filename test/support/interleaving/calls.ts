@@ -144,7 +144,7 @@ export const CALLS = {
   },
   'take back': async (scene, { store: { operator } }) => {
     const { id } = scene.entry('requeued again');
-    return isOver(id, await operator.takeBack(id, 'dead', undefined));
+    return isOver(id, await operator.takeBack(id));
   },
   sweep: async (_, { store: { spool } }) => {
     // All that is delivered or discarded, also within this run.

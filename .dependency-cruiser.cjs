@@ -84,7 +84,7 @@ module.exports = {
       ...LEAVES,
       '^src/platform-api/',
       '^src/channels/sms/',
-      '^src/operations/conditions[.]ts$',
+      '^src/operations/(conditions|running-gateway)[.]ts$',
     ]),
     layer('console', '^src/console/(?!page/)', [
       ...LEAVES,

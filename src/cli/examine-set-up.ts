@@ -56,8 +56,8 @@ export async function examineSetUp(
  */
 async function shopsOf(config: Config): Promise<DoctorShops> {
   try {
-    const { shops, demo, admin } = await completeFromExisting(config);
-    return { shops, demo, adminPassword: admin.password };
+    const { shops, demo } = await completeFromExisting(config);
+    return { shops, demo };
   } catch (error) {
     // The check of the data folder reports what is wrong with it.
     if (!(error instanceof UninitializedDataFolder || error instanceof UnusableKeys)) throw error;

@@ -2,11 +2,15 @@ import { configuredPair } from '../config/certificate.ts';
 import { certificateStatus, ofShops } from '../gateway/status.ts';
 import type { GatewayStatus } from '../observability/status.ts';
 import { type ShownCondition, shownConditions } from '../operations/conditions.ts';
+import { askConditions } from '../operations/running-gateway.ts';
 import { spaceOf } from '../operations/doctor/machine.ts';
 import { unusablePair } from '../runtime/key-pair.ts';
 import type { ShopId } from '../domain/ids.ts';
+import { gatewayProcess } from '../spool/data-folder.ts';
+import { isServed } from '../spool/locks.ts';
 import { type ShopHealth, shopHealthOf } from '../spool/shop-health.ts';
 import type { EntryCount } from '../spool/spool.ts';
+import { CommandFailed } from './exit-codes.ts';
 import type { OpenSpool } from './open-spool.ts';
 
 export interface KnownShop {
@@ -28,11 +32,38 @@ export async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop
   );
 }
 
+/** What is wrong, and whether it is the running gateway that says so. */
+export interface KnownConditions {
+  readonly conditions: readonly ShownCondition[];
+  /** A gateway holds the folder and does not answer. */
+  readonly isSilent: boolean;
+}
+
 /**
- * What is wrong, by the store, the disk and the configuration of this command line: what only the
- * process of the gateway knows is missing.
+ * What is wrong, as the running gateway says it; of one that does not answer, by the store, the disk and
+ * the configuration of this command line.
  */
 export async function knownConditions(
+  open: OpenSpool,
+  known: readonly KnownShop[],
+  counts?: readonly EntryCount[],
+): Promise<KnownConditions> {
+  const { dataDir } = open.config;
+  const asked = isServed(dataDir) ? await askConditions(dataDir) : undefined;
+  if (asked?.kind === 'answered') return { conditions: asked.answer, isSilent: false };
+  return {
+    conditions: await storedConditions(open, known, counts),
+    isSilent: asked?.kind === 'silent',
+  };
+}
+
+/** The gateway of a folder holds its lock and gives no answer. */
+export const doesNotAnswer = (dataDir: string): CommandFailed =>
+  new CommandFailed(
+    `process ${gatewayProcess(dataDir) ?? 'of the gateway'} does not answer: see its log, and restart it if it stays so`,
+  );
+
+async function storedConditions(
   { config, spool, shops, reserveBytes }: OpenSpool,
   known: readonly KnownShop[],
   counts?: readonly EntryCount[],

@@ -5,7 +5,7 @@ import { type EndpointHealth, ENDPOINTS } from '../spool/shop-health.ts';
 import { datedSentence, type ShownCondition } from '../operations/conditions.ts';
 import type { Colour } from './cell.ts';
 import { document } from './json.ts';
-import { knownConditions, type KnownShop, knownShops } from './known-state.ts';
+import { doesNotAnswer, knownConditions, type KnownShop, knownShops } from './known-state.ts';
 import { withSpool } from './open-spool.ts';
 import { iso, reasonJson, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
@@ -36,7 +36,7 @@ export async function listShops(
       ENDPOINTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
     );
     terminal.out(new Table(columns(terminal), terminal).lines(rows));
-    const conditions = await knownConditions(open, shops);
+    const { conditions, isSilent } = await knownConditions(open, shops);
     terminal.out(
       conditions
         .filter(({ shop }) => shop !== undefined)
@@ -44,6 +44,7 @@ export async function listShops(
         .join(''),
     );
     if (!served) terminal.out(LAST_KNOWN);
+    if (isSilent) throw doesNotAnswer(open.config.dataDir);
   });
 }
 

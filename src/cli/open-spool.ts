@@ -142,7 +142,7 @@ export function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
  * The operator's name for the audit log: the system's user, or the user who became root by sudo.
  * The system is asked before the environment, which anyone can set.
  */
-function operatorName(env: Readonly<Record<string, string | undefined>>): string {
+export function operatorName(env: Readonly<Record<string, string | undefined>>): string {
   const name = systemUser();
   const before = env['SUDO_USER'] ?? '';
   const shown = name === 'root' && before !== '' ? before : name;

@@ -82,7 +82,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerConfigHashPassword(config, terminal);
 
   registerStatus(program, terminal);
-  registerReload(program, terminal, events);
+  registerReload(program, terminal);
   registerDoctor(program, terminal);
 
   const queue = program.command('queue').description('shows and changes the entries of the spool');

@@ -1,26 +1,24 @@
 import type { Command } from 'commander';
-import { gatewayProcess } from '../spool/data-folder.ts';
+import { reloadResult } from '../console/server/reference/status-answers.ts';
+import { askGateway } from '../operations/running-gateway.ts';
+import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/locks.ts';
+import { gatewayProcess } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';
-import { withSpool } from './open-spool.ts';
-import { interruptible, type ProcessEvents } from './process-end.ts';
-import type { Terminal } from './terminal.ts';
-import { codeOf } from '../runtime/error-code.ts';
-import { setTimeout as delay } from 'node:timers/promises';
+import { doesNotAnswer } from './known-state.ts';
+import { operatorName } from './open-spool.ts';
+import { printable, type Terminal } from './terminal.ts';
 
 export interface ReloadOptions {
   readonly json?: true;
 }
 
-const RESULT_WITHIN_MS = 15_000;
-const LOOK_EVERY_MS = 100;
-/** Other actions may be audited meanwhile. */
-const LINES_READ = 50;
+const WITHIN_MS = 15_000;
 
 /**
- * `reload`: has the running gateway read its configuration again, waits for the result and prints it.
+ * `reload`: has the running gateway read its configuration again, and prints the result.
  * @throws {ConfigurationRefused} the configuration of this command line has mistakes; the gateway is not asked
  * @throws {CommandFailed} no gateway runs, it refused, or it did not answer
  */
@@ -28,49 +26,35 @@ export async function reloadGateway(
   options: ReloadOptions,
   command: Command,
   terminal: Terminal,
-  events: ProcessEvents,
 ): Promise<void> {
-  configuration(command, terminal);
-  await withSpool(command, terminal, async ({ config, operator }) => {
-    const pid = isServed(config.dataDir) ? gatewayProcess(config.dataDir) : undefined;
-    if (pid === undefined) {
-      throw new CommandFailed('no gateway of this machine is running on this data folder');
-    }
-    const [last] = await operator.auditLines({ limit: 1 });
-    hangUp(pid);
-    const outcome = await interruptible(events, async (signal) => {
-      const until = performance.now() + RESULT_WITHIN_MS;
-      while (performance.now() < until) {
-        const lines = await operator.auditLines({ limit: LINES_READ });
-        const own = lines.find(
-          ({ no, who, action }) => no > (last?.no ?? 0) && who === 'signal' && action === 'reload',
-        );
-        if (own !== undefined) return own.outcome;
-        await delay(LOOK_EVERY_MS, undefined, { signal });
-      }
-      return undefined;
-    });
-    const ok = outcome !== undefined && outcome !== 'refused';
-    if (options.json) terminal.out(document({ ok, ...(outcome !== undefined && { outcome }) }));
-    if (outcome === undefined) {
-      throw new CommandFailed('the gateway has not answered; see its log');
-    }
-    if (!ok) {
-      throw new CommandFailed('the gateway refused the configuration; its log has the mistakes');
-    }
-    if (!options.json) terminal.out(`Reloaded: ${outcome}.\n`);
+  const { dataDir } = configuration(command, terminal).config;
+  const pid = isServed(dataDir) ? gatewayProcess(dataDir) : undefined;
+  if (pid === undefined) {
+    throw new CommandFailed('no gateway of this machine is running on this data folder');
+  }
+  const asked = await askGateway(dataDir, {
+    ...{ method: 'POST', path: '/configuration/reload', answer: reloadResult },
+    ...{ user: operatorName(terminal.env), within: WITHIN_MS },
   });
-}
-
-function hangUp(pid: number): void {
-  try {
-    process.kill(pid, 'SIGHUP');
-  } catch (error) {
+  if (asked.kind === 'silent') throw doesNotAnswer(dataDir);
+  if (asked.kind !== 'answered') {
     throw new CommandFailed(
-      codeOf(error) === 'EPERM'
-        ? `this user may not signal the gateway (process ${pid}): run the command as the gateway's user`
-        : `the gateway (process ${pid}) cannot be signalled: ${codeOf(error)}`,
-      { cause: error },
+      `the gateway cannot be asked (${asked.why}): run the command as its user, when it has started; or: kill -HUP ${pid}`,
+    );
+  }
+  const { ok, ...result } = asked.answer;
+  const outcome = 'changed' in result ? `${result.changed.length} changed` : 'refused';
+  if (options.json) terminal.out(document({ ok, outcome, ...result }));
+  if ('mistakes' in result) {
+    throw new CommandFailed(
+      `the gateway refused the configuration:\n${result.mistakes.map(printable).join('\n')}`,
+    );
+  }
+  if (options.json) return;
+  terminal.out(`Reloaded: ${outcome}.\n`);
+  if (result.needsRestart.length > 0) {
+    terminal.out(
+      `${counted(result.needsRestart.length, 'setting')} changed that ${result.needsRestart.length === 1 ? 'needs' : 'need'} a restart: ${result.needsRestart.join(', ')}\n`,
     );
   }
 }

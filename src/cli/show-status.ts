@@ -7,7 +7,7 @@ import type { EntryCount } from '../spool/spool.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';
-import { knownConditions, knownShops, type KnownShop } from './known-state.ts';
+import { doesNotAnswer, knownConditions, knownShops, type KnownShop } from './known-state.ts';
 import { shopJson } from './list-shops.ts';
 import { withSpool } from './open-spool.ts';
 import { iso } from './queue-entry.ts';
@@ -35,21 +35,23 @@ export async function showStatus(
     const served = isServed(dataDir);
     const pid = served ? gatewayProcess(dataDir) : undefined;
     const [counts, shops] = [await open.spool.counts(), await knownShops(open)];
-    const conditions = await knownConditions(open, shops, counts);
+    const { conditions, isSilent } = await knownConditions(open, shops, counts);
     const stopped = shops.filter(({ health }) => health?.messages.state === 'open');
     if (options.json) {
       terminal.out(
         document({
           ...{ gatewayRuns: served, ...(pid !== undefined && { pid }), paused: delivery.paused },
+          ...(isSilent && { answers: false }),
           ...{ queue: Object.fromEntries(SHOWN.map((state) => [state, sum(counts, state)])) },
           shops: shops.map((shop) => shopJson(shop, served)),
           conditions: conditions.map(conditionJson),
         }),
       );
     } else {
-      terminal.out(lines({ served, pid, counts, shops, conditions }, terminal));
+      terminal.out(lines({ served, isSilent, pid, counts, shops, conditions }, terminal));
     }
     if (!served) throw new CommandFailed('no gateway is running on this data folder');
+    if (isSilent) throw doesNotAnswer(dataDir);
     if (stopped.length > 0) {
       const names = stopped.map(({ name }) => name).join(', ');
       throw new CommandFailed(`deliveries are stopped: ${names}`);
@@ -62,6 +64,7 @@ export async function showStatus(
 
 interface Found {
   readonly served: boolean;
+  readonly isSilent: boolean;
   readonly pid: number | undefined;
   readonly counts: readonly EntryCount[];
   readonly shops: readonly KnownShop[];
@@ -75,13 +78,16 @@ const conditionJson = ({ since, ...condition }: ShownCondition): object => ({
 
 function lines(found: Found, terminal: Terminal): string {
   const paint = paintFor(terminal);
-  const { served, pid } = found;
+  const { served, isSilent, pid } = found;
   const process = pid === undefined ? '' : ` (process ${pid})`;
+  const runs = isSilent
+    ? paint(`does not answer${process}; this is what is stored`, 'red')
+    : paint(`runs${process}`, 'green');
   const rows: (readonly [string, string])[] = [
     [
       'gateway',
       served
-        ? paint(`runs${process}`, 'green')
+        ? runs
         : `${paint('does not run', 'red')}; this is the state at the end of the last run`,
     ],
     ['queue', queueWords(found.counts, paint)],

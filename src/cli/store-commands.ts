@@ -30,7 +30,7 @@ export function registerStatus(parent: Command, terminal: Terminal): void {
     });
 }
 
-export function registerReload(parent: Command, terminal: Terminal, events: ProcessEvents): void {
+export function registerReload(parent: Command, terminal: Terminal): void {
   parent
     .command('reload')
     .description('has the running gateway read its configuration again, and prints the result')
@@ -41,7 +41,7 @@ export function registerReload(parent: Command, terminal: Terminal, events: Proc
     )
     .action(async (options: ReloadOptions, command: Command) => {
       const { reloadGateway } = await import('./reload-gateway.ts');
-      await reloadGateway(options, command, terminal, events);
+      await reloadGateway(options, command, terminal);
     });
 }
 

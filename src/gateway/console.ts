@@ -33,6 +33,7 @@ import { Arrivals, type Doors } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
 import type { Delivery, OnSettled } from './delivery/delivery.ts';
 import type { LiveConfig } from './live-config.ts';
+import { LocalDoor } from './local-door.ts';
 import type { ShopClient } from './platforms.ts';
 import { version } from './version.ts';
 import type { IncomingMessage } from 'node:http';
@@ -89,7 +90,8 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const { host, port, hosts } = live.value.admin;
   const audit = countedAudit(parts);
   const tokens = new ApiTokens({ store: store.apiTokens, clock, logger });
-  const { signIn, sessions, people } = await openSignIn(parts, audit, tokens);
+  const local = new LocalDoor();
+  const { signIn, sessions, people } = await openSignIn(parts, { audit, tokens, local });
   const queued = async () => {
     const { counts } = await parts.status();
     return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
@@ -124,6 +126,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   await figures.start();
   stream.start();
   const listener = createHttpDoor('console', app, { live, logger, metrics });
+  await local.open(live.value.dataDir, app, logger);
   return {
     port: await listener.listen(host, port),
     entryChanged: (id) => {
@@ -153,7 +156,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       await actions.stop();
       stream.stop();
       await figures.stop();
-      await listener.stop(0);
+      await Promise.all([listener.stop(0), local.stop()]);
     },
   };
 }
@@ -176,8 +179,7 @@ function countedAudit({ store, metrics, logger }: ConsoleParts): Audit {
 /** Who may use the console: operators, programs with a token, and the token of the metrics. */
 async function openSignIn(
   { live, store, clock, logger }: ConsoleParts,
-  audit: Audit,
-  tokens: ApiTokens,
+  { audit, tokens, local }: { audit: Audit; tokens: ApiTokens; local: LocalDoor },
 ): Promise<{
   readonly signIn: SignIn;
   readonly sessions: Sessions;
@@ -212,6 +214,7 @@ async function openSignIn(
   const signIn = new SignIn({
     ...{ operators, sessions, tokens, audit, clock, openBudget: store.openBudget },
     devices: new Devices({ key: deviceKeyOf(config), operators, clock }),
+    localUser: (request) => local.userOf(request),
     isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),
     isSecure: (request) => proxies.value.isSecure(request),

@@ -2,25 +2,20 @@ import { join } from 'node:path';
 import { configuredPair } from '../config/certificate.ts';
 import { type CompleteConfig, reserveBytesOf } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
-import type { Secret } from '../config/secret.ts';
 import { mailsChatVisitors } from '../config/warnings.ts';
 import { findMailSources } from '../local-platform/store/mail-sources.ts';
 import type { DoctorTargets } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
 import type { DatabaseStatus, DataFolderStatus } from '../observability/status.ts';
-import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
 import { LOCAL } from './platform-url.ts';
-import { ownHost, reachable } from '../runtime/ip-addresses.ts';
+import { ownHost } from '../runtime/ip-addresses.ts';
 import { relayOf } from './relay-options.ts';
 import { telnyxShops, twilioShops, whatsappShops } from './shops.ts';
 
-export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
-  /** The generated password if none is configured. */
-  readonly adminPassword?: Secret;
-};
+export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'>;
 
 /**
  * What the doctor checks, derived from the configuration. The demo shop has no SMS account and
@@ -30,13 +25,12 @@ export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
  */
 export function doctorTargets(
   config: Config,
-  { shops, demo, adminPassword }: DoctorShops,
+  { shops, demo }: DoctorShops,
   embeddedUrl?: string,
   dataFolder: () => DataFolderStatus = inspectOnce(config.dataDir),
 ): DoctorTargets {
-  const { smtp, http, admin, alerts, dataDir } = config;
+  const { smtp, http, alerts, dataDir } = config;
   const pair = configuredPair(smtp);
-  const password = admin.password ?? adminPassword;
   const { url, blobs = '' } = config.spool;
   const { url: webhookUrl } = alerts.webhook;
   return {
@@ -64,12 +58,6 @@ export function doctorTargets(
       blobs.startsWith('s3:') && { s3: () => tryBucket({ url: url.reveal(), s3: blobs }) }),
     paused: config.delivery.paused,
     doors: doorsOf(config),
-    // A hashed password cannot be used to sign in, because its plain text is not known.
-    ...(password !== undefined &&
-      !isPasswordHash(password.reveal()) &&
-      admin.port !== 0 && {
-        admin: { url: `http://${reachable(admin)}`, password: password.reveal() },
-      }),
     relays: relaysOf(config),
     alerts: {
       wanted: !demo,

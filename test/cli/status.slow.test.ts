@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { runCli } from '../../src/cli/run.ts';
+import { askConditions } from '../../src/operations/running-gateway.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';
@@ -81,16 +83,82 @@ test('reload says what the gateway made of its configuration', async () => {
 
   const text = readFileSync(configFile, 'utf8');
   // JSON, of which the last of two equal keys would count in a merge, not in a file.
-  const config = parsed(text) as { readonly delivery?: object };
+  const config = parsed(text) as { readonly delivery?: object; readonly smtp?: object };
   const changed = { ...config, delivery: { ...config.delivery, concurrency: 7 } };
   writeFileSync(configFile, JSON.stringify(changed));
-  expect(parsed((await reload('--json')).stdout)).toEqual({ ok: true, outcome: '1 changed' });
+  expect(parsed((await reload('--json')).stdout)).toEqual({
+    ...{ ok: true, outcome: '1 changed', changed: ['delivery.concurrency'], needsRestart: [] },
+  });
+  writeFileSync(
+    configFile,
+    JSON.stringify({ ...changed, smtp: { ...config.smtp, maxConnections: 7 } }),
+  );
+  expect((await reload()).stdout).toBe(
+    'Reloaded: 0 changed.\n1 setting changed that needs a restart: smtp.maxConnections\n',
+  );
+  const audit = await sluiceHere(['audit', '--json', '--limit', '1', '--config', configFile]);
+  expect(parsed(audit.stdout)).toMatchObject([
+    { who: expect.stringMatching(/^terminal:./), action: 'reload', outcome: '0 changed' },
+  ]);
 
   writeFileSync(configFile, JSON.stringify({ ...changed, delivery: { concurrency: 0 } }));
   const refused = await reload();
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('delivery.concurrency');
   await gateway.terminate();
+});
+
+test('a gateway that does not answer is a finding, and what is stored is shown', async () => {
+  const { dataDir, platformUrl } = await scene();
+  const host = ownLoopbackAddress();
+  const ports = await freePorts(host);
+  const configFile = writeConfig({ dataDir, platformUrl, host, ports });
+  const gateway = await GatewayProcess.start({ configFile, host, ports });
+  ends(() => gateway.kill());
+  gateway.signal('SIGSTOP');
+  const status = (...args: string[]) => sluiceHere(['status', ...args, '--config', configFile]);
+  const hung = await status();
+  const finding = expect.stringMatching(/^process \d+ does not answer: see its log/);
+  expect(hung).toMatchObject({ code: 1, stderr: finding });
+  expect(hung.stdout).toMatch(
+    /^gateway +does not answer \(process \d+\); this is what is stored\nqueue +nothing/,
+  );
+  expect(parsed((await status('--json')).stdout)).toMatchObject({
+    gatewayRuns: true,
+    answers: false,
+  });
+  expect(await sluiceHere(['shops', '--config', configFile])).toMatchObject({
+    code: 1,
+    stderr: finding,
+  });
+  expect((await sluiceHere(['queue', 'list', '--config', configFile])).code).toBe(0);
+  gateway.signal('SIGCONT');
+  expect(await status()).toMatchObject({ code: 0 });
+  await gateway.terminate();
+});
+
+test.each([
+  [
+    'whose path is too long for a socket',
+    'n'.repeat(200),
+    (dir: string) => mkdirSync(dir),
+    { kind: 'answered' },
+  ],
+  [
+    'that takes no socket',
+    'folder',
+    (dir: string) => mkdirSync(join(dir, 'admin.sock'), { recursive: true }),
+    { kind: expect.stringMatching(/absent|failed/) },
+  ],
+])('a data folder %s', async (_, name, prepare: (dir: string) => void, asked) => {
+  const { dataDir: parent, platformUrl } = await scene();
+  const dataDir = join(parent, name);
+  prepare(dataDir);
+  const gateway = await startGateway({ dataDir, platformUrl });
+  ends(() => gateway.stop());
+  expect(await askConditions(dataDir)).toMatchObject(asked);
+  const status = await sluiceHere(['status', '--config', writeConfig({ dataDir, platformUrl })]);
+  expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/^gateway +runs/) });
 });
 
 test('config show names the environment variable that a value comes from', async () => {

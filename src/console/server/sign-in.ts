@@ -37,6 +37,8 @@ interface SignInParts {
   readonly network: (req: Request) => string;
   /** Whether the browser's connection is encrypted. */
   readonly isSecure: (req: Request) => boolean;
+  /** Who runs the command that sent a request on the socket of the data folder. */
+  readonly localUser: (req: Request) => string | undefined;
   /** Whether the given token is the metrics token. */
   readonly isMetricsToken: (given: string) => boolean;
 }
@@ -55,7 +57,8 @@ export interface Caller {
   readonly operator: string;
   /** Of a program with a token: that of the person who made it. */
   readonly role: Role;
-  readonly address: string;
+  /** None of a command on this machine. */
+  readonly address?: string;
   readonly session?: LiveSession;
   readonly token?: ApiToken;
 }
@@ -132,6 +135,8 @@ export class SignIn {
 
   /** @throws {Refusal} the token is not valid, or too many wrong ones came from this client */
   async recognize(req: Request): Promise<Caller | undefined> {
+    const user = this.#parts.localUser(req);
+    if (user !== undefined) return { operator: user, role: 'operator' };
     const session = this.#session(req);
     const address = this.#parts.network(req);
     const { operators } = this.#parts;
@@ -256,7 +261,7 @@ export function callerOf(res: Response): Caller {
 /** The caller, as the audit log names them. */
 export function actorOf(res: Response): Actor {
   const { operator, address } = callerOf(res);
-  return { who: operator, address };
+  return { who: operator, ...(address !== undefined && { address }) };
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
 import type { KeyPair, PairTrouble } from '../../runtime/key-pair.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
-import { type AdminDoor, checkBreakers, readConditions } from './breaker.ts';
+import { askConditions } from '../running-gateway.ts';
+import { checkBreakers } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, ofShops, resultsFor } from './check.ts';
 import { checkDatabase, checkS3 } from './database.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
@@ -61,7 +62,6 @@ export interface DoctorTargets {
   readonly paused: boolean;
   /** The gateway's listeners, except those on ephemeral ports. */
   readonly doors: readonly Door[];
-  readonly admin?: AdminDoor;
   readonly relays: readonly RelayToCheck[];
   readonly alerts: {
     readonly webhookUrl?: string;
@@ -205,15 +205,12 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
       ),
     ),
 
-  breaker: async ({ admin, platforms, dataFolder }, { timeoutMs }) => {
+  breaker: async ({ dataDir, platforms, dataFolder }, { timeoutMs }) => {
     const status = dataFolder();
     if (status.folder === undefined) return [];
-    const answer =
-      admin === undefined
-        ? { failure: 'the password of the console is not known' }
-        : await readConditions(admin, timeoutMs);
+    const asked = await askConditions(dataDir, timeoutMs);
     const { stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
-    return checkBreakers({ shops: platforms, stopped }, answer);
+    return checkBreakers({ shops: platforms, stopped }, asked);
   },
 
   database: async ({ database, s3 }) => [

@@ -152,7 +152,7 @@ describe('breaker', () => {
 
   test('that is open is told in the words of the gateway', () => {
     const stop = stopCondition({ shop: 'acme', part, since: now, cause: 'No answer' });
-    const [result] = checkBreakers({ shops, stopped: [] }, { conditions: [stop] });
+    const [result] = checkBreakers({ shops, stopped: [] }, { kind: 'answered', answer: [stop] });
     expect(result).toMatchObject({
       status: 'failed',
       found: 'Deliveries of acme are stopped: No answer, since 2026-11-22 12:00 UTC',
@@ -161,15 +161,17 @@ describe('breaker', () => {
   });
 
   test('that is closed is well, whatever else is wrong and was stored', () => {
-    const conditions = [
+    const answer = [
       { kind: 'held', shop: 'acme', sentence: '1 is held', remedy: 'Release it.' } as const,
       stopCondition({ shop: 'another', part }),
     ];
-    expect(checkBreakers({ shops, stopped }, { conditions })).toMatchObject([{ status: 'ok' }]);
+    expect(checkBreakers({ shops, stopped }, { kind: 'answered', answer })).toMatchObject([
+      { status: 'ok' },
+    ]);
   });
 
   test('of a gateway that cannot be asked is told as it was last known, without what may quote a message', () => {
-    const asked = { failure: 'ECONNREFUSED' };
+    const asked = { kind: 'absent', why: 'ECONNREFUSED' } as const;
     const [known] = checkBreakers({ shops, stopped }, asked);
     expect(known).toMatchObject({
       status: 'warning',

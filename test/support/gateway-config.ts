@@ -73,6 +73,8 @@ export interface ConfigChoices {
   readonly dataDir: string;
   /** The PostgreSQL database that is the store; without one, the data folder is. */
   readonly spoolUrl?: string;
+  /** Where its blobs are. */
+  readonly spoolBlobs?: string;
   /** The platform's base URL; without one, the embedded platform. */
   readonly platformUrl?: string;
   readonly twilioUrl?: string;
@@ -122,7 +124,9 @@ export function gatewayConfig(choices: ConfigChoices) {
   return {
     dataDir: choices.dataDir,
     ...(choices.stopDelay !== undefined && { stopDelay: choices.stopDelay }),
-    ...(choices.spoolUrl !== undefined && { spool: { url: choices.spoolUrl } }),
+    ...(choices.spoolUrl !== undefined && {
+      spool: { url: choices.spoolUrl, ...(choices.spoolBlobs && { blobs: choices.spoolBlobs }) },
+    }),
     log: { level: 'info', format: 'json' },
     smtp: {
       ...{ host, port: ports.smtp, hostname: 'mx.acme.example' },

@@ -192,16 +192,15 @@ export const CHAT_CALLS: Readonly<Record<string, readonly [weight: number, make:
       };
       return {
         args: added,
-        // An id is used once, by a visitor who is stored.
+        // An id, and the name of a blob, is used once, and by a visitor who is stored.
         make: async ({ chat, spool, uploads }) => {
           const visitor = await chat.visitor(shopId, owner);
           if (visitor === undefined || uploads.has(added.id)) return 'not added';
+          uploads.add(added.id);
           const writer = spool.blobs.writer({ inlineMaxBytes: 0, name: added.blob });
           await pipeline([Buffer.from('png')], writer);
           await writer.commit();
-          const is = await chat.addUpload(added, 3);
-          if (is) uploads.add(added.id);
-          return is;
+          return chat.addUpload(added, 3);
         },
       };
     },

@@ -14,6 +14,7 @@ import {
   readSentAt,
   readSubject,
   readThreading,
+  toNamedAddress,
 } from '../../../../src/channels/email/normalize/head/header-values.ts';
 import { createAddressMatcher } from '../../../../src/domain/email-addresses.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
@@ -54,6 +55,17 @@ describe('threading ids', () => {
     expect(messageIdHost('<a@b@Mail.Acme.Example>')).toBe('mail.acme.example');
     expect(messageIdHost('<nothing>')).toBe('');
   });
+});
+
+test.each([
+  ['Eve', 'Eve'],
+  ['eve@x.example', 'eve@x.example'],
+  ['ceo@bank.example', undefined],
+  ['CEO <ceo@bank.example>', undefined],
+  ['=?utf-8?q?ceo=40bank.example?=', undefined],
+])('of a sender who calls himself %s, the name is %s', (name, shown) => {
+  const read = toNamedAddress({ address: 'eve@x.example', name });
+  expect(read).toEqual({ email: 'eve@x.example', ...(shown !== undefined && { name: shown }) });
 });
 
 describe('a subject is decoded, on one line', () => {

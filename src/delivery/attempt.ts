@@ -109,8 +109,7 @@ function workOf(
 ): Work {
   const client = probe === undefined ? shop.client : clientFor(probe, shop);
   const once = probe !== undefined || claimed.entry.attempts >= ONE_TRY_AFTER_ATTEMPTS;
-  const notes = new Notes(claimed.notes);
-  if (claimed.isUnended) notes.set({ unanswered: true, lookFirst: true });
+  const notes = new Notes(claimed.notes, claimed.isUnended);
   return {
     ...{ claimed, shop, spool, signal, notes },
     steps: new Steps(log, clock, trace),

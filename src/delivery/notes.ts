@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EntryMeta } from '../spool/entry.ts';
+import type { EntryMeta, MovedNotes } from '../spool/entry.ts';
 import { RUNGS } from './compose.ts';
 
 /** The maximum number of create-message requests per entry; probes not included. */
@@ -42,18 +42,26 @@ const notesSchema = z.object({
   waitedAlike: z.boolean().default(false),
   /** What the entry's channel noted (`NotYet`). */
   channel: z.record(z.string(), z.unknown()).optional(),
+  restarted: z.boolean().optional(),
+  unended: z.boolean().optional(),
 });
-type Noted = z.output<typeof notesSchema>;
+type Noted = Omit<z.output<typeof notesSchema>, keyof MovedNotes>;
+
+/** An operator's retry forgets what was tried, but not what the platform has or may have. */
+const begunAnew = ({ unanswered, lookFirst, unread, submitted, resubmitted }: Noted): Noted =>
+  notesSchema.parse({ unanswered, lookFirst, unread, submitted, resubmitted });
 
 /** State that one attempt stores for the next. Contains no text or addresses of the message. */
 export class Notes {
   #value: Noted;
   #changed = false;
 
-  constructor(stored: EntryMeta) {
+  constructor(stored: EntryMeta, isUnended = false) {
     const read = notesSchema.safeParse(stored);
     // Notes in another version's format are discarded; the entry itself is not affected.
-    this.#value = read.success ? read.data : notesSchema.parse({});
+    const { restarted, unended, ...noted } = read.success ? read.data : notesSchema.parse({});
+    this.#value = restarted === true ? begunAnew(noted) : noted;
+    if (isUnended || unended === true) this.set({ unanswered: true, lookFirst: true });
   }
 
   get value(): Readonly<Noted> {

@@ -145,6 +145,14 @@ export interface RememberedConversation {
   readonly usedAt: number;
 }
 
+/** What an operator's move marks in the notes of an entry. */
+export interface MovedNotes {
+  /** It was retried or released: the attempts begin anew. */
+  readonly restarted?: boolean;
+  /** A claim before the move ended without an outcome. */
+  readonly unended?: boolean;
+}
+
 export interface Claimed {
   readonly entry: Entry;
   readonly lease: Lease;
@@ -155,8 +163,8 @@ export interface Claimed {
   readonly media: ReadonlyMap<string, SavedMedia>;
   /** An operator released it, so it is no longer classified. */
   readonly released: boolean;
-  /** Notes of earlier attempts; opaque to the spool. */
-  readonly notes: EntryMeta;
+  /** Notes of earlier attempts, opaque to the spool but for its own marks. */
+  readonly notes: EntryMeta & MovedNotes;
   /** That of its lane. Emails have none. */
   readonly conversation?: RememberedConversation;
 }

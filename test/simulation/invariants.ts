@@ -85,7 +85,7 @@ function nothingTwiceUnread(run: Run): string[] {
   // A request of a gateway that was stopped may arrive after another one has looked.
   const mayArriveLate =
     faults.some(({ kind }) => kind === 'slow') ||
-    happenings.some(({ kind }) => kind === 'leases lost' || kind === 'pause' || kind === 'retry');
+    happenings.some(({ kind }) => kind === 'leases lost' || kind === 'pause');
   if (mayArriveLate) return [];
   // To learn its conversation, the same payload is sent once more.
   const most = ['empty', 'ok', 'no-conversation-id', 'id-only'].includes(traits.newMessageAnswer)

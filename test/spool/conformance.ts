@@ -789,12 +789,21 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
           }
         });
 
-        test('are gone after an operator’s retry', async () => {
+        test('stay after an operator’s retry, which they tell', async () => {
           const entry = anEntry();
           await accept(entry);
           await settleOf(entry, retryLater(), { notes });
           await spool.requeue(entry.id);
-          expect((await claimOne()).notes).toEqual({});
+          expect((await claimOne()).notes).toEqual({ ...notes, restarted: true });
+        });
+
+        test('tell after an operator’s moves that a claim had ended without an outcome', async () => {
+          const entry = anEntry();
+          await accept(entry);
+          await claimFrom(spool, SHOP, 1, -1);
+          await spool.requeue(entry.id);
+          await reopen();
+          expect((await claimOne()).notes).toEqual({ unended: true, restarted: true });
         });
 
         test('of an attempt whose lease was lost change nothing', async () => {

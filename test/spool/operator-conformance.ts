@@ -395,6 +395,21 @@ export function describeOperatorStore(
       );
     });
 
+    test('a claim that ended without an outcome cannot be taken back', async () => {
+      for (const again of [false, true]) {
+        const id = await accept();
+        await settle(id, { state: 'dead', reason: because('because') });
+        await spool.requeue(id);
+        expect(await claimFrom(spool, SHOP, 10, -1)).toHaveLength(1);
+        if (again) await spool.requeue(id);
+        else await reopen();
+        expect(await operator.takeBack(id)).toBe(false);
+        await spool.discard(id);
+        await operator.restore(id);
+        expect(await operator.takeBack(id)).toBe(false);
+      }
+    });
+
     test('what was retried twice before an attempt goes back to where it was before the first', async () => {
       const id = await accept();
       await settle(id, { state: 'dead', reason: because('because') });

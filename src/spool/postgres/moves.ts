@@ -6,8 +6,9 @@ import { isUuid } from './rows.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /**
- * Moves one entry from a state in `allowed` and returns whether it did. `step` says how: `requeued` and
- * `discarded` remember the state before in `move`; `restored` and `taken_back` return to it. `by`: the operator.
+ * Moves one entry from a state in `allowed` and returns whether it did. `step` says how: `requeued`, unless the
+ * entry is queued, and `discarded` remember the state before in `move`; `restored` and `taken_back` return to it.
+ * `by`: the operator. The notes stay, with the marks of `MovedNotes`.
  *
  * @param releases the states from which a requeue means that an operator released the entry
  */
@@ -21,6 +22,7 @@ const MOVE = sqlFunction(
      own record;
      was record;
      next record;
+     marked text;
    BEGIN
      SELECT seq, shop, lane_key, received_at INTO own FROM entry WHERE id = of_id;
      IF NOT FOUND THEN RETURN false; END IF;
@@ -33,16 +35,14 @@ const MOVE = sqlFunction(
      PERFORM 1 FROM outcome WHERE seq = own.seq FOR UPDATE;
 
      SELECT * INTO was FROM (
-       SELECT CASE WHEN lane.key IS NULL THEN 'queued' ELSE 'delivering' END AS state,
+       SELECT CASE WHEN lane.due_at > now THEN 'delivering' ELSE 'queued' END AS state,
          NULL::bigint AS settled_at, next_at, attempts, job.failures, failing_ms, last_attempt_at,
-         job.lane < 0 AS detached, released, reason
+         job.lane < 0 AS detached, released, reason, notes, unended OR lane.key IS NOT NULL AS is_unended
        FROM job LEFT JOIN lane ON lane.key = job.lane AND head = job.seq AND owned
-         -- The entry of a lease that ended is queued, but an attempt may have been made.
-         AND (due_at > now OR step = 'taken_back')
        WHERE seq = own.seq
        UNION ALL
        SELECT state, settled_at, next_at, attempts, failures, failing_ms, last_attempt_at, detached,
-         released, reason
+         released, reason, notes, false
        FROM outcome WHERE seq = own.seq AND has_raw
      ) AS now;
      IF NOT FOUND OR was.state <> ALL (allowed) THEN
@@ -50,11 +50,14 @@ const MOVE = sqlFunction(
        RETURN false;
      END IF;
 
+     marked := CASE WHEN was.is_unended
+       THEN (coalesce(was.notes, '{}')::jsonb || '{"unended": true}')::text ELSE was.notes END;
      IF step IN ('restored', 'taken_back') THEN
        SELECT * INTO next FROM move WHERE seq = own.seq
          AND move = CASE step WHEN 'restored' THEN 'discarded' ELSE 'requeued' END
-         -- An attempt since then has changed this time.
-         AND (step = 'restored' OR last_attempt_at = was.last_attempt_at);
+         -- The outcome of an attempt since then has changed this time; one without an outcome has left its mark.
+         AND (step = 'restored' OR last_attempt_at = was.last_attempt_at
+           AND NOT coalesce(marked::jsonb ? 'unended', false));
        IF NOT FOUND THEN
          DELETE FROM lane WHERE key = -own.seq AND head IS NULL;
          RETURN false;
@@ -74,6 +77,7 @@ const MOVE = sqlFunction(
        END IF;
        next := was;
        IF step = 'requeued' THEN
+         marked := (marked::jsonb || '{"restarted": true}')::text;
          next.released := was.released OR was.state = ANY (releases);
          next.state := 'queued';
          next.next_at := least(now, greatest(own.received_at, was.last_attempt_at));
@@ -91,14 +95,14 @@ const MOVE = sqlFunction(
      DELETE FROM job WHERE seq = own.seq;
      DELETE FROM outcome WHERE seq = own.seq;
      IF next.state = 'queued' THEN
-       INSERT INTO job (seq, lane, next_at, attempts, failures, failing_ms, last_attempt_at, released, reason)
+       INSERT INTO job (seq, lane, next_at, attempts, failures, failing_ms, last_attempt_at, released, reason, notes)
          VALUES (own.seq, CASE WHEN next.detached THEN -own.seq ELSE own.lane_key END, next.next_at,
-           next.attempts, was.failures, next.failing_ms, next.last_attempt_at, next.released, next.reason);
+           next.attempts, was.failures, next.failing_ms, next.last_attempt_at, next.released, next.reason, marked);
      ELSE
        INSERT INTO outcome (seq, state, settled_at, next_at, attempts, failures, failing_ms,
-           last_attempt_at, detached, released, reason)
+           last_attempt_at, detached, released, reason, notes)
          VALUES (own.seq, next.state, next.settled_at, next.next_at, next.attempts, was.failures,
-           next.failing_ms, next.last_attempt_at, next.detached, next.released, next.reason);
+           next.failing_ms, next.last_attempt_at, next.detached, next.released, next.reason, marked);
      END IF;
      -- A lease of this entry has ended; another entry of the lane may be in an attempt.
      UPDATE lane SET owned = false WHERE key IN (-own.seq, own.lane_key) AND head = own.seq;

@@ -6,7 +6,7 @@ import type { EntryRow } from './entry-row.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { LaneHeads } from './lanes.ts';
 
-/** The state of an entry before an operator moved it. */
+/** What is remembered of a move: every claim raises the entry's generation. */
 interface MoveRow {
   readonly generation: number;
 }
@@ -67,13 +67,14 @@ export class OperatorMoves {
     const row = this.#movable(id);
     if (row?.state !== 'queued') return false;
     const move = this.#sql.move.get(row.seq, 'requeued');
-    // Every claim raises the generation.
     if (move?.generation !== row.generation) return false;
     return this.#moveBack(row, move, { step: 'taken_back', by });
   }
 
   /** The entry, if its raw form is kept and can be submitted. */
   #movable(id: EntryId): EntryRow | undefined {
+    // One whose lease has ended is queued again, although no claim has looked since.
+    this.#sql.endLease.run(id, this.#clock());
     const row = this.#sql.byId.get(id);
     return row?.has_raw === 0 ? undefined : row;
   }
@@ -106,19 +107,25 @@ export class OperatorMoves {
 function prepare(db: Db) {
   const before = `generation, state, reason, settled_at, last_attempt_at, next_attempt_at, attempts,
          failing_ms, detached, released`;
+  const notesOf = `CASE WHEN lease_until > 0
+    THEN json_set(coalesce(notes, '{}'), '$.unended', json('true')) ELSE notes END`;
   return {
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
+    endLease: db.prepare<[string, number]>(
+      `UPDATE entries SET state = 'queued' WHERE id = ? AND state = 'delivering' AND lease_until < ?`,
+    ),
     // Due by the claiming process's clock, too: a command's clock may be ahead of the gateway's.
     requeue: db.prepare(
       `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
-         released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0, notes = NULL,
+         released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0,
+         notes = json_set(${notesOf}, '$.restarted', json('true')),
          next_attempt_at = min(@now, max(received_at, last_attempt_at)),
          settled_at = NULL
        WHERE seq = @seq`,
     ),
     discard: db.prepare(
       `UPDATE entries SET state = 'discarded', filed = 1, in_lane = 0, claimable = 0,
-         waits = 0, lease_until = NULL, last_attempt_at = @now, settled_at = @now
+         waits = 0, lease_until = NULL, notes = ${notesOf}, last_attempt_at = @now, settled_at = @now
        WHERE seq = @seq`,
     ),
     rememberMove: db.prepare(
@@ -134,7 +141,7 @@ function prepare(db: Db) {
          settled_at = moves.settled_at, last_attempt_at = moves.last_attempt_at,
          next_attempt_at = moves.next_attempt_at, attempts = moves.attempts,
          failing_ms = moves.failing_ms, detached = moves.detached, released = moves.released,
-         waits = 0, notes = NULL,
+         waits = 0,
          in_lane = (moves.state = 'queued' AND moves.detached = 0 AND entries.filed = 1),
          claimable = (moves.state = 'queued' AND moves.detached = 1)
        FROM moves WHERE entries.seq = @seq AND moves.seq = @seq`,

@@ -115,8 +115,8 @@ export const MUTATIONS: readonly NamedMutation[] = [
     name: 'an operator discards what is in flight',
     ...{
       in: 'move_entry',
-      from: "AND (due_at > now OR step = 'taken_back')",
-      to: 'AND due_at > now + 100000000',
+      from: 'WHEN lane.due_at > now',
+      to: 'WHEN lane.due_at > now + 100000000',
     },
     calls: ['discard after its lease', 'claim'],
   },

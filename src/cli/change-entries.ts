@@ -17,7 +17,6 @@ import { previewByFilter, previewMove } from './preview-moves.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
 import { reasonJson } from './queue-entry.ts';
-import { quote } from './quote.ts';
 import { type Move, moveEntry, type Moved } from './queue-moves.ts';
 import { note, printable, printableLine, type Terminal } from './terminal.ts';
 
@@ -80,7 +79,7 @@ async function byId(
   const known: EntryId[] = [];
   for (const text of ids) known.push(await idOf(open, text));
   if (options.dryRun) {
-    const previews: Moved[] = [];
+    const previews: Result[] = [];
     for (const id of known) previews.push(await previewMove(open, move, id));
     printResults(previews, options, terminal);
     return;
@@ -104,25 +103,25 @@ async function byId(
     options,
     terminal,
   );
-  const changed = results.filter(({ ok }) => ok).map(({ id }) => id);
-  if (changed.length > 0 && !options.json && retried === undefined)
-    noteUndo(move, terminal, changed);
-  const failed = results.length - changed.length;
+  if (!options.json) {
+    const undoable = results.filter(({ id, canUndo }) => canUndo && !retried?.get(id)?.tried);
+    noteUndo(
+      move,
+      terminal,
+      undoable.map(({ id }) => id),
+    );
+  }
+  const failed = results.filter(({ ok }) => !ok).length;
   if (failed > 0)
     throw new CommandFailed(`${failed} of ${results.length} entries were not changed`);
 }
 
-/** Says how a move is undone. @param which ids, or the options that select the entries */
-function noteUndo({ undoneBy }: Move, terminal: Terminal, which: readonly string[]): void {
-  if (undoneBy === undefined || which.length > MAX_AWAITED) return;
+/** Says how a move is undone that changed a few entries; more cannot be told from others by a filter. */
+function noteUndo({ undoneBy }: Move, terminal: Terminal, ids: readonly string[]): void {
+  if (undoneBy === undefined || ids.length === 0 || ids.length > MAX_AWAITED) return;
   const until = undoneBy === 'undo' ? ', until they are tried' : '';
-  note(terminal, `To undo this${until}: sluice queue ${undoneBy} ${which.join(' ')}\n`);
+  note(terminal, `To undo this${until}: sluice queue ${undoneBy} ${ids.join(' ')}\n`);
 }
-
-const placeOf = ({ shop, channel }: ChangeOptions): readonly string[] => [
-  ...(shop === undefined ? [] : ['--shop', quote(shop)]),
-  ...(channel === undefined ? [] : ['--channel', channel]),
-];
 
 interface Result extends Pick<Moved, 'id' | 'ok' | 'result'> {
   readonly after?: RetryResult | undefined;
@@ -226,9 +225,10 @@ async function byFilter(
   if (options.json) terminal.out(document(tally.json()));
   else if (tally.total > 0) {
     terminal.out(tally.lines());
-    if (tally.failed < tally.total) noteUndo(move, terminal, ['--all', ...placeOf(options)]);
+    noteUndo(move, terminal, tally.undoable);
   } else terminal.out(await nothingFound(open.index, filter));
-  if (tally.failed > 0) {
+  // Of all that wait, those that were not retried are none that should have been undone.
+  if (tally.failed > 0 && move.name !== 'undo') {
     throw new CommandFailed(`${tally.failed} of ${tally.total} entries were not changed`);
   }
 }
@@ -304,10 +304,13 @@ class Tally {
   >();
   total = 0;
   failed = 0;
+  /** The first ones. */
+  readonly undoable: string[] = [];
 
-  add({ ok, result, reason }: Moved): void {
+  add({ id, ok, canUndo, result, reason }: Moved): void {
     this.total += 1;
     if (!ok) this.failed += 1;
+    if (canUndo && this.undoable.length <= MAX_AWAITED) this.undoable.push(id);
     const shown = reason === undefined ? '' : oneLine(sentence(reason)).slice(0, 80);
     const key = `${result}\0${shown}`;
     const group = this.#groups.get(key) ?? {

@@ -35,8 +35,8 @@ export async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop
 /** What is wrong, and whether it is the running gateway that says so. */
 export interface KnownConditions {
   readonly conditions: readonly ShownCondition[];
-  /** A gateway holds the folder and does not answer. */
-  readonly isSilent: boolean;
+  /** Why they are not those of the gateway that holds the folder: one that starts takes no commands yet. */
+  readonly unasked?: { readonly kind: 'absent' | 'failed'; readonly why: string };
 }
 
 /**
@@ -50,18 +50,22 @@ export async function knownConditions(
 ): Promise<KnownConditions> {
   const { dataDir } = open.config;
   const asked = isServed(dataDir) ? await askConditions(dataDir) : undefined;
-  if (asked?.kind === 'answered') return { conditions: asked.answer, isSilent: false };
+  if (asked?.kind === 'answered') return { conditions: asked.answer };
   return {
     conditions: await storedConditions(open, known, counts),
-    isSilent: asked?.kind === 'silent',
+    ...(asked !== undefined && { unasked: asked }),
   };
 }
 
-/** The gateway of a folder holds its lock and gives no answer. */
-export const doesNotAnswer = (dataDir: string): CommandFailed =>
-  new CommandFailed(
-    `process ${gatewayProcess(dataDir) ?? 'of the gateway'} does not answer: see its log, and restart it if it stays so`,
+/** @throws {CommandFailed} the gateway that holds the folder does not answer */
+export function requireAnswer(dataDir: string, { unasked }: KnownConditions): void {
+  if (unasked?.kind !== 'failed') return;
+  const pid = gatewayProcess(dataDir);
+  const who = pid === undefined ? 'the gateway' : `process ${pid}`;
+  throw new CommandFailed(
+    `${who} does not answer (${unasked.why}): see its log, and restart it if it stays so`,
   );
+}
 
 async function storedConditions(
   { config, spool, shops, reserveBytes }: OpenSpool,

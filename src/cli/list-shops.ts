@@ -5,7 +5,13 @@ import { type EndpointHealth, ENDPOINTS } from '../spool/shop-health.ts';
 import { datedSentence, type ShownCondition } from '../operations/conditions.ts';
 import type { Colour } from './cell.ts';
 import { document } from './json.ts';
-import { doesNotAnswer, knownConditions, type KnownShop, knownShops } from './known-state.ts';
+import {
+  type KnownConditions,
+  knownConditions,
+  type KnownShop,
+  knownShops,
+  requireAnswer,
+} from './known-state.ts';
 import { withSpool } from './open-spool.ts';
 import { iso, reasonJson, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
@@ -19,7 +25,10 @@ export interface ShopsOptions {
 const LAST_KNOWN =
   'No gateway is running on this data folder. This is the state at the end of the last run.\n';
 
-/** `shops`: the health of each shop's platform, as the gateway last stored it. */
+/**
+ * `shops`: the health of each shop's platform, as the gateway last stored it, and what is wrong.
+ * @throws {CommandFailed} the gateway does not answer
+ */
 export async function listShops(
   options: ShopsOptions,
   command: Command,
@@ -28,24 +37,25 @@ export async function listShops(
   await withSpool(command, terminal, async (open) => {
     const served = isServed(open.config.dataDir);
     const shops = await knownShops(open);
-    if (options.json) {
-      terminal.out(document(shops.map((shop) => shopJson(shop, served))));
-      return;
-    }
-    const rows = shops.flatMap(({ health, ...shop }) =>
-      ENDPOINTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
-    );
-    terminal.out(new Table(columns(terminal), terminal).lines(rows));
-    const { conditions, isSilent } = await knownConditions(open, shops);
-    terminal.out(
-      conditions
-        .filter(({ shop }) => shop !== undefined)
-        .map(explained)
-        .join(''),
-    );
-    if (!served) terminal.out(LAST_KNOWN);
-    if (isSilent) throw doesNotAnswer(open.config.dataDir);
+    const known = await knownConditions(open, shops);
+    if (options.json) terminal.out(document(shops.map((shop) => shopJson(shop, served))));
+    else terminal.out(lines({ shops, ...known, served }, terminal));
+    requireAnswer(open.config.dataDir, known);
   });
+}
+
+function lines({ shops, conditions, served }: Listed, terminal: Terminal): string {
+  const rows = shops.flatMap(({ health, ...shop }) =>
+    ENDPOINTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
+  );
+  const ofShops = conditions.filter(({ shop }) => shop !== undefined).map(explained);
+  const table = new Table(columns(terminal), terminal).lines(rows);
+  return `${table}${ofShops.join('')}${served ? '' : LAST_KNOWN}`;
+}
+
+interface Listed extends Pick<KnownConditions, 'conditions'> {
+  readonly shops: readonly KnownShop[];
+  readonly served: boolean;
 }
 
 interface Row extends Omit<KnownShop, 'health'> {

@@ -56,7 +56,7 @@ export async function previewMove(
   { spool }: Pick<OpenSpool, 'spool'>,
   move: Move,
   id: EntryId,
-): Promise<Moved> {
+): Promise<Pick<Moved, 'id' | 'ok' | 'result'>> {
   const refusal = refusalOf(move, await spool.get(id));
   if (refusal !== undefined) return { id, ok: false, result: refusal };
   return (await spool.raw(id)) === undefined

@@ -68,9 +68,9 @@ export const MOVES: readonly Move[] = [
   {
     name: 'undo',
     from: ['queued'],
-    failed: 'it was not retried or released, or an attempt has started',
+    failed: 'there is nothing to undo: it waited before, or an attempt has started',
     done: 'taken back',
-    provided: ', if it was retried or released and no attempt has started',
+    provided: ', unless it waited before or an attempt has started',
     description: 'undoes a retry or release: entries return to their earlier state',
     usual: ['queued'],
     apply: ({ operator, who }, id) => operator.takeBack(id, who),
@@ -81,6 +81,8 @@ export interface Moved {
   readonly id: string;
   readonly ok: boolean;
   readonly result: string;
+  /** By the move's `undoneBy`. */
+  readonly canUndo: boolean;
   /** The entry's reason before the move: why it was dead or held. */
   readonly reason?: Reason;
 }
@@ -102,9 +104,10 @@ export async function moveEntry(
   const reason = entry?.reason;
   const why = reason === undefined ? {} : { reason };
   const refusal = refusalOf(move, entry);
-  if (refusal !== undefined) return { id, ok: false, result: refusal, ...why };
+  if (refusal !== undefined) return { id, ok: false, canUndo: false, result: refusal, ...why };
   // False if the entry changed meanwhile, or its raw form has been swept.
   const ok = await move.apply(open, id);
   const result = ok ? move.done : `could not be changed: ${move.failed}`;
-  return { id, ok, result, ...why };
+  const waited = move.undoneBy === 'undo' && entry?.state === 'queued';
+  return { id, ok, canUndo: ok && move.undoneBy !== undefined && !waited, result, ...why };
 }

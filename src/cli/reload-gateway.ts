@@ -7,7 +7,6 @@ import { gatewayProcess } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';
-import { doesNotAnswer } from './known-state.ts';
 import { operatorName } from './open-spool.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -15,7 +14,7 @@ export interface ReloadOptions {
   readonly json?: true;
 }
 
-const WITHIN_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /**
  * `reload`: has the running gateway read its configuration again, and prints the result.
@@ -28,18 +27,16 @@ export async function reloadGateway(
   terminal: Terminal,
 ): Promise<void> {
   const { dataDir } = configuration(command, terminal).config;
-  const pid = isServed(dataDir) ? gatewayProcess(dataDir) : undefined;
-  if (pid === undefined) {
-    throw new CommandFailed('no gateway of this machine is running on this data folder');
-  }
   const asked = await askGateway(dataDir, {
     ...{ method: 'POST', path: '/configuration/reload', answer: reloadResult },
-    ...{ user: operatorName(terminal.env), within: WITHIN_MS },
+    ...{ user: operatorName(terminal.env), timeoutMs: TIMEOUT_MS },
   });
-  if (asked.kind === 'silent') throw doesNotAnswer(dataDir);
   if (asked.kind !== 'answered') {
+    const { kind, why } = asked;
     throw new CommandFailed(
-      `the gateway cannot be asked (${asked.why}): run the command as its user, when it has started; or: kill -HUP ${pid}`,
+      kind === 'absent'
+        ? absent(dataDir)
+        : `the gateway has not answered (${why}), and may still reload: see its log`,
     );
   }
   const { ok, ...result } = asked.answer;
@@ -51,10 +48,27 @@ export async function reloadGateway(
     );
   }
   if (options.json) return;
-  terminal.out(`Reloaded: ${outcome}.\n`);
-  if (result.needsRestart.length > 0) {
+  terminal.out(`Reloaded: ${outcome}${listed(result.changed)}.\n`);
+  const { needsRestart } = result;
+  if (needsRestart.length > 0) {
+    const verb = needsRestart.length === 1 ? 'needs' : 'need';
     terminal.out(
-      `${counted(result.needsRestart.length, 'setting')} changed that ${result.needsRestart.length === 1 ? 'needs' : 'need'} a restart: ${result.needsRestart.join(', ')}\n`,
+      `${counted(needsRestart.length, 'other changed setting')} ${verb} a restart${listed(needsRestart)}.\n`,
     );
   }
+}
+
+const MAX_LISTED = 20;
+
+function listed(paths: readonly string[]): string {
+  if (paths.length === 0) return '';
+  const more = paths.length > MAX_LISTED ? ' and others' : '';
+  return `: ${paths.slice(0, MAX_LISTED).join(', ')}${more}`;
+}
+
+function absent(dataDir: string): string {
+  const pid = isServed(dataDir) ? gatewayProcess(dataDir) : undefined;
+  return pid === undefined
+    ? 'no gateway of this machine is running on this data folder'
+    : `the gateway does not take commands yet, or its data folder takes no sockets; to reload it all the same: kill -HUP ${pid}`;
 }

@@ -7,7 +7,13 @@ import type { EntryCount } from '../spool/spool.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { document } from './json.ts';
-import { doesNotAnswer, knownConditions, knownShops, type KnownShop } from './known-state.ts';
+import {
+  type KnownConditions,
+  knownConditions,
+  knownShops,
+  type KnownShop,
+  requireAnswer,
+} from './known-state.ts';
 import { shopJson } from './list-shops.ts';
 import { withSpool } from './open-spool.ts';
 import { iso } from './queue-entry.ts';
@@ -23,7 +29,7 @@ const SHOWN = ['queued', 'delivering', 'dead', 'held'] as const;
 
 /**
  * `status`: whether the gateway runs, what waits, and what is wrong.
- * @throws {CommandFailed} it does not run, refuses new messages, or deliveries of a shop are stopped
+ * @throws {CommandFailed} it does not run or answer, refuses new messages, or deliveries of a shop are stopped
  */
 export async function showStatus(
   options: StatusOptions,
@@ -31,30 +37,33 @@ export async function showStatus(
   terminal: Terminal,
 ): Promise<void> {
   await withSpool(command, terminal, async (open) => {
-    const { dataDir, delivery } = open.config;
+    const { dataDir } = open.config;
     const served = isServed(dataDir);
     const pid = served ? gatewayProcess(dataDir) : undefined;
     const [counts, shops] = [await open.spool.counts(), await knownShops(open)];
-    const { conditions, isSilent } = await knownConditions(open, shops, counts);
-    const stopped = shops.filter(({ health }) => health?.messages.state === 'open');
+    const known = await knownConditions(open, shops, counts);
+    const { conditions, unasked } = known;
+    const isPaused = conditions.some(({ kind }) => kind === 'paused');
+    const stopped = conditions
+      .filter(({ kind, part }) => kind === 'breaker-open' && part === 'messages')
+      .map(({ shop }) => shop);
     if (options.json) {
       terminal.out(
         document({
-          ...{ gatewayRuns: served, ...(pid !== undefined && { pid }), paused: delivery.paused },
-          ...(isSilent && { answers: false }),
+          ...{ gatewayRuns: served, ...(pid !== undefined && { pid }), paused: isPaused },
+          ...(unasked && { answers: false }),
           ...{ queue: Object.fromEntries(SHOWN.map((state) => [state, sum(counts, state)])) },
           shops: shops.map((shop) => shopJson(shop, served)),
           conditions: conditions.map(conditionJson),
         }),
       );
     } else {
-      terminal.out(lines({ served, isSilent, pid, counts, shops, conditions }, terminal));
+      terminal.out(lines({ served, unasked, pid, counts, shops, conditions }, terminal));
     }
     if (!served) throw new CommandFailed('no gateway is running on this data folder');
-    if (isSilent) throw doesNotAnswer(dataDir);
+    requireAnswer(dataDir, known);
     if (stopped.length > 0) {
-      const names = stopped.map(({ name }) => name).join(', ');
-      throw new CommandFailed(`deliveries are stopped: ${names}`);
+      throw new CommandFailed(`deliveries are stopped: ${stopped.join(', ')}`);
     }
     if (conditions.some(({ stopsIntake }) => stopsIntake)) {
       throw new CommandFailed('new messages are refused');
@@ -64,7 +73,7 @@ export async function showStatus(
 
 interface Found {
   readonly served: boolean;
-  readonly isSilent: boolean;
+  readonly unasked: KnownConditions['unasked'];
   readonly pid: number | undefined;
   readonly counts: readonly EntryCount[];
   readonly shops: readonly KnownShop[];
@@ -78,11 +87,14 @@ const conditionJson = ({ since, ...condition }: ShownCondition): object => ({
 
 function lines(found: Found, terminal: Terminal): string {
   const paint = paintFor(terminal);
-  const { served, isSilent, pid } = found;
+  const { served, unasked, pid } = found;
   const process = pid === undefined ? '' : ` (process ${pid})`;
-  const runs = isSilent
-    ? paint(`does not answer${process}; this is what is stored`, 'red')
-    : paint(`runs${process}`, 'green');
+  const runs =
+    unasked === undefined
+      ? paint(`runs${process}`, 'green')
+      : unasked.kind === 'absent'
+        ? paint(`runs${process} and takes no commands; this is what is stored`, 'yellow')
+        : paint(`does not answer${process}; this is what is stored`, 'red');
   const rows: (readonly [string, string])[] = [
     [
       'gateway',
@@ -144,7 +156,7 @@ function conditionWords(
   const next =
     at === undefined ? '' : `; next try ${at <= now ? 'now' : `in ${shortSpan(at - now)}`}`;
   const words = printableLine(`${datedSentence(condition)}${next}`);
-  return `${paint(words, severity === 'critical' ? 'red' : 'yellow')}. ${remedy}`;
+  return `${paint(words, severity === 'critical' ? 'red' : 'yellow')}. ${printableLine(remedy)}`;
 }
 
 const sum = (counts: readonly EntryCount[], state: string): number =>

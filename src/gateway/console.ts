@@ -126,9 +126,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   await figures.start();
   stream.start();
   const listener = createHttpDoor('console', app, { live, logger, metrics });
+  const opened = await listener.listen(host, port);
   await local.open(live.value.dataDir, app, logger);
   return {
-    port: await listener.listen(host, port),
+    port: opened,
     entryChanged: (id) => {
       arrivals.accepted(id);
       stream.entryChanged(id);

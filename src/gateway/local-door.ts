@@ -1,19 +1,16 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { withSocketPath } from '../runtime/local-socket.ts';
-
-/** Readable and writable by the gateway's own user only. */
-const UMASK = 0o177;
+import { socketPathOf } from '../runtime/local-socket.ts';
 
 /**
- * The admin routes on a socket in the data folder, for commands of this machine. Whoever can open it can
- * read the store as well, so no password is asked for.
+ * The admin routes on a socket in the data folder, for commands of this machine. Only the gateway's user
+ * can open it, who can read the store as well, so no password is asked for.
  */
 export class LocalDoor {
   readonly #users = new WeakMap<IncomingMessage, string>();
-  #server: Server | undefined;
+  #stop = (): Promise<void> => Promise.resolve();
 
   /** Who runs the command, as the audit log names them; undefined for a request of another listener. */
   userOf(request: IncomingMessage): string | undefined {
@@ -29,30 +26,29 @@ export class LocalDoor {
       app(request, response);
     });
     try {
-      await withSocketPath(dir, async (path) => {
-        // Left by a gateway that was killed: this one holds the folder's lock.
-        await rm(path, { force: true });
-        const before = process.umask(UMASK);
-        try {
-          server.listen(path);
-        } finally {
-          process.umask(before);
-        }
-        await once(server, 'listening');
-      });
-      server.on('error', (error) => logger.warn('admin.no_socket', errorFields(error)));
-      this.#server = server;
+      const { path, close } = await socketPathOf(dir);
+      this.#stop = close;
+      // Left by a gateway that was killed: this one holds the folder's lock.
+      await rm(path, { force: true });
+      await once(server.listen(path), 'listening');
+      // The folder's mode has kept others out until now.
+      await chmod(path, 0o600);
     } catch (error) {
       logger.warn('admin.no_socket', errorFields(error));
     }
+    server.on('error', (error) => logger.warn('admin.no_socket', errorFields(error)));
+    const release = this.#stop;
+    this.#stop = async () => {
+      const closed = server.listening ? once(server, 'close') : undefined;
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      // Not before: its path is that of the socket, which ends with the server.
+      await release();
+    };
   }
 
-  async stop(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
+  stop(): Promise<void> {
+    return this.#stop();
   }
 }

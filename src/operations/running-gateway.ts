@@ -1,14 +1,14 @@
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
-import { withSocketPath } from '../runtime/local-socket.ts';
+import { socketPathOf } from '../runtime/local-socket.ts';
 import { codeOf } from '../runtime/error-code.ts';
 import type { ShownCondition } from './conditions.ts';
 
-/** `absent`: nothing listens, as while a gateway starts. `silent`: a gateway is there and does not answer. */
+/** `absent`: nothing listens, as while a gateway starts. `failed`: a gateway is there, and gives no right answer. */
 export type Asked<Answer> =
   | { readonly kind: 'answered'; readonly answer: Answer }
-  | { readonly kind: 'absent' | 'silent' | 'failed'; readonly why: string };
+  | { readonly kind: 'absent' | 'failed'; readonly why: string };
 
 export interface Question<Answer> {
   readonly method?: 'POST';
@@ -17,36 +17,56 @@ export interface Question<Answer> {
   readonly answer: z.ZodType<Answer>;
   /** The user's name, for the audit log. */
   readonly user?: string;
-  /** Milliseconds. */
-  readonly within?: number;
+  readonly timeoutMs?: number;
 }
 
-const WITHIN_MS = 3000;
+const TIMEOUT_MS = 3000;
+const WHY: Readonly<Record<string, string>> = {
+  EACCES: 'no access to its data folder: run the command as its user',
+};
 
 /** Asks the gateway of a data folder on this machine. Never rejects. */
 export async function askGateway<Answer>(
   dir: string,
-  { method, path, answer, user = '', within = WITHIN_MS }: Question<Answer>,
+  question: Question<Answer>,
 ): Promise<Asked<Answer>> {
+  const { answer, timeoutMs = TIMEOUT_MS } = question;
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const { status, body } = await withSocketPath(dir, async (socketPath) => {
-      const signal = AbortSignal.timeout(within);
-      const headers = { 'x-sluice-console': '1', 'x-sluice-user': user };
-      const asking = request({ socketPath, path: `/api${path}`, method, headers, signal });
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        asking.once('response', resolve).once('error', reject).end();
-      });
-      return { status: response.statusCode, body: await json(response) };
-    });
+    const { status, body } = await ask(dir, question, signal);
     const { data } = answer.safeParse(body);
     return data === undefined
-      ? { kind: 'failed', why: `/api${path} responded with status ${status}` }
+      ? { kind: 'failed', why: `/api${question.path} responded with status ${status}` }
       : { kind: 'answered', answer: data };
   } catch (error) {
     const code = codeOf(error);
-    if (code === 'ABORT_ERR') return { kind: 'silent', why: 'timeout' };
-    const isAbsent = code === 'ENOENT' || code === 'ECONNREFUSED';
-    return { kind: isAbsent ? 'absent' : 'failed', why: code === '' ? 'no valid answer' : code };
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') {
+      return { kind: 'absent', why: 'no gateway takes commands on this data folder' };
+    }
+    // The queue of connections of a process that does not run is full at some time.
+    const isLate = signal.aborted || code === 'EAGAIN';
+    const why = isLate ? `no answer within ${timeoutMs / 1000} s` : (WHY[code] ?? code);
+    return { kind: 'failed', why: why === '' ? 'no valid answer' : why };
+  }
+}
+
+async function ask(
+  dir: string,
+  { method, path, user = '' }: Pick<Question<unknown>, 'method' | 'path' | 'user'>,
+  signal: AbortSignal,
+): Promise<{ readonly status: number | undefined; readonly body: unknown }> {
+  const { path: socketPath, close } = await socketPathOf(dir);
+  try {
+    const headers = { 'x-sluice-console': '1', 'x-sluice-user': user };
+    const asking = request({
+      ...{ socketPath, method, path: `/api${path}`, headers, signal, agent: false },
+    });
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      asking.on('error', reject).on('response', resolve).end();
+    });
+    return { status: response.statusCode, body: await json(response) };
+  } finally {
+    await close();
   }
 }
 
@@ -68,16 +88,9 @@ const overview = z.object({
 });
 
 /** What is wrong, in the words of the running gateway. */
-export async function askConditions(
-  dir: string,
-  within?: number,
-): Promise<Asked<readonly ShownCondition[]>> {
-  const asked = await askGateway(dir, {
-    path: '/overview',
-    answer: overview,
-    ...(within !== undefined && { within }),
-  });
-  // A kind of a newer version is none that is looked for here.
+export async function askConditions(dir: string): Promise<Asked<readonly ShownCondition[]>> {
+  const asked = await askGateway(dir, { path: '/overview', answer: overview });
+  // The kinds of another version are shown like those of this one.
   return asked.kind === 'answered'
     ? { ...asked, answer: asked.answer.conditions as readonly ShownCondition[] }
     : asked;

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { runCli } from '../../src/cli/run.ts';
-import { askConditions } from '../../src/operations/running-gateway.ts';
+import { askConditions, askGateway } from '../../src/operations/running-gateway.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';
@@ -94,7 +95,7 @@ test('reload says what the gateway made of its configuration', async () => {
     JSON.stringify({ ...changed, smtp: { ...config.smtp, maxConnections: 7 } }),
   );
   expect((await reload()).stdout).toBe(
-    'Reloaded: 0 changed.\n1 setting changed that needs a restart: smtp.maxConnections\n',
+    'Reloaded: 0 changed.\n1 other changed setting needs a restart: smtp.maxConnections.\n',
   );
   const audit = await sluiceHere(['audit', '--json', '--limit', '1', '--config', configFile]);
   expect(parsed(audit.stdout)).toMatchObject([
@@ -118,7 +119,9 @@ test('a gateway that does not answer is a finding, and what is stored is shown',
   gateway.signal('SIGSTOP');
   const status = (...args: string[]) => sluiceHere(['status', ...args, '--config', configFile]);
   const hung = await status();
-  const finding = expect.stringMatching(/^process \d+ does not answer: see its log/);
+  const finding = expect.stringMatching(
+    /^process \d+ does not answer \(no answer within 3 s\): see its log/,
+  );
   expect(hung).toMatchObject({ code: 1, stderr: finding });
   expect(hung.stdout).toMatch(
     /^gateway +does not answer \(process \d+\); this is what is stored\nqueue +nothing/,
@@ -133,8 +136,31 @@ test('a gateway that does not answer is a finding, and what is stored is shown',
   });
   expect((await sluiceHere(['queue', 'list', '--config', configFile])).code).toBe(0);
   gateway.signal('SIGCONT');
-  expect(await status()).toMatchObject({ code: 0 });
+  await waitFor('an answer', async () => (await status()).code === 0);
   await gateway.terminate();
+});
+
+test('only who can open the data folder is taken for its user', async () => {
+  const { dataDir, platformUrl } = await scene();
+  const gateway = await startGateway({ dataDir, platformUrl });
+  ends(() => gateway.stop());
+  const socketPath = join(dataDir, 'admin.sock');
+  expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+  const overTcp = await fetch(`${gateway.adminUrl}/api/session`, {
+    headers: { 'x-sluice-user': 'ann' },
+  });
+  expect(overTcp.status).toBe(401);
+  const session = z.object({ operator: z.string() });
+  for (const [user, operator] of [
+    ['ann', 'terminal:ann'],
+    ['a\tb', 'terminal'],
+    ['a'.repeat(65), 'terminal'],
+  ] as const) {
+    const asked = await askGateway(dataDir, { path: '/session', answer: session, user });
+    expect(asked).toEqual({ kind: 'answered', answer: { operator } });
+  }
+  await gateway.stop();
+  expect(existsSync(socketPath)).toBe(false);
 });
 
 test.each([

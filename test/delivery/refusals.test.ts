@@ -157,6 +157,24 @@ describe('after a request that was not answered', () => {
     expect([pages.length, it.platform.messages.length]).toEqual([looks, posts]);
   });
 
+  test('it is looked for after an operator’s retry, too', async () => {
+    const entry = message();
+    let isListed = false;
+    it.platform.script = (seen) => {
+      if (isCreate(seen)) return 'reset';
+      if (!seen.path.startsWith('/messages/?')) return undefined;
+      return isListed ? json(200, { results: [aListedMessage(7, entry.remoteId)] }) : json(503);
+    };
+    await it.submit(entry);
+    await it.waits(entry);
+    isListed = true;
+    const posts = it.platform.messages.length;
+    await it.store.spool.requeue(entry.id);
+    it.tryNow();
+    await it.reached(entry, 'delivered');
+    expect(it.platform.messages).toHaveLength(posts);
+  });
+
   test('a refusal is looked up first: the platform may have the message', async () => {
     const entry = message();
     let looks = 0;

@@ -39,6 +39,8 @@ function checkBreaker(
   const found = stops.map(datedSentence).join('; ');
   const todo = stops[0]?.remedy ?? '';
   if (isKnown) return found === '' ? ok('closed: deliveries are running') : failed(found, todo);
-  const unknown = `the state of the gateway is unknown (${asked.why})`;
-  return found === '' ? skipped(unknown) : warning(`${unknown}; it was: ${found}`, todo);
+  const unknown = `the state of the gateway is unknown: ${asked.why}`;
+  const known = found === '' ? unknown : `${unknown}; it was: ${found}`;
+  if (asked.kind === 'failed') return failed(known, 'see its log, and restart it if it stays so');
+  return found === '' ? skipped(unknown) : warning(known, todo);
 }

@@ -205,10 +205,10 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
       ),
     ),
 
-  breaker: async ({ dataDir, platforms, dataFolder }, { timeoutMs }) => {
+  breaker: async ({ dataDir, platforms, dataFolder }) => {
     const status = dataFolder();
     if (status.folder === undefined) return [];
-    const asked = await askConditions(dataDir, timeoutMs);
+    const asked = await askConditions(dataDir);
     const { stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
     return checkBreakers({ shops: platforms, stopped }, asked);
   },

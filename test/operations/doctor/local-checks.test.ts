@@ -175,7 +175,7 @@ describe('breaker', () => {
     const [known] = checkBreakers({ shops, stopped }, asked);
     expect(known).toMatchObject({
       status: 'warning',
-      found: `the state of the gateway is unknown (ECONNREFUSED); it was: ${words}`,
+      found: `the state of the gateway is unknown: ECONNREFUSED; it was: ${words}`,
       todo: expect.stringMatching(/^Set a valid apiKey .* sluice shops try acme$/),
     });
     expect(JSON.stringify(known)).not.toContain('Ann');

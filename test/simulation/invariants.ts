@@ -371,31 +371,38 @@ function overWhenDelivered(run: Run): string[] {
 const LEASE_MS = 45_000;
 
 /** While an attempt at an entry is in flight and its lease is renewed, no other one begins. */
-function oneAttemptEach({ overlaps, outages, gateways }: Run): string[] {
+function oneAttemptEach({ overlaps, outages, gateways, fates }: Run): string[] {
+  const moved = movedOf(fates);
   // One that was stopped for longer than its lease finds the entry free again, if another has freed it.
   const mayBeFreed = ({ from, to, kind }: Outage) =>
     gateways > 1 && kind === 'pause' && to - from > LEASE_MS;
-  return overlaps
-    .filter(({ begunAt, at, isOthers }) =>
-      // A failing store does not renew leases, nor does another gateway that is stopped.
-      outages.every(
-        (outage) =>
-          !(isOthers || outage.kind === 'store' || mayBeFreed(outage)) ||
-          outage.to < begunAt ||
-          outage.from > at,
-      ),
-    )
-    .map(({ tag, at }) => `${tag} was claimed at ${at - EPOCH}, while an attempt was under way`);
+  return (
+    overlaps
+      // An operator's retry frees it, too, once its lease has ended.
+      .filter(({ tag }) => !moved.has(tag) || outages.every(({ kind }) => kind !== 'pause'))
+      .filter(({ begunAt, at, isOthers }) =>
+        // A failing store does not renew leases, nor does another gateway that is stopped.
+        outages.every(
+          (outage) =>
+            !(isOthers || outage.kind === 'store' || mayBeFreed(outage)) ||
+            outage.to < begunAt ||
+            outage.from > at,
+        ),
+      )
+      .map(({ tag, at }) => `${tag} was claimed at ${at - EPOCH}, while an attempt was under way`)
+  );
 }
+
+/** The messages that an operator moved or erased. */
+const movedOf = (fates: readonly Fate[]): ReadonlySet<string> =>
+  new Set(fates.filter(({ isMeddledWith }) => isMeddledWith).map(({ message }) => message.tag));
 
 /** A gateway whose lease may have ended, because it was stopped or cut off, submits nothing. */
 function submittedByHolder({ stale, scenario, fates }: Run): string[] {
   if (scenario.happenings.some(({ kind }) => kind === 'leases lost')) return [];
-  const moved = fates
-    .filter(({ isMeddledWith }) => isMeddledWith)
-    .map(({ message }) => message.tag);
+  const moved = movedOf(fates);
   return stale
-    .filter(({ tag }) => !moved.includes(tag))
+    .filter(({ tag }) => !moved.has(tag))
     .map(({ tag, at }) => `${tag} was submitted at ${at - EPOCH} by a gateway without its lease`);
 }
 

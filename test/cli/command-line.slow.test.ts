@@ -64,6 +64,7 @@ test('the commands', () => {
     'sluice queue release',
     'sluice queue discard',
     'sluice queue restore',
+    'sluice queue undo',
     'sluice queue export',
     'sluice shops',
     'sluice shops try',

@@ -227,7 +227,7 @@ async function byFilter(
     terminal.out(tally.lines());
     noteUndo(move, terminal, tally.undoable);
   } else terminal.out(await nothingFound(open.index, filter));
-  // Of all that wait, those that were not retried are none that should have been undone.
+  // Entries that were never retried are skipped; that is no failure.
   if (tally.failed > 0 && move.name !== 'undo') {
     throw new CommandFailed(`${tally.failed} of ${tally.total} entries were not changed`);
   }

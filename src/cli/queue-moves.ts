@@ -10,7 +10,7 @@ export interface Move {
   /** The states from which it moves an entry. */
   readonly from: readonly EntryState[];
   readonly done: string;
-  /** What a dry run does not know. */
+  /** A condition that a dry run cannot check. */
   readonly provided?: string;
   /** Why it fails in one of these states. */
   readonly failed: string;

@@ -43,7 +43,7 @@ export async function askGateway<Answer>(
     if (code === 'ENOENT' || code === 'ECONNREFUSED') {
       return { kind: 'absent', why: 'no gateway takes commands on this data folder' };
     }
-    // The queue of connections of a process that does not run is full at some time.
+    // A stopped process accepts no connections, so its queue fills up.
     const isLate = signal.aborted || code === 'EAGAIN';
     const why = isLate ? `no answer within ${timeoutMs / 1000} s` : (WHY[code] ?? code);
     return { kind: 'failed', why: why === '' ? 'no valid answer' : why };
@@ -90,7 +90,7 @@ const overview = z.object({
 /** What is wrong, in the words of the running gateway. */
 export async function askConditions(dir: string): Promise<Asked<readonly ShownCondition[]>> {
   const asked = await askGateway(dir, { path: '/overview', answer: overview });
-  // The kinds of another version are shown like those of this one.
+  // A newer gateway may send kinds that this version does not know.
   return asked.kind === 'answered'
     ? { ...asked, answer: asked.answer.conditions as readonly ShownCondition[] }
     : asked;

@@ -57,7 +57,7 @@ export interface Caller {
   readonly operator: string;
   /** Of a program with a token: that of the person who made it. */
   readonly role: Role;
-  /** None of a command on this machine. */
+  /** Absent for a command on this machine. */
   readonly address?: string;
   readonly session?: LiveSession;
   readonly token?: ApiToken;

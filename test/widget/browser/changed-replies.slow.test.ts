@@ -53,13 +53,16 @@ describeInBrowser('a reply whose text changes', (test) => {
     await chat.send('First');
     await chat.line('You said: First').waitFor();
     for (let n = 1; n <= 15; n += 1) await chat.send(`${QUIET}filling line ${n}`);
-    await chat.log.hover();
+    await chat.reaches('filling line 15', 'delivered');
     const top = () =>
       chat.line('filling line 6').evaluate((line) => line.getBoundingClientRect().top);
-    await chat.until('the view to be up', async () => {
-      await chat.page.mouse.wheel(0, -60);
-      return chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight > 150);
-    });
+    const aboveEnd = () =>
+      chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    await chat.until('the end', async () => (await aboveEnd()) < 1);
+    await chat.log.hover();
+    // One turn of the wheel, and the whole of it: one still under way would move the line later.
+    await chat.page.mouse.wheel(0, -180);
+    await chat.until('the view to be up', async () => (await aboveEnd()) > 179);
     const before = await top();
     changeMessages(setting, 'You said: First', { content: 'A long answer. '.repeat(30) });
     await chat.line('A long answer.').waitFor({ state: 'attached' });

@@ -28,7 +28,8 @@ const topOf = (chat: ChatPage, n: number): Promise<number> =>
 /** Scrolls as a visitor until the beginning of that line is near the top of the log. */
 async function scrollTo(chat: ChatPage, n: number): Promise<number> {
   await chat.log.hover();
-  await chat.until(`line ${n} to be read`, async () => {
+  let last = NaN;
+  await chat.until(`line ${n} to be read, and the log to be still`, async () => {
     const line = chat.line(words(n)).first();
     const isDrawn = (await line.count()) > 0;
     const above = isDrawn
@@ -38,7 +39,9 @@ async function scrollTo(chat: ChatPage, n: number): Promise<number> {
             (element.closest('[role="log"]')?.getBoundingClientRect().top ?? 0),
         )
       : -1_000;
-    if (above >= 0 && above < 200) return true;
+    const isStill = above === last;
+    last = above;
+    if (above >= 0 && above < 200) return isStill;
     await chat.page.mouse.wheel(0, above < 0 ? Math.max(above, -800) : 100);
     return false;
   });

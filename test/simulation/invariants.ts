@@ -276,22 +276,15 @@ function wellFrom(run: Run, shopId: string, at: number, forMs: number): number |
   return from + forMs > run.endedAt ? undefined : from;
 }
 
-/** Few requests per message without faults; within the budget with them. */
-function fewPosts(run: Run): string[] {
-  const { traits, happenings, messages } = run.scenario;
-  const posts = new Map<string, number>();
-  for (const { path, remoteId = '' } of run.platform.posts) {
-    if (path === 'messages') posts.set(remoteId, (posts.get(remoteId) ?? 0) + 1);
-  }
-  const total = [...posts.values()].reduce((sum, count) => sum + count, 0);
-  const delivered = run.fates.filter(({ deliveredAt }) => deliveredAt !== undefined).length;
+/** Whether nothing is wrong: no faults, and a platform that tells what it has stored. */
+export function isCalm({ scenario: { traits, happenings, messages } }: Run): boolean {
   // Otherwise the conversation of a text message is looked up by submitting the payload again.
   const tells = traits.newMessageAnswer !== 'id-only' || traits.scopes.readMessages;
   const answersWell =
     tells &&
     !['empty', 'ok', 'no-conversation-id'].includes(traits.newMessageAnswer) &&
     (traits.keepsRemoteId || traits.dedup !== 'content');
-  const isCalm =
+  return (
     traits.faults.length === 0 &&
     traits.proxyEmptyRate === 0 &&
     traits.maxPerSecond === undefined &&
@@ -299,9 +292,28 @@ function fewPosts(run: Run): string[] {
     traits.scopes.write &&
     answersWell &&
     happenings.every(({ kind }) => kind === 'pause' || kind === 'reload') &&
-    messages.every(({ wanted, isStrange }) => !isStrange && !wanted.content.includes('[['));
-  if (isCalm && total > Math.ceil(delivered * 1.05)) {
+    messages.every(({ wanted, isStrange }) => !isStrange && !wanted.content.includes('[['))
+  );
+}
+
+/** What a run cost the platform. */
+export function requestsOf(run: Run): { delivered: number; posts: number; reads: number } {
+  return {
+    delivered: run.fates.filter(({ deliveredAt }) => deliveredAt !== undefined).length,
+    posts: run.platform.posts.filter(({ path }) => path === 'messages').length,
+    reads: run.platform.reads,
+  };
+}
+
+/** Few requests per message without faults; within the budget with them. */
+function fewPosts(run: Run): string[] {
+  const { delivered, posts: total } = requestsOf(run);
+  if (isCalm(run) && total > Math.ceil(delivered * 1.05)) {
     return [`${total} requests for ${delivered} messages, and nothing was wrong`];
+  }
+  const posts = new Map<string, number>();
+  for (const { path, remoteId = '' } of run.platform.posts) {
+    if (path === 'messages') posts.set(remoteId, (posts.get(remoteId) ?? 0) + 1);
   }
   const troubleMs = run.endedAt - EPOCH;
   const probes = troubleMs / 5000;

@@ -59,6 +59,8 @@ export interface PlatformModel {
   uploads(shopId: string): readonly StoredMedia[];
   events(shopId: string): readonly StoredEvent[];
   readonly posts: readonly LoggedPost[];
+  /** How many requests read something. */
+  readonly reads: number;
   /**
    * Whether Create message would store this body now, if it were new and there were no faults. It
    * may still count as a repetition.
@@ -100,6 +102,7 @@ const NO_QUERY = new URLSearchParams();
 
 class Model implements PlatformModel {
   readonly posts: LoggedPost[] = [];
+  reads = 0;
 
   readonly #now: () => number;
   readonly #traits: PlatformTraits;
@@ -218,6 +221,7 @@ class Model implements PlatformModel {
     answer: PlatformAnswer,
     handled?: Handled & { readonly isAnswered: boolean },
   ): PlatformAnswer {
+    if (method === 'GET') this.reads += 1;
     if (method !== 'POST' || !isPosted(collection) || !this.#stores.has(shopId)) return answer;
     const status = answer.kind === 'answer' ? answer.status : undefined;
     const remoteId = collection === 'messages' ? remoteIdOf(request.body) : undefined;

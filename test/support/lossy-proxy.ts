@@ -2,6 +2,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { once } from 'node:events';
 import { Transform } from 'node:stream';
 import { seededRandom } from './random-faults.ts';
+import { resetSocket } from './reset-socket.ts';
 
 /**
  * What happens to a connection, and how often compared with the others:
@@ -157,11 +158,7 @@ class Line {
   cut(): void {
     clearTimeout(this.#timer);
     for (const passage of [this.#up, this.#down]) passage.destroy();
-    for (const socket of [this.#client, this.#server]) {
-      // libuv refuses to reset what is shutting down, and Node would keep the handle for good.
-      if (socket.writableEnded) socket.destroy();
-      else socket.resetAndDestroy();
-    }
+    for (const socket of [this.#client, this.#server]) resetSocket(socket);
   }
 
   #suffer(trouble: Trouble): void {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resetSocket } from './reset-socket.ts';
 
 /**
  * A TCP proxy whose line a test switches by hand: cut, deaf or mute, each at a moment of its own.
@@ -81,7 +82,7 @@ export class SwitchedProxy {
     if (this.#isDown) {
       this.#met += 1;
       client.on('error', () => undefined);
-      client.resetAndDestroy();
+      resetSocket(client);
       return;
     }
     const { hostname, port } = this.#target;
@@ -140,7 +141,7 @@ class Line {
   }
 
   reset(): void {
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    resetSocket(this.#client);
+    resetSocket(this.#server);
   }
 }

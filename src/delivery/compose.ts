@@ -1,4 +1,4 @@
-import { isDoubtfulAddress, isInternetHost } from '../domain/email-addresses.ts';
+import { isDoubtfulAddress, isInternetHost } from '../domain/strict-addresses.ts';
 import type { Attachment, Normalized } from '../intake/normalizer.ts';
 import type { RequestField } from '../platform-api/errors.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Intake } from '../intake/intake.ts';
 import type { Normalized, Normalizer } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import { type CreateEventRequest, createEventRequestSchema } from '../platform-api/schemas.ts';
+import type { CreateEventRequest } from '../platform-api/schemas.ts';
 import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
 import { assertIntact } from '../spool/blobs.ts';
 import type { DeliverySpool } from '../spool/spool.ts';
@@ -164,7 +164,8 @@ async function acceptEvents(
 /** Submits a timeline event (API §4.1). Creates no contact: a forged bounce must not add any. */
 async function deliverEvent(work: Work): Promise<Outcome> {
   const { claimed, spool, record, steps, requests } = work;
-  const event = createEventRequestSchema.parse(JSON.parse(await readText(claimed.raw, spool)));
+  // Written by `eventArrival`.
+  const event = JSON.parse(await readText(claimed.raw, spool)) as CreateEventRequest;
   record.request(event);
   const about = await whomAbout(work, event);
   if (about !== 'known') return { state: 'suppressed', reason: { code: about } };

@@ -3,6 +3,7 @@ import type {
   ChatAttachment,
   ChatFormat,
   JournalLine,
+  MarkedState,
   UploadRecord,
   VisitorRecord,
 } from './chat-store.ts';
@@ -25,6 +26,16 @@ export interface VisitorRow {
   /** The lane of a merged guest that the visitor continues; null: it is the visitor's own. */
   readonly lane: string | null;
 }
+
+/**
+ * The states that each may follow, so that a mark that comes late takes nothing back. A message that
+ * failed may be delivered after all, by a retry; until then, its visitor is told that it failed.
+ */
+export const STATES_BEFORE: Readonly<Record<MarkedState, readonly JournalLine['state'][]>> = {
+  failed: ['accepted'],
+  delivered: ['accepted', 'failed'],
+  seen: ['accepted', 'delivered'],
+};
 
 /** The lane of messages in the visitor's current conversation. */
 export const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>

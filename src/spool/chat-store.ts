@@ -23,16 +23,6 @@ export interface ReplyAuthor {
 /** What became of a visitor's message. `seen`: a person at the platform has it before them. */
 export type MarkedState = 'failed' | 'delivered' | 'seen';
 
-/**
- * The states that each may follow, so that a mark that comes late takes nothing back. A message that
- * failed may be delivered after all, by a retry; until then, its visitor is told that it failed.
- */
-export const STATES_BEFORE: Readonly<Record<MarkedState, readonly JournalLine['state'][]>> = {
-  failed: ['accepted'],
-  delivered: ['accepted', 'failed'],
-  seen: ['accepted', 'delivered'],
-};
-
 /** One line of a visitor's journal: both directions, numbered across conversations. */
 export interface JournalLine {
   /** From 1, without gaps, per visitor. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
-import { errorFields, jsonLogger } from '../../src/observability/logger.ts';
+import { errorFields } from '../../src/observability/logger.ts';
+import { jsonLogger } from '../../src/observability/winston-logger.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -40,7 +41,7 @@ test('the lines of one turn are written together, in order', async () => {
 
 test('what a program logs last is written before it ends', () => {
   const program = `
-    import { createLogger } from '${new URL('../../dist/observability/logger.js', import.meta.url).href}';
+    import { createLogger } from '${new URL('../../dist/observability/winston-logger.js', import.meta.url).href}';
     createLogger({ level: 'info', format: 'json' }).info('last');
     process.exit(0);`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program]);

@@ -1,4 +1,4 @@
-import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
+import { isDoubtfulAddress } from '../../src/domain/strict-addresses.ts';
 import { LIES } from './platform-faults.ts';
 import { acceptabilityOf } from './platform-markers.ts';
 import type { ScheduledFault } from './platform-traits.ts';

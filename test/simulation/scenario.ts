@@ -1,4 +1,4 @@
-import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
+import { isDoubtfulAddress } from '../../src/domain/strict-addresses.ts';
 import { asShopId } from '../../src/domain/ids.ts';
 import type { Arrival } from '../../src/intake/intake.ts';
 import type { Channel } from '../../src/domain/channel.ts';

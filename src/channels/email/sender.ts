@@ -1,12 +1,11 @@
 import {
   type AddressMatcher,
   domainOf,
-  isDoubtfulAddress,
-  isInternetHost,
   type Mailbox,
   matchKey,
   parseAddressList,
 } from '../../domain/email-addresses.ts';
+import { isDoubtfulAddress, isInternetHost } from '../../domain/strict-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 import { isSharedDomain } from '../../domain/shared-domains.ts';
 import { platformAddress } from './normalize/head/header-values.ts';

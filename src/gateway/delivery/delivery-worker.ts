@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAuthenticator } from '../../channels/email/authentication/authenticator.ts';
 import { createEntryIntake } from '../../intake/intake.ts';
-import { bugFields, createThreadLogger, errorFields } from '../../observability/logger.ts';
+import { bugFields, errorFields } from '../../observability/logger.ts';
+import { createThreadLogger } from '../../observability/winston-logger.ts';
 import { createMetrics, forgetShops, valuesOf } from '../../observability/metrics.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { Holder } from '../../runtime/current.ts';

@@ -8,7 +8,7 @@ import {
   LIFTED,
   type MessageRow,
 } from '../store/rows.ts';
-import { isInternetHost } from '../../domain/email-addresses.ts';
+import { isInternetHost } from '../../domain/strict-addresses.ts';
 import { ANSWER_LIMITS, type ReachedLimit } from '../../domain/desk.ts';
 import type { Store } from '../store/store.ts';
 

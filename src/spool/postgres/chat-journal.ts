@@ -1,14 +1,13 @@
 import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
-import { type LineRow, toLine } from '../chat-rows.ts';
-import {
-  type JournalLine,
-  type MarkedState,
-  type NewChatEntry,
-  type PlatformReply,
-  STATES_BEFORE,
-  type StoredReply,
-  type VisitorMessage,
-  type WatchedConversation,
+import { type LineRow, STATES_BEFORE, toLine } from '../chat-rows.ts';
+import type {
+  JournalLine,
+  MarkedState,
+  NewChatEntry,
+  PlatformReply,
+  StoredReply,
+  VisitorMessage,
+  WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import { Batches } from './batches.ts';

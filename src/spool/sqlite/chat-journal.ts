@@ -2,24 +2,24 @@ import type { BlobName, EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import {
   laneOf,
   type LineRow,
+  STATES_BEFORE,
   toLine,
   toUpload,
   type UploadRow,
   type VisitorRow,
 } from '../chat-rows.ts';
-import {
-  type ChatAttachment,
-  type ChatFormat,
-  type ChatStore,
-  type JournalLine,
-  type MarkedState,
-  type NewChatEntry,
-  type PlatformReply,
-  STATES_BEFORE,
-  type StoredReply,
-  type UploadRecord,
-  type VisitorMessage,
-  type WatchedConversation,
+import type {
+  ChatAttachment,
+  ChatFormat,
+  ChatStore,
+  JournalLine,
+  MarkedState,
+  NewChatEntry,
+  PlatformReply,
+  StoredReply,
+  UploadRecord,
+  VisitorMessage,
+  WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import type { Db } from './database.ts';

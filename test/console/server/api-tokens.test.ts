@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ApiTokenList, MadeApiToken } from '../../../src/console/contract.ts';
-import { jsonLogger } from '../../../src/observability/logger.ts';
+import { jsonLogger } from '../../../src/observability/winston-logger.ts';
 import { hashPassword } from '../../../src/runtime/password-hash.ts';
 import { tokenHash } from '../../../src/spool/api-token-store.ts';
 import { ends } from '../../support/ends.ts';

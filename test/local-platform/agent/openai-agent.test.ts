@@ -8,7 +8,8 @@ import {
 import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import type { EndpointOptions } from '../../../src/local-platform/agent/openai/endpoint.ts';
 import { OpenAiAgent } from '../../../src/local-platform/agent/openai/openai-agent.ts';
-import { jsonLogger, silentLogger } from '../../../src/observability/logger.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { jsonLogger } from '../../../src/observability/winston-logger.ts';
 import {
   type Asked,
   CompletionsEndpoint,

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
+import { SetUpUnusable, unusable } from '../domain/trouble.ts';
 import { codeOf } from '../runtime/error-code.ts';
-import { databaseTrouble, SetUpUnusable, troubleInWords } from '../runtime/set-up-trouble.ts';
+import { databaseTrouble } from '../runtime/set-up-trouble.ts';
 
 /**
  * The spool could not store an entry durably; the sender should try again later (SMTP 451, HTTP
@@ -86,9 +87,7 @@ export const isMarked = (shared: SharedArrayBuffer): boolean =>
 /** The error for a database of the data folder that cannot be opened. */
 export function spoolUnusable(file: string, cause: unknown): SpoolUnusable {
   const trouble = databaseTrouble(file, cause, { dataDir: dirname(file) });
-  if (trouble !== undefined) {
-    return new SpoolUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
-  }
+  if (trouble !== undefined) return unusable(trouble, cause, SpoolUnusable);
   const reason = cause instanceof Error ? cause.message : 'unknown';
   if (codeOf(cause).startsWith('SQLITE_BUSY')) {
     return new SpoolUnusable(`${file} is kept busy by another process (${reason})`, {

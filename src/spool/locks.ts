@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { SpoolUnavailable, SpoolUnusable, spoolUnusable } from './errors.ts';
+import { troubleInWords } from '../domain/trouble.ts';
 import { codeOf } from '../runtime/error-code.ts';
-import { databaseTrouble, troubleInWords } from '../runtime/set-up-trouble.ts';
+import { databaseTrouble } from '../runtime/set-up-trouble.ts';
 
 /** Whether a running gateway uses this folder: a shared lock is tried, which its exclusive one prevents. */
 export function isServed(dir: string): boolean {

@@ -5,7 +5,7 @@ import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Db } from './database.ts';
 import { makeFileOnce } from '../../runtime/durable-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import { troubleInWords } from '../../runtime/set-up-trouble.ts';
+import { troubleInWords } from '../../domain/trouble.ts';
 import { systemTrouble } from '../../runtime/system-trouble.ts';
 import { SpoolUnusable } from '../errors.ts';
 

@@ -8,7 +8,7 @@ import { configSource } from '../gateway/config-source.ts';
 import { bugFields, errorFields, type Logger } from '../observability/logger.ts';
 import { createLogger } from '../observability/winston-logger.ts';
 import { withinMs } from '../runtime/clock.ts';
-import { troubleInWords, unusable } from '../runtime/set-up-trouble.ts';
+import { troubleInWords, unusable } from '../domain/trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
 import { configFile, configuration } from './configuration.ts';

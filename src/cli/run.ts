@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { UninitializedDataFolder } from '../config/uninitialized-data-folder.ts';
-import { SetUpUnusable, unusable } from '../runtime/set-up-trouble.ts';
+import { SetUpUnusable, unusable } from '../domain/trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnavailable } from '../spool/errors.ts';
 import {

@@ -1,4 +1,5 @@
-import { descriptorLimit, descriptorShortage, troubleInWords } from '../runtime/set-up-trouble.ts';
+import { troubleInWords } from '../domain/trouble.ts';
+import { descriptorLimit, descriptorShortage } from '../runtime/set-up-trouble.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** If something keeps the process running after a command has ended, it is a leak. */

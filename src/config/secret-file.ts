@@ -3,7 +3,8 @@ import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
-import { isOpenToOthers, SetUpUnusable, troubleInWords } from '../runtime/set-up-trouble.ts';
+import { SetUpUnusable, unusable } from '../domain/trouble.ts';
+import { isOpenToOthers } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 
 /** A file of generated keys exists and cannot be used. It is never replaced automatically. */
@@ -53,9 +54,8 @@ function unreadable(file: string, error: unknown, to: 'read' | 'made private'): 
   const code = codeOf(error) || 'unknown';
   const named = Object.assign(new Error(code), { code, syscall: 'open', path: file });
   const trouble = systemTrouble(named, { dataDir: dirname(file), to });
-  const message =
-    trouble === undefined ? `${file} cannot be ${to} (${code})` : troubleInWords(trouble);
-  return new UnusableKeys(message, { cause: error, mayPass: trouble?.mayPass ?? false });
+  if (trouble !== undefined) return unusable(trouble, error, UnusableKeys);
+  return new UnusableKeys(`${file} cannot be ${to} (${code})`, { cause: error });
 }
 
 function parsed<T>(file: string, text: string, schema: z.ZodType<T>): T {

@@ -10,3 +10,24 @@ export interface Trouble {
   /** The problem can end without a change of the set-up, so a later start may succeed. */
   readonly mayPass: boolean;
 }
+
+/**
+ * A folder, file, port or limit that the program needs cannot be used. This is not a bug; the
+ * message says why and what to do.
+ */
+export class SetUpUnusable extends Error {
+  override name = 'SetUpUnusable';
+  /** The problem can end without a change of the set-up, so a later start may succeed. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly mayPass?: boolean } = {}) {
+    super(message, options);
+    this.mayPass = options.mayPass ?? false;
+  }
+}
+
+/** Without a final full stop, because a path at the end may be copied. */
+export const troubleInWords = ({ found, todo }: Trouble): string => `${found}. ${todo}`;
+
+export const unusable = (trouble: Trouble, cause: unknown, Kind = SetUpUnusable): SetUpUnusable =>
+  new Kind(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });

@@ -12,27 +12,6 @@ import {
   type TroubleContext,
 } from './system-trouble.ts';
 
-/**
- * A folder, file, port or limit that the program needs cannot be used. This is not a bug; the
- * message says why and what to do.
- */
-export class SetUpUnusable extends Error {
-  override name = 'SetUpUnusable';
-  /** The problem can end without a change of the set-up, so a later start may succeed. */
-  readonly mayPass: boolean;
-
-  constructor(message: string, options: ErrorOptions & { readonly mayPass?: boolean } = {}) {
-    super(message, options);
-    this.mayPass = options.mayPass ?? false;
-  }
-}
-
-/** Without a final full stop, because a path at the end may be copied. */
-export const troubleInWords = ({ found, todo }: Trouble): string => `${found}. ${todo}`;
-
-export const unusable = (trouble: Trouble, cause: unknown): SetUpUnusable =>
-  new SetUpUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
-
 /** Less free space than any database can work with. */
 const LEAST_FREE_BYTES = 64 * 1024;
 const READ_AND_WRITE = constants.R_OK | constants.W_OK;

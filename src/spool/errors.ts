@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
+import { SetUpUnusable, unusable } from '../domain/trouble.ts';
 import { codeOf } from '../runtime/error-code.ts';
-import { databaseTrouble, SetUpUnusable, troubleInWords } from '../runtime/set-up-trouble.ts';
 
 /**
  * The spool could not store an entry durably; the sender should try again later (SMTP 451, HTTP
@@ -26,6 +26,18 @@ export class SpoolFull extends Error {
  */
 export class SpoolUnusable extends SetUpUnusable {
   override name = 'SpoolUnusable';
+}
+
+/** A file of the data folder cannot be used; `explaining` looks for a reason outside the program. */
+export class FileUnusable extends SpoolUnusable {
+  readonly file: string;
+  readonly to: 'used' | 'read';
+
+  constructor(message: string, file: string, to: 'used' | 'read', cause: unknown) {
+    super(message, { cause });
+    this.file = file;
+    this.to = to;
+  }
 }
 
 /**
@@ -85,20 +97,29 @@ export const isMarked = (shared: SharedArrayBuffer): boolean =>
 
 /** The error for a database of the data folder that cannot be opened. */
 export function spoolUnusable(file: string, cause: unknown): SpoolUnusable {
-  const trouble = databaseTrouble(file, cause, { dataDir: dirname(file) });
-  if (trouble !== undefined) {
-    return new SpoolUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
-  }
   const reason = cause instanceof Error ? cause.message : 'unknown';
   if (codeOf(cause).startsWith('SQLITE_BUSY')) {
-    return new SpoolUnusable(`${file} is kept busy by another process (${reason})`, {
-      cause,
-      mayPass: true,
-    });
+    const message = `${file} is kept busy by another process (${reason})`;
+    return new SpoolUnusable(message, { cause, mayPass: true });
   }
-  return new SpoolUnusable(
-    `${file} cannot be used as a spool: ${reason}. ` +
-      'Move it away to start with an empty one, or restore a backup.',
-    { cause },
-  );
+  const todo = 'Move it away to start with an empty one, or restore a backup.';
+  const message = `${file} cannot be used as a spool: ${reason}. ${todo}`;
+  return new FileUnusable(message, file, 'used', cause);
+}
+
+/**
+ * Runs what uses files of a data folder, and explains why one cannot be used: at once, because a limit
+ * may be exhausted for a moment only. The code that knows the reasons is loaded only then.
+ * @throws {SpoolUnusable} with the reason and what to do
+ */
+export async function explaining<T>(open: () => T | Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof FileUnusable)) throw error;
+    const { file, to, cause } = error;
+    const { databaseTrouble } = await import('../runtime/set-up-trouble.ts');
+    const trouble = databaseTrouble(file, cause, { dataDir: dirname(file), to });
+    throw trouble === undefined ? error : unusable(trouble, cause, SpoolUnusable);
+  }
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { SpoolUnavailable, SpoolUnusable, spoolUnusable } from './errors.ts';
+import { troubleInWords } from '../domain/trouble.ts';
 import { codeOf } from '../runtime/error-code.ts';
-import { databaseTrouble, troubleInWords } from '../runtime/set-up-trouble.ts';
 
 /** Whether a running gateway uses this folder: a shared lock is tried, which its exclusive one prevents. */
 export function isServed(dir: string): boolean {
@@ -113,7 +113,7 @@ export class SharedLock {
   async #wait(): Promise<Database.Database> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
-      const db = this.#take('BEGIN; SELECT count(*) FROM sqlite_master');
+      const db = await this.#take('BEGIN; SELECT count(*) FROM sqlite_master');
       if (db !== undefined) return db;
       if (performance.now() > deadline) throw new SpoolUnavailable(`${this.#file} is held`);
       await delay(TRIED_EVERY_MS);
@@ -122,7 +122,7 @@ export class SharedLock {
 
   /** Runs `work` with the exclusive lock; `isAlone` is false if another process shares it now. */
   async whileAlone<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
-    const db = this.#takeAlone();
+    const db = await this.#takeAlone();
     try {
       return await work(db !== undefined);
     } finally {
@@ -130,8 +130,8 @@ export class SharedLock {
     }
   }
 
-  #takeAlone(): Database.Database | undefined {
-    const db = this.#take('BEGIN EXCLUSIVE');
+  async #takeAlone(): Promise<Database.Database | undefined> {
+    const db = await this.#take('BEGIN EXCLUSIVE');
     try {
       // SQLite opens a file that this user may not write as read-only, and then locks out nobody.
       accessSync(this.#file, constants.W_OK);
@@ -150,7 +150,7 @@ export class SharedLock {
   }
 
   /** Undefined: another process holds it. */
-  #take(sql: string): Database.Database | undefined {
+  async #take(sql: string): Promise<Database.Database | undefined> {
     let db: Database.Database | undefined;
     try {
       db = new Database(this.#file, { timeout: 0 });
@@ -159,6 +159,7 @@ export class SharedLock {
     } catch (error) {
       db?.close();
       if (codeOf(error) === 'SQLITE_BUSY') return undefined;
+      const { databaseTrouble } = await import('../runtime/set-up-trouble.ts');
       const trouble = databaseTrouble(this.#file, error, { dataDir: dirname(this.#file) });
       const why = trouble === undefined ? '' : `: ${troubleInWords(trouble)}`;
       throw new SpoolUnavailable(`${this.#file} cannot be locked${why}`, { cause: error });

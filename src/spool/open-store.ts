@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DurableFiles, makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
 import type { EntryIndex } from './entry-index.ts';
 import type { Eraser } from './erasure.ts';
-import { SpoolUnavailable, SpoolUnusable } from './errors.ts';
+import { explaining, SpoolUnavailable, SpoolUnusable } from './errors.ts';
 import { DataFolderLock } from './locks.ts';
 import { methodsOf } from './methods.ts';
 import { assertNotMoved } from './move.ts';
@@ -36,7 +36,7 @@ export interface OpenedStore extends Store {
  * @throws {SpoolUnusable} locked, damaged, of a newer version, or a database that cannot be reached
  */
 export function openStore(options: StoreOptions): Promise<OpenedStore> {
-  return options.url === 'sqlite' ? openEmbedded(options) : openShared(options);
+  return explaining(() => (options.url === 'sqlite' ? openEmbedded(options) : openShared(options)));
 }
 
 async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
@@ -49,7 +49,7 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
       const { SearchThreads } = await import('./search/search-threads.ts');
       return new SearchThreads({ dir, role, ...(onFailure && { onFailure }) });
     },
-    openEraser: () => embeddedEraser(dir),
+    openEraser: () => explaining(() => embeddedEraser(dir)),
   };
 }
 
@@ -60,6 +60,8 @@ async function embeddedEraser(dir: string): Promise<Eraser> {
   const eraser = SpoolEraser.open(dir);
   return {
     ...methodsOf(eraser),
+    hashOf: (identity) => explaining(() => eraser.hashOf(identity)),
+    eraseRows: (...args) => explaining(() => eraser.eraseRows(...args)),
     purge: async (person, signal) => {
       const store = await eraser.purge(person);
       signal?.throwIfAborted();

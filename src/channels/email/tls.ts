@@ -12,7 +12,7 @@ import {
   unreadableFile,
   unusablePair,
 } from '../../runtime/key-pair.ts';
-import { SetUpUnusable } from '../../runtime/set-up-trouble.ts';
+import { SetUpUnusable } from '../../domain/trouble.ts';
 
 const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
 const DAY_MS = 86_400_000;

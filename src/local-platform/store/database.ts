@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { updateSchema } from '../../runtime/sqlite-schema.ts';
-import { databaseTrouble, SetUpUnusable, troubleInWords } from '../../runtime/set-up-trouble.ts';
+import { SetUpUnusable, unusable } from '../../domain/trouble.ts';
+import { databaseTrouble } from '../../runtime/set-up-trouble.ts';
 import { PLATFORM_SCHEMA } from './schema.ts';
 
 export type Db = Database.Database;
@@ -38,12 +39,7 @@ export function openDatabase(file: string): Db {
     db?.close();
     if (error instanceof LocalPlatformUnusable) throw error;
     const trouble = databaseTrouble(file, error, { dataDir: dirname(dirname(file)) });
-    if (trouble !== undefined) {
-      throw new LocalPlatformUnusable(troubleInWords(trouble), {
-        cause: error,
-        mayPass: trouble.mayPass,
-      });
-    }
+    if (trouble !== undefined) throw unusable(trouble, error, LocalPlatformUnusable);
     const reason = error instanceof Error ? error.message : 'unknown';
     throw new LocalPlatformUnusable(`${file} cannot be used: ${reason}`, { cause: error });
   }
@@ -183,11 +179,9 @@ export class FolderLock {
     } catch (cause) {
       db?.close();
       const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
-      const why = trouble && troubleInWords(trouble);
-      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
-        cause,
-        mayPass: trouble?.mayPass ?? true,
-      });
+      if (trouble !== undefined) throw unusable(trouble, cause, LocalPlatformUnusable);
+      const message = `${folder} is in use by another platform`;
+      throw new LocalPlatformUnusable(message, { cause, mayPass: true });
     }
   }
 

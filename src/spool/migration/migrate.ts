@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder } from '../../runtime/durable-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import { SpoolUnusable } from '../errors.ts';
+import { explaining, SpoolUnusable } from '../errors.ts';
 import { folderMove, type Move, movedAway, setFolderMove } from '../move.ts';
 import { ScratchFiles } from '../scratch.ts';
 import { type DatabaseOptions, SharedDatabase, withoutPassword } from './database.ts';
@@ -53,9 +53,8 @@ export async function migrate(options: MigrationOptions): Promise<Migrated> {
     const database = await SharedDatabase.open({ ...options.database, scratch });
     try {
       const dir = resolve(options.dir);
-      return options.to === 'database'
-        ? await toDatabase(dir, database, options)
-        : await toFolder(dir, database, options);
+      const move = options.to === 'database' ? toDatabase : toFolder;
+      return await explaining(() => move(dir, database, options));
     } finally {
       await database.close();
     }
@@ -239,7 +238,7 @@ export async function planMigration(
   const scratch = new ScratchFiles(options.scratchFolder);
   const isToDatabase = options.to === 'database';
   const source = isToDatabase
-    ? Folder.look(dir)
+    ? await explaining(() => Folder.look(dir))
     : await SharedDatabase.open({ ...options.database, scratch });
   try {
     const [rows, blobs] = [await countRows(source), await source.namedBlobs()];

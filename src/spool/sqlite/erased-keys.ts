@@ -5,9 +5,7 @@ import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Db } from './database.ts';
 import { makeFileOnce } from '../../runtime/durable-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import { troubleInWords } from '../../runtime/set-up-trouble.ts';
-import { systemTrouble } from '../../runtime/system-trouble.ts';
-import { SpoolUnusable } from '../errors.ts';
+import { FileUnusable, SpoolUnusable } from '../errors.ts';
 
 /** The kind of value that is hashed. The same text has a different hash for each kind. */
 export type ErasedKind = 'dedup' | 'remote' | 'opt-out' | 'person';
@@ -62,19 +60,17 @@ export function writeErasureKey(dir: string, key: Uint8Array): void {
 
 /** @throws {SpoolUnusable} it is damaged or cannot be read */
 export function readErasureKey(dir: string): Buffer | undefined {
+  const file = join(dir, FILE);
   let text;
   try {
-    text = readFileSync(join(dir, FILE), 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    const trouble = systemTrouble(error, { dataDir: dir, to: 'read' });
-    const why =
-      trouble === undefined ? `${join(dir, FILE)} cannot be read` : troubleInWords(trouble);
-    throw new SpoolUnusable(why, { cause: error });
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return undefined;
+    throw new FileUnusable(`${file} cannot be read`, file, 'read', cause);
   }
   const [, key] = KEY.exec(text) ?? [];
   if (key === undefined) {
-    throw new SpoolUnusable(`${join(dir, FILE)} is damaged: restore it from a backup.`);
+    throw new SpoolUnusable(`${file} is damaged: restore it from a backup.`);
   }
   return Buffer.from(key, 'base64url');
 }

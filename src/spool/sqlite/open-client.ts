@@ -62,7 +62,7 @@ function startThread(workerData: StoreOptions): Server {
 
 function serveHere(options: StoreOptions): Server {
   const { port1: port, port2 } = new MessageChannel();
-  serveStore(port2, options);
+  void serveStore(port2, options);
   return { port, onEnd: () => undefined, stop: () => port.close() };
 }
 

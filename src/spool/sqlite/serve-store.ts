@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import { isMarked, markFailed, SpoolUnusable } from '../errors.ts';
+import { explaining, isMarked, markFailed, SpoolUnusable } from '../errors.ts';
 import { type Db, logBytes, MAX_LOG_BYTES, openDatabase } from './database.ts';
 import {
   type BatchStore,
@@ -56,9 +56,10 @@ const MAX_BATCH = 1000;
 const ACCEPTING: ReadonlySet<OperationName> = new Set(['accept', 'acceptMessage']);
 
 /** Opens the database and runs the calls that arrive at the port, until it is told to close. */
-export function serveStore(port: MessagePort, options: StoreOptions): void {
+export async function serveStore(port: MessagePort, options: StoreOptions): Promise<void> {
   try {
-    new StoreServer(port, openDatabase(options.file, options.role), options);
+    const open = () => openDatabase(options.file, options.role);
+    await explaining(() => new StoreServer(port, open(), options));
   } catch (error) {
     const unusable: FromStore = {
       unusable: error instanceof Error ? error.message : 'unknown',

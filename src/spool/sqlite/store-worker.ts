@@ -3,4 +3,4 @@ import { serveStore, type StoreOptions } from './serve-store.ts';
 
 if (parentPort === null) throw new Error('the store worker runs in a worker thread');
 // `workerData` is what open-client.ts passes, of this very type.
-serveStore(parentPort, workerData as StoreOptions);
+void serveStore(parentPort, workerData as StoreOptions);

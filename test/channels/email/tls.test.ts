@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openTls, type TlsMaterial, TlsUnusable } from '../../../src/channels/email/tls.ts';
 import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-import { SetUpUnusable } from '../../../src/runtime/set-up-trouble.ts';
+import { SetUpUnusable } from '../../../src/domain/trouble.ts';
 import { openDoor } from '../../support/email-door.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

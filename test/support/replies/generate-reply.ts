@@ -1,7 +1,7 @@
 import { HTML_CLIENTS } from './html-clients.ts';
 import { REPLY_LANGUAGES, type ReplyLanguage } from './languages.ts';
 import { OWN_SENTENCES } from './own-sentences.ts';
-import type { Answered, ReplyClient } from './shapes.ts';
+import { type Answered, htmlOf, type ReplyClient } from './shapes.ts';
 import { FORWARD_HEADS, TEXT_CLIENTS } from './text-clients.ts';
 import { madeUpWords, WordMaker } from './words.ts';
 
@@ -27,13 +27,15 @@ interface Written {
   readonly words: readonly string[];
 }
 
-const CLIENTS: readonly ReplyClient[] = [...TEXT_CLIENTS, ...HTML_CLIENTS];
+export const REPLY_CLIENTS: readonly ReplyClient[] = [...TEXT_CLIENTS, ...HTML_CLIENTS];
 
 /** A reply as it is written by one of many programs, the same for the same number. */
 export function generateReply(seed: number): GeneratedReply {
   const make = new WordMaker(seed);
   const language = make.pick(REPLY_LANGUAGES);
-  const clients = CLIENTS.filter(({ languages }) => languages?.includes(language.code) ?? true);
+  const clients = REPLY_CLIENTS.filter(
+    ({ languages }) => languages?.includes(language.code) ?? true,
+  );
   if (make.chance(0.08)) return writeForward(make, language);
   return write(make, language, make.pick(clients));
 }
@@ -93,7 +95,8 @@ interface Parts {
   readonly extras: string[];
 }
 
-function answered(
+/** A made-up message that is answered, and the words that its head shows. */
+export function answered(
   make: WordMaker,
   language: ReplyLanguage,
 ): Answered & { words: readonly string[] } {
@@ -150,9 +153,12 @@ function writeOwn(make: WordMaker, { code }: ReplyLanguage): Written {
   return { lines, words: wordsOf(lines) };
 }
 
-const withNames = (make: WordMaker, said: string) => said.replace(/\{w\}/g, () => make.name());
+/** Fills `{w}`, each with another made-up name. */
+export const withNames = (make: WordMaker, said: string) =>
+  said.replace(/\{w\}/g, () => make.name());
 
-function writeOld(make: WordMaker): Written {
+/** The text of the answered message, perhaps with a signature and an older quote. */
+export function writeOld(make: WordMaker): Written {
   const lines = Array.from({ length: 2 + make.below(5) }, () =>
     make.chance(0.15) ? '' : make.sentence(3 + make.below(7)),
   );
@@ -290,8 +296,4 @@ function writeHtml(client: ReplyClient & { kind: 'html' }, parts: Parts): string
     return whole(`${answers}<blockquote type="cite">${write(old.lines.slice(cut))}</blockquote>`);
   }
   return whole(`${write([...own.lines, ...added])}<br>${quote(old.lines)}`);
-}
-
-function htmlOf(line: string): string {
-  return line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,24 +1,17 @@
 import {
   type Answered,
   apple,
+  boldFields,
   colonOf,
   fields,
   gmail,
+  htmlOf,
   type ReplyClient,
   thunderbird,
 } from './shapes.ts';
 
-const escape = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const mailto = (text: string, { address }: Answered) =>
-  escape(text).replace(address, `<a href="mailto:${address}">${address}</a>`);
-const boldFields = (to: Answered) =>
-  fields(to, colonOf(to))
-    .map((line) => {
-      const [label = '', ...rest] = line.split(': ');
-      return `<b>${label}:</b> ${escape(rest.join(': '))}`;
-    })
-    .join('<br>');
+  htmlOf(text).replace(address, `<a href="mailto:${address}">${address}</a>`);
 
 const html = (
   name: string,
@@ -51,17 +44,17 @@ export const HTML_CLIENTS: readonly ReplyClient[] = [
   html(
     'thunderbird',
     (to, old) =>
-      `<div class="moz-cite-prefix">${escape(thunderbird(to))}<br></div><blockquote type="cite" cite="mid:m1@acme.example">${old}</blockquote>`,
+      `<div class="moz-cite-prefix">${htmlOf(thunderbird(to))}<br></div><blockquote type="cite" cite="mid:m1@acme.example">${old}</blockquote>`,
   ),
   html(
     'roundcube',
     (to, old) =>
-      `<p id="reply-intro">${escape(thunderbird(to))}</p><blockquote type="cite" style="padding: 0 0.4em; border-left: #1010ff 2px solid; margin: 0"><div>${old}</div></blockquote>`,
+      `<p id="reply-intro">${htmlOf(thunderbird(to))}</p><blockquote type="cite" style="padding: 0 0.4em; border-left: #1010ff 2px solid; margin: 0"><div>${old}</div></blockquote>`,
   ),
   html(
     'proton',
     (to, old) =>
-      `<br><div class="protonmail_quote">${escape(`On Monday, January 5th, 2026 at 10:04, ${to.name} <${to.address}> wrote:`)}<br><br><blockquote class="protonmail_quote" type="cite">${old}</blockquote><br></div>`,
+      `<br><div class="protonmail_quote">${htmlOf(`On Monday, January 5th, 2026 at 10:04, ${to.name} <${to.address}> wrote:`)}<br><br><blockquote class="protonmail_quote" type="cite">${old}</blockquote><br></div>`,
     ['en'],
   ),
   html(
@@ -102,10 +95,10 @@ export const HTML_CLIENTS: readonly ReplyClient[] = [
   html(
     'open-xchange',
     (to, old) =>
-      `<blockquote type="cite"><div>${escape(`${to.name} <${to.address}> hat am 05.01.2026 10:04 CET geschrieben:`)}</div><div><br></div>${old}</blockquote>`,
+      `<blockquote type="cite"><div>${htmlOf(`${to.name} <${to.address}> hat am 05.01.2026 10:04 CET geschrieben:`)}</div><div><br></div>${old}</blockquote>`,
     ['de'],
   ),
-  html('blockquote', (to, old) => `<p>${escape(gmail(to))}</p><blockquote>${old}</blockquote>`),
+  html('blockquote', (to, old) => `<p>${htmlOf(gmail(to))}</p><blockquote>${old}</blockquote>`),
   wholeHtml(
     'outlook',
     (to, old) =>
@@ -124,17 +117,17 @@ export const HTML_CLIENTS: readonly ReplyClient[] = [
   wholeHtml(
     'outlook, old',
     (to, old) =>
-      `<p>-----${to.language.original}-----<br>${fields(to, colonOf(to)).map(escape).join('<br>')}</p>${old}`,
+      `<p>-----${to.language.original}-----<br>${fields(to, colonOf(to)).map(htmlOf).join('<br>')}</p>${old}`,
   ),
   wholeHtml(
     'yahoo',
     (to, old) =>
-      `<div id="ydp123yahoo_quoted_1" class="ydp123yahoo_quoted"><div style="font-family:Arial"><div>${escape(gmail(to))}</div><div><br></div><div>${old}</div></div></div>`,
+      `<div id="ydp123yahoo_quoted_1" class="ydp123yahoo_quoted"><div style="font-family:Arial"><div>${htmlOf(gmail(to))}</div><div><br></div><div>${old}</div></div></div>`,
   ),
   wholeHtml(
     'yahoo, earlier',
     (to, old) =>
-      `<div class="yahoo_quoted" id="yahoo_quoted_1"><div>${escape(gmail(to))}<br>${old}</div></div>`,
+      `<div class="yahoo_quoted" id="yahoo_quoted_1"><div>${htmlOf(gmail(to))}<br>${old}</div></div>`,
   ),
   wholeHtml(
     'gmx',
@@ -166,7 +159,7 @@ export const HTML_CLIENTS: readonly ReplyClient[] = [
         to,
         colonOf(to),
       )
-        .map((line) => `<div>${escape(line)}</div>`)
+        .map((line) => `<div>${htmlOf(line)}</div>`)
         .join('')}</div><div>${old}</div>`,
   ),
   wholeHtml(

@@ -62,3 +62,16 @@ export function fields(to: Answered, colon = ':'): readonly string[] {
 }
 
 export const colonOf = ({ language }: Answered) => (language.code === 'fr' ? ' :' : ':');
+
+/** The fields of the answered message in HTML. */
+export const boldFields = (to: Answered) =>
+  fields(to, colonOf(to))
+    .map((line) => {
+      const [label = '', ...rest] = line.split(': ');
+      return `<b>${label}:</b> ${htmlOf(rest.join(': '))}`;
+    })
+    .join('<br>');
+
+export function htmlOf(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

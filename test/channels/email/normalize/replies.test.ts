@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { generateReply } from '../../../support/replies/generate-reply.ts';
 import { judgeReply } from '../../../support/replies/judge-reply.ts';
+import { generateOwnReply, OWN_KINDS } from '../../../support/replies/own-text.ts';
+import { madeUpWords } from '../../../support/replies/words.ts';
 import { runCount } from '../../../support/run-count.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -30,4 +32,18 @@ test('the generator writes each kind of reply', () => {
   expect(kinds(({ posting }) => posting)).toBe(4);
   expect(kinds(({ language }) => language)).toBeGreaterThanOrEqual(25);
   expect(kinds(({ client }) => client)).toBeGreaterThanOrEqual(35);
+});
+
+test('the generator of own text writes each kind, and knows each word in it', () => {
+  const replies = Array.from({ length: 400 }, (_, seed) => generateOwnReply(seed));
+  const kinds = new Set(replies.map(({ kind }) => kind));
+
+  expect(kinds.size).toBe(OWN_KINDS.length);
+  for (const { body, own, quoted } of replies) {
+    const words = madeUpWords(body);
+    expect(own.length).toBeGreaterThan(0);
+    expect(words).toEqual(expect.arrayContaining([...own]));
+    // Not each head shows the name and the address of who is answered.
+    expect([...own, ...quoted]).toEqual(expect.arrayContaining([...words]));
+  }
 });

@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import type { SqliteSchema } from '../../runtime/sqlite-schema.ts';
 
 /** A subquery for the facet of the ticket `row`. */
@@ -252,6 +253,21 @@ const BASELINE = `
     ON contacts BEGIN ${SET_CONTACT_FACET} END;
 `;
 
+/** Names that only unconfirmed senders gave are marked; names that are addresses are removed. */
+const UNCONFIRMED_NAMES = `
+    UPDATE contacts SET is_name_claimed = 1 WHERE id IN (
+      SELECT contact_id FROM messages WHERE role = 'customer'
+      GROUP BY contact_id HAVING count(*) = count(unverified_from));
+    UPDATE contacts SET name = NULL
+      WHERE name GLOB '*[^ @]@[^ @]*' AND lower(trim(name)) IS NOT email;
+`;
+
+const MESSAGES_LIMITED = `
+    CREATE INDEX messages_limited
+      ON messages(shop, limit_reached, updated_at, sender, unverified_from)
+      WHERE limit_reached IS NOT NULL;
+`;
+
 export const PLATFORM_SCHEMA: SqliteSchema = {
   baseline: { number: 12, sql: BASELINE },
   steps: [
@@ -267,11 +283,7 @@ export const PLATFORM_SCHEMA: SqliteSchema = {
     ALTER TABLE messages ADD COLUMN person TEXT;
     ALTER TABLE messages ADD COLUMN limit_reached TEXT;
     ALTER TABLE contacts ADD COLUMN is_name_claimed INTEGER NOT NULL DEFAULT 0;
-    UPDATE contacts SET is_name_claimed = 1 WHERE id IN (
-      SELECT contact_id FROM messages WHERE role = 'customer'
-      GROUP BY contact_id HAVING count(*) = count(unverified_from));
-    UPDATE contacts SET name = NULL
-      WHERE name GLOB '*[^ @]@[^ @]*' AND lower(trim(name)) IS NOT email;
+    ${UNCONFIRMED_NAMES}
     UPDATE messages SET person = 'email:' || contact_id || ':unverified'
       WHERE role = 'agent' AND unverified_from IS NOT NULL AND contact_id IS NOT NULL;
     DROP INDEX messages_unverified;
@@ -284,9 +296,22 @@ export const PLATFORM_SCHEMA: SqliteSchema = {
       WHERE person IS NOT NULL AND user_id IS NULL;
     CREATE INDEX messages_by_people ON messages(person)
       WHERE person IS NOT NULL AND user_id IS NOT NULL;
-    CREATE INDEX messages_limited
-      ON messages(shop, limit_reached, updated_at, sender, unverified_from)
-      WHERE limit_reached IS NOT NULL;
+    ${MESSAGES_LIMITED}
     `,
   ],
 };
+
+/**
+ * Builds from 06de3ca5 to the one before cf156e2a gave the number 14 to a schema in which `limit_reached` has
+ * another name. Not for commands: a gateway of such a build may use the database meanwhile.
+ */
+export function renameLimitReached(db: Database.Database): void {
+  const former = "SELECT 1 FROM pragma_table_info('messages') WHERE name = 'left_because'";
+  if (db.prepare(former).get() === undefined) return;
+  db.transaction(() => {
+    db.exec(`
+    ALTER TABLE messages RENAME COLUMN left_because TO limit_reached;
+    DROP INDEX messages_left;
+    ${MESSAGES_LIMITED}${UNCONFIRMED_NAMES}`);
+  }).immediate();
+}

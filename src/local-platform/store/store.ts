@@ -12,6 +12,7 @@ import { outgoingTable } from './outgoing-table.ts';
 import { type EventRow, eventTable } from './event-table.ts';
 import { type MediaFolder, mediaTable } from './media.ts';
 import { messageTable } from './message-table.ts';
+import { renameLimitReached } from './schema.ts';
 import { ticketTable } from './ticket-table.ts';
 import type { MessageRow } from './rows.ts';
 
@@ -36,6 +37,7 @@ export class Store {
     mkdirSync(folder, { recursive: true });
     const db = openDatabase(join(folder, 'platform.sqlite'));
     this.#db = db;
+    renameLimitReached(db);
     this.#commit = new GroupCommit(db);
     this.shops = shopTable(db);
     const cursors = new Cursors(this.shops.secret('cursors'));

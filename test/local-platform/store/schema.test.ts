@@ -49,3 +49,34 @@ test('names that only unconfirmed senders gave before the upgrade, or that are a
     ['Eve @ Acme', 0],
   ]);
 });
+
+test('a database in which the limit that was reached has its former name is used', async () => {
+  const dir = newFolder();
+  const before = await startPlatform({ dir });
+  await call(before, 'POST', '/messages/', {
+    body: anEmail({ contact: { email: 'ann@example.com', name: 'ceo@bank.example' } }),
+  });
+  await before.stop();
+
+  const db = new Database(join(dir, 'platform.sqlite'));
+  db.exec(`
+    ALTER TABLE messages RENAME COLUMN limit_reached TO left_because;
+    DROP INDEX messages_limited;
+    CREATE INDEX messages_left
+      ON messages(shop, left_because, updated_at, sender, unverified_from)
+      WHERE left_because IS NOT NULL;
+    UPDATE messages SET left_because = 'person';
+    UPDATE contacts SET name = 'ceo@bank.example';`);
+  const version = db.pragma('user_version', { simple: true });
+  db.close();
+
+  const after = await startPlatform({ dir });
+  await after.stop();
+  const read = new Database(join(dir, 'platform.sqlite'), { readonly: true });
+  ends(() => read.close());
+  expect(read.pragma('user_version', { simple: true })).toBe(version);
+  expect(read.prepare('SELECT limit_reached FROM messages').pluck().all()).toEqual(['person']);
+  expect(read.prepare('SELECT name FROM contacts').pluck().all()).toEqual([null]);
+  const indexes = read.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'messages_l%'");
+  expect(indexes.pluck().all()).toEqual(['messages_limited']);
+});

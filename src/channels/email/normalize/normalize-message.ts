@@ -19,7 +19,7 @@ import { readBounceReport } from './reports/bounce-report.ts';
 import { readComplaint } from './reports/feedback.ts';
 import type { ReportPart } from './reports/report-parts.ts';
 import { fitContent, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
-import { readCalendars, withLines } from './calendars.ts';
+import { notesBelow, readCalendars, withParagraphs } from './calendars.ts';
 import { bodyKey, type MessageHead, messageKey, readHead } from './head/message-head.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './job.ts';
 import type { RawSource } from '../stored.ts';
@@ -85,7 +85,7 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
   const freeIndex = () => 1 + Math.max(...opened.leaves.map(({ index }) => index));
   const sorted = await liftDataPictures(sortParts(opened.root, opened.leaves), freeIndex, scratch);
   const { alternatives } = sorted;
-  const { attachments, lines } = readCalendars(sorted.attachments);
+  const { attachments, notes } = readCalendars(sorted.attachments);
   const files = await attachedFiles(attachments, job.imageBase);
   const trims = await trimsQuotes(head, message.subject, context);
   const body = readShownBody(alternatives, {
@@ -97,11 +97,12 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
   const cut = await Promise.all(body.cut.map(wholeBody));
   const broken = parts.broken || isMisread(head, parts, size);
   const isGuess = recovered.includes('no_type');
-  const text = withLines(body.text, body.format, lines);
+  const added = notes.length === 0 ? [] : notesBelow(`${body.asText()}\n${body.trimmed}`, notes);
+  const text = withParagraphs(body.text, body.format, added);
   const fitted = fitContent({
     text: broken ? withNote(text, message.subject) : text,
     format: body.format,
-    asText: () => withLines(body.asText(), 'TEXT', lines),
+    asText: () => withParagraphs(body.asText(), 'TEXT', added),
     empty: placeholder(opened),
     files: [...(broken || isGuess ? [rawFile(message.subject, size)] : []), ...cut, ...files],
     wholeTextAttached: cut.some(({ name }) => name === 'message.txt'),

@@ -98,7 +98,12 @@ function linesOf(
   if (chosen.kind === 'html') {
     return renderHtml(chosen.tree, { format, inlineImage: (id) => options.inlineImage(id) });
   }
-  const lines = textLines(namedImages(chosen.text, options));
+  return plainLines(namedImages(chosen.text, options), format);
+}
+
+/** Plain text as lines of content. */
+export function plainLines(plain: string, format: 'TEXT' | 'MARKDOWN'): readonly Line[] {
+  const lines = textLines(plain);
   if (format === 'TEXT') return lines;
   return lines.map(({ text, delimiter }) => ({
     // Quote marks have the same meaning in Markdown as in mail.
@@ -116,9 +121,13 @@ function htmlOf(
   const parts = chosen.map((each) =>
     each.kind === 'html'
       ? cleanHtml(each.tree, { removed, inlineImage: (id) => options.inlineImage(id) })
-      : `<p>${escapeHtml(each.text.trim()).replaceAll('\n', '<br />')}</p>`,
+      : plainHtml(each.text.trim()),
   );
   return parts.filter((part) => part !== '').join('\n');
+}
+
+export function plainHtml(text: string): string {
+  return `<p>${escapeHtml(text).replaceAll('\n', '<br />')}</p>`;
 }
 
 /** Outlook's plain text contains `[cid:image001.png@01D0]` in place of an image. */

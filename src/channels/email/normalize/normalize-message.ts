@@ -25,6 +25,7 @@ import type { AttachedFile, EmailJob, EmailResult } from './job.ts';
 import type { RawSource } from '../stored.ts';
 import { isForwardSubject } from './head/subjects.ts';
 import { answeredIds, messageIdHost, readThreading } from './head/header-values.ts';
+import { gmailPart, reactionBody } from './reactions.ts';
 import { liftDataPictures } from './parts/data-pictures.ts';
 import { type OpenedParts, openParts } from './parts/open-parts.ts';
 import { readFileParts } from './parts/read-file-parts.ts';
@@ -85,15 +86,20 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
   const freeIndex = () => 1 + Math.max(...opened.leaves.map(({ index }) => index));
   const sorted = await liftDataPictures(sortParts(opened.root, opened.leaves), freeIndex, scratch);
   const { alternatives } = sorted;
-  const { attachments, notes } = readCalendars(sorted.attachments);
+  const reaction = gmailPart(opened.leaves);
+  const { attachments, notes } = readCalendars(
+    sorted.attachments.filter((leaf) => leaf !== reaction),
+  );
   const files = await attachedFiles(attachments, job.imageBase);
   const trims = await trimsQuotes(head, message.subject, context);
-  const body = readShownBody(alternatives, {
+  const read = readShownBody(alternatives, {
     mode: context.shop.body,
     trim: TRIMMING.has(trims),
     inlineImage: inlineImages(attachments, files),
     hasInlineImages: attachments.some(({ contentId }) => contentId !== undefined),
   });
+  const reacted = reactionBody(read, reaction);
+  const body = reacted ?? read;
   const cut = await Promise.all(body.cut.map(wholeBody));
   const broken = parts.broken || isMisread(head, parts, size);
   const isGuess = recovered.includes('no_type');
@@ -121,6 +127,7 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
       ...(sorted.passedOver.length > 0 && { otherForms: sorted.passedOver.length }),
       ...(fitted.leftOut > 0 && { attachmentsLeftOut: fitted.leftOut }),
       ...(fitted.moved && { longText: true }),
+      ...(reacted && { reaction: true }),
       ...(broken && { brokenMime: true }),
       ...(message.copiesLeftOut > 0 && { copiesLeftOut: message.copiesLeftOut }),
       ...(reported.delayed && { bounce: 'delayed' }),

@@ -214,6 +214,7 @@ function notes(detail: Detail): string {
   return listed(
     has(detail, 'unreadable') && 'unreadable; submitted as a file',
     body !== '' && (own(BODIES, body) ?? body),
+    has(detail, 'reaction') && 'a reaction',
     detail['transport'] === 'whatsapp' && 'WhatsApp',
     counted('characters', 'character'),
     counted('attachments', 'attachment'),

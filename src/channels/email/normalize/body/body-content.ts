@@ -21,7 +21,7 @@ import {
 export type Format = 'TEXT' | 'MARKDOWN' | 'HTML';
 
 /** The part of a trimmed quote that is stored for display; the raw message contains all of it. */
-const MAX_TRIMMED_LENGTH = 20_000;
+export const MAX_TRIMMED_LENGTH = 20_000;
 
 export interface BodyOptions {
   readonly mode: BodyMode;

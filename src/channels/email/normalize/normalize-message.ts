@@ -13,6 +13,7 @@ import {
   toAttachedFile,
 } from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';
+import { statedCharset } from './body/charset.ts';
 import { bounceEvents, complaintEvents } from './head/mail-events.ts';
 import { type Alternative, sortParts } from './parts/body-parts.ts';
 import { readBounceReport } from './reports/bounce-report.ts';
@@ -239,9 +240,15 @@ async function readMessage(
   return { head: collector.finish(charsetOf(parts)), parts, size: (await stat(path)).size };
 }
 
-/** What the first text declares, in which raw header fields are written as well. */
+/** What the first text states that states any: raw header fields are written in it as well. */
 function charsetOf({ leaves }: ReadParts): string | undefined {
-  return leaves.find(({ contentType }) => contentType.startsWith('text/'))?.parameters['charset'];
+  for (const { contentType, parameters, content } of leaves) {
+    if (!contentType.startsWith('text/')) continue;
+    const isHtml = contentType === 'text/html';
+    const stated = statedCharset(content.start, parameters['charset'], isHtml);
+    if (stated !== undefined) return stated;
+  }
+  return undefined;
 }
 
 const TRIMMING: ReadonlySet<TrimDecision> = new Set<TrimDecision>(['always', 'reply']);

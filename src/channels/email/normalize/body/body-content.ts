@@ -2,6 +2,7 @@ import type { Alternative } from '../parts/body-parts.ts';
 import type { BodyMode } from '../../shop.ts';
 import type { BodyChoice, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
 import { cleanText, cutText } from '../../../../runtime/clean-text.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 import { joinLines, type Line, phrases, textLines } from '../quotes/lines.ts';
 import { escapeLineStart, escapeMarkdown } from '../html/line-writer.ts';
 import type { InlineImage } from '../parts/attached-files.ts';
@@ -62,7 +63,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   const format = !hasHtml || options.mode === 'text' ? 'TEXT' : 'MARKDOWN';
   const lines = chosen.flatMap((each, index) => [
     ...(index > 0 ? [{ text: '' }] : []),
-    ...linesOf(each, format, options),
+    ...linesOf(each, format, options).map(withoutGlyph),
   ]);
   const {
     lines: kept,
@@ -88,6 +89,18 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
     trimmedLines: trimmed.filter(({ text }) => text.trim() !== '').length,
     cut: chosen.filter(({ cut }) => cut).map(({ leaf }) => leaf),
   };
+}
+
+/** Raised and middle dots of rare scripts: trackers of opened mail (Streak) leave one alone. */
+const GLYPH = /[\u119e\u1427\u18df\u2e31\u2e33\ua78f]/;
+
+function withoutGlyph(line: Line): Line {
+  const end = line.text.trimEnd();
+  if (!GLYPH.test(end.slice(-1))) return line;
+  const text = withoutEnd(end, GLYPH);
+  // At the end of a word it is a letter.
+  if (text === '') return { ...line, text, hardBreak: false };
+  return text === text.trimEnd() ? line : { ...line, text: text.trimEnd() };
 }
 
 function linesOf(

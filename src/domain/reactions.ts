@@ -7,7 +7,7 @@ const PICTURE = /[\p{Extended_Pictographic}\p{RI}]/u;
 export const isEmojiAlone = (text: string): boolean => EMOJI_ALONE.test(text) && PICTURE.test(text);
 
 /** A longer text is no reaction: the quoted message is shortened. */
-const MAX_LENGTH = 10_000;
+export const MAX_REACTION_LENGTH = 10_000;
 
 /** By the verb that phones write (the tapbacks of Apple's Messages). */
 const TAPBACKS: ReadonlyMap<string, string> = new Map([
@@ -47,7 +47,7 @@ const ANNOUNCEMENT = / reacted (?:to your message:?$|via \[?Gmail\b)/;
  * that it is about: `Liked “See you”`, `👍 to “See you”`. Undefined for any other text.
  */
 export function reactionOf(text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
+  if (text.length > MAX_REACTION_LENGTH) return undefined;
   // Google Messages puts hair spaces and zero-width spaces around each part.
   const words = text.replace(/[\u200a\u200b]/g, '').trim();
   return tapback(words) ?? reacted(words) ?? announced(words);

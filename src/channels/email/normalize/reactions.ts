@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cutText } from '../../../runtime/clean-text.ts';
-import { isEmojiAlone, reactionOf } from '../../../domain/reactions.ts';
+import { isEmojiAlone, MAX_REACTION_LENGTH, reactionOf } from '../../../domain/reactions.ts';
 import { type BodyContent, MAX_TRIMMED_LENGTH } from './body/body-content.ts';
 import { decodeText } from './body/charset.ts';
 import { formatNote } from './body/content-limits.ts';
@@ -27,6 +27,7 @@ function gmailEmoji({ contentType, content }: Leaf): string | undefined {
 
 /** The body of a reaction: its emoji. What a program wrote around it is kept as trimmed. */
 export function reactionBody(body: BodyContent, part: Leaf | undefined): BodyContent | undefined {
+  if (part === undefined && body.text.length > MAX_REACTION_LENGTH) return undefined;
   const text = body.asText();
   const emoji = (part && gmailEmoji(part)) ?? reactionOf(text);
   if (emoji === undefined) return undefined;

@@ -129,11 +129,7 @@ function nameLast(text: string, target: string): string {
   return `${text.slice(0, start)}[image: ${text.slice(start + 2)}]`;
 }
 
-/**
- * The changes that are tried when the platform refuses a message (400, 413, 415, 422), in this
- * order when the answer names no field, each once per entry. Each rung changes one part of the
- * normalized message; the changes are not combined.
- */
+/** Each undoes one part of the normalized message. */
 export const RUNGS = [
   'address',
   'attachments_anew',
@@ -143,6 +139,23 @@ export const RUNGS = [
   'references',
 ] as const;
 export type Rung = (typeof RUNGS)[number];
+/** What one request changes. */
+export type Form = readonly Rung[];
+
+const WITHOUT_ADDRESSES: Form = ['address', 'copies'];
+/**
+ * The forms that are tried, in this order, when the platform refuses a message (400, 413, 415, 422)
+ * and names no field. An answer to one address says nothing about the other ones.
+ */
+const LADDER: readonly Form[] = [
+  ['address'],
+  ['attachments_anew'],
+  ['conversation'],
+  ['plain_text'],
+  ['copies'],
+  WITHOUT_ADDRESSES,
+  ['references'],
+];
 
 /** Media ids expire, so attachments are uploaded again before they are left out. */
 const RUNGS_OF: Readonly<Partial<Record<RequestField, readonly Rung[]>>> = {
@@ -158,22 +171,27 @@ const RUNGS_OF: Readonly<Partial<Record<RequestField, readonly Rung[]>>> = {
 };
 
 /**
- * The next rung, or undefined when none is left. Only rungs for the fields that the answers name
- * are tried; if no such rung applies, all rungs that apply are. The contact's email address is left
- * out only when it is named or its form is doubtful; a phone number never is.
+ * The next form, or undefined when none is left; at most as many as the ladder has. When answers
+ * name fields, everything that they name is undone together, and at last both the address and the
+ * copies; if none of it can be undone, the forms of the ladder that apply are tried. The contact's
+ * email address is left out only when it is named or its form is doubtful; a phone number never is.
  */
-export function nextRung(
+export function nextForm(
   request: CreateMessageRequest,
-  tried: readonly Rung[],
+  tried: readonly Form[],
   named: readonly string[],
-): Rung | undefined {
+): Form | undefined {
+  if (tried.length >= LADDER.length) return undefined;
   const applies = (rung: Rung) => canUndo(rung, request, named);
-  const byName = Object.entries(RUNGS_OF)
+  const refused = new Set(tried.flat());
+  const undoing = Object.entries(RUNGS_OF)
     .filter(([field]) => named.includes(field))
-    .flatMap(([, rungs]) => rungs)
-    .filter(applies);
-  const rungs = byName.length > 0 ? byName : RUNGS.filter(applies);
-  return rungs.find((rung) => !tried.includes(rung));
+    .map(([, rungs]) => rungs.filter(applies))
+    .flatMap((rungs) => rungs.find((rung) => !refused.has(rung)) ?? rungs.slice(-1));
+  const byName = RUNGS.filter((rung) => undoing.includes(rung));
+  const forms = byName.length > 0 ? [byName, WITHOUT_ADDRESSES] : LADDER;
+  const before = new Set(tried.map(String));
+  return forms.find((form) => form.every(applies) && !before.has(String(form)));
 }
 
 function canUndo(
@@ -199,11 +217,12 @@ function canUndo(
   }
 }
 
-/** The request without the rung's part. `submit` builds the two rungs that need more than this. */
-export function without(
-  rung: Exclude<Rung, 'attachments_anew' | 'plain_text'>,
-  request: CreateMessageRequest,
-): CreateMessageRequest {
+/** The request without the form's parts. `submit` makes the two changes that need more than this. */
+export function without(form: Form, request: CreateMessageRequest): CreateMessageRequest {
+  return form.reduce(withoutPart, request);
+}
+
+function withoutPart(request: CreateMessageRequest, rung: Rung): CreateMessageRequest {
   const { contact, conversation, message } = request;
   switch (rung) {
     case 'address': {
@@ -223,5 +242,8 @@ export function without(
       const { references: _references, in_reply_to: _replyTo, ...email } = message.email ?? {};
       return { ...request, message: { ...message, email } };
     }
+    case 'attachments_anew':
+    case 'plain_text':
+      return request;
   }
 }

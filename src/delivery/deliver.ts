@@ -103,7 +103,7 @@ async function recalled(
   id: string | undefined,
 ): Promise<Submitted> {
   const conversation = entry.channel === 'email' ? undefined : await spool.conversation(entry);
-  const isPlain = attachments.length === 0 && notes.value.rungs.length === 0;
+  const isPlain = attachments.length === 0 && notes.value.forms.length === 0;
   return {
     request:
       conversation === undefined

@@ -5,6 +5,7 @@ import { RUNGS } from './compose.ts';
 /** The maximum number of create-message requests per entry; probes not included. */
 export const POST_BUDGET = 40;
 
+const formSchema = z.array(z.enum(RUNGS)).readonly();
 const notesSchema = z.object({
   /** Create-message requests so far; probes not included. */
   posts: z.number().default(0),
@@ -16,12 +17,12 @@ const notesSchema = z.object({
   unread: z.object({ id: z.string(), form: z.string() }).optional(),
   /** Looks or reads in a row that failed. */
   looksFailed: z.number().default(0),
-  /** The rung of the ladder that an attempt did not finish because the platform failed. */
-  rung: z.enum(RUNGS).optional(),
-  /** The rungs that were refused, and the fields that refusals named. */
-  rungs: z.array(z.enum(RUNGS)).default([]),
+  /** The form of the ladder that an attempt did not finish because the platform failed. */
+  form: formSchema.optional(),
+  /** The forms that were refused, and the fields that refusals named. */
+  forms: z.array(formSchema).default([]),
   named: z.array(z.string()).default([]),
-  /** No rung of the ladder is left to try. */
+  /** No form of the ladder is left to try. */
   climbed: z.boolean().default(false),
   /** By endpoint: how often the entry was forbidden (401, 403, …) while others were delivered. */
   forbidden: z

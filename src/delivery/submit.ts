@@ -1,8 +1,7 @@
 import { PlatformError } from '../platform-api/errors.ts';
-import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { lookUp } from './conversations.ts';
 import { Later, readAnswer, Refused } from './answer.ts';
-import { type Composed, nextRung, type Rung, without } from './compose.ts';
+import { type Composed, nextForm, without } from './compose.ts';
 import { post } from './post.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
@@ -32,8 +31,8 @@ export interface Submission extends Composed {
 export async function submit(work: Work, submission: Submission): Promise<Submitted> {
   const { notes, spool, steps, claimed } = work;
   // An earlier attempt began the ladder; this one continues it.
-  const { rung, rungs, climbed } = notes.value;
-  if (!climbed && (rung !== undefined || rungs.length > 0)) return climb(work, submission);
+  const { form, forms, climbed } = notes.value;
+  if (!climbed && (form !== undefined || forms.length > 0)) return climb(work, submission);
   let { request } = submission;
   let answer = await post(work, request);
   if (!(answer instanceof PlatformError)) return { request, ...answer };
@@ -47,7 +46,7 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   if (state !== 'unknown') {
     steps.add('conversation_gone', { status: answer.status ?? 0 });
     await spool.forgetConversation(claimed.entry);
-    request = without('conversation', request);
+    request = without(['conversation'], request);
     answer = await post(work, request);
     if (!(answer instanceof PlatformError)) return { request, ...answer };
   }
@@ -55,11 +54,11 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   steps.add('refused', { status: answer.status ?? 0 });
   if (notes.value.climbed) throw new Refused(answer);
   const plain =
-    request === submission.request ? submission.plain : without('conversation', submission.plain);
+    request === submission.request ? submission.plain : without(['conversation'], submission.plain);
   return climb(work, { ...submission, request, plain }, answer);
 }
 
-/** Tries the remaining rungs, each once per entry. */
+/** Tries the remaining forms, each once per entry. */
 async function climb(
   work: Work,
   submission: Submission,
@@ -70,23 +69,23 @@ async function climb(
   let { request, plain } = submission;
   for (;;) {
     const named = [...new Set([...notes.value.named, ...(latest?.problem?.named ?? [])])];
-    const { rungs } = notes.value;
-    const rung = notes.value.rung ?? (notes.isSpent ? undefined : nextRung(request, rungs, named));
-    if (rung === undefined) break;
-    notes.set({ named, rung });
-    if (rung === 'attachments_anew') ({ request, plain } = await submission.anew());
-    steps.add('retried_otherwise', { rung });
-    const tried = requestOf(rung, request, plain);
+    const { forms } = notes.value;
+    const form = notes.value.form ?? (notes.isSpent ? undefined : nextForm(request, forms, named));
+    if (form === undefined) break;
+    notes.set({ named, form });
+    if (form.includes('attachments_anew')) ({ request, plain } = await submission.anew());
+    steps.add('retried_otherwise', { rung: form.join('+') });
+    const tried = without(form, form.includes('plain_text') ? plain : request);
     const answer = await post(work, tried);
     if (!(answer instanceof PlatformError)) {
       return {
         request: tried,
         ...answer,
-        ...(rung === 'address' && { caveat: { code: 'cannot_be_answered' } }),
+        ...(form.includes('address') && { caveat: { code: 'cannot_be_answered' } }),
       };
     }
     if (readAnswer(answer) === 'forbidden') throw await forbidden(work, 'messages', answer);
-    notes.set({ rung: undefined, rungs: [...rungs, rung] });
+    notes.set({ form: undefined, forms: [...forms, form] });
     latest = answer;
   }
   notes.set({ climbed: true });
@@ -95,13 +94,4 @@ async function climb(
   const answer = latest ?? (await post(work, request));
   if (!(answer instanceof PlatformError)) return { request, ...answer };
   throw new Refused(answer);
-}
-
-function requestOf(
-  rung: Rung,
-  request: CreateMessageRequest,
-  plain: CreateMessageRequest,
-): CreateMessageRequest {
-  if (rung === 'attachments_anew') return request;
-  return rung === 'plain_text' ? plain : without(rung, request);
 }

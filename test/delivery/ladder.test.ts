@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nextRung, type Rung, RUNGS, without } from '../../src/delivery/compose.ts';
+import { type Form, nextForm, without } from '../../src/delivery/compose.ts';
 import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
 
 const ID = '5b0f9b0e-0000-4000-8000-000000000001';
@@ -29,18 +29,18 @@ const BARE: CreateMessageRequest = {
 };
 const from = (email: string): CreateMessageRequest => ({ ...BARE, contact: { email } });
 
-/** All rungs, when each leads to the same answer. */
-function climb(request: CreateMessageRequest, named: readonly string[] = []): Rung[] {
-  const tried: Rung[] = [];
+/** All forms, when each leads to the same answer; or each to one that names a further field. */
+function climb(request: CreateMessageRequest, named: readonly string[] = [], oneByOne = false) {
+  const tried: Form[] = [];
   for (;;) {
-    const rung = nextRung(request, tried, named);
-    if (rung === undefined) return tried;
-    tried.push(rung);
+    const form = nextForm(request, tried, oneByOne ? named.slice(0, tried.length + 1) : named);
+    if (form === undefined) return tried.map((rungs) => rungs.join('+'));
+    tried.push(form);
   }
 }
 
 describe('what is tried, one after the other', () => {
-  test.each<[string, CreateMessageRequest, readonly string[], readonly Rung[]]>([
+  test.each<[string, CreateMessageRequest, readonly string[], readonly string[]]>([
     [
       'everything in its order when nothing is named',
       WHOLE,
@@ -54,7 +54,12 @@ describe('what is tried, one after the other', () => {
       [],
       ['plain_text'],
     ],
-    ['the address when it is named', WHOLE, ['contact.email'], ['address']],
+    [
+      'the address when it is named, then with the copies',
+      WHOLE,
+      ['contact.email'],
+      ['address', 'address+copies'],
+    ],
     ['the conversation when it is named', WHOLE, ['conversation.id'], ['conversation']],
     [
       'attachments anew before none at all',
@@ -69,10 +74,31 @@ describe('what is tried, one after the other', () => {
     ['references', WHOLE, ['message.email.references'], ['references']],
     ['references for in_reply_to', WHOLE, ['message.email.in_reply_to'], ['references']],
     [
-      'each of several that are named, once',
+      'all that is named together, then the addresses alone',
       WHOLE,
       ['message.email.cc', 'message.email.bcc', 'conversation.id', 'contact.email'],
-      ['address', 'conversation', 'copies'],
+      ['address+conversation+copies', 'address+copies'],
+    ],
+    [
+      'what is named together with each change of the attachments',
+      WHOLE,
+      ['message.attachments', 'message.email.references'],
+      ['attachments_anew+references', 'plain_text+references'],
+    ],
+    [
+      'the copies when they are named, then with a doubtful address',
+      { ...WHOLE, contact: { email: 'ann@localhost' } },
+      ['message.email.cc'],
+      ['copies', 'address+copies'],
+    ],
+    [
+      'both addresses together once each was tried, when one is doubtful and nothing is named',
+      { ...WHOLE, contact: { email: 'ann@localhost' } },
+      [],
+      [
+        ...['address', 'attachments_anew', 'conversation', 'plain_text', 'copies'],
+        ...['address+copies', 'references'],
+      ],
     ],
     [
       'everything when what is named cannot be undone',
@@ -96,18 +122,30 @@ describe('what is tried, one after the other', () => {
     expect(climb(WHOLE, ['contact.phone'])).not.toContain('address');
   });
 
-  test('at most six, and none twice', () => {
+  test('what answers name one after the other adds up', () => {
+    const named = ['contact.email', 'message.email.cc', 'conversation.id'];
+    expect(climb(WHOLE, named, true)).toEqual([
+      ...['address', 'address+copies', 'address+conversation+copies'],
+    ]);
+  });
+
+  test('at most seven, and none twice', () => {
     const request = { ...WHOLE, contact: { email: 'ann@localhost' } };
-    const all = climb(request);
-    expect(all).toHaveLength(6);
-    expect(new Set(all).size).toBe(6);
-    expect(nextRung(WHOLE, RUNGS, ['contact.email'])).toBeUndefined();
+    const fields = ['subject', 'cc', 'references'].map((field) => `message.email.${field}`);
+    for (const named of [[], [...fields, 'message.content', 'message.attachments']]) {
+      const all = climb(request, ['contact.name', ...named], true);
+      expect(all.length).toBeLessThanOrEqual(7);
+      expect(new Set(all).size).toBe(all.length);
+    }
+    const seven = climb(request).map((form) => form.split('+')) as Form[];
+    expect(nextForm(request, seven, ['message.email.cc', 'conversation.id'])).toBeUndefined();
   });
 
   test('what an earlier attempt tried is not tried again', () => {
-    const tried: Rung[] = ['attachments_anew', 'conversation'];
-    expect(nextRung(WHOLE, tried, [])).toBe('plain_text');
-    expect(nextRung(WHOLE, tried, ['conversation.id', 'message.email.cc'])).toBe('copies');
+    const tried: Form[] = [['attachments_anew'], ['conversation']];
+    expect(nextForm(WHOLE, tried, [])).toEqual(['plain_text']);
+    const named = ['conversation.id', 'message.email.cc'];
+    expect(nextForm(WHOLE, tried, named)).toEqual(['conversation', 'copies']);
   });
 });
 
@@ -136,18 +174,20 @@ describe('an address that is not named', () => {
   });
 });
 
-describe('each rung undoes one thing', () => {
+describe('each rung undoes one thing, a form all of its rungs', () => {
   test('the address stands in the name, the phone number stays', () => {
-    expect(without('address', WHOLE)).toEqual({
+    expect(without(['address'], WHOLE)).toEqual({
       ...WHOLE,
       contact: { phone: '+15550002222', name: 'Ann <ann@example.com>' },
     });
-    expect(without('address', from('ann@localhost')).contact).toEqual({ name: '<ann@localhost>' });
+    expect(without(['address'], from('ann@localhost')).contact).toEqual({
+      name: '<ann@localhost>',
+    });
   });
 
   test('the conversation', () => {
     const { id: _id, ...conversation } = WHOLE.conversation;
-    expect(without('conversation', WHOLE)).toEqual({ ...WHOLE, conversation });
+    expect(without(['conversation'], WHOLE)).toEqual({ ...WHOLE, conversation });
   });
 
   test.each([
@@ -157,13 +197,19 @@ describe('each rung undoes one thing', () => {
       { subject: 'Hi', cc: [{ email: 'bob@example.com' }], bcc: [{ email: 'eve@example.com' }] },
     ],
   ] as const)('%s', (rung, email) => {
-    expect(without(rung, WHOLE)).toEqual({ ...WHOLE, message: { ...WHOLE.message, email } });
+    expect(without([rung], WHOLE)).toEqual({ ...WHOLE, message: { ...WHOLE.message, email } });
+  });
+
+  test('both addresses', () => {
+    const { contact, message } = without(['address', 'copies'], WHOLE);
+    expect(contact).toEqual({ phone: '+15550002222', name: 'Ann <ann@example.com>' });
+    expect(message).toEqual(without(['copies'], WHOLE).message);
   });
 
   test('and changes nothing of what it was given', () => {
     const before = structuredClone(WHOLE);
     for (const rung of ['address', 'conversation', 'copies', 'references'] as const)
-      without(rung, WHOLE);
+      without([rung], WHOLE);
     expect(WHOLE).toEqual(before);
   });
 });

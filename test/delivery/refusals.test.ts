@@ -56,12 +56,12 @@ describe('the ladder', () => {
     expect(await it.rungsOf(entry)).toHaveLength(1);
   });
 
-  test('undoes one thing after the other when nothing is named, each once; then it is dead', async () => {
+  test('undoes one thing after the other when nothing is named, then both addresses; then it is dead', async () => {
     it.platform.script = toCreate(json(400, { error: 'I dislike Mrs Smith' }));
     const entry = message(WHOLE, email);
     const dead = await it.comesTo(entry, 'dead');
     expect(await it.rungsOf(entry)).toEqual([
-      ...['address', 'attachments_anew', 'plain_text', 'copies', 'references'],
+      ...['address', 'attachments_anew', 'plain_text', 'copies', 'address+copies', 'references'],
     ]);
     const contents = it.platform.messages.map(({ message: m }) => [
       ...[m['format'], m['attachments'], m['email']],
@@ -73,6 +73,7 @@ describe('the ladder', () => {
       ['MARKDOWN', first, copies],
       ['MARKDOWN', again, copies],
       ['TEXT', undefined, copies],
+      ['MARKDOWN', again, { references: ['<0@x>'] }],
       ['MARKDOWN', again, { references: ['<0@x>'] }],
       ['MARKDOWN', again, { cc: copies.cc }],
     ]);
@@ -94,6 +95,33 @@ describe('the ladder', () => {
     expect(delivered.conversationId).toBe(uuid('c', 1));
     expect(await it.store.spool.conversation(entry)).toBeUndefined();
   });
+
+  test.each<[string, (contact: boolean) => object, readonly string[]]>([
+    [
+      'names both',
+      () => ({ errors: { 'contact.email': ['no'], 'message.email.cc': ['no'] } }),
+      ['address+copies'],
+    ],
+    [
+      'names one after the other',
+      (contact) => ({ [contact ? 'contact.email' : 'message.email.cc']: ['no'] }),
+      ['address', 'address+copies'],
+    ],
+    ['names neither', () => ({ error: 'invalid' }), ['address', 'copies', 'address+copies']],
+  ])(
+    'leaves an odd sender and odd copies out of a mail that has both: the answer %s',
+    async (_, words, rungs) => {
+      it.platform.script = toCreate(({ body }) => {
+        const contact = body.includes('"email":"taro..y@');
+        return contact || body.includes('hana.@') ? json(422, words(contact)) : undefined;
+      });
+      const odd = { email: 'taro..y@docomo.example', cc: ['hana.@docomo.example'] } as const;
+      const entry = message({ ...odd, format: 'TEXT' }, email);
+      const { reason } = await it.comesTo(entry, 'delivered');
+      expect(await it.rungsOf(entry)).toEqual(rungs);
+      expect(reason).toEqual({ code: 'cannot_be_answered' });
+    },
+  );
 
   test('never leaves a phone number out', async () => {
     it.platform.script = toCreate(json(422, { contact: { phone: ['not possible'] } }));

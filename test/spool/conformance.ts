@@ -762,7 +762,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       });
 
       describe('notes', () => {
-        const notes = { posts: 3, rungs: ['copies'] };
+        const notes = { posts: 3, forms: [['copies']] };
 
         test('come with the next claim, also after a restart', async () => {
           const entry = anEntry();

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { reactionOf } from '../../domain/reactions.ts';
 import { writtenAt } from '../../domain/written-at.ts';
 import type { Normalized, Normalizer, Verdict } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -75,7 +76,11 @@ export function createSmsNormalizer(
     const { provider, message, late } = readStored(claimed);
     const shop = shopOf(options.shops, claimed, provider, message.account);
     const from = parseAddress(message.from);
-    const content = late === undefined ? contentOf(message) : followUpContentOf(message);
+    const reaction = reactionOf(message.words);
+    const content =
+      late === undefined
+        ? contentOf({ ...message, words: reaction ?? message.words })
+        : followUpContentOf(message);
     const request = requestOf(claimed, message, content);
     const found = readMedia({ message, provider, account: shop.account }, mediaParts);
     if (late !== undefined) {
@@ -90,6 +95,7 @@ export function createSmsNormalizer(
       findings: {
         transport: from.transport,
         media: media.attachments.length,
+        ...(reaction !== undefined && { reaction: true }),
         ...(found.refused > 0 && { mediaRefused: found.refused }),
       },
       followUp: (parts) => toFollowUp(claimed, media.late(parts)),

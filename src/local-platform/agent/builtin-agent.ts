@@ -36,7 +36,7 @@ export class BuiltinAgent implements Agent {
     const { text, channel, history } = context;
     // Later emails of a thread repeat its subject.
     const subject = history.length === 0 ? context.subject : undefined;
-    // Emoji alone, such as a thumbs up, need no answer.
+    // Neither words nor a question: "…", "!".
     if (!/[\p{L}\p{N}?]/u.test(`${subject ?? ''}${text}`)) return undefined;
     const language = languageSpoken(context);
     const own = sentencesIn(language);

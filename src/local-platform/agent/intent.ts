@@ -46,7 +46,7 @@ const NAME = /^\p{Lu}\p{Ll}{1,20}$/u;
 const THANKS =
   /^(?:thanks?|thx|ty|cheers|danke|dankeschön|vielen dank|besten dank|merci|gracias|muchas gracias|grazie|mille grazie)\b/i;
 const ACKNOWLEDGEMENT =
-  /^(?:ok|okay|k|great|perfect|super|cool|alright|fine|good|yes|ja|oui|sí|si|prima|alles klar|perfekt|passt|parfait|perfecto|vale|genial|d['’]accord|perfetto|va bene|bye|goodbye|tschüss|au revoir|adiós|arrivederci)$/i;
+  /^(?:ok|okay|k|great|perfect|super|cool|alright|fine|good|yes|ja|oui|sí|sì|si|prima|alles klar|perfekt|passt|parfait|perfecto|vale|genial|d['’]accord|perfetto|va bene|bye|goodbye|tschüss|au revoir|adiós|arrivederci)$/i;
 const NO =
   /^(?:no|nope|nah|no thanks|not really|not at all|nein|nö|nicht wirklich|leider nicht|non|pas vraiment|pas du tout|no mucho|para nada|no gracias|purtroppo no|per niente|non proprio)(?: (?:sorry|unfortunately|leider|danke|hélas|désolée?|malheureusement|lo siento|desgraciadamente|purtroppo|grazie|thanks|it does not|it doesn['’]t|es no))*$/i;
 const THANKS_MAX_WORDS = 7;

@@ -1,5 +1,6 @@
 import { LIMITS } from '../open-points.ts';
 import { senderOf } from '../outbound/address-reply.ts';
+import { wordsTo } from './emoji.ts';
 import { isAutomatedAddress } from '../addresses.ts';
 import {
   type ConversationRow,
@@ -17,6 +18,7 @@ export type NoReplyReason =
   | 'escalated'
   | 'person'
   | 'empty'
+  | 'emoji'
   | 'own_address'
   | 'no_reply_address'
   | 'auto_reply'
@@ -51,7 +53,10 @@ export function reasonNotToReply(
   // Later emails of a thread repeat the subject, so only the first email's subject counts.
   const content = isFirst ? `${conversation.title ?? ''}${message.text}` : message.text;
   // A file without a text goes to a person.
-  if (content.trim() === '' && store.messages.attachments(message.id).length === 0) return 'empty';
+  if (store.messages.attachments(message.id).length === 0) {
+    if (content.trim() === '') return 'empty';
+    if (wordsTo(store, message) === undefined) return 'emoji';
+  }
   if (conversation.type === 'sms' && OPT_OUT.test(message.text)) return 'opt_out';
   const automated = automatedSender(store, conversation, message);
   return automated ?? (isRepeated(store, conversation, message) ? 'repeated' : undefined);

@@ -5,6 +5,7 @@ import type { ConversationRow, MessageRow, TicketRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
 import type { Addressee } from './answer-budgets.ts';
+import { wordsTo } from './emoji.ts';
 
 const HISTORY_MAX = 20;
 
@@ -25,7 +26,7 @@ export function contextOf(
     isUnverified: isNeutral,
     contactName: nameFor(store, conversation, message, isNeutral),
     subject: titleFor(store, conversation, message) ?? undefined,
-    text: message.text,
+    text: wordsTo(store, message) ?? message.text,
     attachments: store.messages.attachments(message.id).length,
     history: store.messages.historyBefore(
       message,

@@ -62,6 +62,8 @@ export interface Sentences {
   /** A person takes over because the agent cannot answer. */
   readonly handoverUnanswered: string;
   readonly didThatHelp: string;
+  readonly yes: string;
+  readonly no: string;
 }
 
 const withName = (greeting: string) => (name: string) =>
@@ -79,6 +81,8 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     handoverUnanswered:
       'Thank you for your message. I have passed it on to my colleagues; one of them will answer you here.',
     didThatHelp: 'Does that answer your question?',
+    yes: 'Yes',
+    no: 'No',
   },
   de: {
     dear: (name) => `${withName('Guten Tag')(name)},`,
@@ -91,6 +95,8 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     handoverUnanswered:
       'Danke für Ihre Nachricht. Ich habe sie an meine Kollegen weitergegeben; jemand von ihnen antwortet Ihnen hier.',
     didThatHelp: 'Beantwortet das Ihre Frage?',
+    yes: 'Ja',
+    no: 'Nein',
   },
   fr: {
     dear: (name) => `${withName('Bonjour')(name)},`,
@@ -103,6 +109,8 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     handoverUnanswered:
       "Merci de votre message. Je l'ai transmis à mes collègues ; l'un d'eux vous répondra ici.",
     didThatHelp: 'Cela répond-il à votre question ?',
+    yes: 'Oui',
+    no: 'Non',
   },
   es: {
     dear: (name) => `${withName('Hola')(name)}:`,
@@ -114,6 +122,8 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     handoverUnanswered:
       'Gracias por su mensaje. Se lo he pasado a mis compañeros; uno de ellos le responderá aquí.',
     didThatHelp: '¿Responde eso a su pregunta?',
+    yes: 'Sí',
+    no: 'No',
   },
   it: {
     dear: (name) => `${withName('Buongiorno')(name)},`,
@@ -125,8 +135,12 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     handoverUnanswered:
       "Grazie del suo messaggio. L'ho passato ai miei colleghi; uno di loro le risponderà qui.",
     didThatHelp: 'Risponde alla sua domanda?',
+    yes: 'Sì',
+    no: 'No',
   },
 };
+
+export const ALL_SENTENCES: readonly Sentences[] = Object.values(SENTENCES);
 
 /** The sentences of a language; English when the language is not known. */
 export const sentencesIn = (language: Language | undefined): Sentences =>

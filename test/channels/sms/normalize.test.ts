@@ -69,6 +69,8 @@ describe('a message becomes a request', () => {
       { Body: '\u0645\u0631\u062D\u0628\u0627' },
       '\u0645\u0631\u062D\u0628\u0627',
     ],
+    ['a reaction', { Body: 'Liked “Your parcel left today.”' }, '👍'],
+    ['a reaction of Google Messages', { Body: '\u200a❤️\u200a to “Hi”' }, '❤️'],
     ['a blank Body', { Body: ' \n ' }, '(no text)'],
     ['the first of two Bodies', { Body: ['one', 'two'] }, 'one'],
     [
@@ -80,8 +82,9 @@ describe('a message becomes a request', () => {
     ['an OptOutType that says nothing', { OptOutType: '' }, 'Where is my order?'],
   ];
 
-  it.each(contents)('with %s', async (_label, changes, content) => {
+  it.each(contents)('with %s', async (label, changes, content) => {
     const { normalized, claimed, sid } = await arrive(changes);
+    expect(normalized.findings['reaction'] === true).toBe(label.includes('reaction'));
     expect(normalized.verdict).toEqual({ kind: 'deliver' });
     expect(normalized.request).toEqual({
       contact: { phone: THEIR_NUMBER },

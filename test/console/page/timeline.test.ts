@@ -79,6 +79,12 @@ test.each<[string, TimelineStep['detail'], string, string | undefined]>([
     'Submitted in another form',
     'as plain text, without attachments',
   ],
+  [
+    'retried_otherwise',
+    { rung: 'copies+references' },
+    'Submitted in another form',
+    'without Cc and Bcc addresses; without references to earlier emails',
+  ],
   ['retried_otherwise', { rung: 'toString' }, 'Submitted in another form', 'toString'],
   [
     'unclear_answer',

@@ -327,7 +327,9 @@ describe('no answer to', () => {
   it.each<[string, string, unknown]>([
     ['an empty email', 'empty', email(' \n ')],
     ['an empty chat message', 'empty', chat('  ')],
-    ['a thumb', 'nothing_to_say', chat('👍')],
+    ['a thumb', 'emoji', chat('👍')],
+    ['emoji of an email whose subject asks', 'emoji', email('🙏 ❤️', titled('Re: Opening hours?'))],
+    ['a text of punctuation', 'nothing_to_say', chat('…')],
     ['an automatic reply', 'auto_reply', email('I am away.', titled('Automatic reply: shoes'))],
     ['a German one', 'auto_reply', email('Ich bin weg.', titled('Automatische Antwort: Schuhe'))],
     ['a bounce', 'bounce', email('…', titled('Undelivered Mail Returned to Sender'))],

@@ -122,6 +122,7 @@ describe('a person takes over', () => {
     'Non',
     'pas vraiment',
     'No, gracias',
+    '👎🏽',
   ])('after "Does that answer your question?" from "%s"', async (no) => {
     const platform = await withTexts();
     const { body } = await create(platform, chat('When are you open?'));
@@ -131,3 +132,23 @@ describe('a person takes over', () => {
     expect((await ticketOf(platform, body)).status).toBe('WaitingUser');
   });
 });
+
+it.each([
+  ['When are you open?', '👍', 'You are welcome!'],
+  ['Wann haben Sie geöffnet?', '👍🏿', 'Gern geschehen!'],
+])(
+  'after "%s" and its answer, %s is a yes, and other emoji get no answer',
+  async (question, thumb, welcome) => {
+    const platform = await withTexts();
+    const { body } = await create(platform, chat(question));
+    await waitFor('the answer', async () => (await answers(platform, body)).length === 1);
+    await create(platform, chat(thumb, {}, body.conversation_id));
+    await waitFor('the second answer', async () => (await answers(platform, body)).length === 2);
+    const said = async () => (await answers(platform, body)).map(({ text }) => text);
+    expect(await said()).toContain(welcome);
+    await create(platform, chat(thumb, {}, body.conversation_id));
+    await create(platform, chat('human', {}, body.conversation_id));
+    await waitFor('the third answer', async () => (await answers(platform, body)).length === 3);
+    expect((await said()).filter((text) => text === welcome)).toHaveLength(1);
+  },
+);

@@ -1,16 +1,17 @@
 import ICAL from 'ical.js';
 import { decodeText } from './body/charset.ts';
-import type { Format } from './body/body-content.ts';
-import { formatNote } from './body/content-limits.ts';
+import { type Format, readHtml } from './body/body-content.ts';
+import { formatNote, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
+import { renderHtml } from './html/render-html.ts';
 import type { Leaf } from './parts/read-parts.ts';
-import { cleanLine } from '../../../runtime/clean-text.ts';
+import { joinLines } from './quotes/lines.ts';
+import { cleanLine, cleanText, cutText } from '../../../runtime/clean-text.ts';
 
 const CALENDAR_TYPES = /^(?:text\/calendar|application\/ics)$/;
 const MAX_CALENDARS = 5;
 
 interface ReadCalendars {
-  /** Lines for the content. */
-  readonly lines: readonly string[];
+  readonly notes: readonly CalendarNote[];
   readonly attachments: readonly Leaf[];
 }
 
@@ -20,7 +21,7 @@ interface ReadCalendars {
  */
 export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
   const seen = new Set<string>();
-  const lines = new Set<string>();
+  const notes: CalendarNote[] = [];
   const kept = attachments.filter((leaf) => {
     if (!CALENDAR_TYPES.test(leaf.contentType) || seen.size === MAX_CALENDARS) return true;
     const { content, parameters } = leaf;
@@ -30,16 +31,45 @@ export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
     if (seen.has(lean)) return false;
     seen.add(lean);
     const calendar = readCalendar(text);
-    for (const line of calendar === undefined ? [] : calendarLines(calendar)) lines.add(line);
+    if (calendar !== undefined) notes.push(...calendarNotes(calendar));
     return true;
   });
-  return { lines: [...lines], attachments: kept };
+  return { notes, attachments: kept };
 }
 
-/** The text with further lines after it, each as a paragraph. */
-export function withLines(text: string, format: Format, lines: readonly string[]): string {
-  if (lines.length === 0) return text;
-  const written = lines.map((line) => formatNote(line, format));
+/** What a calendar adds to the content. */
+interface CalendarNote {
+  readonly text: string;
+  /** Left out when the body has it: most programs write a description in both places. */
+  readonly unlessInBody?: true;
+}
+
+/** The paragraphs that the notes add to a body with this text. */
+export function notesBelow(body: string, notes: readonly CalendarNote[]): readonly string[] {
+  const words = pairsOfWords(cutText(body, MAX_CONTENT_LENGTH));
+  const isInBody = ({ text }: CalendarNote) => {
+    const pairs = [...pairsOfWords(text)];
+    return pairs.filter((pair) => words.has(pair)).length > IN_BODY * pairs.length;
+  };
+  const added = notes.filter((note) => note.unlessInBody !== true || !isInBody(note));
+  return [...new Set(added.map(({ text }) => text))];
+}
+
+/** Above this share of its pairs of words, a text is in another; the rest are rewritten links. */
+const IN_BODY = 0.75;
+
+/** Each word with the next one, which is the same however lines are wrapped and marked. */
+function pairsOfWords(text: string): ReadonlySet<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return new Set(
+    words.length === 1 ? words : words.slice(1).map((word, at) => `${words[at]} ${word}`),
+  );
+}
+
+/** The text with further paragraphs after it. */
+export function withParagraphs(text: string, format: Format, added: readonly string[]): string {
+  if (added.length === 0) return text;
+  const written = added.map((paragraph) => formatNote(paragraph, format));
   return [...(text.trim() === '' ? [] : [text]), ...written].join('\n\n');
 }
 
@@ -102,8 +132,10 @@ function parameter(property: Property, name: string): string {
   return typeof value === 'string' ? value.slice(0, 200) : '';
 }
 
-const MAX_LINES = 3;
+const MAX_EVENTS_SHOWN = 3;
 const MAX_LINE_LENGTH = 800;
+/** Of a description, and of the comments on an event. */
+const MAX_PROSE_LENGTH = 4000;
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** RFC 5545 §3.2.12, RFC 5546 §3.2.3. */
@@ -120,11 +152,41 @@ const UNITS: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['YEARLY', ['yearly', 'years']],
 ]);
 
-/** One line per event of a calendar: what is requested or answered, when and where. */
-export function calendarLines({ method, events }: Calendar): readonly string[] {
-  return events
-    .slice(0, MAX_LINES)
-    .map((event) => cleanLine(eventLine(method, event), MAX_LINE_LENGTH));
+/** The methods of answers (RFC 5546 §1.4), which repeat the description of what they answer. */
+const ANSWERING: ReadonlySet<string> = new Set(['REPLY', 'COUNTER', 'DECLINECOUNTER', 'REFRESH']);
+
+/**
+ * Of each event a line with what is requested or answered, when and where; its comments; and its
+ * description, unless it is that of the answered invitation.
+ */
+export function calendarNotes({ method, events }: Calendar): readonly CalendarNote[] {
+  return events.slice(0, MAX_EVENTS_SHOWN).flatMap((event) => {
+    const comments = event.getAllProperties('comment').map(proseOf).join('\n\n');
+    const description = ANSWERING.has(method) ? '' : proseOf(event.getFirstProperty('description'));
+    const notes: readonly CalendarNote[] = [
+      { text: cleanLine(eventLine(method, event), MAX_LINE_LENGTH) },
+      { text: cutText(comments, MAX_PROSE_LENGTH).trim() },
+      { text: description, unlessInBody: true },
+    ];
+    return notes.filter(({ text }) => text !== '');
+  });
+}
+
+/** Google Calendar writes HTML (Calendar API, Events: `description`). */
+const MARKUP = /<(?:a|b|br|div|i|li|ol|p|span|u|ul)(?:\s[^<>]{0,500})?\/?>/i;
+
+/** A text of several lines, with entities and tags resolved where it is HTML. */
+function proseOf(property: Property): string {
+  const value = valueOf(property);
+  if (typeof value !== 'string') return '';
+  const head = value.slice(0, 4 * MAX_PROSE_LENGTH);
+  const text = MARKUP.test(head) ? htmlText(head) : cleanText(head);
+  return cutText(text.trim(), MAX_PROSE_LENGTH);
+}
+
+function htmlText(html: string): string {
+  const { tree } = readHtml({ text: html.replaceAll('\n', '<br>'), cut: false });
+  return joinLines(renderHtml(tree, { format: 'TEXT', inlineImage: () => undefined }), 'TEXT');
 }
 
 function eventLine(method: string, event: ICAL.Component): string {

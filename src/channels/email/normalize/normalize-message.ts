@@ -13,18 +13,20 @@ import {
   toAttachedFile,
 } from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';
+import { statedCharset } from './body/charset.ts';
 import { bounceEvents, complaintEvents } from './head/mail-events.ts';
 import { type Alternative, sortParts } from './parts/body-parts.ts';
 import { readBounceReport } from './reports/bounce-report.ts';
 import { readComplaint } from './reports/feedback.ts';
 import type { ReportPart } from './reports/report-parts.ts';
 import { fitContent, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
-import { readCalendars, withLines } from './calendars.ts';
+import { notesBelow, readCalendars, withParagraphs } from './calendars.ts';
 import { bodyKey, type MessageHead, messageKey, readHead } from './head/message-head.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './job.ts';
 import type { RawSource } from '../stored.ts';
 import { isForwardSubject } from './head/subjects.ts';
 import { answeredIds, messageIdHost, readThreading } from './head/header-values.ts';
+import { gmailPart, reactionBody } from './reactions.ts';
 import { liftDataPictures } from './parts/data-pictures.ts';
 import { type OpenedParts, openParts } from './parts/open-parts.ts';
 import { readFileParts } from './parts/read-file-parts.ts';
@@ -85,23 +87,29 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
   const freeIndex = () => 1 + Math.max(...opened.leaves.map(({ index }) => index));
   const sorted = await liftDataPictures(sortParts(opened.root, opened.leaves), freeIndex, scratch);
   const { alternatives } = sorted;
-  const { attachments, lines } = readCalendars(sorted.attachments);
+  const reaction = gmailPart(opened.leaves);
+  const { attachments, notes } = readCalendars(
+    sorted.attachments.filter((leaf) => leaf !== reaction),
+  );
   const files = await attachedFiles(attachments, job.imageBase);
   const trims = await trimsQuotes(head, message.subject, context);
-  const body = readShownBody(alternatives, {
+  const read = readShownBody(alternatives, {
     mode: context.shop.body,
     trim: TRIMMING.has(trims),
     inlineImage: inlineImages(attachments, files),
     hasInlineImages: attachments.some(({ contentId }) => contentId !== undefined),
   });
+  const reacted = reactionBody(read, reaction);
+  const body = reacted ?? read;
   const cut = await Promise.all(body.cut.map(wholeBody));
   const broken = parts.broken || isMisread(head, parts, size);
   const isGuess = recovered.includes('no_type');
-  const text = withLines(body.text, body.format, lines);
+  const added = notes.length === 0 ? [] : notesBelow(`${body.asText()}\n${body.trimmed}`, notes);
+  const text = withParagraphs(body.text, body.format, added);
   const fitted = fitContent({
     text: broken ? withNote(text, message.subject) : text,
     format: body.format,
-    asText: () => withLines(body.asText(), 'TEXT', lines),
+    asText: () => withParagraphs(body.asText(), 'TEXT', added),
     empty: placeholder(opened),
     files: [...(broken || isGuess ? [rawFile(message.subject, size)] : []), ...cut, ...files],
     wholeTextAttached: cut.some(({ name }) => name === 'message.txt'),
@@ -120,6 +128,7 @@ export async function readEmail(job: EmailJob, context: NormalizeContext): Promi
       ...(sorted.passedOver.length > 0 && { otherForms: sorted.passedOver.length }),
       ...(fitted.leftOut > 0 && { attachmentsLeftOut: fitted.leftOut }),
       ...(fitted.moved && { longText: true }),
+      ...(reacted && { reaction: true }),
       ...(broken && { brokenMime: true }),
       ...(message.copiesLeftOut > 0 && { copiesLeftOut: message.copiesLeftOut }),
       ...(reported.delayed && { bounce: 'delayed' }),
@@ -231,9 +240,15 @@ async function readMessage(
   return { head: collector.finish(charsetOf(parts)), parts, size: (await stat(path)).size };
 }
 
-/** What the first text declares, in which raw header fields are written as well. */
+/** What the first text states that states any: raw header fields are written in it as well. */
 function charsetOf({ leaves }: ReadParts): string | undefined {
-  return leaves.find(({ contentType }) => contentType.startsWith('text/'))?.parameters['charset'];
+  for (const { contentType, parameters, content } of leaves) {
+    if (!contentType.startsWith('text/')) continue;
+    const isHtml = contentType === 'text/html';
+    const stated = statedCharset(content.start, parameters['charset'], isHtml);
+    if (stated !== undefined) return stated;
+  }
+  return undefined;
 }
 
 const TRIMMING: ReadonlySet<TrimDecision> = new Set<TrimDecision>(['always', 'reply']);

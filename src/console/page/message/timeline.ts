@@ -136,8 +136,11 @@ const WORDS: Readonly<Record<string, Words>> = {
   submitted: (detail) => good('Submitted', answer(detail)),
   refused: (detail) => bad('Refused by the platform', answer(detail)),
   retried_otherwise: (detail) => {
-    const rung = text(detail, 'rung');
-    return plain('Submitted in another form', own(RUNGS, rung) ?? rung);
+    const changes = text(detail, 'rung').split('+');
+    return plain(
+      'Submitted in another form',
+      changes.map((rung) => own(RUNGS, rung) ?? rung).join('; '),
+    );
   },
   unclear_answer: (detail) =>
     warning(
@@ -211,6 +214,7 @@ function notes(detail: Detail): string {
   return listed(
     has(detail, 'unreadable') && 'unreadable; submitted as a file',
     body !== '' && (own(BODIES, body) ?? body),
+    has(detail, 'reaction') && 'a reaction',
     detail['transport'] === 'whatsapp' && 'WhatsApp',
     counted('characters', 'character'),
     counted('attachments', 'attachment'),

@@ -43,7 +43,8 @@ describe('no word of a harmless mail is lost, and its hidden words are', () => {
   });
 
   test.each(MAILS)('$name', ({ html }) => {
-    expect(wordsIn(textOf(treeOf(html)))).toEqual(seenWords(html));
+    const words = wordsIn(textOf(treeOf(html))).filter((word) => word !== '[x]');
+    expect(words).toEqual(seenWords(html));
   });
 
   test.each(MAILS)('$name as plain text', ({ html }) => {

@@ -397,6 +397,12 @@ const OUTSIDE: readonly (readonly [title: string, html: string])[] = [
 export const WAYS: readonly Way[] = [
   ...ways('stays', true, OUTSIDE),
   ...ways('stays', true, [
+    ['text in an SVG', `<svg><text y="20">${WORD}</text></svg>`],
+    ['text in a group of an SVG', `<svg><g><text y="20"><tspan>${WORD}</tspan></text></g></svg>`],
+    [
+      'HTML in an SVG',
+      `<svg><foreignObject width="200" height="50"><p>${WORD}</p></foreignObject></svg>`,
+    ],
     ['a table in a small text', `${OLD}<div style="font-size:0">${table(WORD)}</div>`],
     ['a table in a transparent text', `${OLD}<div style="color:transparent">${table(WORD)}</div>`],
     ['a table in a small cell', OLD + table(`<div style="font-size:1px">${table(WORD)}</div>`)],
@@ -407,8 +413,15 @@ export const WAYS: readonly Way[] = [
     ['a table in a small body', `${OLD}<body style="font-size:0">${table(WORD)}</body>`],
     ['an element of old', `<xmp>${WORD}</xmp>`],
   ]),
-  // Chromium shows these, which the test does not see: it runs scripts, and takes a background for behind the text.
+  // Chromium shows these, which the test does not see: it runs scripts, reads no fields, and takes a background for behind the text.
   ...ways('stays', false, [
+    ['a field', `<input value="${WORD}">`],
+    ['a large field', `<textarea>${WORD}</textarea>`],
+    ['the choice', `<select><option>a</option><option selected>${WORD}</option></select>`],
+    [
+      'the first choice',
+      `<select><optgroup label="x"><option>${WORD}</option></optgroup></select>`,
+    ],
     ['a canvas on which nothing is drawn', `<canvas>${WORD}</canvas>`],
     [
       'a flat box of its color',
@@ -505,6 +518,19 @@ export const WAYS: readonly Way[] = [
     ['a template', `<template>${WORD}</template>`],
     ['a title', `<title>${WORD}</title>`],
     ['a hidden field', `<input type="hidden" value="${WORD}">`],
+    [
+      'a field in hidden text',
+      `<div style="font-size:0"><input style="font-size:0" value="${WORD}"></div>`,
+    ],
+    ['a drawing without size', `<svg width="0" height="0"><text y="20">${WORD}</text></svg>`],
+    ...['display="none"', 'visibility="hidden"', 'opacity="0"', 'font-size="1"', 'fill="none"'].map(
+      (attribute) => [attribute, `<svg><text y="20" ${attribute}>${WORD}</text></svg>`] as const,
+    ),
+    ...['defs', 'title', 'desc', 'symbol', 'mask'].map(
+      (tag) =>
+        [`<${tag}> of a drawing`, `<svg><${tag}><text>${WORD}</text></${tag}></svg>`] as const,
+    ),
+    ['bare words of a drawing', `<svg>${WORD}<g>${WORD}</g></svg>`],
     ['a fallback of a sound', `<audio>${WORD}</audio>`],
     ['an annotation of a formula', `<math><annotation>${WORD}</annotation></math>`],
     ['a choice', `<select><option>a</option><option>${WORD}</option></select>`],
@@ -672,7 +698,7 @@ export const WAYS: readonly Way[] = [
       'sizes that multiply',
       `<div style="font-size:50%"><p style="font-size:.4em">${WORD}</p></div>`,
     ],
-    ['text in an SVG', `<svg><text y="20">${WORD}</text></svg>`],
+    ['fill-opacity="0"', `<svg><text y="20" fill-opacity="0">${WORD}</text></svg>`],
     ['what an object shows instead', `<object>${WORD}</object>`],
   ]),
 ];

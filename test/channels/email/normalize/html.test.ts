@@ -150,6 +150,31 @@ describe('HTML as Markdown', () => {
       '<p># a</p><p>1. b</p><p>- c</p><p>&gt; d</p>',
       '\\# a\n\n1\\. b\n\n\\- c\n\n\\> d',
     ],
+    [
+      'boxes of a form',
+      '<p><input type=checkbox checked>Gift wrap<br><input type=RADIO> Card</p>',
+      '[x] Gift wrap  \n[ ] Card',
+    ],
+    [
+      'fields of a form',
+      '<p>Size<input value="42 *">, sent<input type=hidden value=x><input type=password value=y></p>',
+      'Size 42 \\* , sent',
+    ],
+    [
+      'a large field',
+      '<p>Notes:</p><textarea>\nRing\n  <b>twice</b></textarea>',
+      'Notes:\n\nRing  \n  \\<b>twice\\</b>',
+    ],
+    [
+      'choices',
+      '<p><select><option>S<option selected>M</select>, <select multiple><option selected>a<option label=b selected>c<option>d</select></p>',
+      'M , a, b',
+    ],
+    [
+      'texts of a drawing',
+      '<p><svg><title>x</title>y<text>Order</text><g><text>47<tspan>11</tspan></text></g></svg></p>',
+      'Order  \n4711',
+    ],
     ['white space', '<p>  a \n b&nbsp;&nbsp;c </p>', 'a b c'],
     ['tags that nobody closed', '<p>a<p>b<ul><li>c<li>d', 'a\n\nb\n\n- c\n- d'],
   ])('%s', (_, html, expected) => {
@@ -171,6 +196,12 @@ describe('HTML as HTML', () => {
     ['scripts', '<p>a</p><script>b</script>', '<p>a</p>'],
     ['handlers and styles', '<p onclick="x" style="color:red">a</p>', '<p>a</p>'],
     ['forms', '<form action="x"><input name="y">a</form>', 'a'],
+    [
+      'what forms show',
+      '<input type=checkbox checked> a<textarea>b\n<i></textarea><select><option>c</select>',
+      '[x]  a<pre>b\n&lt;i&gt;</pre> c',
+    ],
+    ['texts of drawings', '<svg onload=x><text>a</text><script>b</script></svg>', '<div>a</div>'],
     ['remote images', '<img src="https://x.example/t.gif">a', 'a'],
     ['inline images', '<img src="cid:a@x">', '[image: lamp.png]'],
     [

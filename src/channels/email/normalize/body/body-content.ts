@@ -2,6 +2,7 @@ import type { Alternative } from '../parts/body-parts.ts';
 import type { BodyMode } from '../../shop.ts';
 import type { BodyChoice, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
 import { cleanText, cutText } from '../../../../runtime/clean-text.ts';
+import { withoutEnd } from '../../../../runtime/without-end.ts';
 import { joinLines, type Line, phrases, textLines } from '../quotes/lines.ts';
 import { escapeLineStart, escapeMarkdown } from '../html/line-writer.ts';
 import type { InlineImage } from '../parts/attached-files.ts';
@@ -21,7 +22,7 @@ import {
 export type Format = 'TEXT' | 'MARKDOWN' | 'HTML';
 
 /** The part of a trimmed quote that is stored for display; the raw message contains all of it. */
-const MAX_TRIMMED_LENGTH = 20_000;
+export const MAX_TRIMMED_LENGTH = 20_000;
 
 export interface BodyOptions {
   readonly mode: BodyMode;
@@ -62,7 +63,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   const format = !hasHtml || options.mode === 'text' ? 'TEXT' : 'MARKDOWN';
   const lines = chosen.flatMap((each, index) => [
     ...(index > 0 ? [{ text: '' }] : []),
-    ...linesOf(each, format, options),
+    ...linesOf(each, format, options).map(withoutGlyph),
   ]);
   const {
     lines: kept,
@@ -90,6 +91,18 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   };
 }
 
+/** Raised and middle dots of rare scripts: trackers of opened mail (Streak) leave one alone. */
+const GLYPH = /[\u119e\u1427\u18df\u2e31\u2e33\ua78f]/;
+
+function withoutGlyph(line: Line): Line {
+  const end = line.text.trimEnd();
+  if (!GLYPH.test(end.slice(-1))) return line;
+  const text = withoutEnd(end, GLYPH);
+  // At the end of a word it is a letter.
+  if (text === '') return { ...line, text, hardBreak: false };
+  return text === text.trimEnd() ? line : { ...line, text: text.trimEnd() };
+}
+
 function linesOf(
   chosen: Chosen,
   format: 'TEXT' | 'MARKDOWN',
@@ -98,7 +111,12 @@ function linesOf(
   if (chosen.kind === 'html') {
     return renderHtml(chosen.tree, { format, inlineImage: (id) => options.inlineImage(id) });
   }
-  const lines = textLines(namedImages(chosen.text, options));
+  return plainLines(namedImages(chosen.text, options), format);
+}
+
+/** Plain text as lines of content. */
+export function plainLines(plain: string, format: 'TEXT' | 'MARKDOWN'): readonly Line[] {
+  const lines = textLines(plain);
   if (format === 'TEXT') return lines;
   return lines.map(({ text, delimiter }) => ({
     // Quote marks have the same meaning in Markdown as in mail.
@@ -116,9 +134,13 @@ function htmlOf(
   const parts = chosen.map((each) =>
     each.kind === 'html'
       ? cleanHtml(each.tree, { removed, inlineImage: (id) => options.inlineImage(id) })
-      : `<p>${escapeHtml(each.text.trim()).replaceAll('\n', '<br />')}</p>`,
+      : plainHtml(each.text.trim()),
   );
   return parts.filter((part) => part !== '').join('\n');
+}
+
+export function plainHtml(text: string): string {
+  return `<p>${escapeHtml(text).replaceAll('\n', '<br />')}</p>`;
 }
 
 /** Outlook's plain text contains `[cid:image001.png@01D0]` in place of an image. */

@@ -79,6 +79,15 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
   return [...found, 'utf-8', ...(RELATED.get(named) ?? [])];
 }
 
+/** The charset of one language or region that a part states; undefined if it states none. */
+export function statedCharset(
+  bytes: Uint8Array,
+  declared: string | undefined,
+  html: boolean,
+): string | undefined {
+  return candidates(bytes, declared, html).find((charset) => !charset.startsWith('utf'));
+}
+
 /** A byte order mark overrides any label (Encoding §4.2). */
 function markedCharset(bytes: Uint8Array): string | undefined {
   if (bytes.length % 2 === 1) return undefined;

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '../../../../runtime/clean-text.ts';
 import type { AttachedFile } from '../job.ts';
-import type { Format } from './body-content.ts';
-import { escapeMarkdown } from '../html/line-writer.ts';
-import { escapeHtml } from '../html/serialize-html.ts';
+import { type Format, plainHtml, plainLines } from './body-content.ts';
+import { joinLines } from '../quotes/lines.ts';
 
 /** A longer text is attached as a file. */
 export const MAX_CONTENT_LENGTH = 100_000;
@@ -82,8 +81,8 @@ function namesOf(files: readonly AttachedFile[]): string {
   return `(${files.length} more files were not attached: ${shown})`;
 }
 
-/** A plain-text line as a paragraph of content in this format. */
+/** Plain text as content in this format. */
 export function formatNote(note: string, format: Format): string {
-  if (format === 'MARKDOWN') return escapeMarkdown(note);
-  return format === 'HTML' ? `<p>${escapeHtml(note)}</p>` : note;
+  if (format === 'HTML') return plainHtml(note);
+  return format === 'MARKDOWN' ? joinLines(plainLines(note, format), format) : note;
 }

@@ -1,5 +1,6 @@
 import type { AddressMatcher } from '../../../../domain/email-addresses.ts';
 import { describeMailFailure, NOT_DELIVERED } from '../../../../domain/mail-failure.ts';
+import { isInternetHost } from '../../../../domain/strict-addresses.ts';
 import type { CreateEventRequest } from '../../../../platform-api/schemas.ts';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
 import type { BounceReport } from '../reports/bounce-report.ts';
@@ -24,7 +25,7 @@ export function bounceEvents(
 ): readonly CreateEventRequest[] {
   return failed.flatMap((recipient) => {
     const email = platformAddress(recipient.address);
-    if (email === undefined || own.has(email)) return [];
+    if (email === undefined || !isInternetHost(email) || own.has(email)) return [];
     const description = describeMailFailure(reasonOf(recipient), originalId);
     return [
       {

@@ -7,6 +7,7 @@ import {
 } from 'parse5';
 import { cleanText } from '../../../../runtime/clean-text.ts';
 import { isSeen, type Look, lookInTable, lookOf, PLAIN_LOOK } from './hidden-text.ts';
+import { shownValue } from './form-controls.ts';
 import { isElsewhere, StyleSheets } from './style-sheets.ts';
 
 /**
@@ -31,9 +32,16 @@ export interface HtmlElement {
 
 /** Elements whose text is not content. */
 const SKIPPED: ReadonlySet<string> = new Set(
-  `script style title template iframe object embed svg math select datalist textarea audio video
-  noembed noframes`.split(/\s+/),
+  `script style title template iframe object embed math datalist audio video noembed noframes`.split(
+    /\s+/,
+  ),
 );
+/** Elements within a drawing that are not drawn where they stand (SVG 2 §5 and §14). */
+const UNDRAWN: ReadonlySet<string> = new Set(
+  'defs desc metadata symbol clipPath mask marker pattern'.split(' '),
+);
+/** Of a drawing, only the text of these is seen. */
+const DRAWN_TEXT: ReadonlySet<string> = new Set(['text', 'foreignObject']);
 
 const BLOCKS: ReadonlySet<string> = new Set(
   `address article aside body caption center dd details dialog div dl dt fieldset figcaption figure
@@ -45,6 +53,12 @@ const BLOCKS: ReadonlySet<string> = new Set(
 export function isBlock(name: string): boolean {
   return BLOCKS.has(name);
 }
+
+/** Elements whose content is shown like that of another one. */
+const WRITTEN_AS: ReadonlyMap<string, string> = new Map([
+  ['textarea', 'pre'],
+  ['text', 'div'],
+]);
 
 type Node = DefaultTreeAdapterTypes.Node;
 type ParentNode = DefaultTreeAdapterTypes.ParentNode;
@@ -62,6 +76,8 @@ interface Open extends Place {
   readonly nodes: Iterator<Node, undefined>;
   readonly look: Look;
   readonly isInLink: boolean;
+  /** Within a drawing, outside of its texts. */
+  readonly isDrawing: boolean;
   /** A closed `details` shows only its first `summary`. */
   closed: 'before summary' | 'after summary' | undefined;
 }
@@ -133,7 +149,14 @@ function isConditional({ media = '' }: HtmlElement['attributes']): boolean {
 
 function treeOf(document: DefaultTreeAdapterTypes.Document): HtmlElement {
   const root: HtmlElement = { name: '', attributes: {}, children: [] };
-  const top = { element: root, depth: 0, breaksLine: false, look: PLAIN_LOOK, isInLink: false };
+  const top = {
+    element: root,
+    depth: 0,
+    breaksLine: false,
+    look: PLAIN_LOOK,
+    isInLink: false,
+    isDrawing: false,
+  };
   const open: Open[] = [{ ...top, nodes: document.childNodes.values(), closed: undefined }];
   const opener = new Opener(document);
   for (let parent = open.at(-1); parent !== undefined; parent = open.at(-1)) {
@@ -142,7 +165,8 @@ function treeOf(document: DefaultTreeAdapterTypes.Document): HtmlElement {
       open.pop();
       if (parent.breaksLine) breakLine(open.at(-1));
     } else if ('value' in node) {
-      if (parent.closed === undefined && isSeen(parent.look)) addText(parent.element, node.value);
+      const isText = parent.closed === undefined && !parent.isDrawing;
+      if (isText && isSeen(parent.look)) addText(parent.element, node.value);
     } else if ('attrs' in node) {
       const opened = opener.open(node, parent);
       if (opened !== undefined) open.push(opened);
@@ -168,15 +192,22 @@ class Opener {
     const { tagName: name, sourceCodeLocation: source } = node;
     if (SKIPPED.has(name) || (parent.closed !== undefined && name !== 'summary')) return undefined;
     if (parent.closed === 'after summary') return undefined;
+    const isSvg = node.namespaceURI === standard.NS.SVG;
+    if (isSvg && UNDRAWN.has(name)) return undefined;
     if (parent.closed !== undefined) parent.closed = 'after summary';
     const attributes = attributesOf(node);
     const inherited = this.#isQuirky && name === 'table' ? lookInTable(parent.look) : parent.look;
     const look = lookOf(name, attributes, this.#sheets.declared(name, attributes), inherited);
     const isPicture = name === 'img' || name === 'area';
     if (look === undefined || (isPicture && (look.isInvisible || look.isAway))) return undefined;
+    const value = shownValue(node);
+    if (value !== undefined) {
+      if (isSeen(look)) addText(parent.element, value);
+      return undefined;
+    }
     const link = parent.isInLink ? undefined : this.#emptyLink(source?.startOffset);
     const around = link === undefined ? parent : place('a', link.attributes, parent);
-    const placed = place(name, attributes, around);
+    const placed = place(WRITTEN_AS.get(name) ?? name, attributes, around);
     const cut = name === 'a' ? placed : link === undefined ? undefined : around;
     if (cut !== undefined && source?.endTag === undefined)
       this.#cutLinks.set(source?.endOffset, cut.element);
@@ -186,6 +217,9 @@ class Opener {
       ...placed,
       look,
       isInLink: parent.isInLink || name === 'a' || link !== undefined,
+      isDrawing: isSvg
+        ? !DRAWN_TEXT.has(name) && (name === 'svg' || parent.isDrawing)
+        : parent.isDrawing,
       closed: isClosed ? 'before summary' : undefined,
     };
   }
@@ -248,8 +282,8 @@ export function visibleLength(root: HtmlElement): number {
 }
 
 /**
- * An upper bound for the visible text without white space: the characters outside of tags,
- * comments, styles and scripts. Much cheaper than parsing.
+ * An upper bound for the visible text without white space, the values of fields aside: the
+ * characters outside of tags, comments, styles and scripts. Much cheaper than parsing.
  */
 export function textUpperBound(html: string): number {
   /**

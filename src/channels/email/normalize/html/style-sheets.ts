@@ -209,7 +209,7 @@ function* namesOf(tag: string, { id, class: classes }: Attributes): Generator<st
 
 /** What attributes declare, as CSS: less than any rule (HTML §15.2 and §15.3). */
 function hints(tag: string, attributes: Attributes): string {
-  const { hidden, bgcolor, background, color, text, size } = attributes;
+  const { hidden, bgcolor, background, color, text, size, width, height } = attributes;
   const found = hidden === undefined ? [] : ['display:none'];
   if (tag === 'font') {
     if (color !== undefined) found.push(`color:${colorWord(color)}`);
@@ -220,8 +220,25 @@ function hints(tag: string, attributes: Attributes): string {
     if (background !== undefined) found.push('background-image:url()');
     if (tag === 'body' && text !== undefined) found.push(`color:${colorWord(text)}`);
   }
+  if (/^(?:svg|g|text|tspan|textPath)$/.test(tag)) {
+    for (const [name, value] of Object.entries(attributes)) {
+      const property = DRAWN_AS.get(name);
+      const number = property === 'font-size' && /^[\d.]{1,20}$/.test(value) ? `${value}px` : value;
+      if (property !== undefined)
+        found.push(`${property}:${number.slice(0, 40).replace(/[;{}]/g, ' ')}`);
+    }
+    if (tag === 'svg' && [width, height].includes('0')) found.push('display:none');
+    if (attributes['fill'] === 'none') found.push('color:transparent');
+  }
   return found.join(';');
 }
+
+/** Attributes of a drawing that are properties (SVG 2 §6.6); text has the color that it is filled with. */
+const DRAWN_AS: ReadonlyMap<string, string> = new Map([
+  ...['display', 'visibility', 'opacity', 'font-size'].map((name) => [name, name] as const),
+  ['fill-opacity', 'opacity'],
+  ['fill', 'color'],
+]);
 
 /** A color of an attribute, with or without `#` (HTML §2.3.6). */
 function colorWord(attribute: string): string {

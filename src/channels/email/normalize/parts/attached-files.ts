@@ -65,15 +65,28 @@ export function rawFile(subject: string | undefined, size: number): AttachedFile
   };
 }
 
-function nameOf({ contentType, fileName, otherName, content }: Leaf): string | undefined {
+function nameOf({
+  contentType,
+  fileName,
+  otherName,
+  contentId,
+  content,
+}: Leaf): string | undefined {
   if (contentType === 'message/rfc822') {
     const subject = readSubject(parseHeaderBlock(content.start).first('subject'));
     return subject === undefined && fileName !== undefined ? fileName : messageName(subject);
   }
   if (contentType === 'text/calendar' && !/\.ics$/i.test(fileName ?? '')) return 'invite.ics';
   if (fileName !== undefined) return fileName;
-  return contentType === 'message/delivery-status' ? 'delivery-status.txt' : otherName;
+  if (contentType === 'message/delivery-status') return 'delivery-status.txt';
+  return (
+    otherName ??
+    (contentType.startsWith('image/') ? PICTURE_ID.exec(contentId ?? '')?.[1] : undefined)
+  );
 }
+
+/** Outlook writes the name of a picture into its Content-ID: `image001.png@01D0B2C4.8E5C2A50`. */
+const PICTURE_ID = /^([^@]{1,100}\.[a-z]{3,4})(?:@|$)/i;
 
 /** A slash in a subject is not a path separator. */
 function messageName(subject: string | undefined): string {

@@ -7,6 +7,7 @@ import { type HeaderBlock, parseHeaderBlock } from '../../header-block.ts';
 import { messageIds } from '../head/header-values.ts';
 import { isDelaySubject } from '../head/subjects.ts';
 import { type Notice, noticeText, readNotice, recipientsIn, saysDelayed } from './notice-text.ts';
+import { sesRecipients } from './ses-notification.ts';
 import {
   type FailedRecipient,
   isStatusPart,
@@ -40,10 +41,11 @@ const MESSAGE_ID_LINE = /^[ \t]*message-id: *(<[^<>\s]+>)/im;
  * recipient of the returned message. A delay is not a failure. Never one of our own addresses.
  */
 export function readBounceReport(bounce: Bounce, own: AddressMatcher): BounceReport {
-  const notice = readNotice(noticeText(bounce.parts));
+  const text = noticeText(bounce.parts);
+  const notice = readNotice(text);
   const returned =
     returnedHead(bounce.parts) ?? parseHeaderBlock(Buffer.from(notice.returned.join('\n').trim()));
-  const found = recipients(bounce, { notice, returned, own });
+  const found = recipients(bounce, { text, notice, returned, own });
   const originalId = originalIdOf(bounce.head, returned, notice);
   return {
     failed: found === 'delayed' ? [] : distinct(found),
@@ -53,6 +55,7 @@ export function readBounceReport(bounce: Bounce, own: AddressMatcher): BounceRep
 }
 
 interface Context {
+  readonly text: string;
   readonly notice: Notice;
   /** The header block of the returned message; empty if there is none. */
   readonly returned: HeaderBlock;
@@ -61,7 +64,7 @@ interface Context {
 
 function recipients(
   { head, subject = '', parts }: Bounce,
-  { notice, returned, own }: Context,
+  { text, notice, returned, own }: Context,
 ): readonly FailedRecipient[] | 'delayed' {
   const others = (failed: readonly FailedRecipient[]) =>
     failed.filter(({ address }) => !own.has(address));
@@ -72,6 +75,8 @@ function recipients(
   const failed = others(status.failed);
   if (failed.length > 0) return failed;
   if (status.others > 0 || isDelaySubject(subject)) return 'delayed';
+  const ofSes = sesRecipients(text);
+  if (ofSes.length > 0) return others(ofSes);
   const from = new Set(addressesIn(head, 'from'));
   const told = recipientsIn(notice, (address) => !own.has(address) && !from.has(matchKey(address)));
   const named = others(head.all('x-failed-recipients').flatMap((value) => parseAddressList(value)));

@@ -7,6 +7,7 @@ import { type AddressLine, type BounceText, line } from './bounce-lines.ts';
 import { TEXTS_OF_SERVERS } from './texts-of-servers.ts';
 import { TEXTS_OF_SERVICES } from './texts-of-services.ts';
 import { canonicalAddress, matchKey } from '../../../../domain/email-addresses.ts';
+import { sesNotification } from './ses-notification.ts';
 import { addressesIn, type FailedRecipient, type ReportPart } from './report-parts.ts';
 
 /**
@@ -51,6 +52,9 @@ const QUOTED_HEADER =
   /^\s*(?:message-id|in-reply-to|references|from|(?:original )?sender|return-path|reply-to|mail from|subject): /i;
 /** Addresses of the mail system itself, in a notice's advice. */
 const SYSTEM = /^(?:postmaster|mailer-daemon|abuse|support)@/i;
+/** Addresses of a mailing list's program (RFC 2142 §6, Mailman, ezmlm). */
+const LIST =
+  /^(?:owner-|listserv@|majordomo@)|-(?:bounces?|request|owner|admin|help|(?:un)?subscribe)[@+=]/i;
 
 /** The text of a notice, before and after the place where the returned message begins. */
 export interface Notice {
@@ -66,7 +70,7 @@ export function noticeText(parts: readonly ReportPart[]): string {
   for (const type of ['text/plain', 'text/html']) {
     for (const part of parts) {
       if (part.contentType !== type) continue;
-      const text = withoutEnvelope(textOf(part));
+      const text = sesNotification(textOf(part));
       if (text.trim() !== '') return text;
     }
   }
@@ -82,13 +86,6 @@ function textOf({ contentType, start, parameters }: ReportPart): string {
   if (tree === undefined) return stripTags(text);
   const lines = renderHtml(tree, { format: 'TEXT', inlineImage: () => undefined });
   return lines.map((line) => line.text).join('\n');
-}
-
-/** Amazon SNS can send a notification of SES as a JSON text within JSON (`"Message" : "{…}"`). */
-function withoutEnvelope(text: string): string {
-  const start = text.startsWith('{') ? text.indexOf('{\\"notificationType\\"') : -1;
-  if (start === -1) return text;
-  return (text.slice(start).split('\n', 1)[0] ?? '').replaceAll('\\"', '"');
 }
 
 /** Whether a text begins like a bounce, and does not quote or forward one. */
@@ -186,7 +183,8 @@ function onlyAddress(
     if (!line.includes('@')) continue;
     for (const written of addressesIn(line)) {
       const address = canonicalAddress(written);
-      if (address !== undefined && canBe(address)) found.set(matchKey(address), { address });
+      if (address !== undefined && canBe(address) && !LIST.test(address))
+        found.set(matchKey(address), { address });
     }
   }
   return found.size === 1 ? [...found.values()] : [];

@@ -119,12 +119,8 @@ export const TEXTS_OF_SERVICES: readonly BounceText[] = [
   {
     system: 'Amazon SES, through SNS',
     source: 'https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html',
-    opening: ['{"notificationtype":"bounce"'],
-    recipient: [
-      line(
-        String.raw`\{"notificationType":"Bounce",[^@]*"@@"(?:[^}]{0,200}"diagnosticCode":"([^"]{0,300})")?`,
-      ),
-    ],
+    // `ses-notification.ts` reads the recipients.
+    opening: ['{"notificationtype":"bounce"', '{"eventtype":"bounce"'],
   },
   {
     system: 'Mimecast, Symantec and MessageLabs, Barracuda',

@@ -1,4 +1,4 @@
-import type { CutRule, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
+import type { QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
 import {
   attributionStart,
   holdsAttributionAndQuote,
@@ -27,6 +27,8 @@ export interface TrimmedLines {
   readonly why?: TrimDecision;
   /** What was removed, by which rule. */
   readonly cuts?: QuotesReading['cut'];
+  /** What stays although it looks like something to remove. */
+  readonly stayed?: QuotesReading['stayed'];
 }
 
 /** A forward: nothing is trimmed. */
@@ -45,7 +47,7 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
   if (quote !== undefined && isAnsweredInline(lines, quote)) return untrimmed('inline_answers');
   let end = quote?.index ?? lines.length;
   while (end > 0 && quote !== undefined && isSeparator(lines[end - 1])) end -= 1;
-  const kept = withoutSignature(lines.slice(0, end));
+  const { lines: kept, cut, stayed } = withoutSignature(lines.slice(0, end));
   if (!saysSomething(kept)) {
     // Outlook for iOS puts what the person writes into the quote.
     const within =
@@ -61,9 +63,12 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
     lines: kept,
     trimmed: lines.filter((line) => !staying.has(line)),
     cuts: [
-      ...signatureCuts(lines.slice(0, end), staying),
-      ...(quote === undefined ? [] : [cut(quote.rule, lines.slice(end), lines[quote.index])]),
+      ...cut.map(told),
+      ...(quote === undefined
+        ? []
+        : [told({ rule: quote.rule, lines: lines.slice(end), at: lines[quote.index] })]),
     ],
+    stayed: stayed.map(told),
   };
 }
 
@@ -71,29 +76,9 @@ function withoutQuoteMark({ mark, ...line }: Line): Line {
   return mark === 'signature' ? { ...line, mark } : line;
 }
 
-type Cut = QuotesReading['cut'][number];
-
-const cut = (rule: CutRule, lines: readonly Line[], at: Line | undefined): Cut => ({
-  rule,
-  lines: lines.filter(({ text }) => text.trim() !== '').length,
-  at: bareText(at).slice(0, 200),
-});
-
-/** The removed lines before the quote, in groups. */
-function signatureCuts(lines: readonly Line[], staying: ReadonlySet<Line>): readonly Cut[] {
-  const groups: Line[][] = [];
-  let inGroup = false;
-  for (const line of lines) {
-    const isCut = !staying.has(line);
-    if (isCut && inGroup) groups.at(-1)?.push(line);
-    else if (isCut && line.text.trim() !== '') groups.push([line]);
-    inGroup = isCut && groups.length > 0;
-  }
-  return groups.map((group) => {
-    const [first] = group;
-    if (first?.mark === 'signature') return cut('signature_mark', group, first);
-    return cut(bareText(first) === '--' ? 'signature_delimiter' : 'device', group, first);
-  });
+function told<Rule>(part: { rule: Rule; lines: readonly Line[]; at?: Line | undefined }) {
+  const said = part.lines.filter(({ text }) => text.trim() !== '');
+  return { rule: part.rule, lines: said.length, at: bareText(part.at ?? said[0]).slice(0, 200) };
 }
 
 type FoundQuote = QuoteStart | typeof FORWARD | undefined;
@@ -164,8 +149,11 @@ const MAX_OWN_LENGTH = 300;
  * is long, and the line above does not point to it.
  */
 function isLeftByClient(lines: readonly Line[], { index }: QuoteStart): boolean {
-  const above = withoutSignature(lines.slice(0, index)).findLast(({ text }) => text.trim() !== '');
-  if (/[:：?？؟][\s*_~\\]{0,9}$/.test(above?.text.slice(-10) ?? '')) return false;
+  const above = withoutSignature(lines.slice(0, index)).lines.findLast(
+    ({ text }) => text.trim() !== '',
+  );
+  // Greek asks with a semicolon.
+  if (/[:：?？؟;\u037e][\s*_~\\]{0,9}$/.test(above?.text.slice(-10) ?? '')) return false;
   const quoted = lines.slice(index).filter(isQuoted);
   return quoted.map(({ text }) => text.replace(/^[>\s]+/, '')).join('').length > MAX_OWN_LENGTH;
 }

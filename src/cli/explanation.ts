@@ -5,6 +5,7 @@ import {
   inWords,
   PART_USES,
   SENDER_CHOICES,
+  STAY_RULES,
   TRIM_DECISIONS,
 } from '../domain/email-reading.ts';
 import { sentence } from '../domain/reasons.ts';
@@ -85,14 +86,18 @@ function senderLines({ address, because, checks, verified }: EmailReading['sende
   ];
 }
 
-function quoteLines({ why, cut }: EmailReading['quotes']): string[] {
-  if (cut.length === 0) return [field('quotes', `kept: ${TRIM_DECISIONS[why]}`)];
+function quoteLines({ why, cut, stayed }: EmailReading['quotes']): string[] {
+  const told = (done: string, lines: number, rule: string, at: string): string => {
+    const where = at === '' ? '' : `, from “${oneLine(at).slice(0, 60)}”`;
+    return field('', `${done} ${counted(lines, 'line', 'lines')}: ${rule}${where}`);
+  };
   return [
-    field('quotes', `looked for, because ${TRIM_DECISIONS[why]}`),
-    ...cut.map(({ rule, lines, at }) => {
-      const where = at === '' ? '' : `, from “${oneLine(at).slice(0, 60)}”`;
-      return field('', `cut ${counted(lines, 'line', 'lines')}: ${CUT_RULES[rule]}${where}`);
-    }),
+    field(
+      'quotes',
+      `${cut.length === 0 ? 'kept: ' : 'looked for, because '}${TRIM_DECISIONS[why]}`,
+    ),
+    ...cut.map(({ rule, lines, at }) => told('cut', lines, CUT_RULES[rule], at)),
+    ...stayed.map(({ rule, lines, at }) => told('left', lines, STAY_RULES[rule], at)),
   ];
 }
 

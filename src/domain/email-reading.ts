@@ -46,6 +46,12 @@ export interface QuotesReading {
     /** The line by which the rule was recognized. */
     readonly at: string;
   }[];
+  /** What stays although it looks like a signature or a quote, in the same form. */
+  readonly stayed: readonly {
+    readonly rule: StayRule;
+    readonly lines: number;
+    readonly at: string;
+  }[];
 }
 
 /** What a part is in the platform's message. */
@@ -105,6 +111,16 @@ export const CUT_RULES = {
 } as const;
 export type CutRule = keyof typeof CUT_RULES;
 
+export const STAY_RULES = {
+  own_quotation: 'nothing introduces this quotation, so the person may have made it',
+  letter: 'a postscript, a quotation or a longer text stands below the dashes',
+  separator: 'the dashes separate paragraphs',
+  pointed_to: 'the text says that there is something in the signature',
+  nothing_else: 'the text above is empty, or a greeting only',
+  written_by_person: 'a question or a sentence stands where the signature begins',
+} as const;
+export type StayRule = keyof typeof STAY_RULES;
+
 /** The same with a sentence beside each code, for programs and the console. */
 export type WordedReading = ReturnType<typeof inWords>;
 
@@ -126,6 +142,7 @@ export function inWords({ sender, parts, body, quotes, findings, decision }: Ema
       why: quotes.why,
       words: TRIM_DECISIONS[quotes.why],
       cut: quotes.cut.map((each) => ({ ...each, words: CUT_RULES[each.rule] })),
+      stayed: quotes.stayed.map((each) => ({ ...each, words: STAY_RULES[each.rule] })),
     },
     findings,
   };

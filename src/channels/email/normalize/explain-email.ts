@@ -62,7 +62,7 @@ function senderReading(
 }
 
 function quotesReading({ body, trims }: ReadEmail): QuotesReading {
-  return { why: body.kept ?? trims, cut: body.cuts };
+  return { why: body.kept ?? trims, cut: body.cuts, stayed: body.stayed };
 }
 
 /** What becomes of each leaf. */

@@ -62,6 +62,10 @@ function facts({ decision, sender, parts, body, quotes, findings }: EntryReading
       'Cut',
       `${plural(lines, 'line')}: ${words} (${at})`,
     ]),
+    ...quotes.stayed.map(({ lines, words, at }): Fact => [
+      'Stayed',
+      `${plural(lines, 'line')}: ${words} (${at})`,
+    ]),
     ...parts.map((part): Fact => [`Part ${part.number}`, described(part)]),
     ...Object.entries(findings)
       .filter(([name]) => !SAID.includes(name))

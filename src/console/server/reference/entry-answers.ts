@@ -5,6 +5,7 @@ import {
   CUT_RULES,
   PART_USES,
   SENDER_CHOICES,
+  STAY_RULES,
   TRIM_DECISIONS,
   type WordedReading as Reading,
 } from '../../../domain/email-reading.ts';
@@ -167,6 +168,14 @@ export const entryReading = named(
           lines: count,
           at: z.string(),
           words: loosely<Reading['quotes']['cut'][number]['words']>(z.string()),
+        }),
+      ),
+      stayed: z.array(
+        answer<Reading['quotes']['stayed'][number]>({
+          rule: keysOf(STAY_RULES),
+          lines: count,
+          at: z.string(),
+          words: loosely<Reading['quotes']['stayed'][number]['words']>(z.string()),
         }),
       ),
     }),

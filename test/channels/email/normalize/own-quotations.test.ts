@@ -145,3 +145,30 @@ test('a link that was wrapped within a quote is no answer, with a full stop behi
   const quote = '> Reply to this email or view it at\n<https://acme.example/tickets/1#c2>.\n> ';
   expect(trimText(`No.\n> ${ATTRIBUTION}\n> \n${quote}`)).toBe('No.');
 });
+
+describe('which rule decides', () => {
+  const long = '> A line of the message that was answered.\n'.repeat(8).trimEnd();
+  const log = '> npm ERR! code E404\n> npm ERR! 404';
+  test.each([
+    ['title', `New.\n\n-----Original Message-----\nFrom: Acme\nOld.`, []],
+    ['attribution', `New.\n\n${ATTRIBUTION}\n> Old.`, []],
+    ['header_block', `New.\n${BELOW_TEXT["Outlook's message"]}`, []],
+    ['quote_marks', `New.\n\n${long}`, []],
+    [undefined, `The log:\n\n${log}`, ['own_quotation']],
+    ['attribution', `The log:\n\n${log}\n${BELOW_TEXT["Gmail's message"]}`, ['own_quotation']],
+  ])('%s: %s', (rule, text, stays) => {
+    const { cuts = [], stayed = [] } = trimQuotes(textLines(text));
+    expect(cuts.map((each) => each.rule)).toEqual(rule === undefined ? [] : [rule]);
+    expect(stayed.map((each) => each.rule)).toEqual(stays);
+    if (stays.length > 0) expect(stayed[0]).toMatchObject({ lines: 2, at: '> npm ERR! code E404' });
+  });
+
+  test.each([
+    ['forward', `---------- Forwarded message ---------\nFrom: Acme\nSubject: x`],
+    ['inline_answers', `New.\n\n${ATTRIBUTION}\n> When?\nNow.\n> Where?\nHere.`],
+    ['points_into_quote', `My answers are below in red.\n\n${ATTRIBUTION}\n> When? Now.`],
+    ['nothing_left', `${ATTRIBUTION}\n> When?`],
+  ])('%s: nothing is cut', (why, text) => {
+    expect(trimQuotes(textLines(text)).why).toBe(why);
+  });
+});

@@ -49,6 +49,7 @@ export interface BodyContent {
   /** Why nothing was removed although quotes were looked for. */
   readonly kept?: TrimDecision;
   readonly cuts: QuotesReading['cut'];
+  readonly stayed: QuotesReading['stayed'];
   /** The number of non-empty lines that were removed. */
   readonly trimmedLines: number;
   /** Parts that are not completely included in the text. */
@@ -69,6 +70,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
     lines: kept,
     trimmed: found,
     cuts = [],
+    stayed = [],
     why,
   }: TrimmedLines = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
@@ -84,6 +86,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
     why: choices[0]?.why ?? 'none',
     ...(why !== undefined && { kept: why }),
     cuts,
+    stayed,
     leaves: chosen.map(({ leaf }) => leaf),
     trimmed: cutText(joinLines(trimmed, 'TEXT'), MAX_TRIMMED_LENGTH),
     trimmedLines: trimmed.filter(({ text }) => text.trim() !== '').length,

@@ -248,7 +248,10 @@ function verbsIn(said: string): readonly string[] {
  */
 function isNameAndVerb(candidate: Candidate): boolean {
   const { text, folded: said } = candidate;
-  if (text.split(' ').length > 8 || verbsIn(said).some((verb) => said === verb)) return false;
+  const verbs = verbsIn(said);
+  if (text.split(' ').length > 8 || verbs.some((verb) => said === verb)) return false;
+  // Japanese names a message within a sentence with the same words: "次のメッセージが出ます".
+  if (ATTACHED.test(said) && !verbs.some((verb) => said.endsWith(verb))) return false;
   return wordsOfSentence(candidate) <= (/^\S+ via \p{Lu}/u.test(text) ? 1 : 0);
 }
 

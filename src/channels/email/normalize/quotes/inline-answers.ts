@@ -2,8 +2,8 @@ import type { CutRule } from '../../../../domain/email-reading.ts';
 import { attributionStart } from './attributions.ts';
 import { isOriginalMessageLine, startsHeaderBlock } from './headings.ts';
 import { bareText, isEmptyOrRule, isQuoted, isRule, type Line, nextText } from './lines.ts';
-import { DISCLAIMER_WORDS, isListFooter, isScannerLine, LIST_WORDS } from './markers/footers.ts';
-import { endWithoutDevice } from './signatures.ts';
+import { endWithoutDevice } from './device-lines.ts';
+import { isAddedParagraph, LIST_WORDS } from './markers/footers.ts';
 
 /** Where the quoted message starts, and whether everything after it belongs to it. */
 export interface QuoteStart {
@@ -126,7 +126,6 @@ const MAX_FOOTER_LINES = 60;
 const MAX_PARAGRAPHS = 12;
 /** The rule of Mailman has 47 underscores, of which some programs on the way leave two. */
 const LIST_RULE = /^(?:__|[_=-]{20,80})$/;
-const MIN_DISCLAIMER_WORDS = 3;
 
 /** Whether the rest of the message is only what was added to it on its way. */
 function isFooter(rest: readonly Line[], lines: readonly Line[], index: number): boolean {
@@ -156,11 +155,4 @@ function paragraphsOf(lines: readonly Line[]): readonly string[] {
     else paragraphs.at(-1)?.push(bareText(line));
   }
   return paragraphs.map((each) => each.join(' ').slice(0, 3000)).filter((text) => text !== '');
-}
-
-function isAddedParagraph(text: string): boolean {
-  if (isListFooter(text) || isScannerLine(text)) return true;
-  // A logo.
-  if (/^\[image: [^\]]{0,60}\]$/.test(text)) return true;
-  return DISCLAIMER_WORDS.filter((word) => word.test(text)).length >= MIN_DISCLAIMER_WORDS;
 }

@@ -1,187 +1,179 @@
+import type { CutRule, StayRule } from '../../../../domain/email-reading.ts';
+import { endWithoutDevice, isDeviceLine } from './device-lines.ts';
 import { bareText, isQuoted, isRule, type Line } from './lines.ts';
-import {
-  deviceLines,
-  devices,
-  deviceWords,
-  EXCUSE,
-  fillers,
-  wholeLines,
-} from './markers/devices.ts';
-import { folded } from './words.ts';
-import { withoutEnd } from '../../../../runtime/without-end.ts';
+import { isAddedParagraph } from './markers/footers.ts';
+import { isContactLine, isGreeting, isSpeech, pointsToSignature } from './signature-lines.ts';
 
 /** A longer text is not a signature, whatever precedes it. */
 const MAX_SIGNATURE_LINES = 20;
+/** Those of companies with several offices have forty. */
+const MAX_MARKED_LINES = 60;
 /** Without the space of `-- `, a line of dashes may also separate two paragraphs of a letter. */
 const MAX_UNSURE_LINES = 8;
-const MAX_UNSURE_LENGTH = 80;
-/** Clients and people write more than one such line: "Sent from my iPhone", "Get Outlook …". */
-const MAX_DEVICE_PARAGRAPHS = 3;
-const MAX_DEVICE_LINES = 5;
-const MAX_DEVICE_LINE_LENGTH = 160;
 
-/**
- * The lines without what the client marked as signature, without what follows `-- ` (RFC 3676
- * §4.3), and without the line of a telephone or a program at the end.
- */
-export function withoutSignature(lines: readonly Line[]): readonly Line[] {
-  const own = lines.filter(({ mark }) => mark !== 'signature');
-  const delimiter = own.findLastIndex((line) => line.text.length < 10 && bareText(line) === '--');
-  const kept = isSignature(own, delimiter) ? own.slice(0, delimiter) : own;
-  return kept.slice(0, endWithoutDevice(kept));
+/** Lines that were cut, or that stay although a client's mark or `--` says that they are a signature. */
+export interface SignaturePart {
+  readonly rule: CutRule | StayRule;
+  readonly lines: readonly Line[];
+}
+
+export interface WithoutSignature {
+  readonly lines: readonly Line[];
+  /** In the order of the lines. */
+  readonly cut: readonly (SignaturePart & { readonly rule: CutRule })[];
+  readonly stayed: readonly (SignaturePart & { readonly rule: StayRule })[];
 }
 
 /**
- * Where the text ends when the paragraphs are left out that consist of what a telephone or a program
- * appended. Each must stand alone, after an empty line or a dash, at the end.
+ * The person's text without its signature. A client's mark (`gmail_signature`) and the line `-- `
+ * (RFC 3676 §4.3) tell where a signature may be, not that it is one: people type where the cursor
+ * stands. The first row that applies decides:
+ *
+ * | what stands there                                                   | rule                | it    |
+ * | ------------------------------------------------------------------- | ------------------- | ----- |
+ * | the line of a telephone or a program at the end, alone               | device              | goes  |
+ * | below `--`: a postscript, a quotation, more than twenty lines        | letter              | stays |
+ * | below `--` that occurs more than once, or above `label: value`       | separator           | stays |
+ * | below `--` without its space: neither a full name nor a telephone    | separator           | stays |
+ * | the text above says "the number below"                               | pointed_to          | stays |
+ * | the text above is nothing, or a greeting                             | nothing_else        | stays |
+ * | up to the last paragraph with a question or a sentence               | written_by_person   | stays |
+ * | what the client marked                                               | signature_mark      | goes  |
+ * | what follows `-- `                                                   | signature_delimiter | goes  |
  */
-export function endWithoutDevice(lines: readonly Line[]): number {
-  let end = lines.length;
-  for (let count = 0; count < MAX_DEVICE_PARAGRAPHS; count += 1) {
-    const first = deviceParagraphStart(lines, end);
-    if (first === undefined) break;
-    const dash = lines[first - 1];
-    end = dash !== undefined && isDash(dash) ? first - 1 : first;
+export function withoutSignature(all: readonly Line[]): WithoutSignature {
+  const suspects = suspectsIn(all);
+  const suspected = new Set(suspects.flatMap(({ lines }) => lines));
+  const above = all.filter((line) => !suspected.has(line) && hasText(line));
+  const isPointedTo = suspects.length > 0 && pointsToSignature(above);
+  const isGreeted = above.every(isGreeting);
+  const cut: WithoutSignature['cut'][number][] = [];
+  const stayed: WithoutSignature['stayed'][number][] = [];
+  for (const suspect of suspects) {
+    const { lines, rule } = suspect;
+    const { why, upTo } = judge(suspect);
+    if (upTo > 0) stayed.push({ rule: why, lines: lines.slice(0, upTo) });
+    if (lines.slice(upTo).some(hasText)) cut.push({ rule, lines: lines.slice(upTo) });
+  }
+  const gone = new Set(cut.flatMap(({ lines }) => lines));
+  const kept = all.filter((line) => !gone.has(line));
+  const end = endWithoutDevice(kept);
+  if (end < kept.length) cut.push({ rule: 'device', lines: kept.slice(end) });
+  return { lines: kept.slice(0, end), cut, stayed };
+
+  /** How many of its lines stay, and why. */
+  function judge({ lines, stays }: Suspect): { readonly why: StayRule; readonly upTo: number } {
+    if (stays !== undefined) return { why: stays, upTo: lines.length };
+    if (isPointedTo) return { why: 'pointed_to', upTo: lines.length };
+    const upTo = endOfWritten(lines);
+    if (isGreeted && (above.length > 0 || upTo > 0)) {
+      return { why: 'nothing_else', upTo: lines.length };
+    }
+    return { why: 'written_by_person', upTo };
+  }
+}
+
+/** Where a signature may be. */
+interface Suspect {
+  readonly rule: 'signature_mark' | 'signature_delimiter';
+  readonly lines: readonly Line[];
+  /** Why it is none, whatever is written there. */
+  readonly stays?: StayRule | undefined;
+}
+
+const hasText = ({ text }: Line): boolean => text.trim() !== '';
+const isDelimiter = (line: Line): boolean => line.text.length < 10 && bareText(line) === '--';
+
+/**
+ * Behind the last paragraph with a question or a sentence, unless a program or a company wrote it. A
+ * sentence that was wrapped ends on a line that is none by itself.
+ */
+function endOfWritten(lines: readonly Line[]): number {
+  let end = 0;
+  for (let from = 0; from < lines.length; from += 1) {
+    let to = from;
+    while (to < lines.length && !isBetween(lines[to])) to += 1;
+    const paragraph = lines.slice(from, to);
+    const isWritten = paragraph.some((line) => isSpeech(line) && !isDeviceLine(line));
+    if (isWritten && !isAddedParagraph(inOneLine(paragraph))) end = to;
+    from = to;
   }
   return end;
 }
 
-/** A device line may have the address of its program on a line of its own. */
-function deviceParagraphStart(lines: readonly Line[], end: number): number | undefined {
-  let first = end - 1;
-  while (first >= 0 && lines[first]?.text.trim() === '') first -= 1;
-  const last = first;
-  while (first >= 0 && last - first < MAX_DEVICE_LINES) {
-    const line = lines[first];
-    if (line === undefined || line.text.trim() === '' || isDash(line)) break;
-    if (!isDeviceLine(line) && !(first === last && isAddressOnly(line))) return undefined;
-    first -= 1;
-  }
-  const found = first < last && isDeviceLine(lines[first + 1]);
-  const before = lines[first];
-  const alone = before === undefined || before.text.trim() === '' || isDash(before);
-  return found && alone ? first + 1 : undefined;
-}
+/** Between two paragraphs. */
+const isBetween = (line: Line | undefined): boolean =>
+  line === undefined || !hasText(line) || isRule(line) || isDelimiter(line);
 
-function isDash(line: Line): boolean {
-  return isRule(line) || /^(?:--|[\u2013\u2014])$/.test(bareText(line));
-}
+const inOneLine = (lines: readonly Line[]): string =>
+  lines.slice(0, MAX_SIGNATURE_LINES).map(bareText).join(' ').slice(0, 3000);
 
-function isAddressOnly(line: Line): boolean {
-  return /^[<([]?https?:\/\/[^\s<>]{3,300}[>)\]]?$/.test(line.text.trim().slice(0, 310));
-}
-
-/**
- * Whether the line says nothing but on which device or with which program the message was written:
- * "Sent from my iPhone". A sentence that begins so has other words as well and is the person's.
- */
-export function isDeviceLine(line: Line | undefined): boolean {
-  const text = folded(withoutLinks(bareText(line).slice(0, 3 * MAX_DEVICE_LINE_LENGTH)));
-  // "发自手机" is the shortest.
-  if (text.length < 4 || text.length > MAX_DEVICE_LINE_LENGTH) return false;
-  const said = text
-    .replace(/^[\s([<{_~"'|\u2013\u2014-]{1,10}/, '')
-    .replace(/[\s)\]>}_~"'|.!\u3002\u2013\u2014-]{1,10}$/, '');
-  if (wholeLines.has(said)) return true;
-  const short = said.replace(EXCUSE, '').replace(/[.\s]{1,3}$/, '');
-  const known = [...(byStart.get(short.charAt(0)) ?? []), ...(byEnd.get(short.slice(-1)) ?? [])];
-  return known.some(({ before, after }) => {
-    if (!short.startsWith(before) || !short.endsWith(after)) return false;
-    if (before.length + after.length >= short.length) return false;
-    return isDevice(short.slice(before.length, short.length - after.length), after === '');
+function suspectsIn(lines: readonly Line[]): readonly Suspect[] {
+  const marked: Line[][] = [];
+  lines.forEach((line, index) => {
+    if (line.mark !== 'signature') return;
+    if (lines[index - 1]?.mark === 'signature') marked.at(-1)?.push(line);
+    else marked.push([line]);
   });
+  const delimited = lines.filter(({ mark }) => mark !== 'signature');
+  return [
+    ...marked.map((own): Suspect => {
+      const isLong = own.length > MAX_MARKED_LINES;
+      return { rule: 'signature_mark', lines: own, ...(isLong && { stays: 'letter' }) };
+    }),
+    ...belowDashes(delimited),
+  ];
 }
 
-/** What a line can be only if it begins or ends with this character. */
-function byEdge(edge: (line: (typeof deviceLines)[number]) => string | undefined) {
-  const found = new Map<string, (typeof deviceLines)[number][]>();
-  for (const line of deviceLines) {
-    const character = edge(line);
-    if (character === undefined) continue;
-    found.set(character, [...(found.get(character) ?? []), line]);
-  }
-  return found;
+/** What stands below `--`. A mailing list's footer may have one of its own, below the signature's. */
+function belowDashes(lines: readonly Line[]): readonly Suspect[] {
+  const last = lines.findLastIndex(isDelimiter);
+  if (last === -1) return [];
+  const suspect = (from: number, own: readonly Line[]): Suspect => {
+    return {
+      rule: 'signature_delimiter',
+      lines: own.slice(from),
+      stays: whyNoDelimiter(own, from),
+    };
+  };
+  const footer = lines.slice(last + 1, last + MAX_SIGNATURE_LINES).filter(hasText);
+  if (footer.length === 0 || !isAddedParagraph(inOneLine(footer))) return [suspect(last, lines)];
+  const above = lines.slice(0, last);
+  const first = above.findLastIndex(isDelimiter);
+  return [
+    ...(first === -1 ? [] : [suspect(first, above)]),
+    { rule: 'signature_delimiter', lines: lines.slice(last) },
+  ];
 }
 
-/** Most lines are none of these, which a look at one character tells. */
-const byStart = byEdge(({ before }) => before.at(0));
-const byEnd = byEdge(({ before, after }) => (before === '' ? after.at(-1) : undefined));
-
-/** The line without addresses: of Markdown links only the words stay. */
-function withoutLinks(text: string): string {
-  if (!/[[\]]|:\/\/|www\./.test(text)) return text;
-  return text
-    .replace(/\]\([^\s()]{1,300}\)/g, ']')
-    .replace(/[<([]\s?https?:\/\/[^\s<>()[\]]{1,300}\s?[>)\]]/gi, ' ')
-    .replace(/[:|]?\s?\(?(?:https?:\/\/|www\.)\S*/gi, ' ')
-    .replace(/[[\]]/g, ' ');
-}
-
-/** Only words for devices, and the small words beside them. */
-function isDevice(text: string, mayBeSentence: boolean): boolean {
-  const words = text
-    .replace(/[®™©,:;/()"|!]/g, ' ')
-    // Languages without spaces write "从我的iPhone发送".
-    .replace(/([a-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/g, '$1 ')
-    .replace(/([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[a-z0-9])/g, '$1 ')
-    .replace(/\bem client\b/, 'emclient')
-    .split(/\s+/)
-    .map((word) => withoutEnd(word.replace(/^[.'-]+/, ''), /[.'!-]/))
-    .filter((word) => word !== '');
-  if (words.length === 0 || words.length > 14) return false;
-  let found = false;
-  for (const word of words) {
-    if (isDeviceWord(word)) found = true;
-    else if (!fillers.has(word) && !isModel(word) && !isOwner(word, mayBeSentence)) return false;
-  }
-  return found;
-}
-
-const SAMSUNG_MODEL = /^sm-[a-z]\d{3}/;
-
-function isDeviceWord(word: string): boolean {
-  if (deviceWords.has(word) || SAMSUNG_MODEL.test(word)) return true;
-  return devices.some((name) => {
-    if (!word.startsWith(name)) return false;
-    const ending = word.slice(name.length);
-    // An ending of the language, or another device: "Android-Mobiltelefon".
-    return /^['\p{L}\p{M}-]{0,8}$/u.test(ending) || deviceWords.has(ending.replace(/^['-]/, ''));
-  });
-}
-
-/** `p20`, `sm-g950f`, `14.2`. */
-function isModel(word: string): boolean {
-  if (word.length > 12 || !/\p{Nd}/u.test(word)) return false;
-  if (/^\p{Nd}{1,3}(?:\.\p{Nd}{1,3})?$/u.test(word)) return true;
-  return /\p{L}/u.test(word) && /^[\p{L}\p{Nd}.+-]+$/u.test(word);
-}
-
-/** "Ann's iPhone". */
-function isOwner(word: string, mayBeSentence: boolean): boolean {
-  return mayBeSentence && /^\p{L}{2,20}'s$/u.test(word);
-}
-
-/** Whether what follows the delimiter is a signature, and not the rest of the letter. */
-function isSignature(lines: readonly Line[], delimiter: number): boolean {
-  if (delimiter === -1) return false;
-  if (lines.length - delimiter - 1 > MAX_SIGNATURE_LINES) return false;
-  const said = lines.slice(delimiter + 1).filter(({ text }) => text.trim() !== '');
+/** Why what follows the line of dashes is no signature; undefined if it may be one. */
+function whyNoDelimiter(lines: readonly Line[], at: number): StayRule | undefined {
+  if (lines.length - at - 1 > MAX_SIGNATURE_LINES) return 'letter';
+  const below = lines.slice(at + 1).filter(hasText);
   // A postscript is a part of the letter, and so is what the person quotes.
-  if (said.some((line) => isQuoted(line) || /^p\.? ?s\.?[\s:.]/i.test(bareText(line))))
-    return false;
-  if (lines[delimiter]?.delimiter === true) return true;
-  if (!isName(bareText(said[0]))) return false;
-  const long = said.some((line) => isSentence(bareText(line)));
-  return said.length <= MAX_UNSURE_LINES && !long;
+  if (below.some((line) => isQuoted(line) || /^p\.? ?s\.?[\s:.]/i.test(bareText(line))))
+    return 'letter';
+  const first = bareText(below[0]);
+  const isRepeated = lines.findIndex(isDelimiter) < at;
+  if (isRepeated || /^[\p{L}\p{N}][\p{L}\p{N} ]{0,30}:\s\S/u.test(first)) return 'separator';
+  if (lines[at]?.delimiter === true) return undefined;
+  const isSure =
+    below.length <= MAX_UNSURE_LINES &&
+    (isFullName(first) || (isName(first) && below.some(isContactLine)));
+  return isSure ? undefined : 'separator';
 }
 
-/** The first line of a signature, or none. */
+/** The first line of a signature. */
 function isName(text: string): boolean {
   return text.split(' ').length <= 5 && !/^\p{Ll}/u.test(text);
 }
 
-function isSentence(text: string): boolean {
-  if (text.length > MAX_UNSURE_LENGTH || text.endsWith('?')) return true;
-  // "Customer Ltd." and "Main St." do not end one.
-  return /\p{L}{5}[.!]$/u.test(text) && text.split(' ').length > 3;
+/** "Ann Customer", and not "Question two". */
+function isFullName(text: string): boolean {
+  const words = text.split(' ');
+  return (
+    words.length > 1 &&
+    words.length < 5 &&
+    words.every((word) => /^\p{Lu}[\p{L}\p{M}.'’-]*$/u.test(word))
+  );
 }

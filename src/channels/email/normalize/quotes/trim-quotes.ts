@@ -1,4 +1,9 @@
-import type { CutRule, QuotesReading, TrimDecision } from '../../../../domain/email-reading.ts';
+import type {
+  CutRule,
+  QuotesReading,
+  StayRule,
+  TrimDecision,
+} from '../../../../domain/email-reading.ts';
 import {
   attributionStart,
   holdsAttributionAndQuote,
@@ -27,25 +32,37 @@ export interface TrimmedLines {
   readonly why?: TrimDecision;
   /** What was removed, by which rule. */
   readonly cuts?: QuotesReading['cut'];
+  /** What stays although it looks like something to remove. */
+  readonly stayed?: QuotesReading['stayed'];
 }
 
-/** A forward: nothing is trimmed. */
-const FORWARD = 'forward';
-
 /**
- * Removes the quoted message and the signature from a reply. Everything is kept if new text follows
- * a quote (the answers are between or below the quoted lines) or is announced to be within it, if
- * the message is a forward, and if nothing would be left but the line that introduces the quote.
- * Linear in the lines; reads a bounded part of each.
+ * Removes the quoted message and the signature from a reply. The first row that applies decides:
+ *
+ * | what the text has                                                                  | rule           | the quote |
+ * | ---------------------------------------------------------------------------------- | -------------- | --------- |
+ * | the marker of a forward, at the beginning of what is quoted                         | forward        | stays     |
+ * | a client's container, or what follows its mark                                      | client_mark    | goes      |
+ * | a title: "-----Original Message-----"                                               | title          | goes      |
+ * | an attribution: "On …, X wrote:"                                                    | attribution    | goes      |
+ * | a header block: From, Sent, To                                                      | header_block   | goes      |
+ * | `>` at the end, more than 300 characters, no colon or question above it             | quote_marks    | goes      |
+ * | `>` or a blockquote otherwise, also above one of these                              | own_quotation  | stays     |
+ *
+ * What would go stays nevertheless, and the signature with it, when new text follows or stands between
+ * the quoted lines (`inline_answers`), when the text announces that there is more in the quote
+ * (`points_into_quote`), and when nothing else would be left (`nothing_left`). `withoutSignature` has
+ * the rows of signatures. Linear in the lines; reads a bounded part of each.
  */
 export function trimQuotes(all: readonly Line[]): TrimmedLines {
   const untrimmed = (why?: TrimDecision) => ({ lines: all, trimmed: [], ...(why && { why }) });
-  const { lines, quote } = onLinesOfItsOwn(all, findQuote(all));
-  if (quote === FORWARD) return untrimmed('forward');
+  const found = findQuote(all);
+  if (found === 'forward') return untrimmed('forward');
+  const { lines, quote } = onLinesOfItsOwn(all, found.quote);
   if (quote !== undefined && isAnsweredInline(lines, quote)) return untrimmed('inline_answers');
   let end = quote?.index ?? lines.length;
   while (end > 0 && quote !== undefined && isSeparator(lines[end - 1])) end -= 1;
-  const kept = withoutSignature(lines.slice(0, end));
+  const { lines: kept, cut, stayed } = withoutSignature(lines.slice(0, end));
   if (!saysSomething(kept)) {
     // Outlook for iOS puts what the person writes into the quote.
     const within =
@@ -61,8 +78,16 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
     lines: kept,
     trimmed: lines.filter((line) => !staying.has(line)),
     cuts: [
-      ...signatureCuts(lines.slice(0, end), staying),
-      ...(quote === undefined ? [] : [cut(quote.rule, lines.slice(end), lines[quote.index])]),
+      ...cut.map(told),
+      ...(quote === undefined
+        ? []
+        : [told({ rule: quote.rule, lines: lines.slice(end), at: lines[quote.index] })]),
+    ],
+    stayed: [
+      ...(found.own === undefined
+        ? []
+        : [told({ rule: 'own_quotation', lines: quotation(all, found.own) })]),
+      ...stayed.map(told),
     ],
   };
 }
@@ -71,40 +96,34 @@ function withoutQuoteMark({ mark, ...line }: Line): Line {
   return mark === 'signature' ? { ...line, mark } : line;
 }
 
-type Cut = QuotesReading['cut'][number];
-
-const cut = (rule: CutRule, lines: readonly Line[], at: Line | undefined): Cut => ({
-  rule,
-  lines: lines.filter(({ text }) => text.trim() !== '').length,
-  at: bareText(at).slice(0, 200),
-});
-
-/** The removed lines before the quote, in groups. */
-function signatureCuts(lines: readonly Line[], staying: ReadonlySet<Line>): readonly Cut[] {
-  const groups: Line[][] = [];
-  let inGroup = false;
-  for (const line of lines) {
-    const isCut = !staying.has(line);
-    if (isCut && inGroup) groups.at(-1)?.push(line);
-    else if (isCut && line.text.trim() !== '') groups.push([line]);
-    inGroup = isCut && groups.length > 0;
-  }
-  return groups.map((group) => {
-    const [first] = group;
-    if (first?.mark === 'signature') return cut('signature_mark', group, first);
-    return cut(bareText(first) === '--' ? 'signature_delimiter' : 'device', group, first);
-  });
+function told<Rule extends CutRule | StayRule>(part: {
+  rule: Rule;
+  lines: readonly Line[];
+  at?: Line | undefined;
+}) {
+  const said = part.lines.filter(({ text }) => text.trim() !== '');
+  return { rule: part.rule, lines: said.length, at: bareText(part.at ?? said[0]).slice(0, 200) };
 }
 
-type FoundQuote = QuoteStart | typeof FORWARD | undefined;
+/** The quoted lines from here on. */
+function quotation(lines: readonly Line[], { index }: QuoteStart): readonly Line[] {
+  const end = lines.findIndex((line, at) => at > index && !isQuoted(line) && line.text !== '');
+  return lines.slice(index, end === -1 ? undefined : end);
+}
+
+interface Found {
+  readonly quote: QuoteStart | undefined;
+  /** A quotation of the person's own, which stays. */
+  readonly own?: QuoteStart | undefined;
+}
 
 /** Breaks a line that holds the person's own words and the beginning of the attribution. */
 function onLinesOfItsOwn(
   lines: readonly Line[],
-  quote: FoundQuote,
-): { readonly lines: readonly Line[]; readonly quote: FoundQuote } {
-  const line = quote === undefined || quote === FORWARD ? undefined : lines[quote.index];
-  if (quote === undefined || quote === FORWARD || line === undefined) return { lines, quote };
+  quote: QuoteStart | undefined,
+): { readonly lines: readonly Line[]; readonly quote: QuoteStart | undefined } {
+  const line = quote === undefined ? undefined : lines[quote.index];
+  if (quote === undefined || line === undefined) return { lines, quote };
   if (quote.rule !== 'attribution' || isQuoted(line)) return { lines, quote };
   const at = startWithinLine(line);
   if (at === 0) return { lines, quote };
@@ -117,7 +136,8 @@ function onLinesOfItsOwn(
   };
 }
 
-function findQuote(lines: readonly Line[]): FoundQuote {
+/** The quoted message, or that all of this is a forward, of which nothing is trimmed. */
+function findQuote(lines: readonly Line[]): Found | 'forward' {
   /** A quotation that its own first lines introduce, or nothing: the client's may follow. */
   let found: QuoteStart | undefined;
   /** Below the first words of a quotation; what is quoted there introduces nothing. */
@@ -128,16 +148,16 @@ function findQuote(lines: readonly Line[]): FoundQuote {
     isInside = isPrefixed && !isWordless(line);
     if (line.text === '' || (isPrefixed && !isInside && line.mark === undefined)) continue;
     const quote = (isInside ? introducedWithin(lines, index) : undefined) ?? quoteAt(lines, index);
-    if (quote === undefined && isForwardLine(line)) return FORWARD;
+    if (quote === undefined && isForwardLine(line)) return 'forward';
     if (quote === undefined) continue;
-    if (isForward(lines, quote)) return FORWARD;
+    if (isForward(lines, quote)) return 'forward';
     const isBare = quote.rule === 'quote_marks';
     const mayBeOwn = !quote.rest && line.mark === undefined && hasPrefix(lines[quote.index]);
-    if (!isBare && !mayBeOwn) return quote;
+    if (!isBare && !mayBeOwn) return { quote, own: found };
     if (found === undefined || (found.rule === 'quote_marks' && !isBare)) found = quote;
   }
-  if (found?.rule !== 'quote_marks' || isAnsweredInline(lines, found)) return found;
-  return isLeftByClient(lines, found) ? found : undefined;
+  if (found?.rule !== 'quote_marks' || isAnsweredInline(lines, found)) return { quote: found };
+  return isLeftByClient(lines, found) ? { quote: found } : { quote: undefined, own: found };
 }
 
 /** Nothing, a rule, or an empty line of a quotation. */
@@ -164,8 +184,11 @@ const MAX_OWN_LENGTH = 300;
  * is long, and the line above does not point to it.
  */
 function isLeftByClient(lines: readonly Line[], { index }: QuoteStart): boolean {
-  const above = withoutSignature(lines.slice(0, index)).findLast(({ text }) => text.trim() !== '');
-  if (/[:：?？؟][\s*_~\\]{0,9}$/.test(above?.text.slice(-10) ?? '')) return false;
+  const above = withoutSignature(lines.slice(0, index)).lines.findLast(
+    ({ text }) => text.trim() !== '',
+  );
+  // Greek asks with a semicolon.
+  if (/[:：?？؟;\u037e][\s*_~\\]{0,9}$/.test(above?.text.slice(-10) ?? '')) return false;
   const quoted = lines.slice(index).filter(isQuoted);
   return quoted.map(({ text }) => text.replace(/^[>\s]+/, '')).join('').length > MAX_OWN_LENGTH;
 }

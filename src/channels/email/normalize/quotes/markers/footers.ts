@@ -26,7 +26,7 @@ const LIST_FOOTERS = [
 const MAX_START = 400;
 
 /** Whether a line begins like the footer of a mailing list. */
-export function isListFooter(line: string): boolean {
+function isListFooter(line: string): boolean {
   const start = line.slice(0, MAX_START);
   return LIST_FOOTERS.some((footer) => footer.test(start));
 }
@@ -53,7 +53,7 @@ const SCANNER_LINES = [
 ] as const;
 
 /** Whether a line is of a virus scanner or a mail filter. */
-export function isScannerLine(line: string): boolean {
+function isScannerLine(line: string): boolean {
   return line.length < 500 && SCANNER_LINES.some((scanner) => scanner.test(line));
 }
 
@@ -62,7 +62,7 @@ export function isScannerLine(line: string): boolean {
  * are for: confidential, recipient, disclose or copy, in error or delete, attachment, liability,
  * print.
  */
-export const DISCLAIMER_WORDS = [
+const DISCLAIMER_WORDS = [
   /\bconfidential|\bprivileged/i,
   /intended (?:solely |only |exclusively )?(?:for|recipient)|\baddressee|named recipient/i,
   /\bdisclos|\bdissemina|\bcopying|\bdistribut|unauthori[sz]ed/i,
@@ -78,3 +78,45 @@ export const DISCLAIMER_WORDS = [
   /anhang|anhänge|anlagen|bijlage|pièces? jointes?|adjuntos?|anexos?|allegat|załącznik|příloh|bilag|bilaga|vedlegg|liitteet|melléklet|ekleri|вложени|вкладенн|συνημμέν/i,
   /umwelt|ausdrucken|milieu|imprimer|imprimir|stampare|drukowan|vytisk|skriv(?:a|er) ut|tulosta|nyomtat|yazdır|печат|друк/i,
 ] as const;
+
+/** A message, and that it is confidential: both in one short paragraph are the shortest disclaimer. */
+const THIS_MESSAGE = [DISCLAIMER_WORDS[4], DISCLAIMER_WORDS[10]] as const;
+const CONFIDENTIAL = [DISCLAIMER_WORDS[0], DISCLAIMER_WORDS[7]] as const;
+const SHORT_DISCLAIMER = 300;
+
+/**
+ * Single lines that companies add: the environment, the registered office, opening hours, where else
+ * they are to be found. Sources: the particulars that the law wants in business letters (35a GmbHG,
+ * Companies Act 2006 s. 82, Code de commerce R123-237), and the usual wordings of the rest.
+ */
+const COMPANY_LINES = [
+  /^(?:please )?(?:consider|think of|think about|remember) the (?:environment|planet)\b|^(?:please )?think before (?:you )?print|^save (?:a tree|paper|trees)\b|^(?:please )?(?:don't|do not) print this (?:e-?mail|message)/i,
+  /^(?:bitte )?(?:denken sie an (?:die umwelt|unsere umwelt)|prüfen sie.{0,60}ausdrucken|schützen sie die umwelt|drucken sie diese|müssen sie diese e-?mail wirklich)|^(?:der umwelt zuliebe|umweltfreundlich)/i,
+  /^(?:merci de )?(?:pensez à l['’ ]environnement|n['’ ]imprimez|avant d['’ ]imprimer|préservons l['’ ]environnement)|^(?:por favor,? )?(?:piense en el medio ?ambiente|antes de imprimir|cuide(?:mos)? el medio ?ambiente|no imprima)/i,
+  /^(?:prima di stampare|pensa(?:te)? all['’ ]ambiente|non stampare|rispetta l['’ ]ambiente)|^(?:por favor,? )?(?:pense (?:no|antes|bem)|preserve o (?:meio )?ambiente|não imprima|antes de imprimir|proteja o ambiente)/i,
+  /^(?:denk aan het milieu|spaar het milieu|print deze e-?mail|tänk på miljön|tenk på miljøet|tænk på miljøet|ajattele ympäristöä|pomyśl o środowisku|zanim wydrukujesz|chraňte|myslete na|gondoljon a környezet|lütfen çevre|çevreyi|подумайте об? |берегите |подумайте про )/i,
+  /^(?:registered (?:office|in|address|company|number)|company (?:no|number|registration|reg)\b|vat (?:no|number|reg|id)|incorporated in|regulated by|authori[sz]ed and regulated)/i,
+  /^(?:sitz der gesellschaft|sitz:|firmensitz|amtsgericht|registergericht|handelsregister|hr[ab] ?\d|geschäftsführ(?:er|erin|ung|er:innen)?:|vorstand:|vorstandsvorsitzender?:|aufsichtsrat:|aufsichtsratsvorsitzender?:|ust\.?-?id|steuernummer)/iu,
+  /^(?:siège social|s\.?a\.?(?:s|r\.?l)?\.? au capital|r\.?c\.?s\.? |siret|siren|capital social|domicilio social|inscrita en el registro|n\.?i\.?f\.?:|c\.?i\.?f\.?:|sede legale|p\.? ?i\.?v\.?a\b|partita iva|sede social|n\.?i\.?p\.?c|cnpj|contribuinte)/i,
+  /^(?:kvk|btw|statutair gevestigd|org\.? ?nr|organisationsnummer|cvr|y-tunnus|nip:?|regon|krs|ičo?|ič:|cégjegyzék|adószám|cui|огрн|инн|єдрпоу)[\s:.-]/i,
+  /^(?:our )?(?:office|opening|business|service|support) hours(?: are)?:? |^(?:unsere )?(?:öffnungszeiten|servicezeiten|bürozeiten|geschäftszeiten)\b|^(?:nos )?(?:horaires|heures d['’ ]ouverture)\b|^(?:nuestro )?horario\b|^orari(?:o)? (?:di|d['’ ])|^horário (?:de|das)|^openingstijden|^öppettider|^åpningstider|^åbningstider|^godziny otwarcia|^otevírací doba/i,
+  /^(?:follow|like|visit|find|join|connect with) us\b|^(?:besuchen|folgen) sie uns|^folge uns|^(?:suivez|retrouvez|rejoignez)-nous|^(?:síguenos|visítanos|encuéntranos)|^(?:seguici|visitaci)|^(?:siga-nos|visite-nos|visite o nosso)|^(?:volg|bezoek) ons|^följ oss|^følg (?:oss|os)|^seuraa meitä|^(?:obserwuj|odwiedź) nas|^sledujte nás|^kövessen minket/i,
+] as const;
+const MAX_COMPANY_LINE = 300;
+
+const MIN_DISCLAIMER_WORDS = 3;
+
+/** Whether a paragraph was added to the message on its way, or by its company. */
+export function isAddedParagraph(text: string): boolean {
+  if (isListFooter(text) || isScannerLine(text)) return true;
+  if (text.length <= MAX_COMPANY_LINE && !text.endsWith('?')) {
+    if (COMPANY_LINES.some((line) => line.test(text))) return true;
+  }
+  if (text.length <= SHORT_DISCLAIMER && !text.endsWith('?')) {
+    const has = (words: readonly RegExp[]) => words.some((word) => word.test(text));
+    if (has(THIS_MESSAGE) && has(CONFIDENTIAL)) return true;
+  }
+  // A logo.
+  if (/^\[image: [^\]]{0,60}\]$/.test(text)) return true;
+  return DISCLAIMER_WORDS.filter((word) => word.test(text)).length >= MIN_DISCLAIMER_WORDS;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseHtml } from '../../../../src/channels/email/normalize/html/html-tree.ts';
+import { renderHtml } from '../../../../src/channels/email/normalize/html/render-html.ts';
+import { joinLines, textLines } from '../../../../src/channels/email/normalize/quotes/lines.ts';
+import { trimQuotes } from '../../../../src/channels/email/normalize/quotes/trim-quotes.ts';
+
+const htmlLines = (html: string) => {
+  const tree = parseHtml(html);
+  if (tree === undefined) throw new Error('too deep');
+  return renderHtml(tree, { format: 'TEXT', inlineImage: () => undefined });
+};
+const trim = (lines: ReturnType<typeof textLines>) => {
+  const { lines: kept, cuts = [], stayed = [] } = trimQuotes(lines);
+  return [joinLines(kept, 'TEXT'), ...[...cuts, ...stayed].map(({ rule }) => rule)];
+};
+const MARKED = { gmail: 'class="gmail_signature"', outlook: 'id="ms-outlook-mobile-signature"' };
+const CARD =
+  'Jane Roe<br>Head of Sales<br>Acme Ltd., Main St. 5<br>+49 30 1234567<br>www.x.example';
+const QUOTE =
+  '<div class="gmail_attr">On Fri, 27 Nov 2026 at 10:00, Acme wrote:</div><blockquote>Old.</blockquote>';
+
+describe.each(Object.entries(MARKED))('an element of %s for the signature', (_, mark) => {
+  const mail = (own: string, signature: string) =>
+    trim(htmlLines(`<div>${own}</div><div ${mark}>${signature}</div>${QUOTE}`));
+
+  test.each([
+    ['a card', 'Thanks, it works.', CARD, 'Thanks, it works.'],
+    ['a card with a lower-case position', 'Done.', 'ann roe<br>account manager', 'Done.'],
+    ['a slogan with a link', 'Done.', 'Follow us on our new page: https://x.example', 'Done.'],
+    [
+      'a disclaimer',
+      'Done.',
+      'Ann<br><br>This email is confidential and may be privileged. Please delete it.',
+      'Done.',
+    ],
+  ])('goes with %s', (_what, own, signature, kept) => {
+    expect(mail(own, signature)).toEqual([kept, 'signature_mark', 'attribution']);
+  });
+
+  test.each([
+    ['a sentence', 'Hello Ann,<br>thanks for asking.', 'I take the blue one.'],
+    ['a question', 'Thank you for that.', 'And the lamp?'],
+    ['a plea', 'Thank you for that.', 'Size 42 please'],
+    ['a wrapped sentence', 'Thank you for that.', 'we would like to have it sent to<br>our office'],
+    ['Japanese', 'Thank you for that.', '青い方をお願いします。'],
+  ])('stays with %s, above the rest of it', (_what, own, written) => {
+    const text = `${own}<br>${written}`.split('<br>').join('\n');
+    expect(mail(own, written)).toEqual([text, 'attribution', 'written_by_person']);
+    expect(mail(own, `${written}<br><br>${CARD}`)).toEqual([
+      text,
+      'signature_mark',
+      'attribution',
+      'written_by_person',
+    ]);
+  });
+
+  test.each([
+    ['a greeting', 'Hi', 'Hi\n42'],
+    ['a greeting with a name', 'Sehr geehrte Frau Roe,', 'Sehr geehrte Frau Roe,\n42'],
+  ])('stays below %s, whatever it is', (_what, own, kept) => {
+    expect(mail(own, '42')).toEqual([kept, 'attribution', 'nothing_else']);
+  });
+
+  test('stays where nothing else is said, without the line of the program', () => {
+    const signature = 'Size 42, and ship to Side St 2.<br><br>Sent from my iPhone';
+    const [kept, ...rules] = mail('', signature);
+    expect(kept).toBe('Size 42, and ship to Side St 2.');
+    expect(rules).toEqual(['device', 'attribution', 'nothing_else']);
+  });
+
+  test.each([
+    'Please call the number below.',
+    'Bitte an die Anschrift in meiner Signatur.',
+    'Mon numéro de téléphone est ci-dessous.',
+    'Mi dirección está abajo.',
+    '住所は下記です。',
+  ])('stays when the text points to it: %s', (own) => {
+    const [kept, ...rules] = mail(own, CARD);
+    expect(kept).toContain('+49 30 1234567');
+    expect(rules).toEqual(['attribution', 'pointed_to']);
+  });
+});
+
+describe('dashes', () => {
+  test.each([
+    ['a card', 'New.\n\n-- \nJane Roe\nAcme Ltd.', 'New.', 'signature_delimiter'],
+    ['a full name, without the space', 'New.\n--\nJane Roe', 'New.', 'signature_delimiter'],
+    [
+      'a name and a number, without it',
+      'New.\n--\nJane\n030 1234567',
+      'New.',
+      'signature_delimiter',
+    ],
+  ])('begin a signature: %s', (_, text, kept, rule) => {
+    expect(trim(textLines(text))).toEqual([kept, rule]);
+  });
+
+  test('begin the footer of a list, below a signature', () => {
+    const footer = '-- \nYou received this message because you are subscribed to the group "a".';
+    expect(trim(textLines(`New.\n-- \nJane Roe\n${footer}`))).toEqual([
+      'New.',
+      'signature_delimiter',
+      'signature_delimiter',
+    ]);
+  });
+
+  test.each([
+    ['between questions', 'One?\n--\nQuestion two', 'separator'],
+    ['between the items of a list', 'Red\n--\nJane Green\n--\nJane Roe', 'separator'],
+    ['above a label', 'New.\n-- \nSerial: 12-345', 'separator'],
+    ['above a postscript', 'New.\n-- \nPS: the lamp too', 'letter'],
+    ['above a long text', `New.\n-- \n${'a line\n'.repeat(21)}`.trimEnd(), 'letter'],
+    ['above a sentence', 'New.\n-- \nI forgot the lamp.', 'written_by_person'],
+    ['below a reference', 'Call the number below.\n\n-- \nJane\n030 123', 'pointed_to'],
+  ])('separate paragraphs %s', (_, text, rule) => {
+    expect(trim(textLines(text))).toEqual([text.replace('-- ', '--'), rule]);
+  });
+});
+
+test('a hundred thousand signatures are read in linear time', () => {
+  const html = `<p>Hi</p>${'<p class="gmail_signature">a b c d e f g</p><p>b</p>'.repeat(9000)}`;
+  expect(trim(htmlLines(html)).length).toBeGreaterThan(1);
+  const dashes = '-- \nYou received this message because you are subscribed to the group.\n';
+  expect(trim(textLines(dashes.repeat(10_000)))).toContain('signature_delimiter');
+});

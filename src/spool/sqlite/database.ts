@@ -67,6 +67,26 @@ export function openDatabase(file: string, role: 'owner' | 'beside' = 'beside'):
   }
 }
 
+const LOOK_EVERY_MS = 1;
+const WAIT_FOR_LOCK_MS = 5000;
+
+/**
+ * Begins a transaction, and waits while another connection has the lock. SQLite itself looks for it
+ * after ever longer sleeps, at last of 100 ms (sqlite3.c, sqliteDefaultBusyCallback): a command that
+ * commits again and again would have it again before the gateway looks.
+ */
+export function whenFree<Result>(db: Db, transaction: () => Result): Result {
+  db.pragma(`busy_timeout = ${LOOK_EVERY_MS}`);
+  const until = performance.now() + WAIT_FOR_LOCK_MS;
+  for (;;) {
+    try {
+      return transaction();
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > until) throw error;
+    }
+  }
+}
+
 /** A step may remove what the running program still uses. */
 const servedByAnOlderVersion = (file: string): SpoolUnusable =>
   new SpoolUnusable(

@@ -6,7 +6,7 @@ import type { AuditLine, NewAuditLine, OperatorStore } from '../operator-store.t
 import { ApiTokenQueries, ApiTokenTable } from './api-tokens.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { ConversationTable, OptOutTable } from './lane-tables.ts';
-import type { Db } from './database.ts';
+import { type Db, whenFree } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { ErasedKeys } from './erased-keys.ts';
@@ -319,7 +319,8 @@ export function runBatch(store: BatchStore, calls: readonly Call[]): CallResult[
       return calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) }));
     });
     // A command that only reads must neither wait for the gateway's commits nor delay them.
-    return calls.every(({ name }) => readOnly.has(name)) ? work.deferred() : work.immediate();
+    const isReading = calls.every(({ name }) => readOnly.has(name));
+    return whenFree(db, () => (isReading ? work.deferred() : work.immediate()));
   } catch (error) {
     fresh.rollBack();
     assertRecoverable(error);

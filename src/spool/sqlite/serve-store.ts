@@ -170,6 +170,7 @@ class StoreServer {
       }
     }
     this.#boundLog();
+    if (this.#options.role === 'beside' && accepted) giveWay(seconds);
   }
 
   /** Replaces SQLite's automatic checkpoint, which hides errors (wal.c, sqlite3WalDefaultHook). */
@@ -191,3 +192,11 @@ class StoreServer {
 }
 
 const say = (port: MessagePort, message: FromStore): void => port.postMessage(message);
+
+const GIVE_WAY_MS = { least: 5, most: 50 };
+
+/** A command that ingests leaves the gateway beside it two thirds of the time. */
+function giveWay(seconds: number): void {
+  const pause = Math.min(GIVE_WAY_MS.most, Math.max(GIVE_WAY_MS.least, 2 * seconds * 1000));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
+}

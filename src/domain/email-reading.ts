@@ -115,9 +115,9 @@ export const STAY_RULES = {
   own_quotation: 'nothing introduces this quotation, so the person may have made it',
   letter: 'a postscript, a quotation or a longer text stands below the dashes',
   separator: 'the dashes separate paragraphs',
-  pointed_to: 'the text says that there is something in the signature',
+  pointed_to: 'the text announces what is in the signature',
   nothing_else: 'the text above is empty, or a greeting only',
-  written_by_person: 'a question or a sentence stands where the signature begins',
+  written_by_person: 'it does not read like a signature',
 } as const;
 export type StayRule = keyof typeof STAY_RULES;
 

@@ -44,24 +44,26 @@ const ANNOUNCEMENT = / reacted (?:to your message:?$|via \[?Gmail\b)/;
 
 /**
  * The emoji of a reaction that phones and mail programs write as a text of its own, with the message
- * that it is about: `Liked “See you”`, `👍 to “See you”`. Undefined for any other text.
+ * that it is about: `Liked “See you”`, `👍 to “See you”`. Undefined for any other text, also for one
+ * about other words than those of the message below it: a person may write `Loved “Aurora”`, too.
+ * @param answered the quoted message, empty if there is none
  */
-export function reactionOf(text: string): string | undefined {
+export function reactionOf(text: string, answered = ''): string | undefined {
   if (text.length > MAX_REACTION_LENGTH) return undefined;
   // Google Messages puts hair spaces and zero-width spaces around each part.
   const words = text.replace(/[\u200a\u200b]/g, '').trim();
-  return tapback(words) ?? reacted(words) ?? announced(words);
+  return tapback(words, answered) ?? reacted(words, answered) ?? announced(words);
 }
 
-function tapback(text: string): string | undefined {
+function tapback(text: string, answered: string): string | undefined {
   const [all = '', verb = ''] = TAPBACK.exec(text) ?? [];
   const what = text.slice(all.length);
-  return isQuotation(what) || FILE.test(what) ? TAPBACKS.get(verb) : undefined;
+  return quotes(what, answered) || FILE.test(what) ? TAPBACKS.get(verb) : undefined;
 }
 
-function reacted(text: string): string | undefined {
+function reacted(text: string, answered: string): string | undefined {
   const [all = '', emoji = ''] = REACTED.exec(text) ?? [];
-  return isEmojiAlone(emoji) && isQuotation(text.slice(all.length)) ? emoji : undefined;
+  return isEmojiAlone(emoji) && quotes(text.slice(all.length), answered) ? emoji : undefined;
 }
 
 /** One line names the person and the program; the quoted message may follow below Outlook's rule. */
@@ -79,6 +81,14 @@ const QUOTATION_MARKS: ReadonlyMap<string, string> = new Map([
   ['„', '“'],
   ['«', '»'],
 ]);
+
+/** Whether the text is a quotation, of words of the answered message if that is known. */
+function quotes(text: string, answered: string): boolean {
+  const [quoted, whole] = [text.slice(1, -1).replace(/…$/, ''), answered].map((each) =>
+    each.replace(/[>\s]+/g, ' ').trim(),
+  );
+  return isQuotation(text) && (whole === '' || whole?.includes(quoted ?? '') === true);
+}
 
 /** Whether a quotation begins with the text and ends with it, whatever it quotes itself. */
 function isQuotation(text: string): boolean {

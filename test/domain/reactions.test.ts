@@ -68,3 +68,11 @@ describe('a reaction that is written as a text', () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 });
+
+test('words that the answered message does not have are the person’s own', () => {
+  expect(reactionOf('Loved “Aurora”', '> Which lamp did you order?')).toBeUndefined();
+  expect(reactionOf('Loved “Which lamp\ndid you order?”', '> Which lamp\n> did you order?')).toBe(
+    '❤️',
+  );
+  expect(reactionOf('👍 to “Which lamp…”', '> Which lamp did you order?')).toBe('👍');
+});

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { explaining, isMarked, markFailed, SpoolUnusable } from '../errors.ts';
+import { isServed } from '../locks.ts';
 import { type Db, logBytes, MAX_LOG_BYTES, openDatabase } from './database.ts';
 import {
   type BatchStore,
@@ -170,7 +172,8 @@ class StoreServer {
       }
     }
     this.#boundLog();
-    if (this.#options.role === 'beside' && accepted) giveWay(seconds);
+    const { role, file } = this.#options;
+    if (role === 'beside' && accepted && isServed(dirname(file))) giveWay(seconds);
   }
 
   /** Replaces SQLite's automatic checkpoint, which hides errors (wal.c, sqlite3WalDefaultHook). */
@@ -195,7 +198,7 @@ const say = (port: MessagePort, message: FromStore): void => port.postMessage(me
 
 const GIVE_WAY_MS = { least: 5, most: 50 };
 
-/** A command that ingests leaves the gateway beside it two thirds of the time. */
+/** A command that ingests leaves most of the time to the gateway beside it. */
 function giveWay(seconds: number): void {
   const pause = Math.min(GIVE_WAY_MS.most, Math.max(GIVE_WAY_MS.least, 2 * seconds * 1000));
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);

@@ -29,7 +29,7 @@ function gmailEmoji({ contentType, content }: Leaf): string | undefined {
 export function reactionBody(body: BodyContent, part: Leaf | undefined): BodyContent | undefined {
   if (part === undefined && body.text.length > MAX_REACTION_LENGTH) return undefined;
   const text = body.asText();
-  const emoji = (part && gmailEmoji(part)) ?? reactionOf(text);
+  const emoji = (part && gmailEmoji(part)) ?? reactionOf(text, body.trimmed);
   if (emoji === undefined) return undefined;
   const trimmed = [text, body.trimmed].filter((each) => each !== '').join('\n\n');
   return {

@@ -25,7 +25,7 @@ describe.each(Object.entries(MARKED))('an element of %s for the signature', (_, 
 
   test.each([
     ['a card', 'Thanks, it works.', CARD, 'Thanks, it works.'],
-    ['a card with a lower-case position', 'Done.', 'ann roe<br>account manager', 'Done.'],
+    ['a card with a lower-case position', 'Done.', 'Ann Roe<br>Account manager', 'Done.'],
     ['a slogan with a link', 'Done.', 'Follow us on our new page: https://x.example', 'Done.'],
     [
       'a disclaimer',
@@ -79,6 +79,46 @@ describe.each(Object.entries(MARKED))('an element of %s for the signature', (_, 
     expect(kept).toContain('+49 30 1234567');
     expect(rules).toEqual(['attribution', 'pointed_to']);
   });
+});
+
+test.each([
+  'it is the blue one',
+  'Cancel my order 4711',
+  'Still nothing arrived',
+  'Refund me',
+  'Die Lampe ist blau',
+  'Größe L statt M',
+  'la commande est la 4711',
+  'Quiero cancelar',
+  'хочу вернуть деньги',
+  '注文番号は12345です',
+  '请取消这个订单',
+  'رقم الطلب 12345 واللون أزرق',
+  '주문 번호는 12345 입니다',
+  '12345',
+  'Order number: 12345',
+  'IBAN DE89 3704 0044 0532 0130 00',
+  'PS: Blue',
+  'VAT ID DE123456789<br>I need the invoice with this number again.',
+  'This message is confidential please, do not tell my wife about order 4711!',
+])('what does not read like a signature stays: %s', (written) => {
+  const [kept, ...rules] = trim(
+    htmlLines(`<div>Thanks for that.</div><div ${MARKED.outlook}>${written}</div>${QUOTE}`),
+  );
+  expect(kept).toBe(`Thanks for that.\n${written.replace('<br>', '\n')}`);
+  expect(rules).toEqual(['attribution', 'written_by_person']);
+});
+
+test.each([
+  ['Please ship to the following address:', 'Ann Roe<br>12 Main Street'],
+  ['You can reach me at', '0171 1234567'],
+  ['Je vous donne mon adresse', '12 Rue de la Paix'],
+  ['Bitte erstatten Sie auf dieses Konto', 'Ann Roe<br>DE89 3704'],
+])('what the text announces stays: %s', (own, announced) => {
+  const [kept] = trim(
+    htmlLines(`<div>${own}</div><div ${MARKED.gmail}>${announced}</div>${QUOTE}`),
+  );
+  expect(kept).toBe(`${own}\n${announced.replace('<br>', '\n')}`);
 });
 
 describe('dashes', () => {

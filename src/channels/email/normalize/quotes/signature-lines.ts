@@ -1,24 +1,23 @@
 import { withoutEnd } from '../../../../runtime/without-end.ts';
 import { bareText, type Line } from './lines.ts';
+import { isAddedLine } from './markers/footers.ts';
 import {
+  announcingWords,
   belowWords,
+  closings,
   connectors,
   detailWords,
   greetings,
-  pleas,
+  personal,
+  positions,
   signatureWords,
-  speech,
+  thingWords,
 } from './markers/signature-words.ts';
 import { findPhrase, folded, startsWithPhrase } from './words.ts';
 
 /** A line is read up to here. */
 const MAX_LENGTH = 400;
-const MAX_GREETING_WORDS = 6;
-/** Fewer words in lower case, where no full stop is, are those of a position or an address. */
-const WORDS_WITH_COMMA = 3;
-const WORDS_WITHOUT_END = 6;
-const ABBREVIATIONS =
-  /\b(?:ltd|inc|co|corp|st|str|tel|dr|mr|mrs|ms|no|nr|dept|gmbh|bldg|ave|rd)\.$/i;
+const MAX_GREETING_WORDS = 4;
 
 /** Whether the line is a greeting and perhaps a name: "Hi", "Dear Acme team,". */
 export function isGreeting(line: Line): boolean {
@@ -27,47 +26,96 @@ export function isGreeting(line: Line): boolean {
   return greetings.some((greeting) => startsWithPhrase(text, greeting));
 }
 
+/** `Tel.`, `E-Mail:`, `m:` */
+const CONTACT_LABEL =
+  /^(?:t|m|f|e|w|p|tel|telefon|phone|telephone|mobile|mobil|cell|fax|direct|office|handy|e-?mail|mail|web|website|internet|téléphone|portable|teléfono|móvil|telefono|cellulare|telefone|тел|факс|電話|电话|전화)\b\.?\s?:?/iu;
+const SEPARATORS = /[\s/|·•–—,;]+/;
+const isAddress = (word: string): boolean => /^(?:https?:\/\/|www\.)\S|\S@\S/i.test(word);
+const isDigits = (word: string): boolean => /^[+(]*\p{Nd}[\p{Nd}().:-]*$/u.test(word);
+
+/** The words without addresses on the internet and telephone numbers (E.164: at most 15 digits). */
+function withoutContacts(words: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (let from = 0; from < words.length; from += 1) {
+    let to = from;
+    while (isDigits(words[to] ?? '')) to += 1;
+    const digits = words
+      .slice(from, to)
+      .join(' ')
+      .replace(/\P{Nd}/gu, '').length;
+    const isSpaced = to - from > 1 || /^[+(0]|[().-]/.test(words[from] ?? '');
+    if (to > from && isSpaced && digits >= 7 && digits <= 15) from = to - 1;
+    else if (!isAddress(words[from] ?? '')) kept.push(words[from] ?? '');
+  }
+  return kept;
+}
+
 /** A telephone number, an address on the internet, a post code with a street. */
 export function isContactLine(line: Line): boolean {
-  const text = bareText(line).slice(0, MAX_LENGTH);
-  return /\S@\S|https?:\/\/|www\.|\p{Nd}{4}|\p{Nd}{2,4}[ ./-]\p{Nd}{2,4}/u.test(text);
+  const words = bareText(line).slice(0, MAX_LENGTH).split(SEPARATORS);
+  return (
+    withoutContacts(words).length < words.length || words.some((word) => /\p{Nd}{4}/u.test(word))
+  );
 }
+
+/** Above a name, a company or a street there are seldom more words. */
+const MAX_CARD_WORDS = 9;
 
 /**
- * Whether a person says something in this line: a question, a sentence, a "yes" or a "please". Names,
- * positions, addresses and links are none of it.
+ * Whether a line reads like one of a signature: a name, a position, an address, numbers and links of
+ * their own, a closing, a company's footer. Everything else may be what a person wrote.
+ * @param isDelimited below `-- `, where clients put nothing but signatures: a nickname counts, too
  */
-export function isSpeech(line: Line): boolean {
-  const text = withoutLinks(bareText(line).slice(0, MAX_LENGTH));
-  if (/\p{L}[^?？؟]{0,3}[?？؟]/u.test(text)) return true;
-  if (/\p{Script=Greek}/u.test(text) && /[;\u037e]/.test(text)) return true;
-  if (/\p{Lo}{4}/u.test(text) && /[。！，،।]/.test(text)) return true;
-  const written = text.split(/[\s/|·•]+/);
-  const words = written.map((word) => folded(withoutEnd(word, /[,.;:!)"]/)));
-  // "No. 5 Main Street"
-  if (speech.has(words[0] ?? '') && !/^no\. ?\p{Nd}/iu.test(text)) return true;
-  const said = folded(text);
-  if (pleas.some((plea) => findPhrase(said, plea) !== -1)) return true;
-  const small = written.filter((word, index) => isSmall(word, words[index]));
-  const ends = /[\p{L}\p{N})][.!…]["'”’)]?$/u.test(text) && !ABBREVIATIONS.test(text);
-  if (ends) return small.length > 0;
-  return small.length >= (text.includes(', ') ? WORDS_WITH_COMMA : WORDS_WITHOUT_END);
+export function isCardLine(line: Line, isDelimited: boolean): boolean {
+  const text = bareText(line).slice(0, MAX_LENGTH);
+  if (isAddedLine(text) || isClosing(text) || /^\[image(?:: [^\]]{0,60})?\]$/.test(text))
+    return true;
+  if (/[?？؟;。！]$/.test(text)) return false;
+  const written = withoutContacts(text.replace(CONTACT_LABEL, ' ').split(SEPARATORS)).filter(
+    (word) => /[\p{L}\p{N}]/u.test(word),
+  );
+  if (written.length > MAX_CARD_WORDS) return false;
+  const words = written.map((word) => folded(withoutEnd(word, /[.:!)"]/)));
+  if (words.some((word) => personal.has(word) || thingWords.has(word))) return false;
+  if (written.length === 0) return isContactLine(line);
+  if (/\p{L}{4}!?[.!]$/u.test(text) && written.length > 3) return false;
+  const letters = written.filter((word) => /\p{L}/u.test(word));
+  if (letters.length === 0) return CONTACT_LABEL.test(text);
+  if (letters.some((word) => /\p{Lo}/u.test(word))) return isUncasedCard(letters);
+  if (written.length <= 5 && positions.test(text)) return true;
+  const small = written.filter(
+    (word, at) => /^\p{Ll}/u.test(word) && !connectors.has(words[at] ?? ''),
+  );
+  return small.length === 0 || (isDelimited && written.length === 1);
 }
 
-/** A word that begins in lower case, or that is written in a script without capitals. */
-const isSmall = (word: string, said = ''): boolean =>
-  /^["'(]?[\p{Ll}\p{Lo}]/u.test(word) && !word.includes('@') && !connectors.has(said);
+/** Names in scripts without capitals are short. */
+const isUncasedCard = (words: readonly string[]): boolean =>
+  words.join('').length <= 4 ||
+  (words.length <= 2 && /^[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(words[0] ?? ''));
 
-const withoutLinks = (text: string): string => text.replace(/(?:https?:\/\/|www\.)\S+/gi, '');
+function isClosing(text: string): boolean {
+  const said = folded(text).replace(/[,.!\s]{1,5}$/, '');
+  return (
+    said.split(' ').length <= 5 && closings.some((closing) => findPhrase(said, closing) !== -1)
+  );
+}
 
-/** The most of a text in which a pointer is looked for. */
+/** The most of a text in which a pointer is looked for, and the end of it that announces something. */
 const MAX_POINTING = 2000;
 const NEAR = 40;
+const ANNOUNCING = 160;
 
-/** Whether the text says that something is in its signature: "the number below". */
+/**
+ * Whether the text says that something is in its signature, or announces at its end what may be
+ * there: "the number below", "my address is", "Ship it to:".
+ */
 export function pointsToSignature(lines: readonly Line[]): boolean {
-  const text = folded(lines.map(bareText).join(' ').slice(0, MAX_POINTING));
+  const text = folded(lines.map(bareText).join(' ').slice(-MAX_POINTING));
+  if (/[:：]$/.test(text)) return true;
   if (signatureWords.some((word) => text.includes(word))) return true;
+  const last = folded(lines.slice(-2).map(bareText).join(' ').slice(-ANNOUNCING));
+  if ([...detailWords, ...announcingWords].some((word) => last.includes(word))) return true;
   return belowWords.some((word) => {
     const at = findPhrase(text, word);
     if (at === -1) return false;

@@ -2,7 +2,7 @@ import type { CutRule, StayRule } from '../../../../domain/email-reading.ts';
 import { endWithoutDevice, isDeviceLine } from './device-lines.ts';
 import { bareText, isQuoted, isRule, type Line } from './lines.ts';
 import { isAddedParagraph } from './markers/footers.ts';
-import { isContactLine, isGreeting, isSpeech, pointsToSignature } from './signature-lines.ts';
+import { isCardLine, isContactLine, isGreeting, pointsToSignature } from './signature-lines.ts';
 
 /** A longer text is not a signature, whatever precedes it. */
 const MAX_SIGNATURE_LINES = 20;
@@ -35,9 +35,9 @@ export interface WithoutSignature {
  * | below `--`: a postscript, a quotation, more than twenty lines        | letter              | stays |
  * | below `--` that occurs more than once, or above `label: value`       | separator           | stays |
  * | below `--` without its space: neither a full name nor a telephone    | separator           | stays |
- * | the text above says "the number below"                               | pointed_to          | stays |
- * | the text above is nothing, or a greeting                             | nothing_else        | stays |
- * | up to the last paragraph with a question or a sentence               | written_by_person   | stays |
+ * | the text above announces it: "the number below", "Ship it to:"       | pointed_to          | stays |
+ * | the text above is a greeting; or nothing, and the next row applies   | nothing_else        | stays |
+ * | up to the last paragraph that is not all names, addresses and links  | written_by_person   | stays |
  * | what the client marked                                               | signature_mark      | goes  |
  * | what follows `-- `                                                   | signature_delimiter | goes  |
  */
@@ -62,10 +62,11 @@ export function withoutSignature(all: readonly Line[]): WithoutSignature {
   return { lines: kept.slice(0, end), cut, stayed };
 
   /** How many of its lines stay, and why. */
-  function judge({ lines, stays }: Suspect): { readonly why: StayRule; readonly upTo: number } {
+  function judge(suspect: Suspect): { readonly why: StayRule; readonly upTo: number } {
+    const { lines, stays } = suspect;
     if (stays !== undefined) return { why: stays, upTo: lines.length };
-    if (isPointedTo) return { why: 'pointed_to', upTo: lines.length };
-    const upTo = endOfWritten(lines);
+    if (isPointedTo && lines.some(holdsDetails)) return { why: 'pointed_to', upTo: lines.length };
+    const upTo = endOfWritten(suspect);
     if (isGreeted && (above.length > 0 || upTo > 0)) {
       return { why: 'nothing_else', upTo: lines.length };
     }
@@ -85,21 +86,28 @@ const hasText = ({ text }: Line): boolean => text.trim() !== '';
 const isDelimiter = (line: Line): boolean => line.text.length < 10 && bareText(line) === '--';
 
 /**
- * Behind the last paragraph with a question or a sentence, unless a program or a company wrote it. A
- * sentence that was wrapped ends on a line that is none by itself.
+ * Behind the last paragraph that has a line which is none of a signature. What a program or a company
+ * wrote does not count. A sentence that was wrapped ends on a line that is none by itself.
  */
-function endOfWritten(lines: readonly Line[]): number {
+function endOfWritten({ rule, lines }: Suspect): number {
   let end = 0;
+  const isCard = (line: Line): boolean =>
+    isCardLine(line, rule === 'signature_delimiter') || isDeviceLine(line);
   for (let from = 0; from < lines.length; from += 1) {
     let to = from;
     while (to < lines.length && !isBetween(lines[to])) to += 1;
     const paragraph = lines.slice(from, to);
-    const isWritten = paragraph.some((line) => isSpeech(line) && !isDeviceLine(line));
-    if (isWritten && !isAddedParagraph(inOneLine(paragraph))) end = to;
+    const isWritten = !paragraph.every(isCard) && !isAddedParagraph(inOneLine(paragraph));
+    if (isWritten || paragraph.some(isPostscript)) end = to;
     from = to;
   }
   return end;
 }
+
+/** What a text can announce: a number, an address. */
+const holdsDetails = ({ text }: Line): boolean => /\p{Nd}|@/u.test(text.slice(0, 400));
+
+const isPostscript = (line: Line): boolean => /^p\.? ?(?:p\.? ?)?s\.?[\s:.]/i.test(bareText(line));
 
 /** Between two paragraphs. */
 const isBetween = (line: Line | undefined): boolean =>
@@ -151,8 +159,7 @@ function whyNoDelimiter(lines: readonly Line[], at: number): StayRule | undefine
   if (lines.length - at - 1 > MAX_SIGNATURE_LINES) return 'letter';
   const below = lines.slice(at + 1).filter(hasText);
   // A postscript is a part of the letter, and so is what the person quotes.
-  if (below.some((line) => isQuoted(line) || /^p\.? ?s\.?[\s:.]/i.test(bareText(line))))
-    return 'letter';
+  if (below.some((line) => isQuoted(line) || isPostscript(line))) return 'letter';
   const first = bareText(below[0]);
   const isRepeated = lines.findIndex(isDelimiter) < at;
   if (isRepeated || /^[\p{L}\p{N}][\p{L}\p{N} ]{0,30}:\s\S/u.test(first)) return 'separator';

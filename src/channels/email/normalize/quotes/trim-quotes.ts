@@ -78,7 +78,7 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
     lines: kept,
     trimmed: lines.filter((line) => !staying.has(line)),
     cuts: [
-      ...cut.map(told),
+      ...cut.slice(0, MAX_TOLD).map(told),
       ...(quote === undefined
         ? []
         : [told({ rule: quote.rule, lines: lines.slice(end), at: lines[quote.index] })]),
@@ -87,7 +87,7 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
       ...(found.own === undefined
         ? []
         : [told({ rule: 'own_quotation', lines: quotation(all, found.own) })]),
-      ...stayed.map(told),
+      ...stayed.slice(0, MAX_TOLD).map(told),
     ],
   };
 }
@@ -95,6 +95,9 @@ export function trimQuotes(all: readonly Line[]): TrimmedLines {
 function withoutQuoteMark({ mark, ...line }: Line): Line {
   return mark === 'signature' ? { ...line, mark } : line;
 }
+
+/** A stranger can write ten thousand signatures. */
+const MAX_TOLD = 20;
 
 function told<Rule extends CutRule | StayRule>(part: {
   rule: Rule;

@@ -99,24 +99,37 @@ const COMPANY_LINES = [
   /^(?:sitz der gesellschaft|sitz:|firmensitz|amtsgericht|registergericht|handelsregister|hr[ab] ?\d|geschäftsführ(?:er|erin|ung|er:innen)?:|vorstand:|vorstandsvorsitzender?:|aufsichtsrat:|aufsichtsratsvorsitzender?:|ust\.?-?id|steuernummer)/iu,
   /^(?:siège social|s\.?a\.?(?:s|r\.?l)?\.? au capital|r\.?c\.?s\.? |siret|siren|capital social|domicilio social|inscrita en el registro|n\.?i\.?f\.?:|c\.?i\.?f\.?:|sede legale|p\.? ?i\.?v\.?a\b|partita iva|sede social|n\.?i\.?p\.?c|cnpj|contribuinte)/i,
   /^(?:kvk|btw|statutair gevestigd|org\.? ?nr|organisationsnummer|cvr|y-tunnus|nip:?|regon|krs|ičo?|ič:|cégjegyzék|adószám|cui|огрн|инн|єдрпоу)[\s:.-]/i,
-  /^(?:our )?(?:office|opening|business|service|support) hours(?: are)?:? |^(?:unsere )?(?:öffnungszeiten|servicezeiten|bürozeiten|geschäftszeiten)\b|^(?:nos )?(?:horaires|heures d['’ ]ouverture)\b|^(?:nuestro )?horario\b|^orari(?:o)? (?:di|d['’ ])|^horário (?:de|das)|^openingstijden|^öppettider|^åpningstider|^åbningstider|^godziny otwarcia|^otevírací doba/i,
-  /^(?:follow|like|visit|find|join|connect with) us\b|^(?:besuchen|folgen) sie uns|^folge uns|^(?:suivez|retrouvez|rejoignez)-nous|^(?:síguenos|visítanos|encuéntranos)|^(?:seguici|visitaci)|^(?:siga-nos|visite-nos|visite o nosso)|^(?:volg|bezoek) ons|^följ oss|^følg (?:oss|os)|^seuraa meitä|^(?:obserwuj|odwiedź) nas|^sledujte nás|^kövessen minket/i,
+  /^(?=.{0,120}\d)(?:(?:our )?(?:office|opening|business|service|support) hours(?: are)?:? |(?:unsere )?(?:öffnungszeiten|servicezeiten|bürozeiten|geschäftszeiten)\b|(?:nos )?(?:horaires|heures d['’ ]ouverture)\b|(?:nuestro )?horario\b|orari(?:o)? (?:di|d['’ ])|horário (?:de|das)|openingstijden|öppettider|åpningstider|åbningstider|godziny otwarcia|otevírací doba)/i,
 ] as const;
+/** A company's words, if there is a link behind them. */
+const SLOGAN =
+  /^(?:follow|like|visit|find|join|connect with) us\b|^(?:besuchen|folgen) sie uns|^folge uns|^(?:suivez|retrouvez|rejoignez)-nous|^(?:síguenos|visítanos|encuéntranos)|^(?:seguici|visitaci)|^(?:siga-nos|visite-nos|visite o nosso)|^(?:volg|bezoek) ons|^följ oss|^følg (?:oss|os)|^seuraa meitä|^(?:obserwuj|odwiedź) nas|^sledujte nás|^kövessen minket/i;
 const MAX_COMPANY_LINE = 300;
 
 const MIN_DISCLAIMER_WORDS = 3;
+const LOGO = /^\[image: [^\]]{0,60}\]$/;
+const LINK = /https?:\/\/|www\.|\S\.\p{L}{2,}/u;
+
+/** Whether a single line is of a company's footer, a mailing list or a scanner. */
+export function isAddedLine(text: string): boolean {
+  if (isListFooter(text) || isScannerLine(text) || LOGO.test(text)) return true;
+  if (text.length > MAX_COMPANY_LINE || text.endsWith('?') || isPersonal(text)) return false;
+  return COMPANY_LINES.some((line) => line.test(text)) || (SLOGAN.test(text) && LINK.test(text));
+}
 
 /** Whether a paragraph was added to the message on its way, or by its company. */
 export function isAddedParagraph(text: string): boolean {
-  if (isListFooter(text) || isScannerLine(text)) return true;
-  if (text.length <= MAX_COMPANY_LINE && !text.endsWith('?')) {
-    if (COMPANY_LINES.some((line) => line.test(text))) return true;
-  }
+  if (isAddedLine(text)) return true;
+  if (isPersonal(text)) return false;
   if (text.length <= SHORT_DISCLAIMER && !text.endsWith('?')) {
     const has = (words: readonly RegExp[]) => words.some((word) => word.test(text));
     if (has(THIS_MESSAGE) && has(CONFIDENTIAL)) return true;
   }
-  // A logo.
-  if (/^\[image: [^\]]{0,60}\]$/.test(text)) return true;
   return DISCLAIMER_WORDS.filter((word) => word.test(text)).length >= MIN_DISCLAIMER_WORDS;
 }
+
+/** No disclaimer speaks of a person's own affairs; "notify me" is in some. */
+const isPersonal = (text: string): boolean =>
+  /(?:^|[^\p{L}])(?:I|my|ich|mein(?:e[nmrs]?)?|je|j'ai|mon|yo|mi|io|mio|eu|meu|ik|mijn|jag|jeg|я|мой)(?![\p{L}'])/u.test(
+    text.slice(0, 600),
+  );

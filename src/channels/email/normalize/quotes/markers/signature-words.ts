@@ -15,18 +15,34 @@ export const greetings =
   привет|уважаемый|уважаемая|уважаемые|добрий день|вітаю|шановний|шановна|шановні|γεια|γεια σας|καλημέρα|αγαπητέ|
   こんにちは|お世話になっております|您好|你好|안녕하세요|مرحبا|السلام عليكم|שלום|halo|selamat pagi|xin chào|`);
 
-/** Who speaks of themselves, or answers, begins so; nobody's signature does. */
-export const speech: ReadonlySet<string> = new Set(
-  phrases(`i|i'm|i'd|i'll|i've|we|yes|no|ok|okay|ich|wir|ja|nein|je|j'ai|nous|
-  oui|non|yo|nosotros|sí|io|noi|sì|eu|nós|sim|não|ik|wij|nee|jag|vi|nej|jeg|nei|minä|kyllä|tak|nie|ano|áno|igen|nem|da|
-  nu|evet|hayır|я|мы|да|нет|ми|так|ні|εγώ|ναι|όχι|tidak|không|`),
+/** Who speaks of themselves, asks or answers: no name, position or address has these words. */
+export const personal: ReadonlySet<string> = new Set(
+  phrases(`i|i'm|i'd|i'll|i've|me|my|mine|we'd|yes|ok|okay|please|pls|you|ich|mir|mich|mein|meine|meinen|meinem|meiner|
+  bitte|nein|je|j'ai|moi|mon|mes|oui|svp|yo|mi|mis|sí|quiero|io|mio|mia|sì|eu|meu|minha|sim|não|ik|mij|mijn|graag|nee|
+  jag|mig|mitt|jeg|meg|gerne|gjerne|nej|nei|minä|minun|kiitos|kyllä|mnie|mój|proszę|prosím|můj|kérem|igen|nem|vreau|
+  lütfen|evet|hayır|я|мне|мой|мою|хочу|нет|пожалуйста|прошу|мені|ні|θέλω|παρακαλώ|tidak|tolong|mohon|không|`),
 );
 
-/** Whoever asks for something writes no signature. */
-export const pleas =
-  phrases(`please|pls|bitte|s'il vous plaît|s'il te plaît|svp|merci de|por favor|per favore|per cortesia|
-  alstublieft|graag|snälla|gerne|gjerne|kiitos|proszę|prosím|kérem|vă rog|lütfen|пожалуйста|прошу|будь ласка|παρακαλώ|
-  tolong|mohon|xin vui lòng|`);
+/** What names a thing that the platform may be asked about, in front of its number. */
+export const thingWords: ReadonlySet<string> = new Set(
+  phrases(`order|orders|number|invoice|tracking|serial|sn|s/n|iban|ticket|case|item|article|size|colour|color|model|booking|
+  reservation|bestellung|bestellnummer|auftrag|auftragsnummer|rechnung|rechnungsnummer|seriennummer|größe|farbe|artikel|
+  kundennummer|commande|numéro|facture|taille|couleur|pedido|número|factura|talla|ordine|numero|fattura|taglia|encomenda|
+  fatura|tamanho|bestelling|ordernummer|factuur|maat|order nr|ordrenummer|tilaus|zamówienie|faktura|objednávka|rendelés|
+  comanda|sipariş|заказ|заказа|номер|замовлення|παραγγελία|`),
+);
+
+/** With these a letter ends, above the name. */
+export const closings =
+  phrases(`regards|best|sincerely|yours|cheers|thanks|thank you|many thanks|all the best|grüße|grüßen|gruß|mfg|vg|lg|danke|
+  cordialement|bien à vous|bien cordialement|merci|saludos|atentamente|gracias|saluti|cordiali|grazie|cumprimentos|
+  atenciosamente|abraço|obrigado|obrigada|groet|groeten|groetjes|hälsningar|mvh|hilsen|terveisin|pozdrawiam|pozdravem|
+  s pozdravom|üdvözlettel|cu stimă|saygılarımla|с уважением|з повагою|με εκτίμηση|よろしく|敬具|此致|敬礼|감사합니다|
+  مع التحية|בברכה|`);
+
+/** Positions, of which only the first word begins with a capital in many languages. */
+export const positions =
+  /\b(?:manager|director|engineer|specialist|assistant|officer|consultant|developer|designer|analyst|agent|advisor|lead|coordinator|executive|accountant|founder|owner|representative|leiter|leiterin|berater|beraterin|assistenz|responsable|directeur|directrice|gérant|assistante?|conseill(?:er|ère)|gerente|director[ae]?|responsabile|direttore|diretora?|manager(?:in)?|adviseur|medewerker|chef|kierownik|ředitel|менеджер|директор|руководитель)\b/iu;
 
 /** Small words of names, positions and addresses. */
 export const connectors: ReadonlySet<string> = new Set(
@@ -49,6 +65,12 @@ export const detailWords =
   kontaktuppgifter|kontaktinfo|numeroon|puhelin|osoit|numer|dane|číslo|údaje|adres|szám|cím|elérhetőség|număr|numara|
   iletişim|номер|телефон|адрес|контакт|адреса|αριθμό|τηλέφωνο|διεύθυνση|στοιχεία|番号|電話|住所|連絡先|号码|號碼|电话|電話|
   地址|번호|전화|주소|연락처|رقم|هاتف|عنوان|מספר|טלפון|כתובת|nomor|telepon|alamat|điện thoại|địa chỉ|`);
+/** Who announces where to call, to send or to pay. */
+export const announcingWords =
+  phrases(`call me|call back|ring me|reach me|ship it|ship to|send it to|deliver|refund|following|as follows|here is|here are|
+  rufen sie|anrufen|zurückruf|erreichen|liefern|schicken sie|senden sie|konto|folgend|hier:|anbei|appelez|rappel|livrer|
+  envoyez|voici|suivant|llám|enviar|envíe|siguiente|chiam|spedi|seguente|ligue|envie|seguinte|bel mij|bellen|stuur|
+  ring mig|skicka|levere|zadzwoń|wysłać|zavolejte|pošlete|позвоните|отправ|お送り|送って|お知らせ|寄到|打电话|보내|`);
 export const signatureWords =
   phrases(`signature|signatur|in firma|mia firma|nella firma|mi firma|la firma|assinatura|handtekening|ondertekening|
   underskrift|allekirjoitu|podpis|aláírás|semnătur|imza|подпис|підпис|υπογραφ|署名|签名|簽名|서명|توقيع|חתימה|tanda tangan|

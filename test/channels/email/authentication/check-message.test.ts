@@ -14,6 +14,7 @@ import {
 import type { AuthenticationVerdict } from '../../../../src/channels/email/authentication/verdict.ts';
 import { collectGarbage } from '../../../support/collect-garbage.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
@@ -426,10 +427,17 @@ describe('a thread that gets no processor time', () => {
     ends(() => resolver.close());
     const raw = { kind: 'bytes' as const, bytes: authFixture('unsigned-reject') };
     const resolve = (name: string, type: string) => resolver.resolve(name, type);
-    const quiet = await checkMessage({ ...stranger, raw }, settings, resolve);
-    expect(quiet).toMatchObject({ dmarc: 'temperror' });
+    /** The machine's other work may starve this thread, too. */
+    const quietly = (message: Parameters<typeof checkMessage>[0]) =>
+      waitFor('a quiet moment', () =>
+        checkMessage(message, settings, resolve).catch((error: unknown) => {
+          if (error instanceof Error && error.name === 'CheckOver') return undefined;
+          throw error;
+        }),
+      );
+    expect(await quietly({ ...stranger, raw })).toMatchObject({ dmarc: 'temperror' });
     const asked = { ...stranger, raw, policiesOnly: true };
-    expect(await checkMessage(asked, settings, resolve)).toMatchObject({
+    expect(await quietly(asked)).toMatchObject({
       ...{ dmarc: 'temperror', policy: 'none', unfinished: 'check' },
     });
     const starving = setInterval(() => stall(3 * QUERY_MS), 1);

@@ -51,11 +51,13 @@ describeInBrowser('a reply', (test) => {
   });
 
   test('of up to three emoji is large, and of more or of words is not', async (setting) => {
-    setting.script('❤️', { content: '👨‍👩‍👧🇩🇪👍🏽', format: 'MARKDOWN' });
+    setting.script('Send me some', { content: '👨‍👩‍👧🇩🇪👍🏽', format: 'MARKDOWN' });
     const { chat } = await setting.visit();
     await chat.open();
     const large = chat.log.locator('.say.large');
+    // An emoji alone gets no answer.
     await chat.send('❤️');
+    await chat.send('Send me some');
     await chat.line('👨‍👩‍👧🇩🇪👍🏽').waitFor();
     expect(await large.allTextContents()).toEqual(['❤️', '👨‍👩‍👧🇩🇪👍🏽']);
     for (const text of ['🎉🎉🎉🎉', '12', 'ok 👍']) await chat.send(text);

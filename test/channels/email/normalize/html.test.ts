@@ -172,7 +172,7 @@ describe('HTML as Markdown', () => {
     ],
     [
       'texts of a drawing',
-      '<p><svg><title>x</title>y<text>Order</text><g><text>47<tspan>11</tspan></text></g></svg></p>',
+      '<p><svg><title>x</title>y<text y="20">Order</text><g><text y="20">47<tspan>11</tspan></text></g></svg></p>',
       'Order  \n4711',
     ],
     ['white space', '<p>  a \n b&nbsp;&nbsp;c </p>', 'a b c'],
@@ -201,7 +201,11 @@ describe('HTML as HTML', () => {
       '<input type=checkbox checked> a<textarea>b\n<i></textarea><select><option>c</select>',
       '[x]  a<pre>b\n&lt;i&gt;</pre> c',
     ],
-    ['texts of drawings', '<svg onload=x><text>a</text><script>b</script></svg>', '<div>a</div>'],
+    [
+      'texts of drawings',
+      '<svg onload=x><text y="20">a</text><script>b</script></svg>',
+      '<div>a</div>',
+    ],
     ['remote images', '<img src="https://x.example/t.gif">a', 'a'],
     ['inline images', '<img src="cid:a@x">', '[image: lamp.png]'],
     [

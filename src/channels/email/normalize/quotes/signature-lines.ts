@@ -68,8 +68,7 @@ const MAX_CARD_WORDS = 9;
  */
 export function isCardLine(line: Line, isDelimited: boolean): boolean {
   const text = bareText(line).slice(0, MAX_LENGTH);
-  if (isAddedLine(text) || isClosing(text) || /^\[image(?:: [^\]]{0,60})?\]$/.test(text))
-    return true;
+  if (isAddedLine(text) || isClosing(text)) return true;
   if (/[?？؟;。！]$/.test(text)) return false;
   const written = withoutContacts(text.replace(CONTACT_LABEL, ' ').split(SEPARATORS)).filter(
     (word) => /[\p{L}\p{N}]/u.test(word),

@@ -107,7 +107,7 @@ const SLOGAN =
 const MAX_COMPANY_LINE = 300;
 
 const MIN_DISCLAIMER_WORDS = 3;
-const LOGO = /^\[image: [^\]]{0,60}\]$/;
+const LOGO = /^\[image(?:: [^\]]{0,60})?\]$/;
 const LINK = /https?:\/\/|www\.|\S\.\p{L}{2,}/u;
 
 /** Whether a single line is of a company's footer, a mailing list or a scanner. */

@@ -114,8 +114,10 @@ test('an upload that the platform answers with a page is made again, and only on
   const { id } = (await answer.json()) as { id: string };
   await visitor.send('see', { uploads: [id] });
   await delivered(platform, 1);
-  const posts = platform.calls.map(({ call }) => call).filter((call) => call.startsWith('POST'));
-  expect(posts).toEqual([...['POST /media/', 'POST /media/', 'POST /media/'], 'POST /messages/']);
+  expect(platform.posts).toEqual([
+    ...Array.from({ length: 3 }, () => 'POST /media/'),
+    'POST /messages/',
+  ]);
   expect(platform.inspect.attachments(platform.messages[0]?.id ?? '')).toHaveLength(1);
 });
 

@@ -141,11 +141,7 @@ test("a visitor's files are uploaded first, with the very bytes that he gave", a
   expect(await visitor.send('', { uploads })).toMatchObject({ ok: true });
 
   const [message] = await waitFor('the message', () => platform.messages[0] && platform.messages);
-  expect(platform.calls.map(({ call }) => call)).toEqual([
-    'POST /media/',
-    'POST /media/',
-    'POST /messages/',
-  ]);
+  expect(platform.posts).toEqual(['POST /media/', 'POST /media/', 'POST /messages/']);
   expect(platform.payloads[0]?.message.content).toBe('(no text)');
   const stored = platform.inspect.attachments(message?.id ?? '');
   expect(platform.payloads[0]?.message.attachments).toEqual(stored.map(({ id }) => id));

@@ -166,7 +166,7 @@ test('attachments are uploaded first, byte for byte, from a message of any size'
     ],
   });
   const [message] = await waitFor('the message', () => platform.messages[0] && platform.messages);
-  expect(platform.calls.map(({ call }) => call)).toEqual([
+  expect(platform.posts).toEqual([
     ...Array.from({ length: 4 }, () => 'POST /media/'),
     'POST /messages/',
   ]);

@@ -135,11 +135,7 @@ test("an MMS's media are uploaded first, with the very bytes that Twilio kept", 
   expect(answer).toMatchObject(ACCEPTED);
 
   const [message] = await waitFor('the message', () => platform.messages[0] && platform.messages);
-  expect(platform.calls.map(({ call }) => call)).toEqual([
-    'POST /media/',
-    'POST /media/',
-    'POST /messages/',
-  ]);
+  expect(platform.posts).toEqual(['POST /media/', 'POST /media/', 'POST /messages/']);
   const stored = platform.inspect.attachments(message?.id ?? '');
   expect(platform.payloads[0]?.message.attachments).toEqual(stored.map(({ id }) => id));
   expect(stored.map(({ path }) => readFileSync(path))).toEqual([PNG, text]);

@@ -129,6 +129,11 @@ export class PlatformFront {
     return this.inspect.events(this.#shop.shopId);
   }
 
+  /** Every POST in the order of arrival; what the gateway reads meanwhile is left out. */
+  get posts(): readonly string[] {
+    return this.calls.flatMap(({ call }) => (call.startsWith('POST ') ? [call] : []));
+  }
+
   /** Every create-message request, repetitions included. */
   get payloads(): readonly CreateMessageRequest[] {
     return this.calls.flatMap(({ payload }) => payload ?? []);

@@ -296,9 +296,10 @@ export function isCalm({ scenario: { traits, happenings, messages } }: Run): boo
   );
 }
 
-/** What a run cost the platform. */
-export function requestsOf(run: Run): { delivered: number; posts: number; reads: number } {
+/** What a run cost the platform. A calm shop's first message is read back, and no other. */
+export function requestsOf(run: Run): Record<'shops' | 'delivered' | 'posts' | 'reads', number> {
   return {
+    shops: run.scenario.shops.length,
     delivered: run.fates.filter(({ deliveredAt }) => deliveredAt !== undefined).length,
     posts: run.platform.posts.filter(({ path }) => path === 'messages').length,
     reads: run.platform.reads,

@@ -1,5 +1,8 @@
 import type { Reason } from '../../src/domain/reasons.ts';
-import { because } from '../support/entries.ts';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { because, SHOP } from '../support/entries.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AttachmentUnavailable, NotYet, type Verdict } from '../../src/intake/normalizer.ts';
 import { uuid } from '../support/scripted-platform.ts';
@@ -22,7 +25,30 @@ describe('delivering', () => {
       ...{ content: 'where is my order?', remote_id: entry.remoteId },
     });
     expect(it.settled).toMatchObject([{ outcome: { state: 'delivered' } }]);
-    expect(await it.stepsOf(entry)).toEqual(['accepted', 'normalized', 'submitted', 'delivered']);
+    const timeline = await it.store.spool.timeline(entry.id);
+    expect(timeline.map(({ step, startedAt }) => [step, startedAt !== undefined])).toEqual([
+      ['accepted', false],
+      // The first of an attempt says when that began.
+      ['normalized', true],
+      ['submitted', false],
+      ['delivered', false],
+    ]);
+  });
+
+  test('a file of this machine whose bytes changed is read twice before its entry is dead', async () => {
+    const writer = it.store.spool.blobs.writer();
+    writer.end(Buffer.alloc(100_000, 'a long message '));
+    await once(writer, 'finish');
+    const raw = await writer.commit();
+    const blobs = join(it.dir, 'blobs');
+    for (const name of readdirSync(blobs)) writeFileSync(join(blobs, name), Buffer.alloc(100_000));
+    const entry = message({}, { raw });
+    await it.submit(entry);
+    expect(await it.waits(entry)).toMatchObject({ reason: { code: 'raw_damaged' } });
+    await it.store.spool.hasten(SHOP, 1);
+    it.tryNow();
+    expect((await it.reached(entry, 'dead')).reason).toEqual({ code: 'raw_damaged' });
+    expect(await it.alarm('raw_damaged')).toBe(2);
   });
 
   test('attachments go first, and the message names their ids in order', async () => {

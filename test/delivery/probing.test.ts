@@ -3,6 +3,7 @@ import { Probing } from '../../src/delivery/probing.ts';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
+import { type ClaimSource, WAITS_FOR } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { because, SHOP } from '../support/entries.ts';
 import { sharedLeases } from '../support/leases.ts';
@@ -32,15 +33,23 @@ function setting() {
     shop.health.messages.failed('a lane', because('503'));
     /** Ends each probe in flight. */
     const probes: (() => void)[] = [];
+    const sources: (readonly ClaimSource[])[] = [];
     const probing = new Probing(
       { spool: recordsOf(), leases: leasesOf(), logger: silentLogger, clock },
-      () =>
+      ({ from }) =>
         new Promise((resolve) => {
+          sources.push(from);
           probes.push(() => resolve(true));
           if (isAnswered) resolve(true);
         }),
     );
-    return { probes, look: () => probing.look([shop]), ended: () => probing.ended() };
+    return {
+      shop,
+      sources,
+      probes,
+      look: () => probing.look([shop]),
+      ended: () => probing.ended(),
+    };
   };
   return { time, gateway, first: gateway(false), second: gateway(true) };
 }
@@ -105,4 +114,20 @@ test('a probe of a gateway that died is replaced within ten seconds', async () =
   await waitFor('the other gateway’s probe', () => second.probes.length === 1);
   first.probes[0]?.();
   await Promise.all([first.ended(), second.ended()]);
+});
+
+test('what waits for uploads is tried by the probes of messages only while uploads work', async () => {
+  const { time, second } = setting();
+  time.now += 1000;
+  await second.look();
+  await second.ended();
+  expect(second.sources.at(-1)).toContain(WAITS_FOR.media);
+  second.shop.health.media.failed('a lane', because('503'));
+  time.now += 60_000;
+  await second.look();
+  await second.ended();
+  const [ofMedia, ofMessages] = second.sources.slice(-2).toSorted((a, b) => a.length - b.length);
+  expect(ofMedia).toEqual([WAITS_FOR.media]);
+  expect(ofMessages).toHaveLength(3);
+  expect(ofMessages).not.toContain(WAITS_FOR.media);
 });

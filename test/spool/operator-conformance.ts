@@ -9,7 +9,7 @@ import type { AuditFilter, DeliveryRecord, OperatorStore } from '../../src/spool
 import type { Spool } from '../../src/spool/spool.ts';
 import type { StoredFormReaders } from '../../src/spool/stored-form.ts';
 import { storedFormReaderOf } from '../../src/gateway/stored-forms.ts';
-import type { EntryId } from '../../src/domain/ids.ts';
+import { asEntryId, type EntryId } from '../../src/domain/ids.ts';
 import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP, because } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -188,6 +188,9 @@ export function describeOperatorStore(
           } while (before !== undefined);
           expect(seen).toEqual(entries.map(({ id }) => id).reverse());
         }
+        // Of an entry that was the oldest and has been deleted since.
+        const before = asEntryId('00000000-0000-4000-8000-000000000000');
+        expect((await index.find({ limit: 10, before })).found).toEqual([]);
       });
 
       test('nothing is lost over a restart', async () => {

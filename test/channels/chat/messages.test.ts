@@ -34,6 +34,10 @@ describe('a message', () => {
       state: 'queued',
       meta: { visitorId: visitor, messageId: id, verified: false },
     });
+    const { values } = await chat.metrics.ackSeconds.get();
+    expect(values.find(({ metricName }) => metricName?.endsWith('_count'))).toMatchObject({
+      ...{ labels: { channel: 'web_chat' }, value: 1 },
+    });
   });
 
   test('sent again gets the same answer and makes no second entry', async () => {

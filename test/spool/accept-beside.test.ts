@@ -62,6 +62,7 @@ test('a command reads while another process writes', async () => {
   writer.exec('BEGIN IMMEDIATE');
   expect((await beside.list({ limit: 10 })).map(({ id }) => id)).toEqual([entry.id]);
   expect(await beside.raw(entry.id)).toBeDefined();
+  expect(await beside.shopHealth(SHOP)).toBeUndefined();
 });
 
 test('a lane keeps the order of arrival, whichever process took it in', async () => {

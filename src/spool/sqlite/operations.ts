@@ -63,7 +63,9 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new RetentionTable(db, clock, { lanes, fresh })),
     ...methodsOf(new Probe(db)),
   };
-  return { operations, readOnly: new Set<string>(Object.keys(queries)), fresh, erased };
+  const reading: readonly (keyof typeof operations)[] = ['shopHealth', 'auditPortion'];
+  const readOnly = new Set<string>([...Object.keys(queries), ...reading]);
+  return { operations, readOnly, fresh, erased };
 }
 
 export type Operations = ReturnType<typeof createOperations>['operations'];

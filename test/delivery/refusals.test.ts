@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { aListedMessage, uuid } from '../support/scripted-platform.ts';
+import { waitFor } from '../support/wait-for.ts';
 import {
   deliveryScene,
   isCreate,
@@ -183,6 +184,36 @@ describe('after a request that was not answered', () => {
     };
     await it.comesTo(entry, 'delivered');
     expect([pages.length, it.platform.messages.length]).toEqual([looks, posts]);
+  });
+
+  test.each([400, 422])(
+    'a page size that is refused with %i is left out from then on',
+    async (status) => {
+      const entries = [message(), message()];
+      const looks: string[] = [];
+      it.platform.script = (seen, nth) => {
+        if (isCreate(seen)) return nth === 1 ? 'reset' : undefined;
+        if (!seen.path.startsWith('/messages/?') && seen.path !== '/messages/') return undefined;
+        looks.push(seen.path);
+        if (seen.path.includes('limit=')) return json(status);
+        const results = entries.map(({ remoteId }, n) => aListedMessage(n + 7, remoteId));
+        return json(200, { results });
+      };
+      for (const entry of entries) await it.comesTo(entry, 'delivered');
+      expect(it.platform.messages).toHaveLength(2);
+      expect(looks.map((path) => path.includes('limit='))).toEqual([true, false]);
+    },
+  );
+
+  test('a list that is refused whatever it is asked for is asked twice', async () => {
+    it.platform.script = (seen, nth) => {
+      if (isCreate(seen)) return nth === 1 ? 'reset' : undefined;
+      return seen.path.startsWith('/messages/') ? json(400) : undefined;
+    };
+    await it.submit(message());
+    await waitFor('both looks', () => it.platform.of('GET /messages/').length === 2);
+    await it.dispatcher.stop(1000);
+    expect(it.platform.of('GET /messages/')).toHaveLength(2);
   });
 
   test('it is looked for after an operator’s retry, too', async () => {

@@ -40,6 +40,11 @@ export const FORM_SERVICES: readonly FormService[] = [
   { service: 'Netlify Forms', senders: ['formresponses@netlify.com'], source: RECEIVED },
   { service: 'Cognito Forms', senders: ['notifications@cognitoforms.com'], source: RECEIVED },
   { service: 'Tally', senders: ['notifications@tally.so'], source: RECEIVED },
+  {
+    service: 'Typeform',
+    senders: ['notifications@typeform.com', 'notifications@followups.typeform.io'],
+    source: RECEIVED,
+  },
   { service: 'FormSubmit', senders: ['submissions@formsubmit.co'], source: RECEIVED },
   {
     service: 'Web3Forms',
@@ -61,6 +66,7 @@ export const FORM_SERVICES: readonly FormService[] = [
     senders: ['com', 'co.uk', 'de', 'fr', 'it', 'es'].map((country) => `*@members.ebay.${country}`),
     source: RECEIVED,
   },
+  { service: 'Etsy', senders: ['conversations@mail.etsy.com'], source: RECEIVED },
   { service: 'Kleinanzeigen', senders: ['*@mail.kleinanzeigen.de'], source: RECEIVED },
 ];
 

@@ -57,6 +57,15 @@ describe('a line that a telephone or a program appends', () => {
     '發自我的 iPhone',
     '나의 iPhone에서 보냄',
     'Xperiaから送信',
+    // Models that no table has.
+    'Sent from my Xelphone Five',
+    'Sent from my Xelphone GX6',
+    'Sent from my Nokia 3310',
+    'Gesendet von meinem Xelphone GX6',
+    'Von meinem Xelphone Phone gesendet',
+    'Envoyé depuis mon Xelphone Action X5',
+    'Inviato dal mio Xelphone Amico',
+    'Отправлено с моего Xelphone Impress Bear',
   ])('goes: %s', (line) => {
     expect(withLine(line)).toBe('New text.');
   });

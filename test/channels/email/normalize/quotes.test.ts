@@ -287,6 +287,67 @@ describe('trimming by the marks of mail clients', () => {
   });
 });
 
+const QUOTED = '> Old text.\n> More.';
+
+test.each([
+  'Ann Lee (5 Jan 2026 10:00):',
+  'Ann Lee, 05.01.2026 10:00:',
+  '[2026-01-05 10:00] Ann Lee:',
+  // Mutt and Gnus as their users set them.
+  '* Ann Lee [2026-01-05 10:00:00]:',
+  'On (2026-01-05 10:00), Ann Lee wrote:',
+  // alot and sup.
+  'Quoting Ann Lee (2026-01-05 10:00:00)',
+  "Excerpts from Ann Lee's message of Mon Jan 05 10:00:00 +0100 2026:",
+])('a name and the time of day introduce a quote: %s', (line) => {
+  expect(trimText(`New text.\n\n${line}\n${QUOTED}`)).toBe('New text.');
+});
+
+test.each([
+  'The console said (10:00):',
+  'Your page says (5 Jan 2026):',
+  'Order Form (05.01.2026):',
+  'Server Log (05.01.2026 10:00):',
+  'UPS Tracking, 05.01.2026 10:00:',
+  '[2026-01-05 10:00:01] ERROR:',
+])('a thing and a time introduce what the person quotes: %s', (line) => {
+  const text = `New text.\n\n${line}\n${QUOTED}`;
+  expect(trimText(text)).toBe(text);
+});
+
+describe('lines behind a name or a bar', () => {
+  const below = (prefix: string) => `${prefix} Old text.\n\n${prefix} More.`;
+
+  test.each(['AL>', 'Ann>', 'A.L.>', 'Lee>>', '|'])(
+    'are a quote below an attribution: %s',
+    (prefix) => {
+      expect(trimText(`New text.\n\nAnn Lee wrote:\n${below(prefix)}`)).toBe('New text.');
+      const answered = `New text.\n\nAnn Lee wrote:\n\n${below(prefix)}\nAn answer.`;
+      expect(trimText(answered)).toBe(answered);
+    },
+  );
+
+  test.each(['AL>', '|', 'SQL>'])('are text anywhere else: %s', (prefix) => {
+    const text = `New text.\n\nThe console:\n${below(prefix)}`;
+    expect(trimText(text)).toBe(text);
+  });
+
+  test('are a table with a bar at their end', () => {
+    const text = 'New text.\n\nAnn Lee wrote:\n| a | b |\n| 1 | 2 |';
+    expect(trimText(text)).toBe(text);
+  });
+});
+
+test('Italian header blocks', () => {
+  const rest = 'Oggetto: Re: ordine\n\nOld text.';
+  for (const fields of [
+    'Da: Ann Lee\nSpedito: lunedì 5 gennaio 2026 10:00\nPer: Bob',
+    'Mittente: Ann Lee\nDestinatari: Bob',
+  ]) {
+    expect(trimText(`New text.\n\n${fields}\n${rest}`)).toBe('New text.');
+  }
+});
+
 test('what was trimmed is there to be shown', () => {
   const { trimmed } = trimQuotes(
     textLines('New.\n-- \nAnn\n\nOn 5 Jan 2026 at 10:00 X <x@y.example> wrote:\n> Old.'),

@@ -32,6 +32,25 @@ describe('the texts of bounces', () => {
     expect(hasBounceOpening(quoted)).toBe(false);
   });
 
+  const REPORT =
+    'Content-Type: message/delivery-status\n\nFinal-Recipient: rfc822; a@x.example\nAction: failed';
+  const ADVICE = 'Not delivered. Ask one@x.example or two@x.example.\n\n';
+
+  test.each([
+    ['a report pasted as text', `${ADVICE}--b\n${REPORT}`],
+    ['a report that is quoted', `${ADVICE}> --b\n> ${REPORT.replaceAll('\n', '\n> ')}`],
+    [
+      'a report in the message that is returned',
+      `${ADVICE}Received: from x\nTo: relay@y.example\n\n--b\n${REPORT}`,
+    ],
+    [
+      'To below "Original Message"',
+      `${ADVICE}-----Original Message-----\nFrom: support@acme.example\nSent: Monday\nTo: a@x.example\n\nHi`,
+    ],
+  ])('name the recipient in %s', (_, text) => {
+    expect(read(text).failed).toMatchObject([{ address: 'a@x.example' }]);
+  });
+
   test.each<[string, string, readonly string[]]>([
     [
       'the returned message',

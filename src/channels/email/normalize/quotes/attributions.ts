@@ -22,9 +22,9 @@ const DATE =
 const BRACKETED = /[<([]\s{0,2}[^\s<>()[\]@]+@[^\s<>()[\]@]/;
 /** Yahoo's app puts the quoted text on the same line, after the attribution. */
 const WITH_TEXT_BEHIND = /<[^<>\s@]+@[^<>\s@]+>[^<>:：\n]{0,40}[:：] {2,}\S/;
-/** Gmail's former attribution, which may have no address. */
-const ISO_DATE_AND_ZONE =
-  /^\p{Nd}{4}-\p{Nd}\p{Nd}-\p{Nd}\p{Nd} \p{Nd}{1,2}:\p{Nd}\p{Nd} GMT[+-]\p{Nd}\p{Nd}:\p{Nd}\p{Nd} \S/u;
+/** Gmail's former attribution, which may have no address, and alot's: "Quoting Ann Lee (2026-01-05 10:00)". */
+const WITHOUT_COLON =
+  /^\p{Nd}{4}-\p{Nd}\p{Nd}-\p{Nd}\p{Nd} \p{Nd}{1,2}:\p{Nd}\p{Nd} GMT[+-]\p{Nd}\p{Nd}:\p{Nd}\p{Nd} \S|^Quoting \p{Lu}[^()]{0,80} \([^()]{0,20}\p{Nd}:\p{Nd}\p{Nd}[^()]{0,20}\)$/u;
 /** Names do not begin in lower case, apart from these words in them and beside them. */
 const SMALL_WORDS: ReadonlySet<string> = new Set(
   `at on from via of in by the and am pm um uhr à a.m p.m de da do dos von van der den del kl klo o
@@ -137,7 +137,7 @@ function mayEndAttribution(line: Line | undefined, quoteFollows: boolean): boole
   if (/[:：][\s*_>)-]{0,4}$/.test(text.slice(-6))) return true;
   const hasAt = text.length <= MAX_LENGTH && text.includes('@');
   if (quoteFollows && hasAt && text.endsWith('>')) return true;
-  if (quoteFollows && ISO_DATE_AND_ZONE.test(bareText(line))) return true;
+  if (quoteFollows && WITHOUT_COLON.test(bareText(line))) return true;
   if (!(quoteFollows || hasAt) || !/[\p{L})]$/u.test(text.slice(-2))) return false;
   const said = folded(text.slice(-60));
   return attributionVerbs.some((verb) => endsWithPhrase(said, verb));
@@ -201,11 +201,46 @@ function introducesQuote(candidate: Candidate): boolean {
   if (words > MAX_WORDS || (!starts && wordsOfSentence(candidate) > mayHave)) return false;
   const verb = verbsIn(candidate.folded).length > 0;
   if (!candidate.hasColon && !verb) {
-    return (starts && hasDate && endsInAddress(text)) || ISO_DATE_AND_ZONE.test(text);
+    return (starts && hasDate && endsInAddress(text)) || WITHOUT_COLON.test(text);
   }
   if (candidate.hasAddress) return (verb || hasDate || endsInAddress(text)) && namesSender(text);
-  if (hasDate) return verb || (starts && words <= 14 && wordsOfSentence(candidate) <= 3);
+  if (hasDate && verb) return starts || !OF_A_THING.test(text);
+  if (hasDate)
+    return (starts && words <= 14 && wordsOfSentence(candidate) <= 3) || isNameAndDate(text);
   return verb && isNameAndVerb(candidate);
+}
+
+/** "The console said (10:00):" is a person's. */
+const OF_A_THING =
+  /^(?:the|this|that|my|our|your|its|it|der|die|das|mein|meine|euer|eure|ihr|ihre)\s/iu;
+
+/**
+ * "Ann Lee (5 Jan 2026 10:00):", "* Ann Lee [2026-01-05 10:00]:", "[2026-01-05 10:00] Ann Lee:": a name of
+ * two to four words and the time of day. Without that it may be a person's: "Order Form (05.01.2026):".
+ */
+function isNameAndDate(text: string): boolean {
+  if (!/\p{Nd}{1,2}[:.h]\p{Nd}{2}(?!\p{Nd}|[.-/]\p{Nd})/u.test(text)) return false;
+  const words = text
+    .replace(/[,:：()[\]*@<>]/g, ' ')
+    // A month: "5 de enero de 2026".
+    .replace(/(?<=\p{Nd}[.,]?) {1,3}(?:d[eo] )?\p{L}{1,12}\.?(?: d[eo])? {1,3}(?=\p{Nd})/gu, ' ')
+    .split(/\s+/)
+    .filter((word) => word !== '' && !/\p{Nd}/u.test(word) && !isOfDate(word));
+  return (
+    words.length >= 2 &&
+    words.length <= 4 &&
+    !THINGS.test(words.join(' ')) &&
+    words.every((word) => /^\p{Lu}[\p{L}\p{M}.'’-]*\p{Ll}\.?$|^\p{Lu}\.$/u.test(word))
+  );
+}
+
+const THINGS =
+  /\b(?:logs?|notes?|status|reports?|errors?|orders?|invoices?|messages?|page|screen|tickets?|tracking|details|info|summary|history|receipt|form|bestellung|rechnung|fehler|protokoll|meldung|commande|facture|erreur|pedido|factura|ordine|fattura)\b/i;
+
+/** A day, a zone, or a word beside them. */
+function isOfDate(word: string): boolean {
+  const said = folded(word).replace(/\.$/, '');
+  return dayNames.has(said) || SMALL_WORDS.has(said);
 }
 
 /** A cheap look, because this is asked of every line that ends in a colon. */

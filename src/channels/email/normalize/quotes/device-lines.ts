@@ -5,6 +5,8 @@ import {
   deviceWords,
   EXCUSE,
   fillers,
+  owners,
+  placesOfWork,
   wholeLines,
 } from './markers/devices.ts';
 import { folded } from './words.ts';
@@ -60,7 +62,8 @@ function isAddressOnly(line: Line): boolean {
  * "Sent from my iPhone". A sentence that begins so has other words as well and is the person's.
  */
 export function isDeviceLine(line: Line | undefined): boolean {
-  const text = folded(withoutLinks(bareText(line).slice(0, 3 * MAX_DEVICE_LINE_LENGTH)));
+  const written = withoutLinks(bareText(line).slice(0, 3 * MAX_DEVICE_LINE_LENGTH));
+  const text = folded(written);
   // "发自手机" is the shortest.
   if (text.length < 4 || text.length > MAX_DEVICE_LINE_LENGTH) return false;
   const said = text
@@ -72,7 +75,8 @@ export function isDeviceLine(line: Line | undefined): boolean {
   return known.some(({ before, after }) => {
     if (!short.startsWith(before) || !short.endsWith(after)) return false;
     if (before.length + after.length >= short.length) return false;
-    return isDevice(short.slice(before.length, short.length - after.length), after === '');
+    const device = wordsOf(short.slice(before.length, short.length - after.length));
+    return isDevice(device, after === '') || isUnknownModel(device, written);
   });
 }
 
@@ -101,17 +105,22 @@ function withoutLinks(text: string): string {
     .replace(/[[\]]/g, ' ');
 }
 
+function wordsOf(device: string): readonly string[] {
+  return (
+    device
+      .replace(/[®™©,:;/()"|!]/g, ' ')
+      // Languages without spaces write "从我的iPhone发送".
+      .replace(/([a-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/g, '$1 ')
+      .replace(/([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[a-z0-9])/g, '$1 ')
+      .replace(/\bem client\b/, 'emclient')
+      .split(/\s+/)
+      .map((word) => withoutEnd(word.replace(/^[.'-]+/, ''), /[.'!-]/))
+      .filter((word) => word !== '')
+  );
+}
+
 /** Only words for devices, and the small words beside them. */
-function isDevice(text: string, mayBeSentence: boolean): boolean {
-  const words = text
-    .replace(/[®™©,:;/()"|!]/g, ' ')
-    // Languages without spaces write "从我的iPhone发送".
-    .replace(/([a-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/g, '$1 ')
-    .replace(/([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[a-z0-9])/g, '$1 ')
-    .replace(/\bem client\b/, 'emclient')
-    .split(/\s+/)
-    .map((word) => withoutEnd(word.replace(/^[.'-]+/, ''), /[.'!-]/))
-    .filter((word) => word !== '');
+function isDevice(words: readonly string[], mayBeSentence: boolean): boolean {
   if (words.length === 0 || words.length > 14) return false;
   let found = false;
   for (const word of words) {
@@ -119,6 +128,20 @@ function isDevice(text: string, mayBeSentence: boolean): boolean {
     else if (!fillers.has(word) && !isModel(word) && !isOwner(word, mayBeSentence)) return false;
   }
   return found;
+}
+
+/**
+ * "my Xelphone GX6": something of the person's own with a name of two to four words in capitals, or with
+ * a number. Nouns of German have capitals, so that there it has to have a word for a device or a number.
+ */
+function isUnknownModel([whose = '', ...words]: readonly string[], written: string): boolean {
+  if (!owners.has(whose) || words.length < 2 || words.length > 4) return false;
+  if (words.some((word) => placesOfWork.has(word))) return false;
+  const capitals = new Set((written.match(/(?<!\S)\p{Lu}\S*/gu) ?? []).map(folded));
+  const isNamed = (word: string) => isDeviceWord(word) || isModel(word) || capitals.has(word);
+  const isSure =
+    !whose.startsWith('mein') || words.some((word) => isDeviceWord(word) || isModel(word));
+  return isSure && words.every(isNamed);
 }
 
 const SAMSUNG_MODEL = /^sm-[a-z]\d{3}/;
@@ -136,7 +159,7 @@ function isDeviceWord(word: string): boolean {
 /** `p20`, `sm-g950f`, `14.2`. */
 function isModel(word: string): boolean {
   if (word.length > 12 || !/\p{Nd}/u.test(word)) return false;
-  if (/^\p{Nd}{1,3}(?:\.\p{Nd}{1,3})?$/u.test(word)) return true;
+  if (/^\p{Nd}{1,4}(?:\.\p{Nd}{1,3})?$/u.test(word)) return true;
   return /\p{L}/u.test(word) && /^[\p{L}\p{Nd}.+-]+$/u.test(word);
 }
 

@@ -54,8 +54,9 @@ export interface TrimmedLines {
  * (`points_into_quote`), and when nothing else would be left (`nothing_left`). `withoutSignature` has
  * the rows of signatures. Linear in the lines; reads a bounded part of each.
  */
-export function trimQuotes(all: readonly Line[]): TrimmedLines {
-  const untrimmed = (why?: TrimDecision) => ({ lines: all, trimmed: [], ...(why && { why }) });
+export function trimQuotes(written: readonly Line[]): TrimmedLines {
+  const all = withNamedQuotes(written);
+  const untrimmed = (why?: TrimDecision) => ({ lines: written, trimmed: [], ...(why && { why }) });
   const found = findQuote(all);
   if (found === 'forward') return untrimmed('forward');
   const { lines, quote } = onLinesOfItsOwn(all, found.quote);
@@ -106,6 +107,27 @@ function told<Rule extends CutRule | StayRule>(part: {
 }) {
   const said = part.lines.filter(({ text }) => text.trim() !== '');
   return { rule: part.rule, lines: said.length, at: bareText(part.at ?? said[0]).slice(0, 200) };
+}
+
+/** `AL> ` of The Bat!, `Ann> ` of supercite, `| ` of nmh. A table has a bar at the end, too. */
+const NAMED = /^ ?(\p{Lu}[\p{L}.]{0,15}>|\|)(?!.*\|$)/u;
+
+/** Marks the quotes behind names or bars that an attribution introduces; anywhere else they are text. */
+function withNamedQuotes(lines: readonly Line[]): readonly Line[] {
+  const marked = [...lines];
+  for (let index = 1; index < lines.length; index += 1) {
+    const prefix = NAMED.exec(lines[index]?.text.slice(0, 600) ?? '')?.[1];
+    if (prefix === undefined) continue;
+    const above = lines[index - 1]?.text === '' ? index - 2 : index - 1;
+    if (attributionStart(lines, above, true) === undefined) continue;
+    for (; index < lines.length; index += 1) {
+      const line = lines[index];
+      if (line === undefined) break;
+      if (line.text !== '' && !line.text.trimStart().startsWith(prefix)) break;
+      marked[index] = { ...line, mark: 'quote' };
+    }
+  }
+  return marked;
 }
 
 /** The quoted lines from here on. */

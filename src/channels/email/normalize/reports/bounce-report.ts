@@ -82,7 +82,11 @@ function recipients(
   const named = others(head.all('x-failed-recipients').flatMap((value) => parseAddressList(value)));
   if (named.length > 0) return withReasons(named, told);
   if (saysDelayed(notice)) return 'delayed';
-  const inText = readDeliveryStatus(notice.lines.join('\n'));
+  // A report that another system has pasted or quoted as text.
+  const pasted = [...notice.lines, ...notice.returned].map((line) =>
+    line.replace(/^(?:> ?){1,9}/, ''),
+  );
+  const inText = readDeliveryStatus(pasted.join('\n'));
   if (others(inText.failed).length > 0) return others(inText.failed);
   if (told.length > 0) return told;
   const nested = parts.filter(({ contentType }) => contentType === 'message/rfc822');

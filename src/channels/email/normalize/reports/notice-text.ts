@@ -1,7 +1,7 @@
 import { decodeText } from '../body/charset.ts';
 import { parseHtml, stripTags } from '../html/html-tree.ts';
 import { renderHtml } from '../html/render-html.ts';
-import { isForwardLine } from '../quotes/headings.ts';
+import { isForwardLine, isOriginalMessageLine } from '../quotes/headings.ts';
 import { isQuoted, phrases, textLines } from '../quotes/lines.ts';
 import { type AddressLine, type BounceText, line } from './bounce-lines.ts';
 import { TEXTS_OF_SERVERS } from './texts-of-servers.ts';
@@ -126,7 +126,8 @@ export function readNotice(text: string): Notice {
     // A notice does not consist of the returned message alone.
     if (index === 0) return false;
     const lower = line.toLowerCase();
-    return RETURNED_HEADER.test(line) || ENDS.some((phrase) => lower.includes(phrase));
+    if (RETURNED_HEADER.test(line) || ENDS.some((phrase) => lower.includes(phrase))) return true;
+    return isOriginalMessageLine([{ text: line }], 0);
   });
   if (end === -1) return { lines, returned: [] };
   const isHeader = RETURNED_HEADER.test(lines[end] ?? '');

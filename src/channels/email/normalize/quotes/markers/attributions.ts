@@ -5,11 +5,11 @@ import { phraseList } from '../words.ts';
  * begins, where it begins with a fixed word; and the verb, wherever it stands. Sources: Gmail,
  * Apple Mail and Outlook in these languages; the locale files of Thunderbird
  * (mailnews.reply_header_authorwrote, _ondateauthorwrote), Roundcube (mailreplyintro), K-9 Mail
- * (message_compose_reply_header_fmt) and Horde ("Quoting X"); what is from one client only is named
+ * (message_compose_reply_header_fmt), sup ("Excerpts from X's message of"), alot and Horde ("Quoting X"); what is from one client only is named
  * after it.
  */
 const ATTRIBUTIONS = {
-  en: 'on|at|quoting ; wrote|writes|has written|said|sent',
+  en: 'on|at|quoting|excerpts from ; wrote|writes|has written|said|sent',
   de: 'am|an|zitat von|von ; schrieb|schreibt|schrieben|geschrieben|hat geschrieben',
   fr: 'le|citation de|selon|envoyé par ; a écrit|écrivait|écrit|a envoyé',
   es: 'el|el día|con fecha|en|citando a ; escribió|ha escrito|escribió lo siguiente|escribía',

@@ -176,6 +176,14 @@ const FILLERS = `my mine the a an our for on with using by from via and in of & 
   my 私 の 私の 版 版の 版のメール 用 アプリ アプリから から を の端末 我的 我 的 版本 客户端 移动 手机版 手機版 安卓 安卓版 版邮件
   나의 내 용 앱 에서 의`;
 
+/** Words for "my" before a device. */
+const OWNERS = `my meinem meiner mon ma mi mio mia meu minha mijn min mitt mojego mojej mého mojho моего моєї мого
+  моя мой`;
+
+/** What also has a name and is no device: "Sent from my Berlin Office". */
+const PLACES_OF_WORK = `office shop store home house desk work address account warehouse büro geschäft laden zuhause
+  bureau boutique oficina tienda ufficio negozio escritório loja kantoor winkel kontor`;
+
 /** Whole lines that have no device, or say more than where they come from. */
 const WHOLE_LINES = `sent from mailspring, the best free email app for work
   yahoo mail: search, organize, conquer
@@ -211,6 +219,8 @@ export const deviceLines: readonly { readonly before: string; readonly after: st
 export const devices: readonly string[] = [...wordSet(DEVICES)];
 export const deviceWords = wordSet(DEVICE_WORDS);
 export const fillers = new Set([...wordSet(FILLERS), ...wordSet(MAIL_WORDS)]);
+export const owners = wordSet(OWNERS);
+export const placesOfWork = wordSet(PLACES_OF_WORK);
 export const wholeLines: ReadonlySet<string> = new Set(WHOLE_LINES.trim().split('\n').map(folded));
 
 /**

@@ -168,7 +168,7 @@ const HEADER_LABELS = {
   de: 'von|absender ; betreff|thema ; gesendet|datum|an|cc|kopie|kopie (cc)|antwort an|gesendet am|empfänger',
   fr: "de|expéditeur ; objet|sujet ; envoyé|envoyé le|date|date d'envoi|message du|à|a|pour|cc|copie à|copie|répondre à",
   es: 'de|remitente ; asunto ; enviado|enviado el|fecha|para|a|cc|cco|responder a|enviados',
-  it: 'da|mittente ; oggetto ; inviato|inviato il|data|data invio|a|per|cc|ccn|rispondi a',
+  it: 'da|mittente ; oggetto ; inviato|inviato il|spedito|spedito il|data|data invio|a|per|destinatario|destinatari|cc|ccn|rispondi a',
   pt: 'de|remetente ; assunto ; enviado|enviado em|enviada|enviada em|data|para|cc|cco|responder a',
   ca: 'de ; assumpte|tema ; enviat|enviat el|data|per a|a',
   ro: 'de la|de|expeditor|expeditorul ; subiect|subiectul ; trimis|trimis la|data|dată|către|catre|destinatarul|la',

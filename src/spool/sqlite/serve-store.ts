@@ -196,10 +196,10 @@ class StoreServer {
 
 const say = (port: MessagePort, message: FromStore): void => port.postMessage(message);
 
-const GIVE_WAY_MS = { least: 5, most: 50 };
+const GIVE_WAY_MS = { least: 10, most: 100 };
 
 /** A command that ingests leaves most of the time to the gateway beside it. */
 function giveWay(seconds: number): void {
-  const pause = Math.min(GIVE_WAY_MS.most, Math.max(GIVE_WAY_MS.least, 2 * seconds * 1000));
+  const pause = Math.min(GIVE_WAY_MS.most, Math.max(GIVE_WAY_MS.least, 4 * seconds * 1000));
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
 }

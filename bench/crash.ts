@@ -32,14 +32,16 @@ await withWorkbench(async (bench) => {
     }
     return;
   }
+  const kills = Number(values.kills ?? 50);
   const report = await crash(bench, {
-    kills: Number(values.kills ?? 50),
+    kills,
     seed,
     faultShare: Number(values.faults),
     lanes: 8,
     meanPauseMs: 80,
     lifeMs: 2500,
-    drainWithinMs: 300_000,
+    // A lane waits for each message that the platform fails, and a run of many kills has long lanes.
+    drainWithinMs: Math.max(300, 30 * kills) * 1000,
     onProgress: (line) => console.log(line),
   });
   console.log(`\n${describe(report)}`);

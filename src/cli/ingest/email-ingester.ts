@@ -32,7 +32,7 @@ export interface EmailIngesterOptions {
 }
 
 /** Messages that are written concurrently and share commits. Only small ones, of up to 64 KiB. */
-const MAX_IN_PROGRESS = 64;
+const MAX_IN_PROGRESS = 16;
 
 /** Stored in the entry's meta instead of a client's address. */
 const DOOR = 'ingest';

@@ -31,7 +31,10 @@ export interface EmailIngesterOptions {
   readonly verbatim?: true;
 }
 
-/** Messages that are written concurrently and share commits. Only small ones, of up to 64 KiB. */
+/**
+ * Messages that are written concurrently and share commits. Only small ones, of up to 64 KiB. A larger
+ * commit holds the lock for longer, and a gateway beside it waits.
+ */
 const MAX_IN_PROGRESS = 16;
 
 /** Stored in the entry's meta instead of a client's address. */

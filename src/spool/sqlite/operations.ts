@@ -63,6 +63,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new RetentionTable(db, clock, { lanes, fresh })),
     ...methodsOf(new Probe(db)),
   };
+  // `status` must answer while a gateway hangs in a transaction.
   const reading: readonly (keyof typeof operations)[] = ['shopHealth', 'auditPortion'];
   const readOnly = new Set<string>([...Object.keys(queries), ...reading]);
   return { operations, readOnly, fresh, erased };

@@ -198,7 +198,7 @@ const say = (port: MessagePort, message: FromStore): void => port.postMessage(me
 
 const GIVE_WAY_MS = { least: 10, most: 100 };
 
-/** A command that ingests leaves most of the time to the gateway beside it. */
+/** A command that ingests leaves the lock to the gateway for four times as long as its commit took. */
 function giveWay(seconds: number): void {
   const pause = Math.min(GIVE_WAY_MS.most, Math.max(GIVE_WAY_MS.least, 4 * seconds * 1000));
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);

@@ -306,7 +306,8 @@ test.each([
 test.each([
   'The console said (10:00):',
   'Your page says (5 Jan 2026):',
-  'Order Form (05.01.2026):',
+  'Delivery Slot (05.01.2026):',
+  'Total Price (10.00):',
   'Server Log (05.01.2026 10:00):',
   'UPS Tracking, 05.01.2026 10:00:',
   '[2026-01-05 10:00:01] ERROR:',

@@ -204,22 +204,22 @@ function introducesQuote(candidate: Candidate): boolean {
     return (starts && hasDate && endsInAddress(text)) || WITHOUT_COLON.test(text);
   }
   if (candidate.hasAddress) return (verb || hasDate || endsInAddress(text)) && namesSender(text);
-  if (hasDate && verb) return starts || !OF_A_THING.test(text);
-  if (hasDate)
-    return (starts && words <= 14 && wordsOfSentence(candidate) <= 3) || isNameAndDate(text);
-  return verb && isNameAndVerb(candidate);
+  if (!hasDate) return verb && isNameAndVerb(candidate);
+  if (verb) return starts || !OF_A_THING.test(text);
+  const isShort = starts && words <= 14 && wordsOfSentence(candidate) <= 3;
+  return isShort || isNameAndDate(text);
 }
 
-/** "The console said (10:00):" is a person's. */
+/** A person writes "The console said (10:00):". */
 const OF_A_THING =
   /^(?:the|this|that|my|our|your|its|it|der|die|das|mein|meine|euer|eure|ihr|ihre)\s/iu;
 
 /**
- * "Ann Lee (5 Jan 2026 10:00):", "* Ann Lee [2026-01-05 10:00]:", "[2026-01-05 10:00] Ann Lee:": a name of
- * two to four words and the time of day. Without that it may be a person's: "Order Form (05.01.2026):".
+ * A name of two to four words, a date and a time of day: "Ann Lee (5 Jan 2026 10:00):", "[2026-01-05 10:00]
+ * Ann Lee:". With less than that it may be a heading of the person's: "Delivery Slot (05.01.2026):".
  */
 function isNameAndDate(text: string): boolean {
-  if (!/\p{Nd}{1,2}[:.h]\p{Nd}{2}(?!\p{Nd}|[.-/]\p{Nd})/u.test(text)) return false;
+  if (!TIME_OF_DAY.test(text) || !CALENDAR_DATE.test(text)) return false;
   const words = text
     .replace(/[,:：()[\]*@<>]/g, ' ')
     // A month: "5 de enero de 2026".
@@ -234,6 +234,10 @@ function isNameAndDate(text: string): boolean {
   );
 }
 
+const TIME_OF_DAY = /(?<!\p{Nd}|\p{Nd}[./-])\p{Nd}{1,2}[:.h]\p{Nd}{2}(?!\p{Nd}|[./-]\p{Nd})/u;
+const CALENDAR_DATE = /(?:19|20)\p{Nd}\p{Nd}|\p{Nd}{1,2}[./-]\p{Nd}{1,2}[./-]\p{Nd}/u;
+
+/** What people put a date on, and quote below it. */
 const THINGS =
   /\b(?:logs?|notes?|status|reports?|errors?|orders?|invoices?|messages?|page|screen|tickets?|tracking|details|info|summary|history|receipt|form|bestellung|rechnung|fehler|protokoll|meldung|commande|facture|erreur|pedido|factura|ordine|fattura)\b/i;
 

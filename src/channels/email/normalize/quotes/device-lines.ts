@@ -131,8 +131,8 @@ function isDevice(words: readonly string[], mayBeSentence: boolean): boolean {
 }
 
 /**
- * "my Xelphone GX6": something of the person's own with a name of two to four words in capitals, or with
- * a number. Nouns of German have capitals, so that there it has to have a word for a device or a number.
+ * A model that no table has: "my Xelphone GX6". It has two to four words, each capitalized or with a
+ * number. German capitalizes every noun, so one of its words must name a device or have a number.
  */
 function isUnknownModel([whose = '', ...words]: readonly string[], written: string): boolean {
   if (!owners.has(whose) || words.length < 2 || words.length > 4) return false;

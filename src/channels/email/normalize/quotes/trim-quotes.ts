@@ -109,10 +109,10 @@ function told<Rule extends CutRule | StayRule>(part: {
   return { rule: part.rule, lines: said.length, at: bareText(part.at ?? said[0]).slice(0, 200) };
 }
 
-/** `AL> ` of The Bat!, `Ann> ` of supercite, `| ` of nmh. A table has a bar at the end, too. */
+/** `AL> ` (The Bat!), `Ann> ` (supercite) or `| ` (nmh). A row of a table also ends in a bar. */
 const NAMED = /^ ?(\p{Lu}[\p{L}.]{0,15}>|\|)(?!.*\|$)/u;
 
-/** Marks the quotes behind names or bars that an attribution introduces; anywhere else they are text. */
+/** Marks lines that begin with a name or a bar as a quote if an attribution introduces them. */
 function withNamedQuotes(lines: readonly Line[]): readonly Line[] {
   const marked = [...lines];
   for (let index = 1; index < lines.length; index += 1) {

@@ -5,8 +5,8 @@ import { phraseList } from '../words.ts';
  * begins, where it begins with a fixed word; and the verb, wherever it stands. Sources: Gmail,
  * Apple Mail and Outlook in these languages; the locale files of Thunderbird
  * (mailnews.reply_header_authorwrote, _ondateauthorwrote), Roundcube (mailreplyintro), K-9 Mail
- * (message_compose_reply_header_fmt), sup ("Excerpts from X's message of"), alot and Horde ("Quoting X"); what is from one client only is named
- * after it.
+ * (message_compose_reply_header_fmt), sup ("Excerpts from X's message of"), alot and Horde
+ * ("Quoting X"); what is from one client only is named after it.
  */
 const ATTRIBUTIONS = {
   en: 'on|at|quoting|excerpts from ; wrote|writes|has written|said|sent',

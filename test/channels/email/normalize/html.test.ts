@@ -474,6 +474,8 @@ describe('the delimiters of Markdown', () => {
   test('are read as such', () => {
     fc.assert(
       fc.property(inline, (html) => {
+        // A line of nothing but underscores is a rule in Markdown as it is in the mail.
+        fc.pre(!/^_{3,}$/.test(plain(html)));
         const struck = [...html.matchAll(/<s>/g)].length === 1 ? /<s>(.*)<\/s>/.exec(html) : null;
         const said = parsed(render(html));
         expect(said.words).toBe(plain(html));

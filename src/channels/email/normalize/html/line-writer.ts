@@ -291,7 +291,7 @@ export function escapeMarkdown(text: string): string {
     text
       .replace(/\\(?=[!-/:-@[-`{-~])/g, '\\\\')
       .replace(/[*`]/g, '\\$&')
-      // A rule of underscores, as in a form, has no meaning between spaces.
+      // Underscores between spaces, as in a form, are a rule if they are alone, else plain text.
       .replace(/(?<!\S)_{3,}(?!\S)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (found) =>
         found.length > 1 ? found : '\\_',
       )

@@ -25,6 +25,14 @@ describe.each(Object.entries(MARKED))('an element of %s for the signature', (_, 
 
   test.each([
     ['a card', 'Thanks, it works.', CARD, 'Thanks, it works.'],
+    ['a link', 'Done.', 'Ann Roe<br><a href="https://roe.example">www.roe.example</a>', 'Done.'],
+    ['a linked number', 'Done.', 'Ann<br><a href="tel:+4930123456">+49 30 123456</a>', 'Done.'],
+    ['a street of Warsaw', 'Done.', 'Ann Roe<br>tel. 600 123 456<br>ul. Długa 5', 'Done.'],
+    ['a company of Tokyo', 'Done.', '田中 花子<br>株式会社ロー', 'Done.'],
+    ['pronouns', 'Done.', 'Ann Roe<br>she/her', 'Done.'],
+    ['a colleague', 'Done.', 'i. A. Ann Roe', 'Done.'],
+    ['a wish', 'Done.', 'Have a nice day!<br>Ann', 'Done.'],
+    ['closings in two languages', 'Done.', 'Med venlig hilsen / Best regards<br>Ann', 'Done.'],
     ['a card with a lower-case position', 'Done.', 'Ann Roe<br>Account manager', 'Done.'],
     ['a slogan with a link', 'Done.', 'Follow us on our new page: https://x.example', 'Done.'],
     [
@@ -57,6 +65,7 @@ describe.each(Object.entries(MARKED))('an element of %s for the signature', (_, 
   test.each([
     ['a greeting', 'Hi', 'Hi\n42'],
     ['a greeting with a name', 'Sehr geehrte Frau Roe,', 'Sehr geehrte Frau Roe,\n42'],
+    ['any words with a comma', 'To whom it may concern,', 'To whom it may concern,\n42'],
   ])('stays below %s, whatever it is', (_what, own, kept) => {
     expect(mail(own, '42')).toEqual([kept, 'attribution', 'nothing_else']);
   });
@@ -101,6 +110,16 @@ test.each([
   'PS: Blue',
   'VAT ID DE123456789<br>I need the invoice with this number again.',
   'This message is confidential please, do not tell my wife about order 4711!',
+  'Thanks, it works now.',
+  'Danke, hat geklappt!',
+  "Oui, merci de l'annuler",
+  'Best is the blue one',
+  'LG TV is broken',
+  '青でよろしくお願いします',
+  '还没收到',
+  'תודה אבל לא עובד',
+  'No',
+  'Ja, Montag',
 ])('what does not read like a signature stays: %s', (written) => {
   const [kept, ...rules] = trim(
     htmlLines(`<div>Thanks for that.</div><div ${MARKED.outlook}>${written}</div>${QUOTE}`),
@@ -147,6 +166,7 @@ describe('dashes', () => {
   test.each([
     ['between questions', 'One?\n--\nQuestion two', 'separator'],
     ['between the items of a list', 'Red\n--\nJane Green\n--\nJane Roe', 'separator'],
+    ['in a list of two', 'One lamp\n--\nGreen Cable', 'separator'],
     ['above a label', 'New.\n-- \nSerial: 12-345', 'separator'],
     ['above a postscript', 'New.\n-- \nPS: the lamp too', 'letter'],
     ['above a long text', `New.\n-- \n${'a line\n'.repeat(21)}`.trimEnd(), 'letter'],

@@ -96,11 +96,11 @@ const byStart = byEdge(({ before }) => before.at(0));
 const byEnd = byEdge(({ before, after }) => (before === '' ? after.at(-1) : undefined));
 
 /** The line without addresses: of Markdown links only the words stay. */
-function withoutLinks(text: string): string {
-  if (!/[[\]]|:\/\/|www\./.test(text)) return text;
+export function withoutLinks(text: string): string {
+  if (!/[[\]]|:\/\/|www\.|\((?:tel|mailto):/.test(text)) return text;
   return text
     .replace(/\]\([^\s()]{1,300}\)/g, ']')
-    .replace(/[<([]\s?https?:\/\/[^\s<>()[\]]{1,300}\s?[>)\]]/gi, ' ')
+    .replace(/[<([]\s?(?:https?:\/\/|mailto:|tel:)[^\s<>()[\]]{1,300}\s?[>)\]]/gi, ' ')
     .replace(/[:|]?\s?\(?(?:https?:\/\/|www\.)\S*/gi, ' ')
     .replace(/[[\]]/g, ' ');
 }

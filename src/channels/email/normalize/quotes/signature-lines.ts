@@ -1,34 +1,50 @@
 import { withoutEnd } from '../../../../runtime/without-end.ts';
+import { withoutLinks } from './device-lines.ts';
 import { bareText, type Line } from './lines.ts';
 import { isAddedLine } from './markers/footers.ts';
 import {
   announcingWords,
+  answers,
   belowWords,
   closings,
+  closingWords,
   connectors,
   detailWords,
   greetings,
   personal,
   positions,
+  PRONOUNS,
   signatureWords,
   thingWords,
+  uncasedCard,
+  wishes,
 } from './markers/signature-words.ts';
 import { findPhrase, folded, startsWithPhrase } from './words.ts';
 
 /** A line is read up to here. */
 const MAX_LENGTH = 400;
 const MAX_GREETING_WORDS = 4;
+/** With its mark at the end it may be longer, and begin with any word. */
+const MAX_MARKED_GREETING = 10;
 
-/** Whether the line is a greeting and perhaps a name: "Hi", "Dear Acme team,". */
+/** Whether the line is a greeting and perhaps a name: "Hi", "Dear Acme team,", "To whom it may concern,". */
 export function isGreeting(line: Line): boolean {
-  const text = folded(bareText(line).slice(0, MAX_LENGTH)).replace(/[,.!\s]{1,5}$/, '');
-  if (text.split(' ').length > MAX_GREETING_WORDS) return false;
-  return greetings.some((greeting) => startsWithPhrase(text, greeting));
+  const text = bareText(line).slice(0, MAX_LENGTH);
+  const said = folded(text).replace(/[,.!\s]{1,5}$/, '');
+  const words = said.split(/[\s,]+/);
+  if (words.length > MAX_MARKED_GREETING) return false;
+  if (/[,，、]$/.test(text) && !words.some(isAnswer)) return !isClosing(text);
+  const starts = greetings.some((greeting) => startsWithPhrase(said, greeting));
+  return starts && (words.length <= MAX_GREETING_WORDS || text.endsWith('!'));
 }
+
+const isAnswer = (word: string): boolean => personal.has(word) || answers.has(word);
 
 /** `Tel.`, `E-Mail:`, `m:` */
 const CONTACT_LABEL =
-  /^(?:t|m|f|e|w|p|tel|telefon|phone|telephone|mobile|mobil|cell|fax|direct|office|handy|e-?mail|mail|web|website|internet|téléphone|portable|teléfono|móvil|telefono|cellulare|telefone|тел|факс|電話|电话|전화)\b\.?\s?:?/iu;
+  /^(?:t|m|f|e|w|p|tel|telefon|phone|telephone|mobile|mobil|fax|direct|office|handy|e-?mail|mail|cell|web|website|internet|téléphone|portable|teléfono|móvil|telefono|cellulare|telefone|тел|факс|電話|电话|전화)(?!\p{L})\.?\s?[:：]?/iu;
+/** "i. A. Ann Lee", as employees sign in German. */
+const ON_BEHALF = /^i\. ?[AV]\. /;
 const SEPARATORS = /[\s/|·•–—,;]+/;
 const isAddress = (word: string): boolean => /^(?:https?:\/\/|www\.)\S|\S@\S/i.test(word);
 const isDigits = (word: string): boolean => /^[+(]*\p{Nd}[\p{Nd}().:-]*$/u.test(word);
@@ -38,7 +54,8 @@ function withoutContacts(words: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (let from = 0; from < words.length; from += 1) {
     let to = from;
-    while (isDigits(words[to] ?? '')) to += 1;
+    // A link has its number twice: "030 123456 (+4930123456)".
+    while (isDigits(words[to] ?? '') && !(to > from && words[to]?.startsWith('(+'))) to += 1;
     const digits = words
       .slice(from, to)
       .join(' ')
@@ -70,33 +87,62 @@ export function isCardLine(line: Line, isDelimited: boolean): boolean {
   const text = bareText(line).slice(0, MAX_LENGTH);
   if (isAddedLine(text) || isClosing(text)) return true;
   if (/[?？؟;。！]$/.test(text)) return false;
-  const written = withoutContacts(text.replace(CONTACT_LABEL, ' ').split(SEPARATORS)).filter(
-    (word) => /[\p{L}\p{N}]/u.test(word),
+  const said = withoutLinks(text).trim().replace(ON_BEHALF, '').replace(CONTACT_LABEL, ' ');
+  const written = withoutContacts(said.split(SEPARATORS)).filter((word) =>
+    /[\p{L}\p{N}]/u.test(word),
   );
   if (written.length > MAX_CARD_WORDS) return false;
   const words = written.map((word) => folded(withoutEnd(word, /[.:!)"]/)));
   if (words.some((word) => personal.has(word) || thingWords.has(word))) return false;
-  if (written.length === 0) return isContactLine(line);
+  if (answers.has(words[0] ?? '') && !/^\p{Nd}/u.test(words[1] ?? '')) return false;
+  if (written.length === 0) return isContactLine(line) || /https?:\/\/|www\./.test(text);
   if (/\p{L}{4}!?[.!]$/u.test(text) && written.length > 3) return false;
   const letters = written.filter((word) => /\p{L}/u.test(word));
   if (letters.length === 0) return CONTACT_LABEL.test(text);
-  if (letters.some((word) => /\p{Lo}/u.test(word))) return isUncasedCard(letters);
-  if (written.length <= 5 && positions.test(text)) return true;
+  if (letters.some((word) => /(?![ªº])\p{Lo}/u.test(word))) return isUncasedCard(letters);
+  const isPosition = words.some((word) => positions.has(word)) || PRONOUNS.test(text);
+  if (written.length <= 5 && isPosition) return true;
   const small = written.filter(
     (word, at) => /^\p{Ll}/u.test(word) && !connectors.has(words[at] ?? ''),
   );
   return small.length === 0 || (isDelimited && written.length === 1);
 }
 
-/** Names in scripts without capitals are short. */
-const isUncasedCard = (words: readonly string[]): boolean =>
-  words.join('').length <= 4 ||
-  (words.length <= 2 && /^[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(words[0] ?? ''));
+/** What Chinese and Japanese need to say what they want; Japanese names and addresses hardly have. */
+const SENTENCE = /[我你您请請想吗嗎嘛没還还不退了]|(?!の)\p{Script=Hiragana}|세요|니다/u;
 
-function isClosing(text: string): boolean {
-  const said = folded(text).replace(/[,.!\s]{1,5}$/, '');
+/** Names in scripts without capitals are short. */
+function isUncasedCard(words: readonly string[]): boolean {
+  const text = words.join(' ');
+  if (SENTENCE.test(text)) return false;
   return (
-    said.split(' ').length <= 5 && closings.some((closing) => findPhrase(said, closing) !== -1)
+    words.join('').length <= 4 ||
+    uncasedCard.test(text) ||
+    (words.length <= 2 && /^[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(text))
+  );
+}
+
+/** A closing without capitals has a name of one or two words behind it. */
+const MAX_UNCASED_CLOSING = 3;
+const MAX_WISH_WORDS = 6;
+
+/** "Many thanks in advance, Ann", and not "Thanks, it works now"; "Have a nice day". */
+export function isClosing(text: string): boolean {
+  const words = text.split(/[\s,.:!&/–-]+/).filter((word) => word !== '');
+  const said = words.map(folded);
+  const line = said.join(' ');
+  if (words.length <= MAX_WISH_WORDS && wishes.some((wish) => startsWithPhrase(line, wish))) {
+    return true;
+  }
+  const first = said.findIndex((word) => closings.has(word));
+  const mayBeName = (word: string): boolean =>
+    /^\p{Lu}/u.test(word) || (/^\p{Lo}/u.test(word) && words.length <= MAX_UNCASED_CLOSING);
+  return (
+    first !== -1 &&
+    said.every((word, at) => {
+      if (closings.has(word) || closingWords.has(word)) return true;
+      return at > first && mayBeName(words[at] ?? '');
+    })
   );
 }
 

@@ -2,7 +2,13 @@ import type { CutRule, StayRule } from '../../../../domain/email-reading.ts';
 import { endWithoutDevice, isDeviceLine } from './device-lines.ts';
 import { bareText, isQuoted, isRule, type Line } from './lines.ts';
 import { isAddedParagraph } from './markers/footers.ts';
-import { isCardLine, isContactLine, isGreeting, pointsToSignature } from './signature-lines.ts';
+import {
+  isCardLine,
+  isClosing,
+  isContactLine,
+  isGreeting,
+  pointsToSignature,
+} from './signature-lines.ts';
 
 /** A longer text is not a signature, whatever precedes it. */
 const MAX_SIGNATURE_LINES = 20;
@@ -35,6 +41,7 @@ export interface WithoutSignature {
  * | below `--`: a postscript, a quotation, more than twenty lines        | letter              | stays |
  * | below `--` that occurs more than once, or above `label: value`       | separator           | stays |
  * | below `--` without its space: neither a full name nor a telephone    | separator           | stays |
+ * | below `--` without its space: a full name, where no sentence ends    | separator           | stays |
  * | the text above announces it: "the number below", "Ship it to:"       | pointed_to          | stays |
  * | the text above is a greeting; or nothing, and the next row applies   | nothing_else        | stays |
  * | up to the last paragraph that is not all names, addresses and links  | written_by_person   | stays |
@@ -164,10 +171,15 @@ function whyNoDelimiter(lines: readonly Line[], at: number): StayRule | undefine
   const isRepeated = lines.findIndex(isDelimiter) < at;
   if (isRepeated || /^[\p{L}\p{N}][\p{L}\p{N} ]{0,30}:\s\S/u.test(first)) return 'separator';
   if (lines[at]?.delimiter === true) return undefined;
-  const isSure =
-    below.length <= MAX_UNSURE_LINES &&
-    (isFullName(first) || (isName(first) && below.some(isContactLine)));
-  return isSure ? undefined : 'separator';
+  if (below.length > MAX_UNSURE_LINES) return 'separator';
+  if (isName(first) && below.some(isContactLine)) return undefined;
+  return isFullName(first) && isEnd(lines.slice(0, at)) ? undefined : 'separator';
+}
+
+/** Whether the text is at its end: "Lamp", "Green Cable" is a list. */
+function isEnd(lines: readonly Line[]): boolean {
+  const last = bareText(lines.findLast(hasText));
+  return last === '' || /[^\p{L}\p{N}\s]$/u.test(last) || isClosing(last);
 }
 
 /** The first line of a signature. */

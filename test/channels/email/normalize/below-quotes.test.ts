@@ -33,6 +33,15 @@ describe('what stands below a quote without being an answer', () => {
     ],
     ['a device line', 'Sent from my iPhone'],
     ['a signature', '-- \nAnn'],
+    ['a recipient', 'This message is intended only for the addressee.'],
+    ['a recipient, in German', 'Der Inhalt dieser E-Mail ist nur für den Adressaten bestimmt.'],
+    ['a short disclaimer, in Czech', 'Tato zpráva je důvěrná.'],
+    ['a short disclaimer, in Chinese', '本邮件可能含有保密信息。'],
+    ['Avast, in Spanish', 'Sin virus. www.avast.com'],
+    ['Avast, in Russian', 'Без вирусов. www.avast.com'],
+    ['the environment, in French', "Pensez à la planète avant d'imprimer ce mail."],
+    ['a registered office behind a name', 'Roe Ltd, registered in England and Wales, no. 123'],
+    ['a privacy notice', 'Datenschutzhinweise: https://roe.example/datenschutz'],
   ])('%s', (_, below) => {
     expect(trimText(`New.\n\n${attribution}\n> Old.\n> More.\n\n${below}`)).toBe('New.');
   });
@@ -40,6 +49,10 @@ describe('what stands below a quote without being an answer', () => {
   test.each([
     ['an answer', 'Yes, that is confidential, please delete it.'],
     ['a wish that has to do with a list', 'Please take me off your mailing list.'],
+    ['a number that was asked for', 'VAT number DE123456789'],
+    ['a wish about paper', 'Save paper, send it as PDF.'],
+    ['a label', 'Sitz: der linke ist defekt'],
+    ['a sentence below dashes', '--\nThe number is SN-42.'],
     ['a word on viruses', 'I checked it with Norton for viruses.'],
     [
       'an answer above a footer',
@@ -49,6 +62,26 @@ describe('what stands below a quote without being an answer', () => {
     const text = `New.\n\n${attribution}\n> Old.\n> More.\n\n${below}`;
     expect(trimText(text)).toBe(text);
   });
+});
+
+const MARKED = 'On 5 Jan 2026 at 10:00 X <x@y.example> wrote:\n> Which number?';
+
+test.each([
+  ['a footer below a greeting', 'Hi Acme,', 'Öffnungszeiten: Mo-Fr 9-17 Uhr'],
+  ['what the text points to', 'Call the number below.', '--\nAnn Roe\n+49 30 1234567'],
+])('%s is an answer below a quote', (_, above, below) => {
+  const text = `${above}\n\n${MARKED}\n\n${below}`;
+  expect(trimText(text)).toBe(text);
+});
+
+test.each([
+  ['eM Client', '------ Original Message ------\nFrom "X" <x@y.example>\nSubject Re: Order'],
+  ['Zoho', '---- On 5 Jan 2026 10:00 X <x@y.example> wrote ----'],
+  ['Seznam', '---------- Původní e-mail ----------\nOd: X <x@y.example>\nKomu: a@b.example'],
+])('an answer below a quote that is marked line by line below the title of %s', (_, title) => {
+  const text = `New.\n\n${title}\n\n> Old?\n> More.`;
+  expect(trimText(text)).toBe('New.');
+  expect(trimText(`${text}\n\nYes.`)).toBe(`${text}\n\nYes.`);
 });
 
 describe('a line that was wrapped within a quote', () => {

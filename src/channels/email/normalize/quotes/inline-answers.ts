@@ -3,35 +3,48 @@ import { attributionStart } from './attributions.ts';
 import { isOriginalMessageLine, startsHeaderBlock } from './headings.ts';
 import { bareText, isEmptyOrRule, isQuoted, isRule, type Line, nextText } from './lines.ts';
 import { endWithoutDevice } from './device-lines.ts';
-import { isAddedParagraph, LIST_WORDS } from './markers/footers.ts';
+import { isAddedParagraph, isCompanyNumber, LIST_WORDS } from './markers/footers.ts';
+import { isGreeting } from './signature-lines.ts';
+import { withoutSignature } from './signatures.ts';
 
 /** Where the quoted message starts, and whether everything after it belongs to it. */
 export interface QuoteStart {
   readonly index: number;
   readonly rest: boolean;
   readonly rule: CutRule;
+  /** Where the lines begin that are marked as quoted, below a title and its fields. */
+  readonly marked?: number | undefined;
 }
 
 /**
  * Whether new text follows the start of the quote: without the quote, the answers would lose their
- * context. The rest of a quoted line that was wrapped on its way is no new text, nor is what a
- * mailing list, a virus scanner, a company or a telephone adds at the end.
+ * context. The rest of a quoted line that was wrapped on its way is no new text, nor is a signature or
+ * what a mailing list, a virus scanner, a company or a telephone adds at the end. Below a greeting,
+ * whatever follows is what the person has to say.
  */
 export function isAnsweredInline(lines: readonly Line[], quote: QuoteStart): boolean {
   if (quote.rest) return false;
   const end = quote.index + endWithoutDevice(lines.slice(quote.index));
   let width: number | undefined;
-  for (let index = quote.index; index < end; index += 1) {
+  for (let index = quote.marked ?? quote.index; index < end; index += 1) {
     const line = lines[index];
     if (line === undefined) continue;
-    if (line.mark === 'signature' || bareText(line) === '--') return false;
     if (isQuoted(line) || isEmptyOrRule(line)) continue;
+    if (line.mark === 'signature' || bareText(line) === '--') {
+      const below = new Set(lines.slice(index));
+      const { lines: kept } = withoutSignature([...lines.slice(0, quote.index), ...below]);
+      return kept.some((each) => below.has(each) && hasText(each));
+    }
     if (startsRest(lines, index)) return false;
     if (isAttributionLine(lines, index, quote)) continue;
     if (isWrappedLink(lines, index)) continue;
     width ??= widthOfQuote(lines, quote.index);
     const wrapped = wrappedLines(lines, index, width);
-    if (wrapped === 0) return !isFooter(lines.slice(index, end), lines, index);
+    if (wrapped === 0) {
+      const above = lines.slice(0, quote.index).filter(hasText);
+      const saysNothing = above.length > 0 && above.every(isGreeting);
+      return saysNothing || !isFooter(lines.slice(index, end), lines, index);
+    }
     index += wrapped - 1;
   }
   return false;
@@ -134,9 +147,12 @@ function isFooter(rest: readonly Line[], lines: readonly Line[], index: number):
   const ruled = LIST_RULE.test(bareText(lines.slice(0, index).findLast(hasText)));
   if (ruled && said.length <= 8 && said.some(isListLine) && said.some(hasLink)) return true;
   const paragraphs = paragraphsOf(rest);
-  if (paragraphs.length > MAX_PARAGRAPHS || !paragraphs.some(isAddedParagraph)) return false;
+  if (paragraphs.length > MAX_PARAGRAPHS || paragraphs.every(isNumber)) return false;
   return paragraphs.every((text) => ADDED_TITLE.test(text) || isAddedParagraph(text));
 }
+
+/** A number alone may be what was asked for. */
+const isNumber = (text: string): boolean => ADDED_TITLE.test(text) || isCompanyNumber(text);
 
 /** It says nothing without the text below it. */
 const ADDED_TITLE =

@@ -224,8 +224,9 @@ function quoteAt(lines: readonly Line[], index: number): QuoteStart | undefined 
   if (line === undefined) return undefined;
   if (line.mark === 'rest') return { index, rest: true, rule: 'client_mark' };
   if (isOriginalMessageLine(lines, index)) {
-    const rest = !isQuoted(line) || isDashedAttribution(lines, index);
-    return { index, rest, rule: 'title' };
+    const marked = markedBelow(lines, index);
+    const isUnmarked = !isQuoted(line) || isDashedAttribution(lines, index);
+    return { index, rest: marked === undefined && isUnmarked, rule: 'title', marked };
   }
   if (holdsAttributionAndQuote(line)) return { index, rest: true, rule: 'attribution' };
   if (startsHeaderBlock(lines, index)) {
@@ -240,6 +241,20 @@ function quoteAt(lines: readonly Line[], index: number): QuoteStart | undefined 
   }
   if (!isQuoted(line) || !isMoreThanOneLine(lines, index)) return undefined;
   return { index, rest: false, rule: line.mark === 'quote' ? 'client_mark' : 'quote_marks' };
+}
+
+const MAX_FIELDS = 12;
+
+/** The first quoted line if nothing but the fields of a title stands above it: eM Client, Zoho, Seznam. */
+function markedBelow(lines: readonly Line[], title: number): number | undefined {
+  let isBelowFields = false;
+  for (let index = title + 1; index <= title + MAX_FIELDS && index < lines.length; index += 1) {
+    const line = lines[index];
+    if (isQuoted(line)) return index;
+    if (isEmptyOrRule(line)) isBelowFields = true;
+    else if (isBelowFields && !isHeaderLine(line)) return undefined;
+  }
+  return undefined;
 }
 
 /** A single line may be the person's own: "> 100 EUR", ">:(". */

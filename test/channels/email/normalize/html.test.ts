@@ -175,6 +175,13 @@ describe('HTML as Markdown', () => {
       '<p><svg><title>x</title>y<text y="20">Order</text><g><text y="20">47<tspan>11</tspan></text></g></svg></p>',
       'Order  \n4711',
     ],
+    [
+      'texts of a drawing that something around or in them places',
+      '<svg><text><tspan y="20">a</tspan></text><g transform="translate(0,9)"><text>b</text></g></svg>',
+      'a  \nb',
+    ],
+    ['text of a drawing above its edge', '<p>x<svg><text>a</text></svg></p>', 'x'],
+    ['an element of the name of a drawing’s', '<p><text>a</text></p>', 'a'],
     ['white space', '<p>  a \n b&nbsp;&nbsp;c </p>', 'a b c'],
     ['tags that nobody closed', '<p>a<p>b<ul><li>c<li>d', 'a\n\nb\n\n- c\n- d'],
   ])('%s', (_, html, expected) => {

@@ -193,7 +193,7 @@ class Opener {
     if (SKIPPED.has(name) || (parent.closed !== undefined && name !== 'summary')) return undefined;
     if (parent.closed === 'after summary') return undefined;
     const isSvg = node.namespaceURI === standard.NS.SVG;
-    if (isSvg && UNDRAWN.has(name)) return undefined;
+    if (isSvg && (UNDRAWN.has(name) || (name === 'text' && isAboveEdge(node)))) return undefined;
     if (parent.closed !== undefined) parent.closed = 'after summary';
     const attributes = attributesOf(node);
     const inherited = this.#isQuirky && name === 'table' ? lookInTable(parent.look) : parent.look;
@@ -230,6 +230,28 @@ class Opener {
     return link !== undefined && visibleLength(link) === 0 ? link : undefined;
   }
 }
+
+/** What can move a text or the upper edge of its drawing. */
+const MOVING = /^(?:y|dy|transform|style|class|id|overflow|\S*baseline)$/;
+const MAX_AROUND = 20;
+
+/**
+ * Whether nothing moves the text of a drawing: its baseline is the upper edge, above which nothing
+ * shows. Drawing programs place a `tspan` in it or the group around it.
+ */
+function isAboveEdge(text: Element): boolean {
+  const around: DefaultTreeAdapterTypes.ParentNode[] = [];
+  let outer: DefaultTreeAdapterTypes.ParentNode | null = text;
+  while (outer !== null && 'attrs' in outer && around.length < MAX_AROUND) {
+    around.push(outer);
+    outer = outer.tagName === 'svg' ? null : outer.parentNode;
+  }
+  const inner = text.childNodes.slice(0, MAX_AROUND);
+  return ![...around, ...inner].some((node) => 'attrs' in node && node.attrs.some(moves));
+}
+
+const moves = ({ name, value }: Element['attrs'][number]): boolean =>
+  MOVING.test(name) || (name === 'viewBox' && value.includes('-'));
 
 function addText(element: HtmlElement, text: string): void {
   const siblings = element.children;

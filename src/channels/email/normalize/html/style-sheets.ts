@@ -229,9 +229,6 @@ function hints(tag: string, attributes: Attributes): string {
     }
     if (tag === 'svg' && [width, height].includes('0')) found.push('display:none');
     if (attributes['fill'] === 'none') found.push('color:transparent');
-    // Its baseline is the upper edge of the drawing, above which nothing shows.
-    const isPlaced = ['y', 'dy', 'transform'].some((name) => attributes[name] !== undefined);
-    if (tag === 'text' && !isPlaced) found.push('display:none');
   }
   return found.join(';');
 }

@@ -164,6 +164,14 @@ describe('which rule decides', () => {
   });
 
   test.each([
+    ['labels of their own', 'From: Berlin\nTo: Hamburg\nDate: 5 December'],
+    ['a colour behind an answer', 'Thanks for the answer. Send it in blue.'],
+  ])('above a quote, %s are a text like any other', (_, own) => {
+    const { lines } = trimQuotes(textLines(`${own}\n\n${ATTRIBUTION}\n> When?`));
+    expect(joinLines(lines, 'TEXT')).toBe(own);
+  });
+
+  test.each([
     ['forward', `---------- Forwarded message ---------\nFrom: Acme\nSubject: x`],
     ['inline_answers', `New.\n\n${ATTRIBUTION}\n> When?\nNow.\n> Where?\nHere.`],
     ['points_into_quote', `My answers are below in red.\n\n${ATTRIBUTION}\n> When? Now.`],

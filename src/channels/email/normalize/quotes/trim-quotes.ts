@@ -291,7 +291,8 @@ function isForward(lines: readonly Line[], quote: QuoteStart): boolean {
 function saysSomething(lines: readonly Line[]): boolean {
   return lines.some((line, index) => {
     if (!/[\p{L}\p{N}\p{S}]/u.test(line.text.slice(0, 1000))) return false;
-    if (isHeaderLine(line) || isUnknownTitle(line) || isBareTitle(line)) return false;
+    if (isHeaderLine(line) && line.text.includes('@')) return false;
+    if (isUnknownTitle(line) || isBareTitle(line)) return false;
     if (isOriginalMessageLine(lines, index)) return false;
     return attributionStart(lines, index, true) === undefined;
   });
@@ -350,7 +351,8 @@ function pointsIntoQuote(lines: readonly Line[]): boolean {
   if (text.length > MAX_POINTER_LENGTH) return false;
   const isNear = ([answers, within, places]: (typeof POINTERS)[number]) =>
     [...text.matchAll(answers)].some(({ 0: word, index }) => {
-      const at = text.slice(index + word.length).search(places);
+      const [sentence = ''] = /^[^.!?]*/.exec(text.slice(index + word.length)) ?? [];
+      const at = sentence.search(places);
       return at !== -1 && at <= within;
     });
   return POINTERS.some(isNear) || POINTERS_ALONE.some((pointer) => pointer.test(text));

@@ -194,7 +194,7 @@ const HEADER_LABELS = {
   uk: 'від|від кого|відправник ; тема ; надіслано|дата|кому|копія',
   be: 'ад|ад каго ; тэма ; адпраўлена|дата|каму',
   el: 'από|αποστολέας ; θέμα ; στάλθηκε|εστάλη|ημερομηνία|προς|κοιν|κοιν.|κοινοποίηση',
-  tr: 'kimden|gönderen ; konu ; gönderildi|gönderme tarihi|gönderilme tarihi|tarih|kime|bilgi|alıcı',
+  tr: 'kimden|gönderen ; konu ; gönderildi|gönderme tarihi|gönderilme tarihi|gönderilme|tarih|kime|bilgi|alıcı',
   he: 'מאת ; נושא ; נשלח|תאריך|אל|עותק',
   ar: 'من|المرسل ; الموضوع ; إلى|تم الإرسال|التاريخ|أرسلت|تاريخ الإرسال|نسخة|المرسل إليه',
   fa: 'از|فرستنده ; موضوع ; ارسال شده|ارسال‌شده|تاریخ|به|گیرنده',

@@ -63,7 +63,8 @@ function tapback(text: string, answered: string): string | undefined {
 
 function reacted(text: string, answered: string): string | undefined {
   const [all = '', emoji = ''] = REACTED.exec(text) ?? [];
-  return isEmojiAlone(emoji) && quotes(text.slice(all.length), answered) ? emoji : undefined;
+  const what = text.slice(all.length);
+  return isEmojiAlone(emoji) && (quotes(what, answered) || FILE.test(what)) ? emoji : undefined;
 }
 
 /** One line names the person and the program; the quoted message may follow below Outlook's rule. */

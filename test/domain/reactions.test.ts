@@ -22,6 +22,7 @@ describe('a reaction that is written as a text', () => {
     ['Loved an image', '❤️'],
     ['Reacted 👍🏽 to “x”', '👍🏽'],
     ['🎉 to “x”', '🎉'],
+    ['Reacted ❤️ to an image', '❤️'],
     ['\u200a\u200b👍\u200b to \u200a“\u200ax\u200a”\u200a', '👍'],
     ['👍\n\nJane Roe reacted to your message:', '👍'],
     ['[like] Jane Roe reacted to your message:', '👍'],

@@ -21,6 +21,12 @@ describe('a line that a telephone or a program appends', () => {
     'Sent from my T-Mobile 4G LTE Device',
     'Sent via the Samsung Galaxy S21 5G, an AT&T 5G smartphone',
     'Sent from Spark',
+    'Sent from my moto g power',
+    'Secured by Tuta Mail',
+    "Android için Outlook'u edinin",
+    '來自我的 iPhone',
+    '네이버 메일앱에서 보냈습니다',
+    'Wysłano z aplikacji mobilnej Onet Poczta',
     'Sent via Superhuman ( https://sprh.mn/?vip=x@y.example )',
     'Sent from Canary (https://canarymail.io)',
     'Get BlueMail for Android<https://bluemail.me>',
@@ -71,6 +77,8 @@ describe('a line that a telephone or a program appends', () => {
   });
 
   test.each([
+    'Sent from my Visa Card',
+    'Sent from my New York Hotel',
     'Sent from my iPhone, which is why I cannot open the file.',
     'Sent from my phone number 555 0100 was a text too.',
     'Sent from the warehouse on Monday',

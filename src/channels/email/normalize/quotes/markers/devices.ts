@@ -68,7 +68,8 @@ const DEVICE_LINES = {
   el: 'στάλθηκε από *|εστάλη από *|στάλθηκε με *|εστάλη με *|αποστολή από *|στάλθηκε μέσω *',
   elGet: 'λήψη του outlook για *|αποκτήστε το outlook για *',
   tr: '* gönderildi|* gönderilmiştir|* gönderilen|* üzerinden gönderildi|* ile gönderildi|gönderildi: *',
-  trGet:
+  trGet: "* için outlook'u edinin|* için outlook'u alın",
+  trMore:
     '* için outlook edinin|outlook for * edinin|* için outlook uygulamasını edinin|outlook * edinin',
   az: '* göndərildi|* göndərilib',
   he: 'נשלח מה*|נשלח מ*|נשלח באמצעות *|נשלח מ-*|נשלח מה-*|נשלח דרך *|קבל את outlook עבור *|קבל את outlook *',
@@ -83,7 +84,7 @@ const DEVICE_LINES = {
   tl: 'ipinadala mula sa *|ipinadala mula sa aking *|naipadala mula sa *',
   ja: '* から送信|* より送信|* で送信|* からの送信|* から送信されました|* から送信しました|outlook for * を入手|outlook for * を入手する',
   zh: '发自我的 *|发自 *|来自我的 *|从我的 * 发送|从 * 发送|发送自 *|来自 *|获取 outlook for *|获取适用于 * 的 outlook|下载 outlook for *|由 * 发送',
-  zhTW: '從我的 * 傳送|從我的 * 發送|從 * 傳送|從 * 發送|發自我的 *|發自 *|寄自 *|傳送自 *|取得 outlook for *|下載 outlook for *|從我的 * 寄出',
+  zhTW: '來自我的 *|來自 *|從我的 * 傳送|從我的 * 發送|從 * 傳送|從 * 發送|發自我的 *|發自 *|寄自 *|傳送自 *|取得 outlook for *|下載 outlook for *|從我的 * 寄出',
   ko: '* 에서 보냄|* 에서 보낸 메일|* 에서 보냈습니다|* 에서 발송|* 에서 전송됨|* 으로 보냄|* 로 보냄|* 를 통해 보냄|outlook for * 다운로드|* 용 outlook 다운로드|outlook for * 가져오기|* 에서 보냈음',
 };
 
@@ -103,7 +104,7 @@ const DEVICES = `smartphon iphon ipad ipod imac macbook android samsung galaxy h
   tmobile at&t sprint o2 telefonica movistar claro rogers telus bell telstra optus kpn ziggo telenet
   proximus swisscom docomo softbank xfinity comcast wp.pl onet interia seznam centrum ukr.net meta.ua
   bigmir rediffmail mailbutler hushmail mailo postbox posteo mailbox.org mail.de mail.com mailfence sina aliyun 小米 华为 荣耀 三星 苹果 ヤフー ドコモ 갤럭시 아이폰 네이버 카카오톡 다음
-  אייפון 삼성 айфон айфона айфону самсунг самсунга андроид android-gerät emclient spike shortwave`;
+  אייפון 삼성 айфон айфона айфону самсунг самсунга андроид android-gerät emclient spike shortwave notion remarkable`;
 
 /** Words that name a device without its maker, in the forms in which they stand. */
 const DEVICE_WORDS = `phone mobile cell smartphone smart-phone cellphone telephone tablet device pda handset pc
@@ -140,15 +141,15 @@ const DEVICE_WORDS = `phone mobile cell smartphone smart-phone cellphone telepho
  */
 const MAIL_WORDS = `mail email e-mail webmail nine wireless
   posteingang messagerie courrier correo posta poștă poczta poczty pošty pošta correio
-  mobiel mobil mobilní mobilního chytrého mobilnog pametnog mobilen e-post e-posta post
+  mobiel mobil mobilní mobilního mobilnej chytrého mobilnog pametnog mobilen e-post e-posta post
   emailu maililla sähköposti sähköpostista sähköposti-sovelluksesta smart
   почты почта пошти пошта мобилния ταχυδρομείο αλληλογραφία akıllı
-  بريد البريد điện thoại máy tính メール 邮箱 郵箱 邮件 郵件 電郵 메일 전화`;
+  بريد البريد điện thoại máy tính メール 邮箱 郵箱 邮件 郵件 電郵 메일 메일앱 전화`;
 
 /** Words that stand beside a device in these lines, and none that a sentence needs. */
 const FILLERS = `my mine the a an our for on with using by from via and in of & - – | app apps client
   application mobile smart new all free secure encrypted email-app network 3g 4g 5g lte edge plus pro max
-  mini ultra lite note tab fire duos octacore connect workspace work vmware one air se xl fold flip powered version ver v os 10 11 7 8
+  mini ultra lite note g power play stylus tab fire duos octacore connect workspace work vmware one air se xl fold flip powered version ver v os 10 11 7 8
   meinem meiner mein meine dem der die das einem einer für mit und auf mobilen neuen freundlicher
   mon ma mes le la les un une pour avec du de des l' d' sécurisée sécurisé l'app l'application
   l'adresse mi mis mío el la un una para con desde aplicación app
@@ -182,6 +183,7 @@ const OWNERS = `my meinem meiner mon ma mi mio mia meu minha mijn min mitt mojeg
 
 /** What also has a name and is no device: "Sent from my Berlin Office". */
 const PLACES_OF_WORK = `office shop store home house desk work address account warehouse büro geschäft laden zuhause
+  hotel card bank email inbox
   bureau boutique oficina tienda ufficio negozio escritório loja kantoor winkel kontor`;
 
 /** Whole lines that have no device, or say more than where they come from. */
@@ -191,6 +193,8 @@ const WHOLE_LINES = `sent from mailspring, the best free email app for work
   yahoo mail: mit schutz und leichtigkeit
   sender notified by mailtrack
   sent from nine
+  secured by tuta mail
+  sent with tutanota, enjoy secure & ad-free emails
   sent by mailbird
   sent from email+ secured by mobileiron
   sent from yahoo mail. get the app

@@ -175,6 +175,11 @@ describe('which rule decides', () => {
     ['forward', `---------- Forwarded message ---------\nFrom: Acme\nSubject: x`],
     ['inline_answers', `New.\n\n${ATTRIBUTION}\n> When?\nNow.\n> Where?\nHere.`],
     ['points_into_quote', `My answers are below in red.\n\n${ATTRIBUTION}\n> When? Now.`],
+    ['points_into_quote', `I answered in your mail.\n\n${ATTRIBUTION}\n> When? Now.`],
+    ['points_into_quote', `Vastaukseni alla.\n\n${ATTRIBUTION}\n> When? Now.`],
+    ['points_into_quote', `Odpovědi níže.\n\n${ATTRIBUTION}\n> When? Now.`],
+    ['points_into_quote', `红字是我的回复。\n\n${ATTRIBUTION}\n> When? Now.`],
+    ['points_into_quote', `회신은 아래에 있습니다.\n\n${ATTRIBUTION}\n> When? Now.`],
     ['nothing_left', `${ATTRIBUTION}\n> When?`],
   ])('%s: nothing is cut', (why, text) => {
     expect(trimQuotes(textLines(text)).why).toBe(why);

@@ -21,6 +21,7 @@ import {
 } from './headings.ts';
 import { isAnsweredInline, type QuoteStart } from './inline-answers.ts';
 import { bareText, isEmptyOrRule, isQuoted, type Line, nextText } from './lines.ts';
+import { pointsIntoQuote } from './pointers.ts';
 import { withoutSignature } from './signatures.ts';
 
 export interface TrimmedLines {
@@ -304,56 +305,4 @@ function saysSomething(lines: readonly Line[]): boolean {
  */
 function announces(kept: readonly Line[], { rule }: QuoteStart): boolean {
   return rule === 'header_block' && /[:：]$/.test(bareText(kept.at(-1)));
-}
-
-/** A text that only refers to its quote is short. */
-const MAX_POINTER_LINES = 12;
-const MAX_POINTER_LENGTH = 600;
-/**
- * Outlook does not mark text that is written into a quote, so its users say where their answers
- * are: a word for answers, and within some characters behind it one for the place. An ending of the
- * word counts among them.
- */
-const POINTERS: readonly (readonly [answers: RegExp, within: number, places: RegExp])[] = [
-  [
-    /\b(?:answers?|repl(?:y|ies)|comments?|responses?|notes|remarks)\b/gi,
-    40,
-    /\b(?:below|inline|in-line|in (?:red|blue|green|bold|colou?r|capitals|caps)|underneath|between the lines)\b/i,
-  ],
-  [
-    /\b(?:see|answered|replied|commented|marked|responded)\b/gi,
-    20,
-    /\b(?:below|inline|in-line|in (?:red|blue|green))\b/i,
-  ],
-  [/antwort|kommentar|anmerkung/gi, 45, /unten|darunter|im text|in (?:rot|blau|grün)|dazwischen/i],
-  [/réponse|commentaire/gi, 45, /ci-dessous|dans le texte|en (?:rouge|bleu|vert)/i],
-  [
-    /respuesta|comentario|resposta|comentário/gi,
-    45,
-    /\babajo|debajo|abaixo|en rojo|en azul|em vermelho|em azul/i,
-  ],
-  [/risposte|risposta|commenti/gi, 40, /\bsotto\b|di seguito|in rosso|in blu|nel testo/i],
-  [/antwoord|opmerking/gi, 45, /hieronder|\bonder\b|in (?:rood|blauw|groen)|tussen de tekst/i],
-  [/svar|kommentar/gi, 45, /nedan|nedenfor|i rött|i rødt|med rødt|herunder/i],
-  [/odpowiedzi|odpowiedź/gi, 40, /poniżej|w treści|na czerwono/i],
-  [/ответ|комментари/giu, 45, /ниже|красным|в тексте/iu],
-];
-const POINTERS_ALONE = [
-  /siehe unten|s\. unten|(?:rot|blau|grün) markiert/i,
-  /voir ci-dessous|zie onder|se nedan|se nedenfor|см\. ниже/iu,
-];
-
-/** Whether the new text says that there is more of it in the quoted message. */
-function pointsIntoQuote(lines: readonly Line[]): boolean {
-  const said = lines.filter(({ text }) => text.trim() !== '');
-  if (said.length > MAX_POINTER_LINES) return false;
-  const text = said.map(bareText).join(' ');
-  if (text.length > MAX_POINTER_LENGTH) return false;
-  const isNear = ([answers, within, places]: (typeof POINTERS)[number]) =>
-    [...text.matchAll(answers)].some(({ 0: word, index }) => {
-      const [sentence = ''] = /^[^.!?]*/.exec(text.slice(index + word.length)) ?? [];
-      const at = sentence.search(places);
-      return at !== -1 && at <= within;
-    });
-  return POINTERS.some(isNear) || POINTERS_ALONE.some((pointer) => pointer.test(text));
 }

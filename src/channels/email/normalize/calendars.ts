@@ -161,11 +161,15 @@ const ANSWERING: ReadonlySet<string> = new Set(['REPLY', 'COUNTER', 'DECLINECOUN
  */
 export function calendarNotes({ method, events }: Calendar): readonly CalendarNote[] {
   return events.slice(0, MAX_EVENTS_SHOWN).flatMap((event) => {
-    const comments = event.getAllProperties('comment').map(proseOf).join('\n\n');
-    const description = ANSWERING.has(method) ? '' : proseOf(event.getFirstProperty('description'));
+    const isAnswer = ANSWERING.has(method);
+    const comments = [
+      ...event.getAllProperties('comment').map(proseOf),
+      isAnswer ? noteOf(event) : '',
+    ];
+    const description = isAnswer ? '' : proseOf(event.getFirstProperty('description'));
     const notes: readonly CalendarNote[] = [
       { text: cleanLine(eventLine(method, event), MAX_LINE_LENGTH) },
-      { text: cutText(comments, MAX_PROSE_LENGTH).trim() },
+      { text: cutText([...new Set(comments)].join('\n\n'), MAX_PROSE_LENGTH).trim() },
       { text: description, unlessInBody: true },
     ];
     return notes.filter(({ text }) => text !== '');
@@ -173,12 +177,21 @@ export function calendarNotes({ method, events }: Calendar): readonly CalendarNo
 }
 
 /** Google Calendar writes HTML (Calendar API, Events: `description`). */
-const MARKUP = /<(?:a|b|br|div|i|li|ol|p|span|u|ul)(?:\s[^<>]{0,500})?\/?>/i;
+const MARKUP = /&#\d{1,5};|<(?:a|b|br|div|i|li|ol|p|span|u|ul)(?:\s[^<>]{0,500})?\/?>/i;
 
 /** A text of several lines, with entities and tags resolved where it is HTML. */
 function proseOf(property: Property): string {
   const value = valueOf(property);
-  if (typeof value !== 'string') return '';
+  return typeof value === 'string' ? prose(value) : '';
+}
+
+/** What a person adds to an answer in Google Calendar, which has no comment: `it&#39\;s too late`. */
+function noteOf(event: ICAL.Component): string {
+  const note = event.getFirstProperty('attendee')?.getParameter('x-response-comment');
+  return typeof note === 'string' ? prose(note.replace(/\\([;,\\])/g, '$1')) : '';
+}
+
+function prose(value: string): string {
   const head = value.slice(0, 4 * MAX_PROSE_LENGTH);
   const text = MARKUP.test(head) ? htmlText(head) : cleanText(head);
   return cutText(text.trim(), MAX_PROSE_LENGTH);

@@ -103,6 +103,18 @@ describe('the words of a calendar', () => {
       `COMMENT:On holiday\\, Thursday is fine.\nCOMMENT;X=1:👍\n${leak}`,
       ['On holiday, Thursday is fine.\n\n👍'],
     ],
+    [
+      'are the note of an answer of Google Calendar',
+      'REPLY',
+      'ATTENDEE;PARTSTAT=DECLINED;X-RESPONSE-COMMENT="Ill, it&#39\\;s the flu":mailto:a@b.example',
+      ["Ill, it's the flu"],
+    ],
+    [
+      'are told once where both have them',
+      'REPLY',
+      'ATTENDEE;PARTSTAT=DECLINED;X-RESPONSE-COMMENT=Ill:mailto:a@b.example\nCOMMENT:Ill',
+      ['Ill'],
+    ],
     ['are those of another proposal', 'COUNTER', `COMMENT:Too early\n${leak}`, ['Too early']],
     [
       'are read from HTML',

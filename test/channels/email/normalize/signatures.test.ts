@@ -171,6 +171,12 @@ describe('dashes', () => {
     ['above a postscript', 'New.\n-- \nPS: the lamp too', 'letter'],
     ['above a long text', `New.\n-- \n${'a line\n'.repeat(21)}`.trimEnd(), 'letter'],
     ['above a sentence', 'New.\n-- \nI forgot the lamp.', 'written_by_person'],
+    ['above a number of the person', 'New.\n-- \nJane Roe\nKd.-Nr. 4711', 'written_by_person'],
+    ['above a serial number', 'New.\n-- \nJane Roe\nS/N 99-1234', 'written_by_person'],
+    ['above a place', 'New.\n-- \n10115 Berlin', 'written_by_person'],
+    ['above a day', 'New.\n-- \nMontag, 5. Dezember', 'written_by_person'],
+    ['above an error', 'New.\n-- \nERROR 17\nCALL SERVICE', 'written_by_person'],
+    ['above a list', 'New.\n-- \n- Aurora Lamp\n- Vega Bulb', 'written_by_person'],
     ['below a reference', 'Call the number below.\n\n-- \nJane\n030 123', 'pointed_to'],
   ])('separate paragraphs %s', (_, text, rule) => {
     expect(trim(textLines(text))).toEqual([text.replace('-- ', '--'), rule]);

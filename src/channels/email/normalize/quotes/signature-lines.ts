@@ -75,6 +75,22 @@ export function isContactLine(line: Line): boolean {
   );
 }
 
+/** In front of a number of the person's: "Kd.-Nr. 4711", "S/N 99-1". Those of companies are footers. */
+const NUMBERED = /nummer$|[^\p{L}]nr$|^(?:nr|no|n°|nº|№|id|code|s|total)$/u;
+
+/** A list, or an amount: "- Aurora Lamp", "2 x Lamp". */
+const ITEM = /^(?:[-•–] |\p{Nd}{1,3}(?:[.)]| ?[x×])? )/u;
+export const isItem = (line: Line): boolean => ITEM.test(bareText(line)) && !isAddedLine(line.text);
+
+/** Whether the line has a number that is none of a telephone or a company: "10115 Berlin", "ERROR 17". */
+export function startsWithNumber(line: Line | undefined): boolean {
+  if (line === undefined || isAddedLine(bareText(line))) return false;
+  const words = withoutContacts(
+    withoutLinks(bareText(line).slice(0, MAX_LENGTH)).split(SEPARATORS),
+  );
+  return /\p{Nd}/u.test(words.join(''));
+}
+
 /** Above a name, a company or a street there are seldom more words. */
 const MAX_CARD_WORDS = 9;
 
@@ -93,6 +109,7 @@ export function isCardLine(line: Line, isDelimited: boolean): boolean {
   );
   if (written.length > MAX_CARD_WORDS) return false;
   const words = written.map((word) => folded(withoutEnd(word, /[.:!)"]/)));
+  if (words.some((word) => NUMBERED.test(word)) && /\p{Nd}/u.test(written.join(''))) return false;
   if (words.some((word) => personal.has(word) || thingWords.has(word))) return false;
   if (answers.has(words[0] ?? '') && !/^\p{Nd}/u.test(words[1] ?? '')) return false;
   if (written.length === 0) return isContactLine(line) || /https?:\/\/|www\./.test(text);

@@ -7,7 +7,9 @@ import {
   isClosing,
   isContactLine,
   isGreeting,
+  isItem,
   pointsToSignature,
+  startsWithNumber,
 } from './signature-lines.ts';
 
 /** A longer text is not a signature, whatever precedes it. */
@@ -93,11 +95,13 @@ const hasText = ({ text }: Line): boolean => text.trim() !== '';
 const isDelimiter = (line: Line): boolean => line.text.length < 10 && bareText(line) === '--';
 
 /**
- * Behind the last paragraph that has a line which is none of a signature. What a program or a company
- * wrote does not count. A sentence that was wrapped ends on a line that is none by itself.
+ * Behind the last paragraph that has a line which is none of a signature, or that is a list, or begins
+ * the signature with a number instead of a name. What a program or a company wrote does not count. A
+ * sentence that was wrapped ends on a line that is none by itself.
  */
 function endOfWritten({ rule, lines }: Suspect): number {
   let end = 0;
+  const first = lines.findIndex((line) => !isBetween(line));
   const isCard = (line: Line): boolean =>
     isCardLine(line, rule === 'signature_delimiter') || isDeviceLine(line);
   for (let from = 0; from < lines.length; from += 1) {
@@ -105,11 +109,14 @@ function endOfWritten({ rule, lines }: Suspect): number {
     while (to < lines.length && !isBetween(lines[to])) to += 1;
     const paragraph = lines.slice(from, to);
     const isWritten = !paragraph.every(isCard) && !isAddedParagraph(inOneLine(paragraph));
-    if (isWritten || paragraph.some(isPostscript)) end = to;
+    const isData = from === first && startsWithNumber(paragraph[0]) && !isDeviceLine(paragraph[0]);
+    if (isWritten || isData || paragraph.some(isPostscript) || isList(paragraph)) end = to;
     from = to;
   }
   return end;
 }
+
+const isList = (paragraph: readonly Line[]): boolean => paragraph.filter(isItem).length > 1;
 
 /** What a text can announce: a number, an address. */
 const holdsDetails = ({ text }: Line): boolean => /\p{Nd}|@/u.test(text.slice(0, 400));

@@ -113,6 +113,6 @@ export const announcingWords =
   envoyez|voici|suivant|llám|enviar|envíe|siguiente|chiam|spedi|seguente|ligue|envie|seguinte|bel mij|bellen|stuur|
   ring mig|skicka|levere|zadzwoń|wysłać|zavolejte|pošlete|позвоните|отправ|お送り|送って|お知らせ|寄到|打电话|보내|`);
 export const signatureWords =
-  phrases(`signature|signatur|in firma|mia firma|nella firma|mi firma|la firma|assinatura|handtekening|ondertekening|
+  phrases(`signature|signatur|siehe absender|in firma|mia firma|nella firma|mi firma|la firma|assinatura|handtekening|ondertekening|
   underskrift|allekirjoitu|podpis|aláírás|semnătur|imza|подпис|підпис|υπογραφ|署名|签名|簽名|서명|توقيع|חתימה|tanda tangan|
   chữ ký|`);

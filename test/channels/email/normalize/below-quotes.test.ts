@@ -39,6 +39,11 @@ describe('what stands below a quote without being an answer', () => {
     ['a short disclaimer, in Chinese', '本邮件可能含有保密信息。'],
     ['Avast, in Spanish', 'Sin virus. www.avast.com'],
     ['Avast, in Russian', 'Без вирусов. www.avast.com'],
+    [
+      'Avast as a table',
+      '[image] (https://www.avast.com/sig-email) | Sin virus.www.avast.com (https://www.avast.com/sig-email)',
+    ],
+    ['a company that names its seat', 'Roe GmbH, Sitz Berlin, HRB 123, Geschäftsführer: J. Roe'],
     ['the environment, in French', "Pensez à la planète avant d'imprimer ce mail."],
     ['a registered office behind a name', 'Roe Ltd, registered in England and Wales, no. 123'],
     ['a privacy notice', 'Datenschutzhinweise: https://roe.example/datenschutz'],

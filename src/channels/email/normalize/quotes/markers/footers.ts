@@ -37,8 +37,8 @@ export const LIST_WORDS =
 
 /** A line of a virus scanner or a mail filter; none speaks of its sender. */
 const SCANNER_LINES = [
-  /^(?:\[image: [^\]]{0,60}\] ?)?(?:virus|viren)-? ?(?:free|frei|vrij|fri|fritt|gratuit)\.?(?: \(?(?:https?:\/\/)?www\.\S+)?$/i,
-  /^(?:libre|libero|sans|sin|senza|sem|isento|livre|garanti sans|não contém|wolny od|bez|без|fără) (?:de |da )?(?:v[ií]rus|wirus|вирус|вірус)\p{L}{0,4}\.?(?: \(?(?:https?:\/\/)?www\.\S+)?$/iu,
+  /^(?:virus|viren)-? ?(?:free|frei|vrij|fri|fritt|gratuit)\.?(?: ?\(?(?:https?:\/\/)?www\.\S+)?$/i,
+  /^(?:libre|libero|sans|sin|senza|sem|isento|livre|garanti sans|não contém|wolny od|bez|без|fără) (?:de |da )?(?:v[ií]rus|wirus|вирус|вірус)\p{L}{0,4}\.?(?: ?\(?(?:https?:\/\/)?www\.\S+)?$/iu,
   /^(?:this|the) (?:e-?mail|message|mail|communication)(?: and any attachments?)? (?:has been|was|is|were) (?:checked|scanned|verified|protected|tested|certified|cleared|screened|processed)\b.{0,120}(?:virus|malware|spam|dangerous)/i,
   /^(?:this|the) (?:e-?mail|message) (?:has been|was|is) (?:checked|scanned|protected|sent|secured) (?:by|through|with|via) (?:the )?(?:avast|avg|eset|mailscanner|symantec|messagelabs|mimecast|barracuda|proofpoint|sophos|norton|mcafee)\b/i,
   /^(?:dangerous content by |dangerous content )?mailscanner,? and is\b/i,
@@ -105,6 +105,10 @@ const COMPANY_LINES = [
   /^(?:kvk|btw|statutair gevestigd|org\.? ?nr|organisationsnummer|cvr|y-tunnus|nip:?|regon|krs|ičo?|ič:|cégjegyzék|adószám|cui|огрн|инн|єдрпоу)[\s:.-]/i,
   /^(?=.{0,120}\d)(?:(?:our )?(?:office|opening|business|service|support) hours(?: are)?:? |(?:unsere )?(?:öffnungszeiten|servicezeiten|bürozeiten|geschäftszeiten)\b|(?:nos )?(?:horaires|heures d['’ ]ouverture)\b|(?:nuestro )?horario\b|orari(?:o)? (?:di|d['’ ])|horário (?:de|das)|openingstijden|öppettider|åpningstider|åbningstider|godziny otwarcia|otevírací doba)/i,
 ] as const;
+/** A company and where it is registered, in any order. */
+const COMPANY = /\b(?:GmbH|GMBH|AG|KG|UG|Ltd|LTD|Limited|PLC|plc|LLP|SARL|SAS|SRL|Srl|SpA|SPA)\b/;
+const SEAT =
+  /\bsitz\b|amtsgericht|\bhr[ab]\b|registered office|siège social|\brcs\b|sede legale|domicilio social/i;
 /** A company's words, if there is a link behind them. */
 const SLOGAN =
   /^(?:follow|like|visit|find|join|connect with) us\b|^visit (?:our|us at)\b|^subscribe to our\b|^(?:book|schedule) a (?:meeting|call|demo)\b|^(?:our |unsere? )?(?:privacy (?:policy|notice|statement)|datenschutz|politique de confidentialité|política de privacidad|privacyverklaring|informativa privacy)|^(?:informationen|hinweise) zum datenschutz|^(?:besuchen|folgen) sie uns|^folge uns|^(?:suivez|retrouvez|rejoignez)-nous|^(?:síguenos|visítanos|encuéntranos)|^(?:seguici|visitaci)|^(?:siga-nos|visite-nos|visite o nosso)|^(?:volg|bezoek) ons|^följ oss|^følg (?:oss|os)|^seuraa meitä|^(?:obserwuj|odwiedź) nas|^sledujte nás|^kövessen minket/i;
@@ -122,18 +126,24 @@ const MIN_DISCLAIMER_WORDS = 3;
 const LOGO = /^\[image(?:: [^\]]{0,60})?\]$/;
 const LINK = /https?:\/\/|www\.|\S\.\p{L}{2,}/u;
 
-/** Of Markdown links only the words. */
-const withoutTargets = (text: string): string =>
-  text.includes('](') ? text.replace(/\[([^[\]]{1,60})\]\([^\s()]{1,300}\)/g, '$1') : text;
+/** The words of a line, without the targets of its links and without its pictures. */
+function wordsOf(text: string): string {
+  if (!/[\](]/.test(text)) return text;
+  return text
+    .replace(/\]\([^\s()]{1,300}\)/g, ']')
+    .replace(/ \(https?:\/\/[^\s()]{1,300}\)/g, '')
+    .replace(/\[image[^[\]]{0,60}\]/g, '')
+    .replace(/[[\]]/g, '')
+    .replace(/^[ |]{1,5}/, '');
+}
 
 /** Whether a single line is of a company's footer, a mailing list or a scanner. */
 export function isAddedLine(text: string): boolean {
-  if (isListFooter(text) || isScannerLine(withoutTargets(text)) || LOGO.test(text)) return true;
+  const words = wordsOf(text);
+  if (isListFooter(text) || isScannerLine(words) || LOGO.test(text)) return true;
   if (text.length > MAX_COMPANY_LINE || text.endsWith('?') || isPersonal(text)) return false;
-  return (
-    COMPANY_LINES.some((line) => line.test(text)) ||
-    (SLOGAN.test(text.replace(/^\[/, '')) && LINK.test(text))
-  );
+  if (COMPANY_LINES.some((line) => line.test(words))) return true;
+  return (COMPANY.test(words) && SEAT.test(words)) || (SLOGAN.test(words) && LINK.test(text));
 }
 
 /** Whether a paragraph was added to the message on its way, or by its company. */

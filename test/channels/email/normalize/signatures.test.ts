@@ -26,6 +26,7 @@ describe.each(Object.entries(MARKED))('an element of %s for the signature', (_, 
   test.each([
     ['a card', 'Thanks, it works.', CARD, 'Thanks, it works.'],
     ['a link', 'Done.', 'Ann Roe<br><a href="https://roe.example">www.roe.example</a>', 'Done.'],
+    ['an address without a scheme', 'Done.', 'Ann Roe<br>linkedin.com/in/annroe', 'Done.'],
     ['a linked number', 'Done.', 'Ann<br><a href="tel:+4930123456">+49 30 123456</a>', 'Done.'],
     ['a street of Warsaw', 'Done.', 'Ann Roe<br>tel. 600 123 456<br>ul. Długa 5', 'Done.'],
     ['a company of Tokyo', 'Done.', '田中 花子<br>株式会社ロー', 'Done.'],

@@ -43,6 +43,9 @@ const isAnswer = (word: string): boolean => personal.has(word) || answers.has(wo
 /** `Tel.`, `E-Mail:`, `m:` */
 const CONTACT_LABEL =
   /^(?:t|m|f|e|w|p|tel|telefon|phone|telephone|mobile|mobil|fax|direct|office|handy|e-?mail|mail|cell|web|website|internet|téléphone|portable|teléfono|móvil|telefono|cellulare|telefone|тел|факс|電話|电话|전화)(?!\p{L})\.?\s?[:：]?/iu;
+/** `linkedin.example/in/ann` without a scheme. */
+const HOST =
+  /(?<!\S)[\w-]{1,40}(?:\.[\w-]{1,40}){0,2}\.(?:com|net|org|info|io|co|eu|de|at|ch|fr|es|it|pt|nl|be|uk|pl|cz|se|dk|no|fi|ru|ua|jp|cn|kr|example)(?:\/\S{0,100})?(?!\S)/giu;
 /** "i. A. Ann Lee", as employees sign in German. */
 const ON_BEHALF = /^i\. ?[AV]\. /;
 const SEPARATORS = /[\s/|·•–—,;]+/;
@@ -103,7 +106,11 @@ export function isCardLine(line: Line, isDelimited: boolean): boolean {
   const text = bareText(line).slice(0, MAX_LENGTH);
   if (isAddedLine(text) || isClosing(text)) return true;
   if (/[?？؟;。！]$/.test(text)) return false;
-  const said = withoutLinks(text).trim().replace(ON_BEHALF, '').replace(CONTACT_LABEL, ' ');
+  const said = withoutLinks(text)
+    .trim()
+    .replace(ON_BEHALF, '')
+    .replace(CONTACT_LABEL, ' ')
+    .replace(HOST, ' ');
   const written = withoutContacts(said.split(SEPARATORS)).filter((word) =>
     /[\p{L}\p{N}]/u.test(word),
   );
@@ -112,7 +119,7 @@ export function isCardLine(line: Line, isDelimited: boolean): boolean {
   if (words.some((word) => NUMBERED.test(word)) && /\p{Nd}/u.test(written.join(''))) return false;
   if (words.some((word) => personal.has(word) || thingWords.has(word))) return false;
   if (answers.has(words[0] ?? '') && !/^\p{Nd}/u.test(words[1] ?? '')) return false;
-  if (written.length === 0) return isContactLine(line) || /https?:\/\/|www\./.test(text);
+  if (written.length === 0) return /[\p{L}\p{N}]/u.test(text);
   if (/\p{L}{4}!?[.!]$/u.test(text) && written.length > 3) return false;
   const letters = written.filter((word) => /\p{L}/u.test(word));
   if (letters.length === 0) return CONTACT_LABEL.test(text);

@@ -50,7 +50,7 @@ export const closings: ReadonlySet<string> = new Set(
 );
 /** What stands beside a closing; with these alone nobody says anything. */
 export const closingWords: ReadonlySet<string> = new Set(
-  phrases(`with|kind|kindest|warm|warmest|many|very|much|so|a|lot|all|the|my|and|again|in|advance|for|your|you|help|time|
+  phrases(`with|kind|kindest|truly|faithfully|warm|warmest|many|very|much|so|a|lot|all|the|my|and|again|in|advance|for|your|you|help|time|
   support|mit|freundlichen|freundlichem|freundliche|besten|beste|lieben|liebe|schöne|schönen|herzliche|herzlichen|
   herzlichem|viele|vielen|sonnige|sonnigen|im|voraus|aus|und|für|ihre|hilfe|bien|à|sincères|meilleures|mes|mille|beaucoup|par|
   avance|d'avance|pour|votre|aide|et|un|muchas|cordial|cordiales|atentos|de|antemano|por|su|ayuda|y|cordiali|distinti|

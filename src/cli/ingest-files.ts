@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { emailShops } from '../gateway/shops.ts';
@@ -28,7 +29,10 @@ export interface IngestOptions {
   readonly json?: true;
 }
 
-/** `ingest`: accepts the messages of the files, except those that are already in the spool. */
+/**
+ * `ingest`: accepts the messages of the files, except those that are already in the spool. What a
+ * gateway beside it receives meanwhile comes first.
+ */
 export async function ingestFiles(
   files: readonly string[],
   options: IngestOptions,
@@ -36,6 +40,7 @@ export async function ingestFiles(
   terminal: Terminal,
   events: ProcessEvents,
 ): Promise<void> {
+  if (events.pid !== undefined) setPriority(events.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   await interruptible(events, async (signal) => {
     const inputs = await inputsOf(files, { standardInput: terminal.input, signal });
     await withSpool(command, terminal, async (open) => {

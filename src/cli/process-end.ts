@@ -2,6 +2,8 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** The events of `process` that a long-running command handles. */
 export interface ProcessEvents {
+  /** Undefined where the command has no process of its own. */
+  readonly pid?: number;
   on(event: string, listener: (reason: unknown) => void): unknown;
   off(event: string, listener: (reason: unknown) => void): unknown;
   exit(code: number): unknown;

@@ -56,20 +56,24 @@ export function reactionOf(text: string, answered = ''): string | undefined {
 }
 
 function tapback(text: string, answered: string): string | undefined {
-  const [all = '', verb = ''] = TAPBACK.exec(text) ?? [];
-  const what = text.slice(all.length);
-  return quotes(what, answered) || FILE.test(what) ? TAPBACKS.get(verb) : undefined;
+  const [all, verb = ''] = TAPBACK.exec(text) ?? [];
+  if (all === undefined) return undefined;
+  return isAbout(text.slice(all.length), answered) ? TAPBACKS.get(verb) : undefined;
 }
 
 function reacted(text: string, answered: string): string | undefined {
-  const [all = '', emoji = ''] = REACTED.exec(text) ?? [];
-  const what = text.slice(all.length);
-  return isEmojiAlone(emoji) && (quotes(what, answered) || FILE.test(what)) ? emoji : undefined;
+  const [all, emoji = ''] = REACTED.exec(text) ?? [];
+  if (all === undefined || !isEmojiAlone(emoji)) return undefined;
+  return isAbout(text.slice(all.length), answered) ? emoji : undefined;
 }
+
+const isAbout = (what: string, answered: string): boolean =>
+  FILE.test(what) || (isQuotation(what) && quotes(what, answered));
 
 /** One line names the person and the program; the quoted message may follow below Outlook's rule. */
 function announced(text: string): string | undefined {
-  const [all = '', emoji, name = ''] = ANNOUNCED.exec(text) ?? [];
+  const [all, emoji, name = ''] = ANNOUNCED.exec(text) ?? [];
+  if (all === undefined) return undefined;
   const [line = '', ...below] = text.slice(all.length).split('\n');
   const next = below.find((each) => each.trim() !== '') ?? '';
   if (!ANNOUNCEMENT.test(line.trimEnd()) || (next !== '' && !RULE.test(next))) return undefined;
@@ -83,12 +87,12 @@ const QUOTATION_MARKS: ReadonlyMap<string, string> = new Map([
   ['«', '»'],
 ]);
 
-/** Whether the text is a quotation, of words of the answered message if that is known. */
+/** Whether a quotation has words of the answered message, if that is known. */
 function quotes(text: string, answered: string): boolean {
   const [quoted, whole] = [text.slice(1, -1).replace(/…$/, ''), answered].map((each) =>
     each.replace(/[>\s]+/g, ' ').trim(),
   );
-  return isQuotation(text) && (whole === '' || whole?.includes(quoted ?? '') === true);
+  return whole === '' || whole?.includes(quoted ?? '') === true;
 }
 
 /** Whether a quotation begins with the text and ends with it, whatever it quotes itself. */

@@ -78,10 +78,12 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   const removed = new Set(found.flatMap(({ element }) => element ?? []));
   for (const { text, element } of kept) if (text !== '' && element) removed.delete(element);
   const trimmed = asHtml ? found.filter(({ element }) => element && removed.has(element)) : found;
+  const text = asHtml ? htmlOf(chosen, options, removed) : joinLines(kept, format);
+  const shownAs = asHtml ? 'HTML' : format;
   return {
-    text: asHtml ? htmlOf(chosen, options, removed) : joinLines(kept, format),
-    format: asHtml ? 'HTML' : format,
-    asText: () => joinLines(kept, 'TEXT'),
+    text,
+    format: shownAs,
+    asText: () => (shownAs === 'TEXT' ? text : joinLines(kept, 'TEXT')),
     source: chosen.length === 0 ? 'none' : hasHtml ? 'html' : 'plain',
     why: choices[0]?.why ?? 'none',
     ...(why !== undefined && { kept: why }),

@@ -53,6 +53,14 @@ test('what one process has accepted is a duplicate in the other, filed or not', 
   expect(claimed.map(({ entry }) => entry.id)).toEqual([first.id, second.id]);
 });
 
+test('after each commit with new messages, a command leaves the lock to the gateway', async () => {
+  const { beside } = await ownerAndBeside();
+  const started = performance.now();
+  for (let n = 0; n < 20; n += 1) await beside.accept([anEntry()]);
+  // At least 10 ms between two of them.
+  expect(performance.now() - started).toBeGreaterThanOrEqual(19 * 10);
+});
+
 test('a command reads while another process writes', async () => {
   const { dir, owner, beside } = await ownerAndBeside();
   const entry = anEntry();

@@ -55,7 +55,7 @@ export type FromStore =
 const MAX_BATCH = 1000;
 
 /** The operations that accept messages. */
-const ACCEPTING: ReadonlySet<OperationName> = new Set(['accept', 'acceptMessage']);
+const ACCEPTING: ReadonlySet<OperationName> = new Set(['accept', 'acceptFiled', 'acceptMessage']);
 
 /** Opens the database and runs the calls that arrive at the port, until it is told to close. */
 export async function serveStore(port: MessagePort, options: StoreOptions): Promise<void> {

@@ -3,6 +3,7 @@ import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
+import { IN_OPEN_INDEX } from './entry-queries.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import type { LaneHeads } from './lanes.ts';
 
@@ -124,7 +125,8 @@ function prepare(db: Db) {
   return {
     clampSchedule: db.prepare(
       `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
-       WHERE state IN ('queued', 'delivering') AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
+       WHERE state IN ('queued', 'delivering') AND ${IN_OPEN_INDEX}
+         AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
     ),
     lanesInFlight: db.prepare<[], { lane_hash: number }>(
       `SELECT lane_hash FROM entries WHERE state = 'delivering' AND in_lane = 1`,

@@ -5,11 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
-import {
-  DkimVerifier,
-  isAligned,
-  parseHeaders,
-} from '../../../src/channels/email/authentication/mailauth.ts';
+import { DkimVerifier, parseHeaders } from '../../../src/channels/email/authentication/mailauth.ts';
 import { LeafParser } from '../../../src/channels/email/normalize/parts/leaf-parser.ts';
 
 /**
@@ -104,8 +100,6 @@ test('mailauth still has what is used of it and not documented', async () => {
     return typeof method === 'function' ? method.length : undefined;
   });
   expect(methods).toEqual([1, 1, 0]);
-  expect(isAligned('mail.acme.co.uk', 'acme.co.uk', false)).toBe(true);
-  expect(isAligned('acme.co.uk', 'other.co.uk', false)).toBe(false);
   const verifier = new DkimVerifier({});
   await verifier.messageHeaders(parseHeaders(Buffer.from('From: ann@acme.example\r\n\r\n')));
   await verifier.nextChunk(Buffer.from('text\r\n'));

@@ -1,16 +1,11 @@
 import { withinMs } from '../../../runtime/clock.ts';
 import { type RawSource, readRawHead } from '../stored.ts';
-import {
-  checkSpf,
-  type DmarcRecord,
-  isAligned,
-  readDmarcRecord,
-  type SpfCheck,
-} from './mailauth.ts';
+import { checkSpf, type SpfCheck } from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { policyOf, sealedFor } from './claimed-sender.ts';
 import { type Confirmation, uncoveredFields } from './coverage.ts';
 import { type Claim, namedSenders } from './named-senders.ts';
+import { type Alignment, DmarcLookups, type DmarcRecord } from './dmarc-lookups.ts';
 import { limitLookups, type Resolve } from './dns-resolver.ts';
 import {
   confirmsSender,
@@ -94,8 +89,9 @@ async function check(
   const { hostname, trustedAuthservIds } = settings;
   const relay = request.trustedRelay ? relayResults(head, trustedAuthservIds, hostname) : undefined;
   const { fromDomain, claim } = namedSenders(head, request.senders, request.envelopeFrom);
-  const claimRecord = claim && readDmarcRecord(claim.domain, resolve);
-  const fromRecord = fromDomain === undefined ? undefined : readDmarcRecord(fromDomain, resolve);
+  const dmarc = new DmarcLookups(resolve);
+  const claimRecord = claim && dmarc.read(claim.domain);
+  const fromRecord = fromDomain === undefined ? undefined : dmarc.read(fromDomain);
   if (request.policiesOnly) return policies(await fromRecord, await claimRecord);
   const spf = request.trustedRelay
     ? Promise.resolve(reportedSpf(relay))
@@ -117,10 +113,18 @@ async function check(
   const carried = sealedResults(signed, signatures, fromDomain);
   const sealed = claim === undefined ? 'none' : sealedFor(claim, head, signed, signatures);
   const claimed = sealed === 'none' ? policyOf(claimPolicy) : sealed;
-  const evidence = { fromDomain, record, spf: spfCheck, signatures, carried };
-  const own = confirmedBy(evidence);
-  const conclusion = conclude(evidence, own, confirmsSender(relay, fromDomain));
   const isStrict = record.kind === 'found' && record.strictSpf;
+  const isStrictDkim = record.kind === 'found' && record.strictDkim;
+  const evidence: Evidence = {
+    record,
+    spf: spfCheck,
+    signatures,
+    carried,
+    spfAlignment: (domain) => dmarc.alignment(fromDomain, record, domain, isStrict),
+    dkimAlignment: (domain) => dmarc.alignment(fromDomain, record, domain, isStrictDkim),
+  };
+  const own = await confirmedBy(evidence);
+  const conclusion = await conclude(evidence, own, confirmsSender(relay, fromDomain));
   const confirmation =
     claim !== undefined && sealed === 'verified'
       ? // The signatures are those of the group, which names the person.
@@ -165,30 +169,41 @@ async function withoutAuthor(
 }
 
 interface Evidence {
-  readonly fromDomain: string;
   readonly record: DmarcRecord;
   readonly spf: SpfCheck;
   readonly signatures: SignatureCheck;
   readonly carried: 'pass' | 'none' | 'undecided';
+  /** With the domain in From. */
+  readonly spfAlignment: (domain: string) => Promise<Alignment>;
+  readonly dkimAlignment: (domain: string) => Promise<Alignment>;
 }
 
-/** What passes for the domain in From by our own checks; relaxed without a DMARC record. */
-function confirmedBy({ fromDomain, record, spf, signatures }: Evidence): Confirmation {
-  const { strictDkim, strictSpf } =
-    record.kind === 'found' ? record : { strictDkim: false, strictSpf: false };
-  const signedFields = signatures.passed
-    .filter(({ domain }) => isAligned(fromDomain, domain, strictDkim))
-    .map(({ fields }) => fields);
-  const bySpf = spf.result === 'pass' && isAligned(fromDomain, spf.domain, strictSpf);
-  return { signedFields, bySpf };
+interface OwnConfirmation extends Confirmation {
+  /** Something passes, and a DNS failure leaves open whether it is aligned. */
+  readonly isOpen: boolean;
 }
 
-/** RFC 7489 §6.6.2. Results of a trusted host count if our own checks find nothing. */
-function conclude(
-  { fromDomain, record, spf, signatures, carried }: Evidence,
-  own: Confirmation,
+/** What passes for the domain in From by our own checks. */
+async function confirmedBy(evidence: Evidence): Promise<OwnConfirmation> {
+  const { spf, signatures, spfAlignment, dkimAlignment } = evidence;
+  const bySpf = spf.result === 'pass' ? await spfAlignment(spf.domain) : 'unaligned';
+  const signedFields: (readonly string[])[] = [];
+  let isOpen = bySpf === 'unknown';
+  for (const { domain, fields } of signatures.passed) {
+    const alignment = await dkimAlignment(domain);
+    if (alignment === 'aligned') signedFields.push(fields);
+    isOpen ||= alignment === 'unknown';
+  }
+  return { signedFields, bySpf: bySpf === 'aligned', isOpen };
+}
+
+/** RFC 9989 §5.3.5. Results of a trusted host count if our own checks find nothing. */
+async function conclude(
+  evidence: Evidence,
+  own: OwnConfirmation,
   relay: boolean,
-): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
+): Promise<Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'>> {
+  const { record, carried } = evidence;
   const found = record.kind === 'found';
   const policy = found ? record.policy : 'none';
   const aligned = own.signedFields.length > 0 ? 'dkim' : own.bySpf ? 'spf' : 'none';
@@ -196,13 +211,21 @@ function conclude(
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
   if (!found) return { dmarc: record.kind, policy, aligned };
-  // A DNS failure matters only for a method that could have passed; otherwise anyone could cause
-  // one.
-  const mightPass =
-    carried === 'undecided' ||
-    signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
-    (spf.result === 'temperror' && isAligned(fromDomain, spf.domain, record.strictSpf));
+  const mightPass = carried === 'undecided' || own.isOpen || (await mightBeAligned(evidence));
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
+}
+
+/**
+ * Whether a method could have passed without a DNS failure. Others do not matter; otherwise anyone
+ * could cause one.
+ */
+async function mightBeAligned(evidence: Evidence): Promise<boolean> {
+  const { spf, signatures, spfAlignment, dkimAlignment } = evidence;
+  if (spf.result === 'temperror' && (await spfAlignment(spf.domain)) !== 'unaligned') return true;
+  for (const domain of signatures.undecided) {
+    if ((await dkimAlignment(domain)) !== 'unaligned') return true;
+  }
+  return false;
 }
 
 /**

@@ -1,13 +1,7 @@
 import * as z from 'zod';
 import { chunksOf, type RawSource } from '../stored.ts';
-import {
-  arc,
-  boundLookups,
-  DkimVerifier,
-  isAligned,
-  libraryResolver,
-  parseHeaders,
-} from './mailauth.ts';
+import { arc, boundLookups, DkimVerifier, libraryResolver, parseHeaders } from './mailauth.ts';
+import { mayAlign } from './dmarc.ts';
 import type { Resolve } from './dns-resolver.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
@@ -74,7 +68,7 @@ export async function checkSignatures(
   const keys = boundLookups(resolve, MAX_KEY_LOOKUPS, (name) => {
     const at = name.toLowerCase().indexOf(KEY_LABEL);
     const domain = at === -1 ? '' : name.slice(at + KEY_LABEL.length);
-    return isAligned(fromDomain, domain, false) || isTrustedSealer(domain);
+    return mayAlign(fromDomain, domain) || isTrustedSealer(domain);
   });
   const verified = await verify(question, keys.resolve);
   if (verified === undefined) {
@@ -84,7 +78,7 @@ export async function checkSignatures(
   const signatures = z
     .array(signatureSchema)
     .parse(verified.results)
-    .filter(({ signingDomain }) => isAligned(fromDomain, signingDomain, false));
+    .filter(({ signingDomain }) => mayAlign(fromDomain, signingDomain));
   const withResult = (result: MethodResult) =>
     signatures.filter((each) => dkimResult(each) === result);
   return {

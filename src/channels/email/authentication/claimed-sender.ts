@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../header-block.ts';
 import { isSharedDomain } from '../../../domain/shared-domains.ts';
 import { sealedResults, parseAuthenticationResults, confirmsSender } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
-import type { DmarcRecord } from './mailauth.ts';
+import type { DmarcRecord } from './dmarc-lookups.ts';
 import type { Claim } from './named-senders.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';

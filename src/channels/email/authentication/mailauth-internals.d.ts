@@ -2,12 +2,6 @@
 declare module 'mailauth/lib/tools.js' {
   /** The fields of a header block in the form that the library's other functions take. */
   export function parseHeaders(block: Buffer): unknown;
-
-  /** The list entry with the same organizational domain as `fromDomain`; false if there is none. */
-  export function getAlignment(
-    fromDomain: string,
-    domainList: readonly string[],
-  ): false | { readonly domain: string };
 }
 
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {

@@ -1,7 +1,7 @@
 /**
- * SPF and DMARC by mailauth; the only file that imports the library.
+ * SPF by mailauth; the only file that imports the library. DMARC is in dmarc.ts.
  *
- * `spf`, `dmarc` and `arc` are documented. The undocumented members are declared in
+ * `spf` and `arc` are documented. The undocumented members are declared in
  * mailauth-internals.d.ts; the version is pinned, and test/channels/email/library-shape.test.ts
  * fails if one of them changes:
  *
@@ -10,16 +10,14 @@
  * | `DkimVerifier`: `messageHeaders`, `nextChunk`, `finalChunk`, `results`, `arc` | the library's own reader searches for line ends byte by byte and has no limit |
  * | `signingHeaders.keys` of a result | the fields that a signature covers |
  * | `parseHeaders` | creates the input of `messageHeaders` |
- * | `getAlignment` | the organizational domain, by the library's public suffix list |
  */
 import { isIP } from 'node:net';
 import { spf } from 'mailauth/lib/spf/index.js';
-import { dmarc } from 'mailauth/lib/dmarc/index.js';
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
-import { getAlignment, parseHeaders } from 'mailauth/lib/tools.js';
+import { parseHeaders } from 'mailauth/lib/tools.js';
 import type { DNSResolver } from 'mailauth';
 import { DnsError, type Resolve } from './dns-resolver.ts';
-import type { MethodResult, PublishedPolicy } from './verdict.ts';
+import type { MethodResult } from './verdict.ts';
 
 export { arc } from 'mailauth/lib/arc/index.js';
 export { DkimVerifier, parseHeaders };
@@ -76,72 +74,6 @@ function spfResult(result: string): MethodResult {
     default:
       return 'temperror';
   }
-}
-
-export type DmarcRecord =
-  | { readonly kind: 'none' | 'temperror' }
-  | {
-      readonly kind: 'found';
-      readonly policy: PublishedPolicy;
-      readonly strictSpf: boolean;
-      readonly strictDkim: boolean;
-    };
-
-const MAX_DMARC_LOOKUPS = 4;
-
-/** The DMARC record of a domain, or of its organizational domain (RFC 7489 §6.6.3). */
-export async function readDmarcRecord(domain: string, resolve: Resolve): Promise<DmarcRecord> {
-  if (!domain.includes('.')) return { kind: 'none' };
-  const lookups = boundLookups(resolve, MAX_DMARC_LOOKUPS);
-  const found = await dmarc({
-    headerFrom: `author@${domain}`,
-    spfDomains: [],
-    dkimDomains: [],
-    resolver: libraryResolver(lookups.resolve),
-  });
-  if (found === false || found.status.result === 'none') return { kind: 'none' };
-  if (found.status.result === 'temperror') return { kind: 'temperror' };
-  const tags = readTags(found.rr ?? '');
-  return {
-    kind: 'found',
-    policy: effectivePolicy(found.policy, tags.get('pct')),
-    strictSpf: tags.get('aspf') === 's',
-    strictDkim: tags.get('adkim') === 's',
-  };
-}
-
-/**
- * `pct` is ignored, as in the revision of DMARC, except for `pct=0`, with which domains indicate
- * that they are still testing: it selects the next milder policy (RFC 7489 §6.6.4).
- */
-function effectivePolicy(published: string | undefined, pct: string | undefined): PublishedPolicy {
-  const policy = published?.trim().toLowerCase();
-  if (policy !== 'reject' && policy !== 'quarantine') return 'none';
-  if (pct !== '0') return policy;
-  return policy === 'reject' ? 'quarantine' : 'none';
-}
-
-function readTags(record: string): ReadonlyMap<string, string> {
-  return new Map(
-    record.split(';').map((tag) => {
-      const [name = '', value = ''] = tag.split('=');
-      return [name.trim().toLowerCase(), value.trim().toLowerCase()];
-    }),
-  );
-}
-
-/**
- * Whether an authenticated domain is aligned with the domain in From (RFC 7489 §3.1). Relaxed: both
- * have the same organizational domain. Strict: they are equal. mailauth's own strict mode falls
- * back to the relaxed one, so it is not used.
- */
-export function isAligned(fromDomain: string, authenticated: string, strict: boolean): boolean {
-  const [from, other] = [fromDomain, authenticated].map((each) =>
-    each.toLowerCase().replace(/\.$/, ''),
-  );
-  if (from === undefined || other === undefined || from === '' || other === '') return false;
-  if (from === other) return true;
-  return !strict && getAlignment(from, [other]) !== false;
 }
 
 /** The look-ups of one part of a check. */

@@ -1,6 +1,7 @@
-import { domainOf } from '../../../domain/email-addresses.ts';
+import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import { isAligned, type SpfCheck } from './mailauth.ts';
+import { inSameOrganization } from './dmarc.ts';
+import type { SpfCheck } from './mailauth.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
@@ -44,7 +45,7 @@ export function confirmsSender(
 ): boolean {
   return (results?.methods ?? []).some(({ method, result, properties }) => {
     if (method !== 'dmarc' || result !== 'pass') return false;
-    return isAligned(fromDomain, domainOf(properties.get('header.from') ?? ''), false);
+    return inSameOrganization(fromDomain, domainOf(properties.get('header.from') ?? ''));
   });
 }
 
@@ -75,7 +76,10 @@ export function sealedFields(
   if (signatures.arc !== 'pass') return [];
   return arc.flatMap(({ results, signedFields }) => {
     const { result, domain } = reportedSpf(parseAuthenticationResults(results));
-    return result === 'pass' && isAligned(fromDomain, domain, strict) ? [[...signedFields]] : [];
+    const isOwn = strict
+      ? canonicalDomain(domain) === fromDomain
+      : inSameOrganization(fromDomain, domain);
+    return result === 'pass' && isOwn ? [[...signedFields]] : [];
   });
 }
 

@@ -1,5 +1,5 @@
 import { FIELD_NAME } from '../header-block.ts';
-import { isAligned } from './mailauth.ts';
+import { mayAlign } from './dmarc.ts';
 
 const MAX_FIELDS = 1000;
 const MAX_LINES = 4000;
@@ -25,7 +25,7 @@ export interface ArcSet {
 export interface SignedHead {
   /** The fields, with CRLF and the empty line, without signatures that prove nothing. */
   readonly bytes: Buffer;
-  /** The signatures in it whose domain is aligned with the one in From. */
+  /** The signatures in it whose domain may be aligned with the one in From. */
   readonly signatures: number;
   /** There were DKIM signatures, of any domain. */
   readonly wasSigned: boolean;
@@ -54,7 +54,7 @@ export function readSignedHead(
   const named = all.map((field) => ({ field, name: nameOf(field), value: valueOf(field) }));
   const signatures = named.filter(({ name }) => name === 'dkim-signature');
   const aligned = signatures.filter(
-    ({ value }) => bounded && isAligned(fromDomain, tagOf(value, 'd') ?? '', false),
+    ({ value }) => bounded && mayAlign(fromDomain, tagOf(value, 'd') ?? ''),
   );
   const usable = aligned.filter(isStrong).slice(0, MAX_SIGNATURES);
   const arcFields = named.filter(({ name }) => name.startsWith('arc-'));

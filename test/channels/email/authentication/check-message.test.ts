@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
     edit: (text) => text.replace('From: Ann <ann@reject', 'From: Ann <ann@quarantine'),
     expected: { dkim: 'unrelated', dmarc: 'fail', policy: 'quarantine' },
   },
-  // DMARC, RFC 7489
+  // DMARC, RFC 9989
   {
     what: 'relaxed alignment takes a subdomain',
     mail: 'from-subdomain',

@@ -104,7 +104,8 @@ export interface FoundRecord {
 export function organizationalDomain(domain: string, found: readonly FoundRecord[]): string {
   for (const each of found) {
     if (each.record.psd === 'n') return each.domain;
-    if (each.record.psd === 'y' && each.domain !== domain) {
+    if (each.record.psd === 'y') {
+      // One label more, or the domain itself if that is where the walk started.
       const below = each.domain.split('.').length + 1;
       return domain.split('.').slice(-below).join('.');
     }
@@ -141,10 +142,10 @@ export const inSameOrganization = (one: string, other: string): boolean =>
 export const mayAlign = (one: string, other: string): boolean => isSameBySuffix(one, other, false);
 
 function isSameBySuffix(one: string, other: string, allowPrivateDomains: boolean): boolean {
+  // Not a name with a slash: DNS has `victim.example/.evil.example`, and a URL begins like it.
   const [first, second] = [one, other].map(canonicalDomain);
   if (first === undefined || second === undefined) return false;
   if (first === second) return true;
-  // A signature's `d=http://victim.example/.evil.example` is a name of evil.example.
   const options = { extractHostname: false, allowPrivateDomains };
   const organization = getDomain(first, options) ?? first;
   return organization === (getDomain(second, options) ?? second);

@@ -81,7 +81,7 @@ interface CheckWords {
   readonly tone: Tone;
 }
 
-/** What each method checks; RFC 7208, 6376, 7489, 8617. */
+/** What each method checks; RFC 7208, 6376, 9989, 8617. */
 const METHODS = [
   {
     key: 'spf',

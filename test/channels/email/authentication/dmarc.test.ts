@@ -271,6 +271,7 @@ const ALIGNMENTS = `
   a parent that fails                               | m.a.com               | a.com                  | relaxed  | m.a.com: p=reject + a.com: fails               | unknown   | 2
   a parent without a record below one that fails    | m.a.com               | a.com                  | relaxed  | m.a.com: p=reject + com: fails                 | unknown   | 3
   a subdomain that fails                            | a.com                 | m.a.com                | relaxed  | a.com: p=reject + m.a.com: fails               | unknown   | 3
+  a parent above a name that fails                  | x.m.a.com             | a.com                  | relaxed  | x.m.a.com: p=reject + m.a.com: fails + a.com: p=reject; psd=n| unknown   | 3
   eight labels and eight others                     | a.b.c.d.e.f.g.com     | 1.2.3.4.5.6.g.com      | relaxed  | g.com: p=reject                                | aligned   | 14
   more look-ups than there are                      | a.b.c.d.e.f.g.com     | 1.2.3.4.5.6.g.com      | relaxed  | g.com: p=none; np=reject                       | unaligned | 11
 `;
@@ -325,6 +326,24 @@ describe('the look-ups of a message', () => {
     );
     const [, claimed] = await Promise.all([lookups.read(from), lookups.read(victim)]);
     expect(outcome(claimed)).toBe('reject');
+  });
+
+  test('do not suffice for alignment if both names took most of them', async () => {
+    const victim = '1.2.3.4.5.6.victim.net';
+    const { asked, lookups } = counting((domain) =>
+      domain === from || domain === 'victim.net' ? NP : undefined,
+    );
+    const record = await lookups.read(from);
+    await lookups.read(victim);
+    expect(await lookups.alignment(from, record, `x.${from}`, false)).toBe('unaligned');
+    expect(asked).toHaveLength(12);
+  });
+
+  test('end for a name that is an alias of itself', async () => {
+    const lookups = new DmarcLookups((name) =>
+      Promise.resolve(name === '_dmarc.evil.com' ? [[NP]] : []),
+    );
+    expect(outcome(await lookups.read(from))).toBe('none');
   });
 
   test('ask each name once, also one that fails', async () => {

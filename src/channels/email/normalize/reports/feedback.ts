@@ -85,18 +85,18 @@ function feedback(parts: readonly ReportPart[]): HeaderBlock | undefined {
 
 /** RFC 8460 §6.1 to §6.4. */
 const TLS_TYPE = /^application\/tlsrpt\+(?:gzip|json)$/;
-/** RFC 7489 §7.2.1.1, RFC 8460 §5.1: `receiver!domain!begin!end!id.xml.gz`. */
+/** RFC 9990, “Email”, RFC 8460 §5.1: `receiver!domain!begin!end!id.xml.gz`. */
 const REPORT_NAME =
   /^[\w.-]{1,255}!(?:[\w.-]{1,255}!)?\d{9,10}!\d{9,10}(?:![\w-]{1,255})?\.(?:(?:xml|json)(?:\.(?:gz|zip))?|zip|gz)$/i;
 const REPORT_TYPE =
   /^(?:application\/(?:x-)?(?:gzip|zip|zip-compressed|octet-stream|tlsrpt\+gzip|tlsrpt\+json)|(?:text|application)\/xml)$/;
-/** RFC 7489 §7.2.1.1, RFC 8460 §5.3. */
+/** RFC 9990, “Email”, RFC 8460 §5.3. */
 const SUBJECT = /^report domain:/i;
 /** The senders of those who leave the subject out. */
 const REPORTER = /(?:^|[-_.+])(?:dmarc|tls-?rpt|aggregate|reports?|postmaster|abuse)/i;
 
 /**
- * Whether a mail server reports how it received mail of our domain: a DMARC aggregate (RFC 7489) or
+ * Whether a mail server reports how it received mail of our domain: a DMARC aggregate (RFC 9990) or
  * a TLS report (RFC 8460). A person who forwards one is a person.
  */
 export function isDomainReport({ head, sender, subject = '', parts }: ReportSigns): boolean {

@@ -18,6 +18,8 @@ beforeAll(async () => {
   dns = await DnsServer.start({
     ...authZone(),
     '_dmarc.legit.example TXT': ['v=DMARC1; p=reject'],
+    '_dmarc.np.example TXT': ['v=DMARC1; p=none; np=reject'],
+    'shop.np.example MX': ['10 mx.np.example'],
     's1._domainkey.legit.example TXT': [SIGNING_KEY],
   });
   silentDns = await DnsServer.start(authZone());
@@ -235,6 +237,10 @@ test('a shop that rejects answers 550, and only what the domain disowns', async 
   expect(await shop.entries()).toEqual([]);
   expect(await send(shop, authFixture('unsigned-quarantine'))).toMatch(/^250 /);
   expect(await send(shop, authFixture('signed-reject'))).toMatch(/^250 /);
+  const from = (address: string) => Buffer.from(mail(`From: ${address}`));
+  expect(await send(shop, from('ann@ghost.np.example'))).toMatch(/^550 5\.7\.1 /);
+  expect(await send(shop, from('ann@shop.np.example'))).toMatch(/^250 /);
+  expect(await send(shop, authFixture('unsigned-testing'))).toMatch(/^250 /);
 });
 
 test('without DNS nothing is refused or held', async () => {

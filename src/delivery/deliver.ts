@@ -49,6 +49,7 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
     // If the platform has the message already, the verdict no longer matters.
     if (verdict.kind === 'deliver' || notes.value.submitted !== undefined) {
       const { unverifiedFrom } = normalized;
+      if (verdict.kind === 'deliver') await acceptEvents(work, verdict.events ?? [], parts.intake);
       return await deliverMessage({ ...work, unverifiedFrom }, normalized, parts);
     }
     for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
@@ -143,7 +144,7 @@ async function finish(
 }
 
 /**
- * Stores the timeline events of a suppressed message as entries of their own, durable before the
+ * Stores the timeline events of a message as entries of their own, durable before the
  * message settles. Their dedup keys make a second attempt at the message harmless.
  */
 async function acceptEvents(

@@ -41,7 +41,11 @@ export interface Normalized {
 
 /** Whether the message is submitted. */
 export type Verdict =
-  | { readonly kind: 'deliver' }
+  | {
+      readonly kind: 'deliver';
+      /** Timeline events to create besides (an opt-out that a person wrote as a message). */
+      readonly events?: readonly CreateEventRequest[];
+    }
   | { readonly kind: 'held'; readonly reason: Reason }
   | {
       readonly kind: 'suppressed';

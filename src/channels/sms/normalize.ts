@@ -126,12 +126,14 @@ async function verdictOf(
     content: message.words,
     media: media.media.map(({ identity }) => identity),
   };
+  const first = noticeOf(message) ?? senderHold(from);
+  if (first !== undefined) return first;
+  const consent = await consentVerdict({ claimed, shop, provider, message, request }, optOuts);
+  if (consent?.kind === 'suppressed') return consent;
   return (
-    noticeOf(message) ??
-    senderHold(from) ??
-    (await consentVerdict({ claimed, shop, provider, message, request }, optOuts)) ??
     transportHold(shop, from) ??
-    (await floodHold(claimed.entry, text, shop.loop, countMessage)) ?? { kind: 'deliver' }
+    (await floodHold(claimed.entry, text, shop.loop, countMessage)) ??
+    consent ?? { kind: 'deliver' }
   );
 }
 

@@ -8,7 +8,7 @@ import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } fro
 import { handOverUnanswered } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
 import { type Addressee, addresseeOf, type AnswerLimits, spentBudget } from './answer-budgets.ts';
-import { LIMITED, reasonNotToReply } from './reply-policy.ts';
+import { LEFT_TO_PEOPLE, LIMITED, reasonNotToReply } from './reply-policy.ts';
 
 const CONVERSATIONS_AT_ONCE = 4;
 const RETRY_FIRST_MS = 2000;
@@ -210,7 +210,7 @@ export class AgentRunner {
       const isWaiting =
         store.tickets.byId(message.shop, message.ticket_id)?.status === 'WaitingContact';
       if (reason !== undefined && LIMITED.has(reason)) store.messages.noteLimit(reason, message.id);
-      if (LIMITED.has(reason) || reason === 'escalated') {
+      if (LEFT_TO_PEOPLE.has(reason)) {
         store.tickets.setTurn(message, 'WaitingUser', now());
       } else if (isWaiting) {
         store.tickets.setTurn(message, 'Open', now());

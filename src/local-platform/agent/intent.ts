@@ -1,3 +1,5 @@
+import { asksToStop } from '../../domain/opt-out-words.ts';
+
 /** The kind of a message, which is determined before any answer is looked up. */
 export type Intent = 'person' | 'greeting' | 'thanks' | 'no' | 'question';
 
@@ -53,7 +55,7 @@ const THANKS_MAX_WORDS = 7;
 
 /** @param subject of an email; counts like its text */
 export function intentOf(text: string, subject: string | undefined): Intent {
-  if (wantsAPerson(text) || wantsAPerson(subject ?? '')) return 'person';
+  if (asksToStop(text) || wantsAPerson(text) || wantsAPerson(subject ?? '')) return 'person';
   const tidied = tidy(text.slice(0, READ_CHARS));
   const bare = words(tidied);
   if (ACKNOWLEDGEMENT.test(bare) || isThanks(tidied)) return 'thanks';

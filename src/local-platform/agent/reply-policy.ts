@@ -10,6 +10,7 @@ import {
   type MessageRow,
 } from '../store/rows.ts';
 import { isInternetHost } from '../../domain/strict-addresses.ts';
+import { asksToStop } from '../../domain/opt-out-words.ts';
 import { ANSWER_LIMITS, type ReachedLimit } from '../../domain/desk.ts';
 import type { Store } from '../store/store.ts';
 
@@ -28,14 +29,18 @@ export type NoReplyReason =
 
 /** Limits that leave a message to people: the customer may still wait for an answer. */
 export const LIMITED: ReadonlySet<string | undefined> = new Set<NoReplyReason>(ANSWER_LIMITS);
+/** With these, too, a person has to look. */
+export const LEFT_TO_PEOPLE: ReadonlySet<string | undefined> = new Set<NoReplyReason>([
+  ...ANSWER_LIMITS,
+  'escalated',
+  'opt_out',
+]);
 
 /** Subjects of automatic replies, in the agent's languages and some others. */
 const AUTO_REPLY =
   /^(?:(?:re|aw|fwd?): *)*(?:auto(?:matic|mated)?[- ]?(?:reply|response|answer)|auto:|out of (?:the )?office|away from (?:the|my) office|automatische? (?:antwort|abwesenheit)|abwesenheitsnotiz|abwesend\b|réponse automatique|absence du bureau|respuesta automática|fuera de la oficina|risposta automatica|automatisch antwoord|resposta automática)/i;
 const BOUNCE =
   /^(?:undeliver(?:able|ed)\b|delivery (?:status notification|failure|has failed)|mail delivery (?:failed|system|subsystem)|returned mail|failure notice|unzustellbar|nicht zustellbar|message non distribué|no se puede entregar)/i;
-/** Words that carriers treat as an opt-out or opt-in. SMS providers answer them themselves. */
-const OPT_OUT = /^\W*(?:stop|stopall|unsubscribe|cancel|end|quit|start|unstop|optout|revoke)\W*$/i;
 
 /**
  * Why the agent must not answer a message; undefined when it may. The API does not say whether a
@@ -57,7 +62,7 @@ export function reasonNotToReply(
     if (content.trim() === '') return 'empty';
     if (wordsTo(store, message) === undefined) return 'emoji';
   }
-  if (conversation.type === 'sms' && OPT_OUT.test(message.text)) return 'opt_out';
+  if (conversation.type === 'sms' && asksToStop(message.text)) return 'opt_out';
   const automated = automatedSender(store, conversation, message);
   return automated ?? (isRepeated(store, conversation, message) ? 'repeated' : undefined);
 }

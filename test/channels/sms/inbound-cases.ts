@@ -41,6 +41,8 @@ export interface Payload {
   readonly agentContact?: string;
   /** The names of what was uploaded and attached. */
   readonly files?: readonly string[];
+  /** The name of the event that is told besides. */
+  readonly event?: string;
 }
 
 export type Outcome =
@@ -406,6 +408,22 @@ const keywords: readonly InboundCase[] = [
     form: { Body: 'Unsubscribe' },
     ...suppressed('opt_out', 'SMS opt-out'),
   },
+  ...['Stop.', '"STOP"', 'unsubscribe!', 'STOP \u{1F6D1}'].map((Body) => ({
+    label: `${Body}, which Twilio does not handle`,
+    form: { Body },
+    ...delivered({ content: Body, event: 'SMS opt-out' }),
+  })),
+  ...['Cancel.', 'Quit!', 'Remove me', 'Start!'].map((Body) => ({
+    label: `${Body}, which says nothing of consent`,
+    form: { Body },
+    ...delivered({ content: Body }),
+  })),
+  {
+    label: 'Start! of someone who has opted out',
+    before: ['STOP'],
+    form: { Body: 'Start!' },
+    ...delivered({ content: 'Start!', event: 'SMS opt-in' }),
+  },
   {
     label: 'STOP in a sentence',
     form: { Body: 'Please stop the order' },
@@ -526,6 +544,15 @@ const parties: readonly InboundCase[] = [
     label: 'a text to a number whose WhatsApp is held',
     form: { To: STRICT_NUMBER },
     ...delivered({ agentContact: STRICT_NUMBER }),
+  },
+  {
+    label: 'STOP by RCS, which Twilio does not handle',
+    form: { From: 'rcs:+447400123457', To: `rcs:${RCS_AGENT}`, Body: 'STOP' },
+    ...delivered({
+      content: 'STOP',
+      contact: { phone: '+447400123457' },
+      agentContact: RCS_AGENT,
+    }),
   },
   {
     label: 'RCS',

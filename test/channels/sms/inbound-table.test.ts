@@ -168,6 +168,7 @@ async function check(row: Row, seen: () => readonly Seen[]): Promise<void> {
       ({ body }) => /filename="([^"]*)"/.exec(body)?.[1],
     );
     expect(names).toEqual(outcome.delivered.files ?? []);
+    await told(outcome.delivered.event, person, seen);
     return;
   }
   expect(messages()).toEqual([]);
@@ -176,8 +177,16 @@ async function check(row: Row, seen: () => readonly Seen[]): Promise<void> {
     return;
   }
   expect(entry).toMatchObject({ state: 'suppressed', reason: { code: outcome.suppressed } });
-  if (outcome.event === undefined) return;
-  const event = { name: outcome.event, contact: { phone: person } };
+  await told(outcome.event, person, seen);
+}
+
+async function told(
+  name: string | undefined,
+  person: string,
+  seen: () => readonly Seen[],
+): Promise<void> {
+  if (name === undefined) return;
+  const event = { name, contact: { phone: person } };
   // Those of the texts before it may come as late as this one's.
   const events = () =>
     bodies(callsTo(seen(), '/events/')).filter((each) =>

@@ -336,7 +336,6 @@ describe('no answer to', () => {
     ['a failed delivery', 'bounce', email('…', titled('Delivery Status Notification (Failure)'))],
     ['a list', 'no_reply_address', email('News', { contact: { email: 'news-bounces@x.example' } })],
     ['a notifier', 'no_reply_address', email('News', { contact: { email: 'noreply@x.example' } })],
-    ['STOP', 'opt_out', sms('Stop.')],
     ['our own number', 'own_address', sms('Where is it?', '+15550001111')],
   ])('%s', async (_title, reason, request) => {
     const { platform, silent } = await withSilence();
@@ -344,6 +343,14 @@ describe('no answer to', () => {
     await silent(body, reason);
     expect(await answersIn(platform, body)).toEqual([]);
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'New' });
+  });
+
+  it.each(['Stop.', 'Opt-out', 'remove me'])('%j, which waits for a person', async (text) => {
+    const { platform, silent } = await withSilence();
+    const { body } = await create(platform, sms(text));
+    await silent(body, 'opt_out');
+    expect(await answersIn(platform, body)).toEqual([]);
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
   });
 
   it('the same text again and again', async () => {

@@ -42,6 +42,13 @@ it.each([
   ['thanks, and what about returns?', 'question'],
   ['', 'question'],
   ['human', 'person'],
+  ['Stop.', 'person'],
+  ['Opt-out', 'person'],
+  ['remove me!', 'person'],
+  ['ALTO', 'person'],
+  ['Don’t text me.', 'person'],
+  ['Cancel.', 'question'],
+  ['Stop the delivery of my order', 'question'],
 ])('%j is a %s', (text, intent) => expect(intentOf(text, undefined)).toBe(intent));
 
 describe('a text message', () => {

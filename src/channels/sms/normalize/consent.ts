@@ -1,3 +1,4 @@
+import { keywordWithinMarks } from '../../../domain/opt-out-words.ts';
 import type { Reason } from '../../../domain/reasons.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
@@ -12,8 +13,16 @@ import type { SmsShop } from '../shop.ts';
  * answered.
  * `opt-in-if-out`: a keyword that opts in a person who had opted out, but is ordinary text from
  * others, like YES.
+ * `said-stop`, `said-start`: the same with marks around it, which the provider has not handled.
  */
-export type Consent = 'opt-out' | 'opt-in' | 'opt-in-if-out' | 'help' | 'none';
+export type Consent =
+  | 'opt-out'
+  | 'opt-in'
+  | 'opt-in-if-out'
+  | 'said-stop'
+  | 'said-start'
+  | 'help'
+  | 'none';
 
 /**
  * ASCII letters only: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). Some
@@ -32,10 +41,9 @@ const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
  * keywords), otherwise by its default for a message that consists of a keyword only, in any case.
  * HELP and INFO are questions unless the provider says that it answered.
  *
- * A text that only resembles a keyword (`STOP.`, `STOP!`, fullwidth or Cyrillic letters, an
- * invisible character) goes to the agent: the provider answers none of these, so suppressing one
- * would leave a person who wants to opt out without any answer. If the provider did treat one as a
- * keyword, the agent would see it and the provider would block the answer.
+ * A text that only resembles a keyword (`STOP.`, `STOP!`, fullwidth or Cyrillic letters) is
+ * delivered: the provider answers none of these, so suppressing one would leave a person who wants
+ * to opt out without any answer. Of those with marks around the word, the consent is kept here.
  * @param keywords those of the provider; undefined if it handles none on this number and transport
  */
 export function consentOf(
@@ -47,7 +55,10 @@ export function consentOf(
   if (keywords === undefined) return 'none';
   const words = BARE_WORDS.exec(message.body)?.[1]?.toUpperCase() ?? '';
   if (keywords.optOut.has(words)) return 'opt-out';
-  return keywords.optIn.has(words) ? 'opt-in-if-out' : 'none';
+  if (keywords.optIn.has(words)) return 'opt-in-if-out';
+  const said = keywordWithinMarks(message.body);
+  // A bare word that this provider does not handle is an ordinary one.
+  return said === undefined || words !== '' ? 'none' : `said-${said}`;
 }
 
 /**
@@ -71,31 +82,27 @@ export async function consentVerdict(
   optOuts: OptOutStore,
 ): Promise<Verdict | undefined> {
   const from = parseAddress(message.from);
-  // Providers handle no keywords by default on WhatsApp; there, only what they say shows consent.
-  const handled = shop.optOut === 'provider' && from.transport !== 'whatsapp';
+  // Elsewhere providers handle no keywords by default: only what they say shows consent.
+  const handled = shop.optOut === 'provider' && from.transport === 'sms';
   const consent = consentOf(message, handled ? provider.keywords : undefined);
   const { shopId, lane, remoteId } = entry;
   if (consent === 'none') return undefined;
   if (consent === 'help') return { kind: 'suppressed', reason: { code: 'help_keyword' } };
-  const isOut = consent === 'opt-out';
+  const isOut = consent === 'opt-out' || consent === 'said-stop';
+  const isSaid = consent === 'said-stop' || consent === 'said-start';
   const reason: Reason = { code: isOut ? 'opt_out' : 'opt_in' };
   if (isOut) await optOuts.optOut(shopId, lane, remoteId);
   else {
     const wasOut = await optOuts.optIn(shopId, lane, remoteId);
-    if (consent === 'opt-in-if-out' && !wasOut) return undefined;
+    if ((consent === 'opt-in-if-out' || isSaid) && !wasOut) return undefined;
   }
   const { name } = request.contact;
-  // An event finds its contact by a number (API §4.1); the state is stored for the lane.
-  if (!isE164(from.address)) return { kind: 'suppressed', reason };
-  return {
-    kind: 'suppressed',
-    reason,
-    events: [
-      {
-        name: isOut ? 'SMS opt-out' : 'SMS opt-in',
-        event_time: new Date(entry.receivedAt).toISOString(),
-        contact: { phone: from.address, ...(name !== undefined && { name }) },
-      },
-    ],
+  const event = {
+    name: isOut ? 'SMS opt-out' : 'SMS opt-in',
+    event_time: new Date(entry.receivedAt).toISOString(),
+    contact: { phone: from.address, ...(name !== undefined && { name }) },
   };
+  // An event finds its contact by a number (API §4.1); the state is stored for the lane.
+  const events = isE164(from.address) ? [event] : [];
+  return isSaid ? { kind: 'deliver', events } : { kind: 'suppressed', reason, events };
 }

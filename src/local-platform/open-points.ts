@@ -149,7 +149,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'messages that the agent does not answer',
-    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages above a limit: of a person ${LIMITS.answersPer10Min} replies in 10 minutes (${LIMITS.chatAnswersPer10Min} in web chat) or ${LIMITS.answersPerDay} in a day, of a shop ${LIMITS.answersPerHour} in an hour unless configured otherwise (${LIMITS.modelAnswersPerHour} by a language model), and less for persons whom nothing confirms (docs/agent.md). The ticket stays New or Open; for the last two reasons it is WaitingUser, because a customer may wait`,
+    `messages without a text and a file; messages from the shop's own, no-reply and mailer addresses; automatic replies and bounces, recognized by their subject; texts that only ask for no more messages (WaitingUser); by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; messages above a limit: of a person ${LIMITS.answersPer10Min} replies in 10 minutes (${LIMITS.chatAnswersPer10Min} in web chat) or ${LIMITS.answersPerDay} in a day, of a shop ${LIMITS.answersPerHour} in an hour unless configured otherwise (${LIMITS.modelAnswersPerHour} by a language model), and less for persons whom nothing confirms (docs/agent.md). The ticket stays New or Open; for the last two reasons it is WaitingUser, because a customer may wait`,
   ],
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
   [

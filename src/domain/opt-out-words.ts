@@ -9,9 +9,8 @@ const STOPS: ReadonlySet<string> = new Set('STOP STOPALL UNSUBSCRIBE OPTOUT REVO
 const STARTS: ReadonlySet<string> = new Set('START YES UNSTOP'.split(' '));
 
 /**
- * What people write instead of a keyword. In the United States any such words revoke a consent
- * (47 CFR §64.1200(a)(10)); CTIA, "Messaging Principles and Best Practices", §5.1.3, has the
- * English ones, the Canadian short code guidelines ARRET, and ALTO is usual in Spanish.
+ * What people write instead of a keyword. In the United States, words like these revoke a consent,
+ * too (47 CFR §64.1200(a)(10)). The table is our own.
  */
 const REQUESTS: ReadonlySet<string> = new Set(
   `opt out|opt me out|optout|remove me|remove my number|unsubscribe me|unsub|stop all|stop texting|stop texting me|

@@ -86,7 +86,7 @@ const ITEM = /^(?:[-•–] |\p{Nd}{1,3}(?:[.)]| ?[x×])? )/u;
 export const isItem = (line: Line): boolean => ITEM.test(bareText(line)) && !isAddedLine(line.text);
 
 /** Whether the line has a number that is none of a telephone or a company: "10115 Berlin", "ERROR 17". */
-export function startsWithNumber(line: Line | undefined): boolean {
+export function hasOwnNumber(line: Line | undefined): boolean {
   if (line === undefined || isAddedLine(bareText(line))) return false;
   const words = withoutContacts(
     withoutLinks(bareText(line).slice(0, MAX_LENGTH)).split(SEPARATORS),

@@ -9,7 +9,7 @@ import {
   isGreeting,
   isItem,
   pointsToSignature,
-  startsWithNumber,
+  hasOwnNumber,
 } from './signature-lines.ts';
 
 /** A longer text is not a signature, whatever precedes it. */
@@ -109,7 +109,7 @@ function endOfWritten({ rule, lines }: Suspect): number {
     while (to < lines.length && !isBetween(lines[to])) to += 1;
     const paragraph = lines.slice(from, to);
     const isWritten = !paragraph.every(isCard) && !isAddedParagraph(inOneLine(paragraph));
-    const isData = from === first && startsWithNumber(paragraph[0]) && !isDeviceLine(paragraph[0]);
+    const isData = from === first && hasOwnNumber(paragraph[0]) && !isDeviceLine(paragraph[0]);
     if (isWritten || isData || paragraph.some(isPostscript) || isList(paragraph)) end = to;
     from = to;
   }

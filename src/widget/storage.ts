@@ -67,7 +67,7 @@ export class SafeStorage {
   }
 
   set(name: string, value: unknown): void {
-    const json = JSON.stringify(value);
+    const json = JSON.stringify(value, asIs);
     const isStored = attempt(() => {
       this.#storage?.setItem(this.#key(name), json);
       return this.#storage !== undefined;
@@ -99,10 +99,19 @@ export class SafeStorage {
   #storedNames(): string[] {
     const storage = this.#storage;
     if (storage === undefined) return [];
-    return Array.from({ length: storage.length }, (_, index) => storage.key(index)).flatMap((key) =>
-      key === null ? [] : (this.nameOf(key) ?? []),
-    );
+    const keys: string[] = [];
+    for (let n = 0; n < storage.length; n += 1) keys.push(storage.key(n) ?? '');
+    return keys.flatMap((key) => this.nameOf(key) ?? []);
   }
+}
+
+/**
+ * For `JSON.stringify`, which gives a replacer the object that has the value: each value as it is.
+ * Prototype.js 1.6, which old shops have on every page, gives arrays and strings a `toJSON` that
+ * makes JSON within JSON of them.
+ */
+export function asIs(this: Readonly<Record<string, unknown>>, key: string): unknown {
+  return this[key];
 }
 
 /** Undefined when `json` is missing or not JSON. */

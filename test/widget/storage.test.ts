@@ -1,4 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { PacketType } from 'socket.io-parser';
+import { PlainEncoder } from '../../src/widget/engine/connection.ts';
 import { gatewayAddress, SafeStorage, storagePrefix } from '../../src/widget/storage.ts';
 import { BrowserStorage } from './engine/browser-storage.ts';
 
@@ -57,5 +59,37 @@ describe('the storage', () => {
     expect(storage.names()).toEqual(['']);
     expect(storage.get('')).toBeUndefined();
     expect(storage.nameOf('of the site')).toBeUndefined();
+  });
+});
+
+describe('beside Prototype.js 1.6, which gives arrays and strings a toJSON', () => {
+  const prototypes = [Array.prototype, String.prototype] as { toJSON?: () => string }[];
+  beforeEach(() => {
+    for (const prototype of prototypes) {
+      prototype.toJSON = function () {
+        return 'its own form';
+      };
+    }
+  });
+  afterEach(() => {
+    for (const prototype of prototypes) delete prototype.toJSON;
+  });
+
+  test('values are stored as they are', () => {
+    const page = new BrowserStorage().page();
+    const storage = new SafeStorage(page, 'sluice:');
+    storage.set('seen', ['visitor', { at: [1, 2], text: 'a "word"' }]);
+    expect(page.getItem('sluice:seen') === '["visitor",{"at":[1,2],"text":"a \\"word\\""}]').toBe(
+      true,
+    );
+  });
+
+  test('messages are sent as they are', () => {
+    const sent: unknown[] = new PlainEncoder().encode({
+      type: PacketType.EVENT,
+      nsp: '/',
+      data: ['message', { text: 'a "word"', uploads: ['id'] }],
+    });
+    expect(sent[0] === '2["message",{"text":"a \\"word\\"","uploads":["id"]}]').toBe(true);
   });
 });

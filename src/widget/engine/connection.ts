@@ -1,5 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals-core';
 import { io, type Socket } from 'socket.io-client';
+import { Decoder, Encoder } from 'socket.io-parser';
 import {
   CHAT_PATH,
   type ClientToServerEvents,
@@ -21,7 +22,7 @@ import {
   type UpdateEvent,
   type WidgetRefusal,
 } from '../../channels/chat/events.ts';
-import type { GatewayAddress } from '../storage.ts';
+import { asIs, type GatewayAddress } from '../storage.ts';
 import type { ConnectionState } from './chat.ts';
 import { backoffMs, type Timing } from './timing.ts';
 
@@ -51,6 +52,13 @@ interface ConnectionParts {
   readonly onStatus: (status: StatusEvent) => void;
   readonly onUpdate: (update: UpdateEvent) => void;
   readonly onBadIdentity: () => void;
+}
+
+/** Sends values as they are. */
+export class PlainEncoder extends Encoder {
+  constructor() {
+    super(asIs);
+  }
 }
 
 /** After a connection that lasted this long, the backoff starts again at its minimum. */
@@ -156,6 +164,7 @@ export class Connection {
       tryAllTransports: true,
       reconnection: false,
       forceNew: true,
+      parser: { Decoder, Encoder: PlainEncoder },
       // Longer than the timer below, which also decides what to do next.
       timeout: 2 * timing.connectTimeoutMs,
     });

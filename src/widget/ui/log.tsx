@@ -166,7 +166,8 @@ function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
   const items: Item[] = [];
   const open = [...breaks].sort((a, b) => a - b);
   let author = '';
-  for (const [i, line] of lines.entries()) {
+  // Not `entries`, which Prototype.js replaces.
+  lines.forEach((line, i) => {
     const { id: key, at, seq = Infinity } = line;
     const previous = lines[i - 1];
     const isNewDay = !previous || startOfDay(previous.at) !== startOfDay(at);
@@ -181,7 +182,7 @@ function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
     if (line.author) author = nameOf(line);
     const isOther = author !== earlier;
     items.push({ kind: 'line', key, line, first, last: i === lines.length - 1, isOther });
-  }
+  });
   if (lines.length > 0 && open.length > 0) items.push({ kind: 'break', key: 'break' });
   return items;
 }

@@ -1,4 +1,4 @@
-import { parsed } from '../storage.ts';
+import { asIs, parsed } from '../storage.ts';
 
 /** Where a visitor reads in the log, above its end. */
 export interface Place {
@@ -19,7 +19,8 @@ export function readPlace(note?: string): Place | undefined {
   return seq + px + last < Infinity ? { visitorId, seq, px, last } : undefined;
 }
 
-export const noteOf = (place: Place | undefined): string => (place ? JSON.stringify(place) : '');
+export const noteOf = (place: Place | undefined): string =>
+  place ? JSON.stringify(place, asIs) : '';
 
 /** The numbered lines that are drawn, and how many pixels above the visible part each begins. */
 export const numberedIn = (log: HTMLElement) =>

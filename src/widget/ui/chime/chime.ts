@@ -42,9 +42,9 @@ let context: AudioContext | undefined;
 /** Plays a short tone, unless the browser forbids it. */
 export function playChime(): void {
   try {
-    context ??= new AudioContext();
+    const playing = (context ??= new AudioContext());
     void context.resume().catch(() => undefined);
-    for (const [i, hertz] of NOTES_HZ.entries()) note(context, hertz, i * NOTE_S);
+    NOTES_HZ.forEach((hertz, i) => note(playing, hertz, i * NOTE_S));
   } catch {
     // There is no sound device, or the visitor has not interacted with the page yet.
   }

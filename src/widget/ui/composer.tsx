@@ -20,7 +20,10 @@ export function Composer() {
   const files = chat.files.value;
   const limit = chat.session.value?.limits.text ?? MAX_TEXT;
   const field = useRef<HTMLTextAreaElement>(null);
+  /** Sent before its files were uploaded: it goes once they are. */
+  const isWaiting = useRef(false);
   const isNearLimit = draft.length > limit * NEAR_LIMIT;
+  const isUploading = files.some(({ state }) => state === 'waiting' || state === 'uploading');
   const cannotSend =
     (draft.trim() === '' && files.length === 0) ||
     isLonger(draft.trim(), limit) ||
@@ -28,11 +31,19 @@ export function Composer() {
 
   useLayoutEffect(() => {
     errorText.value = '';
+    isWaiting.current = false;
   }, [draft, files.length]);
+  useLayoutEffect(() => {
+    if (isWaiting.current) send();
+  }, [isUploading]);
 
   const send = (): void => {
     const refusal = chat.send();
+    isWaiting.current = refusal === 'uploading';
     errorText.value = refusal === undefined ? '' : refusalText(refusal, texts);
+  };
+  const press = (): void => {
+    send();
     field.current?.focus();
   };
   const insert = (text: string): void => {
@@ -48,13 +59,13 @@ export function Composer() {
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        press();
       }}
     >
       <div role="alert">{errorText.value && <p class="fault">{errorText.value}</p>}</div>
       <div class="box">
         {files.length > 0 && <Part of="files" draw={({ Tray }) => <Tray />} />}
-        <MessageField field={field} isNearLimit={isNearLimit} onSend={send} />
+        <MessageField field={field} isNearLimit={isNearLimit} onSend={press} />
         <div class="tools">
           <AttachButton onAttached={() => field.current?.focus()} />
           <EmojiPicker onPick={insert} />

@@ -53,14 +53,19 @@ function announceLines(
 
 /** Emits `unread`, and shows the count in the tab's title while the tab is hidden. */
 function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit, removed }: MainOptions): void {
-  let title: string | undefined;
   let count = 0;
+  /** The page's title, and what this tab has made of it. */
+  let title = '';
+  let ours: string | undefined;
   const updateTitle = (): void => {
-    const isNeeded = document.hidden && count > 0;
-    if (isNeeded) title ??= document.title;
-    if (title === undefined) return;
-    document.title = isNeeded ? `(${count}) ${title}` : title;
-    if (!isNeeded) title = undefined;
+    // The page may have set another one meanwhile, which is its own.
+    if (document.title !== ours) title = document.title;
+    else document.title = title;
+    ours = undefined;
+    if (!document.hidden || count === 0 || removed.aborted) return;
+    document.title = `(${count}) ${title}`;
+    // As the browser gives it back: with its white space collapsed.
+    ours = document.title;
   };
   const markSeenIfVisible = (): void => {
     if (isOpen.value && isAtEnd.value && !document.hidden && chat.unread.value > 0) chat.markSeen();
@@ -76,6 +81,7 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit, removed }: MainOp
     updateTitle();
   };
   document.addEventListener('visibilitychange', onVisibility, { signal: removed });
+  removed.addEventListener('abort', updateTitle);
 }
 
 /** Emits `error`, and tells the page's developer in the console what to do about it. */

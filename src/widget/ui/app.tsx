@@ -242,13 +242,18 @@ function loadParsers({ chat, parsers }: Ui, { rich, files, menu, preview }: Part
 const SMALL = '(max-width: 480px), (max-height: 460px)';
 
 /**
+ * Not an inline style, which the page may write meanwhile. It ends with the host, which a framework
+ * may remove.
+ */
+const LOCK = '@media screen{html:has(>sluice-chat){overflow:hidden!important}}';
+
+/**
  * On a small screen the open panel covers the screen: the page behind it does not scroll, and the
  * panel is as high as the part of the screen above the keyboard.
  */
 function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui, signal: AbortSignal): void {
   const small = matchMedia(SMALL);
   const visual = window.visualViewport;
-  const page = document.documentElement;
   const fit = (): void => {
     // Asking for the visible part lays the page out, which a large screen need not wait for.
     if (!small.matches || !visual || visual.scale > 1.01) return;
@@ -259,19 +264,14 @@ function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui, signal: A
     isFullScreen.value = small.matches;
     fit();
   };
-  let overflow: string | undefined;
   small.addEventListener('change', measure, { signal });
   visual?.addEventListener('resize', fit, { signal });
   visual?.addEventListener('scroll', fit, { signal });
   measure();
+  const lock = new CSSStyleSheet();
+  lock.replaceSync(LOCK);
   effect(() => {
-    const covers = isOpen.value && isFullScreen.value;
-    if (covers && overflow === undefined) {
-      overflow = page.style.overflow;
-      page.style.overflow = 'hidden';
-    } else if (!covers && overflow !== undefined) {
-      page.style.overflow = overflow;
-      overflow = undefined;
-    }
+    const sheets = document.adoptedStyleSheets.filter((sheet) => sheet !== lock);
+    document.adoptedStyleSheets = isOpen.value && isFullScreen.value ? [...sheets, lock] : sheets;
   });
 }

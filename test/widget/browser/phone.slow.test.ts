@@ -82,4 +82,27 @@ describeInBrowser('a phone', (test) => {
       0,
     );
   });
+
+  test('the page does not scroll while it is covered, and keeps a lock of its own', async (setting) => {
+    const { chat } = await setting.visit({ browser: PHONE });
+    const { page } = chat;
+    const isLocked = (): Promise<unknown> =>
+      page.evaluate('getComputedStyle(document.documentElement).overflowY === "hidden"');
+    await chat.launcher.tap();
+    await chat.input.waitFor();
+    expect(await isLocked()).toBe(true);
+    // A framework may take the widget out, panel and all.
+    await page.evaluate('document.documentElement.dataset.sluice = "off"');
+    await chat.host.waitFor({ state: 'detached' });
+    expect(await isLocked()).toBe(false);
+    await page.evaluate('document.documentElement.dataset.sluice = ""');
+    await chat.input.waitFor();
+    expect(await isLocked()).toBe(true);
+    await page.evaluate('document.documentElement.style.overflow = "hidden"');
+    await chat.button('Minimize chat').tap();
+    await chat.input.waitFor({ state: 'hidden' });
+    expect(await isLocked()).toBe(true);
+    await page.evaluate('document.documentElement.style.overflow = ""');
+    expect(await isLocked()).toBe(false);
+  });
 });

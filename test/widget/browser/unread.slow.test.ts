@@ -87,6 +87,19 @@ describeInBrowser('what comes while nobody looks', (test) => {
     await chat.until('the title', async () => (await title(chat)) === 'A shop');
   });
 
+  test('a title that the page has set meanwhile is its own', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await look(chat, 'hidden');
+    await chat.send('Have I paid?');
+    await chat.until('the title', async () => (await title(chat)) === '(1) A shop');
+    await chat.page.evaluate('document.title = "Order 4711  paid"');
+    await chat.send('And now?');
+    await chat.until('the title', async () => (await title(chat)) === '(2) Order 4711 paid');
+    await chat.page.evaluate('Sluice.destroy()');
+    expect(await title(chat)).toBe('Order 4711 paid');
+  });
+
   test('a reply to someone who has scrolled up does not move the view', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

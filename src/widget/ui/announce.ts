@@ -70,8 +70,9 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit, removed }: MainOp
   const markSeenIfVisible = (): void => {
     if (isOpen.value && isAtEnd.value && !document.hidden && chat.unread.value > 0) chat.markSeen();
   };
-  effect(markSeenIfVisible);
   effect(() => {
+    // First, so that what is being read is never counted.
+    markSeenIfVisible();
     const now = chat.unread.value;
     if (now !== count) emit('unread', (count = now));
     updateTitle();

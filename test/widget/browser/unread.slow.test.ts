@@ -100,6 +100,20 @@ describeInBrowser('what comes while nobody looks', (test) => {
     expect(await title(chat)).toBe('Order 4711 paid');
   });
 
+  test('a reply that is being read is not counted', async (setting) => {
+    const { chat } = await setting.visit();
+    const note = `window.counts = []; Sluice.on('unread', (count) => counts.push(count))`;
+    await chat.open();
+    for (const question of ['And this?', 'And that?']) {
+      await chat.page.evaluate(note);
+      await chat.send(question);
+      await chat.line(`You said: ${question}`).waitFor();
+      expect(await chat.page.evaluate('counts')).toEqual([]);
+      await chat.page.reload();
+      await chat.line(`You said: ${question}`).waitFor();
+    }
+  });
+
   test('a reply to someone who has scrolled up does not move the view', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

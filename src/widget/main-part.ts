@@ -18,6 +18,7 @@ export interface MainOptions {
   readonly root: ShadowRoot;
   /** The panel's parent; it carries the language, direction, colour scheme and accent. */
   readonly frame: HTMLElement;
+  readonly launcher: HTMLElement;
   readonly gatewayUrl: string;
   readonly key: string;
   readonly settings: Settings;
@@ -41,8 +42,6 @@ export interface MainOptions {
 export interface Main {
   /** @param takesFocus whether the visitor has opened it, or the page before had it open */
   setOpen(open: boolean, takesFocus: boolean): void;
-  /** The launcher's accessible name: what it does, and how many replies are unread. */
-  labelOf(isOpen: boolean, unread: number): string;
   /** Shows everything in another language. */
   speak(texts: Texts, locale: string): void;
   identify(jwt: string): void;

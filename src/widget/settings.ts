@@ -8,7 +8,7 @@ export interface Settings extends WidgetConfig {
   readonly error?: WidgetRefusal;
 }
 
-const NAMES = ['name', 'greeting', 'color', 'position', 'logo', 'preChat', 'scheme'];
+const NAMES = 'name greeting color position offsetX offsetY zIndex logo preChat scheme'.split(' ');
 
 /**
  * @param attributes the script tag's `data-*`; they take precedence over the shop's configuration

@@ -212,6 +212,10 @@ export interface WidgetConfig {
   /** The accent color: `#rrggbb`. */
   readonly color?: string;
   readonly position?: 'right' | 'left';
+  /** In pixels: how much further from the side and from the bottom of the page. */
+  readonly offsetX?: number;
+  readonly offsetY?: number;
+  readonly zIndex?: number;
   /** A picture of the shop: an https URL. */
   readonly logo?: string;
   /** Whether name and email are asked for before the first message. */

@@ -1,27 +1,9 @@
 const SPEECH_BUBBLE =
   'M12 3.5c-5 0-9 3.5-9 7.8 0 2.2 1 4.1 2.8 5.6.1 1.2-.4 2.3-1.2 3.2a.5.5 0 0 0 .4.8c1.9-.1 3.5-.8 4.6-1.8.8.2 1.6.3 2.4.3 5 0 9-3.6 9-8.1 0-4.3-4-7.8-9-7.8Z';
-const CHEVRON = 'M5.5 9l6.5 6.5L18.5 9';
 
-/** The round button in the corner of the page. */
-export function createLauncher() {
-  const badge = el('span', { class: 'badge', 'aria-hidden': 'true' });
-  const button = createButton(
-    { class: 'launcher' },
-    icon('bubble', SPEECH_BUBBLE),
-    icon('chevron', CHEVRON),
-    badge,
-  );
-  return {
-    button,
-    /** @param label the accessible name */
-    draw: (open: boolean, unread: number, label: string): void => {
-      button.setAttribute('aria-expanded', String(open));
-      button.setAttribute('aria-label', label);
-      badge.textContent = String(unread);
-      badge.hidden = open || !unread;
-    },
-  };
-}
+/** The round button in the corner of the page. The main part draws more on it, and names it anew. */
+export const createLauncher = (): HTMLButtonElement =>
+  createButton({ class: 'launcher', 'aria-expanded': 'false' }, icon('bubble', SPEECH_BUBBLE));
 
 /** A card beside the launcher: the greeting, or a notice that the chat could not be loaded. */
 export function createCard(

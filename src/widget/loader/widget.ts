@@ -45,7 +45,6 @@ export class Widget {
   /** The language of the texts on the page. */
   #shown: Language;
   #isOpen = false;
-  #unread = 0;
   #main: Main | undefined;
   #mounting: Promise<Main | undefined> | undefined;
   #failure: HTMLElement | undefined;
@@ -70,7 +69,7 @@ export class Widget {
       storage,
       (text) => this.#showCard(text, 'note', () => this.#dismissGreeting()),
     );
-    adoptStyleSheet(this.#root, css);
+    adoptStyleSheet(this.#root, css + placeOf(settings));
     const draw = (): void => {
       applyScheme(frame, settings);
       this.#speak(options.language());
@@ -80,13 +79,16 @@ export class Widget {
     SYSTEM_DARK.addEventListener('change', draw, { signal });
     // The page's style sheets are there by then.
     addEventListener('load', draw, { signal });
-    const { button } = this.#launcher;
+    const button = this.#launcher;
     frame.append(button);
     this.#root.append(frame);
     keepEvents(this.#host);
     // A page that has a switch, of scheme or language, changes an attribute of its root.
     keepOnPage(this.#host, signal, draw);
-    button.onclick = () => this.setOpen(!this.#isOpen);
+    button.onclick = ({ detail }) => {
+      // Neither the second press of a double click nor an impatient one closes what is about to open.
+      if (detail < 2 && !('busy' in button.dataset)) this.setOpen(!this.#isOpen);
+    };
     // The main part is fetched before it is needed; a failure shows when the chat is opened.
     button.onpointerenter = button.onfocus = () => void this.#fetchMain().catch(() => undefined);
     if (this.#hasSession()) void this.#load().catch(() => undefined);
@@ -108,7 +110,7 @@ export class Widget {
     } else {
       this.#main?.setOpen(false, false);
     }
-    this.#draw();
+    this.#launcher.setAttribute('aria-expanded', String(isOpen));
     this.#options.events.emit(isOpen ? 'open' : 'close', undefined);
   }
 
@@ -179,7 +181,7 @@ export class Widget {
     this.#shown = language;
     this.#frame.lang = language.locale;
     this.#frame.dir = RIGHT_TO_LEFT.test(language.locale) ? 'rtl' : 'ltr';
-    this.#draw();
+    if (!this.#main) this.#launcher.setAttribute('aria-label', language.launcher[0]);
   }
 
   async #fetchTexts({ name }: Language): Promise<Texts> {
@@ -224,7 +226,7 @@ export class Widget {
   }
 
   async #loadToOpen(takesFocus: boolean): Promise<void> {
-    const { button } = this.#launcher;
+    const button = this.#launcher;
     const { events } = this.#options;
     button.dataset['busy'] = '';
     this.#failure?.remove();
@@ -247,25 +249,15 @@ export class Widget {
     return {
       ...this.#options,
       root: this.#root,
+      launcher: this.#launcher,
       frame: this.#frame,
       // Read now: the visitor may have logged out while the main part was being loaded.
       hasSession: this.#hasSession(),
       removed: this.#removal.signal,
       open: () => this.setOpen(true),
       close: () => this.setOpen(false),
-      emit: (event, detail) => {
-        if (event === 'unread') {
-          this.#unread = detail as number;
-          this.#draw();
-        }
-        this.#options.events.emit(event, detail);
-      },
+      emit: this.#options.events.emit,
     };
-  }
-
-  #draw(): void {
-    const label = this.#main?.labelOf(this.#isOpen, this.#unread) ?? this.#language.launcher[0];
-    this.#launcher.draw(this.#isOpen, this.#unread, label);
   }
 
   #showCard(text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement {
@@ -300,6 +292,16 @@ function scheduleGreeting(
     writeNote(storage, noteKey, greeting);
   };
 }
+
+/**
+ * Where the shop wants it, as defaults for the page's own style of the host. Only numbers get into
+ * the style sheet.
+ */
+const placeOf = ({ offsetX, offsetY, zIndex }: Settings): string =>
+  `:host{--sluice-offset-x:${pixels(offsetX)}px;--sluice-offset-y:${pixels(offsetY)}px;--sluice-z-index:${pixels(zIndex) || 2147483000}}`;
+
+/** An attribute's value is a text, perhaps with its unit. */
+const pixels = (value: number | undefined): number => Number.parseInt(`${value}`, 10) || 0;
 
 /** The scripts of these languages are written from right to left. */
 const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/;

@@ -79,6 +79,10 @@ export interface WidgetOptions {
   /** The accent color, `#` and six hex digits. */
   readonly color?: string | undefined;
   readonly position?: 'left' | 'right' | undefined;
+  /** In pixels: how much further from the side and from the bottom of the page. */
+  readonly offsetX?: number | undefined;
+  readonly offsetY?: number | undefined;
+  readonly zIndex?: number | undefined;
   /** The `https` URL of a square picture. */
   readonly logo?: string | undefined;
   readonly preChat?: 'off' | 'optional' | 'required' | undefined;
@@ -113,7 +117,7 @@ export function loadWidget(options: WidgetOptions): Widget {
     script.src = src;
     if (nonce !== undefined) script.nonce = nonce;
     for (const [name, value] of Object.entries(settings)) {
-      if (value !== undefined) script.dataset[name] = value;
+      if (value !== undefined) script.dataset[name] = String(value);
     }
     document.head.append(script);
   }

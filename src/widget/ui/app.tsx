@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals-core';
-import { render } from 'preact';
+import { type ComponentChild, render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions, Texts } from '../main-part.ts';
@@ -7,6 +7,7 @@ import type { Settings } from '../settings.ts';
 import { readNote, storagePrefix, tabStorage, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
 import { createFormats, fill } from './formats.ts';
+import { Icon } from './icon.tsx';
 import css from './panel.css?inline';
 import { needsPreChat, Panel } from './panel.tsx';
 import { createParts, Part, type Parts } from './part/part.tsx';
@@ -15,7 +16,7 @@ import { type Ui, UiProvider, useUi } from './ui.ts';
 
 /** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(options: MainOptions, chat: Chat, storage: Storage | undefined): Main {
-  const { root, frame, gatewayUrl, key, settings, removed, open, close } = options;
+  const { root, frame, launcher, gatewayUrl, key, settings, removed, open, close } = options;
   const prefix = storagePrefix(gatewayUrl, key);
   const notes = { sound: `${prefix}sound`, preview: `${prefix}preview`, place: `${prefix}place` };
   const speaking = (texts: Texts, locale: string) => ({
@@ -65,8 +66,12 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   };
   const place = document.createElement('div');
   const aside = document.createElement('div');
+  const badge = document.createElement('span');
   let isDrawn = false;
   let opener: Element | null = null;
+
+  const draw = (what: ComponentChild, where: HTMLElement): void =>
+    render(<UiProvider value={ui}>{what}</UiProvider>, where);
 
   adoptStyleSheet(root, css);
   frame.prepend(place, aside);
@@ -80,12 +85,9 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     if (note === notes.preview) ui.dismissedSeq.value = Number(newValue);
   };
   addEventListener('storage', onStored, { signal: removed });
-  render(
-    <UiProvider value={ui}>
-      <Aside />
-    </UiProvider>,
-    aside,
-  );
+  launcher.append(badge);
+  draw(<Aside />, aside);
+  draw(<Badge />, badge);
   loadParsers(ui, parts);
   effect(() => {
     if (!chat.session.value) ui.isIntroduced.value = false;
@@ -94,11 +96,12 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   effect(() => {
     if (ui.isOpen.value && chat.connection.value.state === 'idle') chat.start();
   });
+  effect(() => launcher.setAttribute('aria-label', launcherName(ui)));
   announce(ui, parts, options);
 
   removed.addEventListener('abort', () => {
     ui.isOpen.value = false;
-    for (const drawn of [place, aside]) render(null, drawn);
+    for (const drawn of [place, aside, badge]) render(null, drawn);
     chat.stop();
   });
   const forgetPlace = (): void => {
@@ -119,29 +122,16 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
       ui.takesFocus.value = takesFocus;
       if (open) ui.dismissedSeq.value = chat.lines.peek().findLast(({ seq }) => seq)?.seq ?? 0;
       if (open) opener = document.activeElement;
-      else returnFocus(root, opener);
+      else returnFocus(options, opener);
       if (open && !isDrawn) {
         isDrawn = true;
         // On the page before, the panel was closed.
         if (takesFocus) forgetPlace();
-        render(
-          <UiProvider value={ui}>
-            <Panel />
-          </UiProvider>,
-          place,
-        );
+        draw(<Panel />, place);
         // Laid out closed before it is opened, so that the opening is animated.
         place.getBoundingClientRect();
       }
       ui.isOpen.value = open;
-    },
-    labelOf: (isOpen, unread) => {
-      if (isOpen) return ui.texts.closeChat;
-      if (unread === 0) return ui.texts.openChat;
-      const { texts, locale } = language.value;
-      const form = new Intl.PluralRules(locale).select(unread);
-      const count = texts.unread[form] ?? texts.unread.other;
-      return `${texts.openChat}, ${fill(count, ui.formats.number(unread))}`;
     },
     speak: (texts, locale) => (language.value = speaking(texts, locale)),
     identify: (jwt) => chat.identify(jwt),
@@ -153,12 +143,32 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   };
 }
 
+/** What the launcher does, and how many replies are unread. */
+function launcherName({ texts, formats, locale, isOpen, chat }: Ui): string {
+  const unread = chat.unread.value;
+  if (isOpen.value) return texts.closeChat;
+  if (unread === 0) return texts.openChat;
+  const count = texts.unread[new Intl.PluralRules(locale).select(unread)] ?? texts.unread.other;
+  return `${texts.openChat}, ${fill(count, formats.number(unread))}`;
+}
+
+/** On the launcher. */
+function Badge() {
+  const { chat, isOpen } = useUi();
+  const unread = chat.unread.value;
+  return (
+    <>
+      <Icon name="down" />
+      {unread > 0 && !isOpen.value && <span class="badge">{unread}</span>}
+    </>
+  );
+}
+
 /** When the focus is in the panel, which is about to close, returns it to what had it before. */
-function returnFocus(root: ShadowRoot, opener: Element | null): void {
+function returnFocus({ root, launcher }: MainOptions, opener: Element | null): void {
   if (!root.activeElement) return;
   const isElsewhere = opener?.isConnected && opener !== root.host && opener !== document.body;
-  const target = isElsewhere ? opener : root.querySelector('.launcher');
-  (target as HTMLElement | null)?.focus();
+  (isElsewhere ? (opener as HTMLElement) : launcher).focus();
 }
 
 const CHECK_EVERY_MS = 60_000;

@@ -15,6 +15,17 @@ async function hold(page: Page, urls: string): Promise<() => void> {
   return goOn;
 }
 
+/** How far the launcher is from the right and the bottom of the page. */
+const corner = (chat: ChatPage): Promise<number[]> =>
+  chat.launcher.evaluate((button) => {
+    const { right, bottom } = button.getBoundingClientRect();
+    const { clientWidth, clientHeight } = document.documentElement;
+    return [clientWidth - right, clientHeight - bottom];
+  });
+
+const layer = (chat: ChatPage): Promise<string> =>
+  chat.host.evaluate((host) => getComputedStyle(host).zIndex);
+
 const attach = (chat: ChatPage): Promise<void> =>
   chat.host
     .locator('input[type=file]')
@@ -29,6 +40,56 @@ const PROTOTYPE_JS = `
   Array.from = (all) => Array.prototype.slice.call(all);`;
 
 describeInBrowser('on other people’s pages', (test) => {
+  test('a double press, or an impatient one, opens the chat', async (setting) => {
+    const { chat } = await setting.visit();
+    const { page } = chat;
+    await chat.launcher.waitFor();
+    const goOn = await hold(page, '**/widget/main-*');
+    for (let press = 1; press <= 2; press += 1) await chat.launcher.click();
+    goOn();
+    await chat.input.waitFor();
+    await chat.launcher.click();
+    await chat.input.waitFor({ state: 'hidden' });
+    await chat.launcher.dblclick();
+    await chat.input.waitFor();
+    expect(await chat.launcher.getAttribute('aria-expanded')).toBe('true');
+  });
+
+  test('it is not on paper', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.page.emulateMedia({ media: 'print' });
+    for (const part of [chat.launcher, chat.panel]) expect(await part.isVisible()).toBe(false);
+    await chat.page.emulateMedia({ media: 'screen' });
+    await chat.input.waitFor();
+  });
+
+  test('a shop moves it by attributes, and a page by its own style', async (setting) => {
+    const { chat } = await setting.visit({
+      data: { 'offset-x': '10', 'offset-y': '60px', 'z-index': '7' },
+    });
+    const { page } = chat;
+    await chat.launcher.waitFor();
+    expect([await corner(chat), await layer(chat)]).toEqual([[30, 80], '7']);
+    await page.addStyleTag({
+      content: 'sluice-chat { --sluice-offset-y: 30px; --sluice-z-index: 8 }',
+    });
+    expect([await corner(chat), await layer(chat)]).toEqual([[30, 50], '8']);
+    await page.setViewportSize({ width: 1_000, height: 520 });
+    await chat.open();
+    const box = await chat.panel.boundingBox();
+    expect(box?.y).toBe(20);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBe(970);
+  });
+
+  test('it stays in its corner when attributes make no sense', async (setting) => {
+    const { chat } = await setting.visit({
+      data: { 'offset-x': '1;}*{display:none', 'offset-y': 'auto', 'z-index': 'top' },
+    });
+    await chat.launcher.waitFor();
+    expect([await corner(chat), await layer(chat)]).toEqual([[21, 20], '2147483000']);
+  });
+
   test('messages arrive and are kept beside Prototype.js', async (setting) => {
     const { chat } = await setting.visit();
     await chat.page.addInitScript(PROTOTYPE_JS);

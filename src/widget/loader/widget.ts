@@ -3,6 +3,7 @@ import { accentOf } from '../look/accent.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import { WIDGET_TEXTS_PATH } from '../../channels/chat/events.ts';
 import type { Main, MainModule, MainOptions, Texts } from '../main-part.ts';
+import { isPhone } from '../phone.ts';
 import type { Language, Settings } from '../settings.ts';
 import { readNote, SESSION, tabStorage, writeNote } from '../storage.ts';
 import { keepEvents, keepOnPage } from './host.ts';
@@ -94,14 +95,14 @@ export class Widget {
     if (this.#hasSession()) void this.#load().catch(() => undefined);
     events.emit('ready', undefined);
     if (settings.error) events.emit('error', { code: settings.error });
-    if (readNote(tabStorage(), this.#openNote)) this.setOpen(true, false);
+    if (isOpenAgain(readNote(tabStorage(), this.#openNote))) this.setOpen(true, false);
   }
 
   /** @param takesFocus false when the chat was open on the page before this one */
   setOpen(isOpen: boolean, takesFocus = true): void {
     if (isOpen === this.#isOpen) return;
     this.#isOpen = isOpen;
-    writeNote(tabStorage(), this.#openNote, isOpen ? 'yes' : '');
+    writeNote(tabStorage(), this.#openNote, isOpen ? location.href : '');
     this.#frame.toggleAttribute('data-open', isOpen);
     if (isOpen) {
       this.#dismissGreeting();
@@ -146,7 +147,10 @@ export class Widget {
     this.#host.remove();
   }
 
-  /** Each tab has its own: a chat that is opened in one does not open in the others. */
+  /**
+   * The address of the page on which the chat was opened; empty when it was closed. Each tab has its
+   * own: a chat that is opened in one does not open in the others.
+   */
   get #openNote(): string {
     return `${this.#options.prefix}open`;
   }
@@ -266,6 +270,20 @@ export class Widget {
     this.#frame.prepend(card);
     return card;
   }
+}
+
+/**
+ * Whether the chat that was open on the page before is open on this one. On a phone it would cover
+ * what the visitor has gone to: there only after a reload, a step back or forward, or in a restored
+ * tab, of the same address.
+ * @param note the address of the page on which it was opened
+ */
+function isOpenAgain(note: string | undefined): boolean {
+  if (!note || !isPhone()) return !!note;
+  const [navigation] = performance.getEntriesByType('navigation');
+  // That entry's own type (Navigation Timing 2, §4).
+  const { type } = navigation as PerformanceNavigationTiming;
+  return note === location.href && type !== 'navigate';
 }
 
 const GREETING_DELAY_MS = 4_000;

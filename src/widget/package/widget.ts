@@ -83,6 +83,8 @@ export interface WidgetOptions {
   readonly offsetX?: number | undefined;
   readonly offsetY?: number | undefined;
   readonly zIndex?: number | undefined;
+  /** On phones, Back closes the panel by an entry in the page's history. */
+  readonly back?: 'history' | undefined;
   /** The `https` URL of a square picture. */
   readonly logo?: string | undefined;
   readonly preChat?: 'off' | 'optional' | 'required' | undefined;

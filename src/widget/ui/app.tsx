@@ -3,9 +3,11 @@ import { type ComponentChild, render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions, Texts } from '../main-part.ts';
+import { smallScreen } from '../phone.ts';
 import type { Settings } from '../settings.ts';
 import { readNote, storagePrefix, tabStorage, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
+import { closeOnBack } from './back.ts';
 import { createFormats, fill } from './formats.ts';
 import { Icon } from './icon.tsx';
 import css from './panel.css?inline';
@@ -25,6 +27,10 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     formats: createFormats(locale),
   });
   const note = readNote(tabStorage(), notes.place);
+  /** On the page before, and not on this one: a phone's, where a preview leads back to it. */
+  const wasOpen = signal(
+    !frame.hasAttribute('data-open') && !!readNote(tabStorage(), `${prefix}open`),
+  );
   const language = signal(speaking(options.texts, options.locale));
   const parts = createParts(root);
   const ui: Ui = {
@@ -76,6 +82,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   adoptStyleSheet(root, css);
   frame.prepend(place, aside);
   coverScreen(place, ui, removed);
+  closeOnBack(ui, options);
   effect(() => writeNote(storage, notes.sound, ui.hasSound.value ? 'on' : 'off'));
   effect(() => writeNote(tabStorage(), notes.place, noteOf(ui.place.value)));
   effect(() => writeNote(storage, notes.preview, String(ui.dismissedSeq.value)));
@@ -86,7 +93,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   };
   addEventListener('storage', onStored, { signal: removed });
   launcher.append(badge);
-  draw(<Aside />, aside);
+  draw(<Aside wasOpen={wasOpen} />, aside);
   draw(<Badge />, badge);
   loadParsers(ui, parts);
   effect(() => {
@@ -120,6 +127,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     },
     setOpen: (open, takesFocus) => {
       ui.takesFocus.value = takesFocus;
+      wasOpen.value = false;
       if (open) ui.dismissedSeq.value = chat.lines.peek().findLast(({ seq }) => seq)?.seq ?? 0;
       if (open) opener = document.activeElement;
       else returnFocus(options, opener);
@@ -203,9 +211,9 @@ function watchHours(
 }
 
 /** Beside the launcher of a closed chat. */
-function Aside() {
+function Aside({ wasOpen }: { readonly wasOpen: ReadonlySignal<boolean> }) {
   const { chat, isOpen } = useUi();
-  const isWanted = chat.unread.value > 0 && !isOpen.value;
+  const isWanted = (chat.unread.value > 0 || wasOpen.value) && !isOpen.value;
   return (
     <div aria-live="polite">
       {isWanted && <Part of="preview" isQuiet draw={({ Preview }) => <Preview />} />}
@@ -248,9 +256,6 @@ function loadParsers({ chat, parsers }: Ui, { rich, files, menu, preview }: Part
   });
 }
 
-/** The same as in the style sheets. */
-const SMALL = '(max-width: 480px), (max-height: 460px)';
-
 /**
  * Not an inline style, which the page may write meanwhile. It ends with the host, which a framework
  * may remove.
@@ -262,19 +267,18 @@ const LOCK = '@media screen{html:has(>sluice-chat){overflow:hidden!important}}';
  * panel is as high as the part of the screen above the keyboard.
  */
 function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui, signal: AbortSignal): void {
-  const small = matchMedia(SMALL);
   const visual = window.visualViewport;
   const fit = (): void => {
     // Asking for the visible part lays the page out, which a large screen need not wait for.
-    if (!small.matches || !visual || visual.scale > 1.01) return;
+    if (!smallScreen.matches || !visual || visual.scale > 1.01) return;
     place.style.setProperty('--top', `${visual.offsetTop}px`);
     place.style.setProperty('--height', `${visual.height}px`);
   };
   const measure = (): void => {
-    isFullScreen.value = small.matches;
+    isFullScreen.value = smallScreen.matches;
     fit();
   };
-  small.addEventListener('change', measure, { signal });
+  smallScreen.addEventListener('change', measure, { signal });
   visual?.addEventListener('resize', fit, { signal });
   visual?.addEventListener('scroll', fit, { signal });
   measure();

@@ -8,6 +8,7 @@ import { isComposing } from './keys.ts';
 import { Part } from './part/part.tsx';
 import { Popover } from './popover.tsx';
 import type { Texts } from '../main-part.ts';
+import { isPhone } from '../phone.ts';
 import { useUi } from './ui.ts';
 
 /** The character count is shown above this share of the limit. */
@@ -108,12 +109,13 @@ function MessageField(props: {
       {...(draft && { dir: 'auto' })}
       aria-label={texts.message}
       placeholder={texts.placeholder}
-      enterkeyhint="send"
+      enterkeyhint={isPhone() ? 'enter' : 'send'}
       value={draft}
       {...(isNearLimit && { 'aria-describedby': 'count' })}
       onInput={(event) => chat.setDraft(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
+        // A phone's keyboard has no Shift+Enter: there the button sends.
+        if (event.key !== 'Enter' || event.shiftKey || isComposing(event) || isPhone()) return;
         event.preventDefault();
         onSend();
       }}

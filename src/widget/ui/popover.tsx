@@ -78,6 +78,8 @@ function usePopover() {
       if (event.key === 'Tab' && box.current?.contains(event.target as Node)) setOpen(false);
       if (event.key !== 'Escape') return;
       event.stopPropagation();
+      // Nor is it a close request for the panel (`closeOnBack`).
+      event.preventDefault();
       close();
     },
   };

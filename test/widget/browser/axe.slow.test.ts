@@ -100,7 +100,8 @@ describeInBrowser('axe', (test) => {
         },
       });
       await phone.chat.launcher.tap();
-      await phone.chat.send(`${QUIET}from a phone`);
+      await phone.chat.type(`${QUIET}from a phone`);
+      await phone.chat.button('Send').tap();
       await phone.chat.reaches('from a phone', 'delivered');
       await expectNoFindings('phone', phone);
 

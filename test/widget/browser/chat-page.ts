@@ -57,8 +57,10 @@ export class ChatPage {
   /** Opens the panel and waits until one can write. */
   async open(): Promise<this> {
     // It opens by itself if it was open on the page before.
-    const isOpen = await this.page.evaluate('Object.values(sessionStorage).includes("yes")');
-    if (isOpen !== true) await this.launcher.click();
+    const isOpen = await this.page.evaluate(() =>
+      Object.entries(sessionStorage).some(([name, note]) => name.endsWith(':open') && note !== ''),
+    );
+    if (!isOpen) await this.launcher.click();
     await this.input.waitFor();
     return this;
   }

@@ -62,7 +62,9 @@ describeInBrowser('a phone', (test) => {
     });
     await chat.launcher.tap();
     await chat.input.waitFor();
-    await chat.send(`${QUIET}${'longword'.repeat(40)} https://acme.example/${'path/'.repeat(40)}`);
+    await chat.type(`${QUIET}${'longword'.repeat(40)} https://acme.example/${'path/'.repeat(40)}`);
+    await chat.button('Send').tap();
+    await chat.line('longword').waitFor();
     const sizes = await chat.panel.evaluate((panel) =>
       [...panel.querySelectorAll('button, a, textarea')]
         .filter((element) => element.checkVisibility())
@@ -81,6 +83,20 @@ describeInBrowser('a phone', (test) => {
     expect(await chat.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(
       0,
     );
+  });
+
+  test('Enter begins a new line, and the button sends', async (setting) => {
+    const { chat } = await setting.visit({ browser: PHONE });
+    await chat.launcher.tap();
+    await chat.input.waitFor();
+    expect(await chat.input.getAttribute('enterkeyhint')).toBe('enter');
+    await chat.type(`${QUIET}one`);
+    await chat.input.press('End');
+    await chat.input.press('Enter');
+    await chat.input.pressSequentially('two');
+    expect(await chat.input.inputValue()).toBe(`${QUIET}one\ntwo`);
+    await chat.button('Send').tap();
+    await chat.reaches('two', 'delivered');
   });
 
   test('the page does not scroll while it is covered, and keeps a lock of its own', async (setting) => {
@@ -104,5 +120,90 @@ describeInBrowser('a phone', (test) => {
     expect(await isLocked()).toBe(true);
     await page.evaluate('document.documentElement.style.overflow = ""');
     expect(await isLocked()).toBe(false);
+  });
+
+  test('it does not cover the page that the visitor goes to, and is there after a reload', async (setting) => {
+    const { chat } = await setting.visit({ browser: PHONE });
+    const { page } = chat;
+    const preview = chat.host.locator('.preview').getByText('You said: Have you any socks?');
+    const here = page.url();
+    await chat.launcher.tap();
+    await chat.input.waitFor();
+    await chat.type('Have you any socks?');
+    await chat.button('Send').tap();
+    await chat.line('You said: Have you any socks?').waitFor();
+    await page.reload();
+    await chat.line('You said: Have you any socks?').waitFor();
+    expect(await chat.input.isVisible()).toBe(true);
+
+    await page.evaluate('location.href += "&socks"');
+    await page.waitForURL(/&socks$/);
+    // The reply leads back to the chat.
+    await preview.waitFor();
+    expect(await chat.input.count()).toBe(0);
+    await page.reload();
+    await preview.waitFor();
+    expect(await chat.input.count()).toBe(0);
+    await page.goBack();
+    await chat.input.waitFor();
+    await page.evaluate('location.href += "&socks"');
+    await page.waitForURL(/&socks$/);
+    await page.evaluate((url) => (location.href = url), here);
+    await page.waitForURL(here);
+    await preview.waitFor();
+    await preview.tap();
+    await chat.input.waitFor();
+    await chat.button('Minimize chat').tap();
+    await chat.launcher.waitFor();
+    expect(await preview.count()).toBe(0);
+  });
+
+  test('Back closes it without an entry in the history', async (setting) => {
+    const { chat } = await setting.visit({ browser: PHONE });
+    const entries = await chat.page.evaluate(() => history.length);
+    await chat.launcher.tap();
+    await chat.input.waitFor();
+    // The request to close that Android makes of Back: here by Escape, outside of the panel.
+    await chat.page.evaluate(
+      'document.querySelector("sluice-chat").shadowRoot.activeElement.blur()',
+    );
+    await chat.page.keyboard.press('Escape');
+    await chat.input.waitFor({ state: 'hidden' });
+    expect(await chat.page.evaluate(() => history.length)).toBe(entries);
+  });
+
+  test('Back closes it by an entry in the history of a page that asks for it', async (setting) => {
+    const { chat } = await setting.visit({ browser: PHONE, data: { back: 'history' } });
+    const { page } = chat;
+    const here = page.url();
+    await page.evaluate(() => history.replaceState({ of: 'the page' }, ''));
+    const state = (): Promise<unknown> => page.evaluate(() => history.state as unknown);
+    await chat.launcher.tap();
+    await chat.input.waitFor();
+    expect(await state()).toEqual({ of: 'the page', sluice: true });
+    await page.evaluate(() => history.back());
+    await chat.input.waitFor({ state: 'hidden' });
+    expect([page.url(), await state()]).toEqual([here, { of: 'the page' }]);
+    // A tap so soon, in the same place, would be the second of a double one.
+    await chat.launcher.press('Enter');
+    await chat.input.waitFor();
+    await chat.button('Minimize chat').tap();
+    await chat.until(
+      'the entry to be gone',
+      async () => JSON.stringify(await state()) === '{"of":"the page"}',
+    );
+    expect(page.url()).toBe(here);
+  });
+
+  test('in landscape, with its keyboard, it shows what was written', async (setting) => {
+    const { chat } = await setting.visit({
+      browser: { ...PHONE, viewport: { width: 740, height: 190 } },
+    });
+    await chat.launcher.tap();
+    await chat.input.waitFor();
+    const height = await chat.log.evaluate((log) => log.clientHeight);
+    expect(height).toBeGreaterThan(80);
+    const send = await chat.button('Send').boundingBox();
+    expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(190);
   });
 });

@@ -33,11 +33,12 @@ const setRoot = (chat: ChatPage, value: string): Promise<void> =>
   }, value);
 
 describeInBrowser('the place of the widget', (test) => {
-  test('is behind the body, whose transform and filter do not move it', async (setting) => {
+  test('is behind the body, whose transform, filter and zoom do not move it', async (setting) => {
     const { chat } = await setting.visit();
     await chat.launcher.waitFor();
     await chat.page.addStyleTag({
-      content: 'body { transform: translateX(40px); filter: grayscale(1); min-height: 4000px }',
+      content:
+        'body { transform: translateX(40px); filter: grayscale(1); zoom: 1.5; min-height: 4000px }',
     });
     await chat.page.evaluate('scrollTo(0, 1000)');
     const place = await chat.host.evaluate((host) => {

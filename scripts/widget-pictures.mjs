@@ -18,6 +18,8 @@ const GREETING = 'Hi there 👋\nAny question about lamps, orders or returns? We
 /** The shop's settings, and how soon its first reply comes. */
 const AGENT = { agent: { name: 'Mia', kind: 'ai' }, usualReplySeconds: 120 };
 
+const PRIVACY = { privacy: 'https://shop.example/privacy' };
+
 const tomorrow = () =>
   ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 1) % 7];
 
@@ -51,8 +53,12 @@ const PICTURES = {
   'empty-agent': { config: AGENT },
   people: { scene: 'people', config: AGENT },
   'empty-greeting': { attributes: { greeting: GREETING, name: 'Lumen & Co.' } },
-  'pre-chat': { attributes: { 'pre-chat': 'optional', greeting: GREETING } },
-  'pre-chat-required': { attributes: { 'pre-chat': 'required' }, act: submitEmpty },
+  'pre-chat': { attributes: { 'pre-chat': 'optional', greeting: GREETING }, config: PRIVACY },
+  'pre-chat-required': {
+    attributes: { 'pre-chat': 'required' },
+    config: PRIVACY,
+    act: submitEmpty,
+  },
   conversation: { scene: 'conversation' },
   verified: { scene: 'verified', attributes: { name: 'Lumen & Co.', color: '#0f766e' } },
   rich: { scene: 'rich' },
@@ -136,7 +142,11 @@ const PICTURES = {
   },
   phone: { scene: 'conversation', viewport: PHONE },
   'phone-rich': { scene: 'rich', viewport: PHONE },
-  'phone-pre-chat': { viewport: PHONE, attributes: { 'pre-chat': 'required' } },
+  'phone-pre-chat': { viewport: PHONE, attributes: { 'pre-chat': 'required' }, config: PRIVACY },
+  'phone-empty': {
+    viewport: { width: 320, height: 568 },
+    config: { ...AGENT, starters: ['Where is my order?', 'How do returns work?'] },
+  },
   'phone-emoji': {
     scene: 'conversation',
     viewport: { width: 320, height: 568 },
@@ -175,7 +185,7 @@ async function dragOver(page) {
 const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'";
 
 const shopPage = (attributes) => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Lumen &amp; Co.</title>
+<html lang="en"${attributes.includes('lang="ar"') ? ' dir="rtl"' : ''}><head><meta charset="utf-8"><title>Lumen &amp; Co.</title>
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <link rel="stylesheet" href="/shop.css">
 <script async src="/widget.js" ${attributes}></script></head>

@@ -241,18 +241,18 @@ function sixDigits(value: string): string | undefined {
   return `"#${channels.map((each) => Number(each).toString(16).padStart(2, '0')).join('')}"`;
 }
 
-/** A picture on the shop's pages. They use https, where browsers block pictures over http. */
-export const pictureUrl = (example: string) =>
+/** For the shop's pages. They use https, where browsers block pictures over http. */
+export const shownUrl = (what: 'a picture' | 'a page', example: string) =>
   field(
     {
-      expected: 'the https URL of a picture',
+      expected: `the https URL of ${what}`,
       example,
-      hint: (value) => parsePicture(value.replace(/^(?:http:)?\/\//, 'https://')),
+      hint: (value) => parseShownUrl(value.replace(/^(?:http:)?\/\//, 'https://')),
     },
-    parsePicture,
+    parseShownUrl,
   );
 
-function parsePicture(value: string): string | undefined {
+function parseShownUrl(value: string): string | undefined {
   if (!URL.canParse(value) || value.length > 2_000) return undefined;
   const url = new URL(value);
   const isPlain = url.protocol === 'https:' && url.username === '' && url.password === '';

@@ -39,7 +39,6 @@ export function demoPage({ texts, widgetKey, identifies }: DemoPageOptions): str
           data-name="Kaj"
           data-color="#1f3a5f"
           data-greeting="${texts.greeting}"
-          data-position="${texts.direction === 'rtl' ? 'left' : 'right'}"
         ></script>
       </head>
       <body>

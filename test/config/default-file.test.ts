@@ -79,6 +79,7 @@ describe('config/default.yaml', () => {
           offsetY: String(sample.chat?.widget.offsetY),
           zIndex: String(sample.chat?.widget.zIndex),
           logo: sample.chat?.widget.logo,
+          privacy: sample.chat?.widget.privacy,
           starters: sample.chat?.widget.starters,
           agent: { ...sample.chat?.widget.agent, kind: undefined },
           people: sample.chat?.widget.people,

@@ -8,7 +8,7 @@ import {
   inboxAddress,
   phoneNumber,
   color,
-  pictureUrl,
+  shownUrl,
   shownText,
 } from '../../src/config/shop-fields.ts';
 
@@ -142,7 +142,7 @@ describe('fields', () => {
     ['javascript:alert(1)', undefined, undefined],
     ['https://user:password@acme.example/logo.png', undefined, undefined],
   ])('picture %s: %s, meant %s', (text, expected, meant) => {
-    const picture = pictureUrl('x');
+    const picture = shownUrl('a picture', 'x');
     expect(picture.safeParse(text).data).toBe(expected);
     if (expected === undefined) expect(descriptions.get(picture)?.hint?.(text)).toBe(meant);
   });

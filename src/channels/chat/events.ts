@@ -211,7 +211,8 @@ export interface WidgetConfig {
   readonly greeting?: string;
   /** The accent color: `#rrggbb`. */
   readonly color?: string;
-  readonly position?: 'right' | 'left';
+  /** By default, or with `auto`, the corner at which the page's lines end. */
+  readonly position?: 'auto' | 'right' | 'left';
   /** In pixels: how much further from the side and from the bottom of the page. */
   readonly offsetX?: number;
   readonly offsetY?: number;
@@ -220,6 +221,8 @@ export interface WidgetConfig {
   readonly logo?: string;
   /** Whether name and email are asked for before the first message. */
   readonly preChat?: 'off' | 'optional' | 'required';
+  /** The shop's own page on privacy, an https URL: the form before the chat links to it. */
+  readonly privacy?: string;
   readonly hours?: OpeningHours;
   /** Whether the first message of a conversation ends with a line about the visitor's page. */
   readonly pageLine?: boolean;

@@ -6,7 +6,8 @@ const KEPT = 50;
 const LEAST = 5;
 const [MINUTE, HOUR] = [60, 3_600];
 /** What a visitor is told, in seconds; nothing about a shop that is slower. */
-const STEPS = [1, 2, 5, 10, 15, 30].map((n) => n * MINUTE);
+const SHORT_STEPS = [1, 2, 5, 10, 15, 30];
+const STEPS = [...SHORT_STEPS, ...SHORT_STEPS.map((n) => n * MINUTE)];
 const LONG_STEPS = [1, 2, 4, 8, 24].map((n) => n * HOUR);
 
 /** How long visitors of each shop waited for the first reply, since this gateway was started. */

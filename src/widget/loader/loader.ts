@@ -21,7 +21,7 @@ function start(): void {
   const key = script?.dataset['key'];
   if (!script || !key) {
     // oxlint-disable-next-line no-console -- for the developer who adds the tag
-    console.error('Sluice: the script tag needs a data-key.');
+    console.error('Sluice: the script needs a data-key.');
     return;
   }
   if (script.hasAttribute(CANCELLED)) return;

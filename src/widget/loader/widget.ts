@@ -58,7 +58,6 @@ export class Widget {
     const frame = el('aside', {
       class: 'frame',
       'aria-label': settings.name ?? 'Chat',
-      'data-position': settings.position === 'left' ? 'left' : 'right',
     });
     this.#options = options;
     this.#frame = frame;
@@ -72,7 +71,7 @@ export class Widget {
     );
     adoptStyleSheet(this.#root, css + placeOf(settings));
     const draw = (): void => {
-      applyScheme(frame, settings);
+      applyLook(frame, settings);
       this.#speak(options.language());
     };
     this.#show(this.#language);
@@ -240,7 +239,7 @@ export class Widget {
       this.#main?.setOpen(this.#isOpen, takesFocus);
     } catch (error) {
       // oxlint-disable-next-line no-console -- for the page's developer
-      console.error('Sluice: the chat could not be loaded.', error);
+      console.error('Sluice: the chat did not load.', error);
       this.setOpen(false);
       const text = this.#language.launcher[2];
       this.#failure = this.#showCard(text, 'alert', () => this.#failure?.remove());
@@ -325,8 +324,11 @@ const pixels = (value: number | undefined): number => Number.parseInt(`${value}`
 const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/;
 const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
 
-/** Sets the scheme, which follows the page, and the accent. */
-function applyScheme(frame: HTMLElement, { scheme = '', color }: Settings): void {
+/** Sets the corner and the scheme, which follow the page, and the accent. */
+function applyLook(frame: HTMLElement, { position, scheme = '', color }: Settings): void {
+  const { direction } = getComputedStyle(document.documentElement);
+  const isLeft = position === 'left' || (position !== 'right' && direction === 'rtl');
+  frame.dataset['position'] = isLeft ? 'left' : 'right';
   const isDark = scheme === 'dark' || (scheme !== 'light' && isPageDark(SYSTEM_DARK.matches));
   const shown = isDark ? 'dark' : 'light';
   frame.dataset['scheme'] = shown;

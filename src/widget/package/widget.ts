@@ -78,7 +78,7 @@ export interface WidgetOptions {
   readonly greeting?: string | undefined;
   /** The accent color, `#` and six hex digits. */
   readonly color?: string | undefined;
-  readonly position?: 'left' | 'right' | undefined;
+  readonly position?: 'auto' | 'left' | 'right' | undefined;
   /** In pixels: how much further from the side and from the bottom of the page. */
   readonly offsetX?: number | undefined;
   readonly offsetY?: number | undefined;

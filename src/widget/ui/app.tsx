@@ -7,6 +7,7 @@ import { smallScreen } from '../phone.ts';
 import type { Settings } from '../settings.ts';
 import { readNote, storagePrefix, tabStorage, writeNote } from '../storage.ts';
 import { announce } from './announce.ts';
+import ask from './ask.css?inline';
 import { closeOnBack } from './back.ts';
 import { createFormats, fill } from './formats.ts';
 import { Icon } from './icon.tsx';
@@ -79,7 +80,8 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   const draw = (what: ComponentChild, where: HTMLElement): void =>
     render(<UiProvider value={ui}>{what}</UiProvider>, where);
 
-  adoptStyleSheet(root, css);
+  // Several parts need `ask`.
+  adoptStyleSheet(root, css + ask);
   frame.prepend(place, aside);
   coverScreen(place, ui, removed);
   closeOnBack(ui, options);

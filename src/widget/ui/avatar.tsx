@@ -10,7 +10,8 @@ export const answering = ({ chat, settings }: Ui): Author | undefined =>
 
 /**
  * Who writes: the picture, else the initials of the name; for someone without a name, what stands for
- * the shop. A logo that the page's policy blocks counts as none.
+ * the shop. A logo that the page's policy blocks counts as none. The assistant has the shop's colour,
+ * people are grey: no further colour clashes with the accent.
  */
 export function Avatar({
   author,
@@ -47,13 +48,7 @@ export function Avatar({
     return name ? initialsOf(name) : <Icon name="person" />;
   })();
   return (
-    <span
-      class="avatar"
-      aria-hidden="true"
-      {...(isOwn && {
-        style: { background: `hsl(${hueOf(author.name ?? '')} 45% 32%)`, color: '#fff' },
-      })}
-    >
+    <span class={author?.kind === 'person' ? 'avatar person' : 'avatar'} aria-hidden="true">
       {content}
     </span>
   );
@@ -67,7 +62,3 @@ const initialsOf = (name: string): string =>
     .join('')
     .slice(0, 2)
     .toUpperCase();
-
-/** The same name has the same colour everywhere. */
-const hueOf = (name: string): number =>
-  Array.from(name).reduce((hue, char) => (hue * 31 + (char.codePointAt(0) ?? 0)) % 360, 7);

@@ -11,19 +11,17 @@ const SLOW_AFTER_MS = 1_500;
 
 export function Header() {
   const ui = useUi();
-  const { chat, texts, settings, formats, hasSound, isFullScreen, close } = ui;
+  const { chat, texts, settings, formats, hasSound, close } = ui;
   const session = chat.session.value;
   const isSlow = useDelayed(chat.connection.value.state === 'connecting', SLOW_AFTER_MS);
   const person = session?.verified ? (session.name ?? session.email) : undefined;
   const author = answering(ui);
-  const { usualReplySeconds: seconds } = settings;
   const away = ui.awayUntil.value;
-  const notes = isSlow
-    ? [texts.connecting]
+  const note = isSlow
+    ? texts.connecting
     : away
-      ? [fill(texts.away, `${formats.day(away, Date.now())}, ${formats.time(away)}`)]
-      : [author && texts[author.kind], seconds && fill(texts.usually, formats.wait(seconds))];
-  const note = notes.filter(Boolean).join(' · ');
+      ? fill(texts.away, `${formats.day(away, Date.now())}, ${formats.time(away)}`)
+      : author && texts[author.kind];
   return (
     <header>
       <Avatar author={author} px={36} />
@@ -40,8 +38,7 @@ export function Header() {
         </span>
       )}
       <Menu />
-      {/* Beside the panel, the launcher closes it. */}
-      {isFullScreen.value && <IconButton icon="down" label={texts.minimize} onClick={close} />}
+      <IconButton icon="down" label={texts.minimize} onClick={close} />
     </header>
   );
 }

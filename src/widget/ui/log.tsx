@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import { Awaited } from './awaited.tsx';
-import { startOfDay } from './formats.ts';
+import { fill, startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
 import { Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
@@ -27,6 +27,7 @@ export function Log() {
   const now = Date.now();
   // A visitor with a history gets it in a moment.
   const isNew = lines.length === 0 && !chat.session.value?.lastSeq;
+  const { usualReplySeconds: seconds } = settings;
 
   return (
     <div class="log-frame">
@@ -43,11 +44,13 @@ export function Log() {
         <div ref={scroll.content} class="lines">
           {older === 'loading' && <p class="loading">{texts.loading}</p>}
           {isNew && (
-            <div class="line" data-from="agent" data-first data-last>
-              <Avatar author={settings.agent} />
-              <div class="say" dir="auto">
-                {settings.greeting ?? texts.welcome}
-              </div>
+            <div class="hello">
+              <Avatar author={settings.agent} px={64} />
+              <p dir="auto">{settings.greeting ?? texts.welcome}</p>
+              {/* The first reply was measured; now, it needs a connection and somebody there. */}
+              {seconds && chat.connection.value.state === 'online' && !awayUntil.value && (
+                <p class="soon">{fill(texts.usually, formats.wait(seconds))}</p>
+              )}
             </div>
           )}
           <Starters />

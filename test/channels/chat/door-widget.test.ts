@@ -323,6 +323,8 @@ test('the settings say how soon the first reply usually comes, when that was mea
   replyTimes.note(OTHER_SHOP, 30 * 60_000);
   // The median, rounded up.
   expect(await settings('other')).toEqual({ usualReplySeconds: 300 });
+  for (let n = 0; n < 6; n += 1) replyTimes.note(OTHER_SHOP, 300);
+  expect(await settings('other')).toEqual({ usualReplySeconds: 1 });
 });
 
 describe('texts', () => {

@@ -99,6 +99,23 @@ describeInBrowser('a phone', (test) => {
     await chat.reaches('two', 'delivered');
   });
 
+  for (const [held, viewport, lines] of [
+    ['upright', PHONE.viewport, 5],
+    ['in landscape, with its keyboard', { width: 740, height: 190 }, 2],
+  ] as const) {
+    test(`held ${held}, the field grows with what is typed`, async (setting) => {
+      const { chat } = await setting.visit({ browser: { ...PHONE, viewport } });
+      await chat.launcher.tap();
+      await chat.type(Array(lines).fill('a line').join('\n'));
+      await chat.until('all lines', () =>
+        chat.input.evaluate(
+          (field, least) => field.clientHeight >= least && field.clientHeight >= field.scrollHeight,
+          lines * 20,
+        ),
+      );
+    });
+  }
+
   test('the page does not scroll while it is covered, and keeps a lock of its own', async (setting) => {
     const { chat } = await setting.visit({ browser: PHONE });
     const { page } = chat;

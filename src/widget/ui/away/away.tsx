@@ -1,5 +1,4 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import ask from '../ask.css?inline';
 import { leaving } from '../focus.ts';
 import { fill } from '../formats.ts';
 import { lastOwnLine, lastWords } from '../own-words.ts';
@@ -8,7 +7,6 @@ import { nextOpening } from './hours.ts';
 
 export { lend } from '../part/lent.ts';
 export { nextOpening };
-export const css = ask;
 
 /** While nobody is there, asks a visitor who has written since the shop closed for an address. */
 export function LeaveEmail() {

@@ -1,8 +1,7 @@
-import ask from '../ask.css?inline';
 import ending from './ending.css?inline';
 import menu from './menu.css?inline';
 
 export { lend } from '../part/lent.ts';
 export { Ending } from './ending.tsx';
 export { MenuItems } from './menu.tsx';
-export const css = ask + ending + menu;
+export const css = ending + menu;

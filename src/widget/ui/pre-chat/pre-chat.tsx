@@ -1,13 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import ask from '../ask.css?inline';
+import { Avatar } from '../avatar.tsx';
 import { focusField } from '../focus.ts';
 import { fill } from '../formats.ts';
 import { lastWords } from '../own-words.ts';
 import { useUi } from '../ui.ts';
-import form from './pre-chat.css?inline';
 
 export { lend } from '../part/lent.ts';
-export const css = ask + form;
+export { default as css } from './pre-chat.css?inline';
 
 const EMAIL = /^[^\s@<>"]+@[^\s@<>".]+\.[^\s@<>"]+$/;
 const MAX_LENGTH = { name: 200, email: 254 };
@@ -59,9 +58,10 @@ export function PreChat() {
         void submit();
       }}
     >
-      <p class="hello" dir="auto">
-        {settings.greeting ?? texts.welcome}
-      </p>
+      <div class="hello">
+        <Avatar author={settings.agent} px={64} />
+        <p dir="auto">{settings.greeting ?? texts.welcome}</p>
+      </div>
       <p class="why">{isRequired ? texts.whoAreYou : texts.optional}</p>
       {(['name', 'email'] as const).map((kind) => (
         <Field
@@ -77,6 +77,11 @@ export function PreChat() {
       <button type="submit" class="primary" disabled={isBusy}>
         {texts.start}
       </button>
+      {settings.privacy && (
+        <a class="privacy" href={settings.privacy} target="_blank" rel="noopener">
+          {texts.privacy}
+        </a>
+      )}
     </form>
   );
 }
@@ -92,7 +97,11 @@ interface FieldProps {
 
 const Field = ({ label, kind, value, isRequired, fault, onChange }: FieldProps) => (
   <div class="field">
-    <label for={kind}>{label}</label>
+    <label for={kind}>
+      {label}
+      {/* Screen readers say that it is required. */}
+      {isRequired && <span aria-hidden="true"> *</span>}
+    </label>
     <input
       id={kind}
       {...(kind === 'email' ? { type: 'email' } : { type: 'text' })}

@@ -89,8 +89,16 @@ export class Connection {
     return this.#state.state === 'online';
   }
 
-  start(): void {
-    if (this.#state.state === 'idle') this.#connect();
+  /**
+   * @param isFollower leaves another tab the time to make a visitor, whose session restarts this one;
+   *   each would make one of its own otherwise
+   */
+  start(isFollower?: boolean): void {
+    if (this.#state.state !== 'idle') return;
+    if (isFollower) {
+      this.#set({ state: 'connecting' });
+      this.#retryIn(this.#backoff());
+    } else this.#connect();
   }
 
   /** @param isLogout has the gateway end the visitor's tokens, if it is connected */

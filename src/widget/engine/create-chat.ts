@@ -49,6 +49,8 @@ class WidgetChat implements Chat {
   readonly #unlisten: () => void;
   #isStarted = false;
   #isHidden = false;
+  /** The visitor was forgotten in another tab. */
+  #isFollower = false;
 
   constructor(options: ChatOptions) {
     const { gatewayUrl, key, refused, now = Date.now, upload = uploadByXhr } = options;
@@ -137,7 +139,8 @@ class WidgetChat implements Chat {
 
   start(): void {
     this.#isStarted = true;
-    if (!this.#isHidden) this.#link.start();
+    if (!this.#isHidden) this.#link.start(this.#isFollower);
+    this.#isFollower = false;
   }
 
   setDraft(text: string): void {
@@ -423,6 +426,7 @@ class WidgetChat implements Chat {
     this.#switchVisitor(undefined);
     this.#draft.reread();
     this.#isStarted = false;
+    this.#isFollower = !isLogout;
     // Last, since an open panel connects again at once, as a new visitor: also on a page from the
     // browser's cache, which is idle already.
     this.#link.stop(isLogout);

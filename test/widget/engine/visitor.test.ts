@@ -150,6 +150,31 @@ test('logout forgets the visitor in every tab, and leaves nothing behind', async
   await shows(other, ['a new life']);
 });
 
+test('after a logout, the tabs do not make a visitor each', async () => {
+  let made = 0;
+  const server = await ScriptedServer.start((socket, next) => {
+    const { token } = socket.handshake.auth as { token?: string };
+    made += token === undefined ? 1 : 0;
+    server.session = { ...server.session, token: token ?? `token-${made}`, visitorId: `v-${made}` };
+    next();
+  });
+  // None of them would come to its own attempt.
+  const browser = new Browser(server.url, {
+    timing: { reconnectMs: 60_000, maxReconnectMs: 60_000 },
+  });
+  const first = await browser.open();
+  const tabs = [first, await browser.open(), await browser.open()];
+  // As open panels do.
+  for (const { chat } of tabs)
+    ends(chat.connection.subscribe(({ state }) => state === 'idle' && chat.start()));
+  expect(made).toBe(1);
+  first.chat.logout();
+  await waitFor('the new visitor', () =>
+    tabs.every(({ chat }) => chat.session.value?.visitorId === 'v-2'),
+  );
+  expect(made).toBe(2);
+});
+
 test('logout ends the token at the gateway, too', async () => {
   const gateway = await start();
   const tab = await new Browser(gateway.url).open();

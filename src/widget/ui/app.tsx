@@ -51,6 +51,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     isFullScreen: signal(false),
     hasSound: signal(readNote(storage, notes.sound) === 'on'),
     isIntroduced: signal(false),
+    forms: signal(0),
     isAtEnd: signal(!readPlace(note)),
     place: signal(readPlace(note)),
     parsers: signal(undefined),
@@ -77,6 +78,11 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   let isDrawn = false;
   let opener: Element | null = null;
 
+  const forgetForm = (): void => {
+    ui.isIntroduced.value = false;
+    ui.forms.value = ui.forms.peek() + 1;
+  };
+
   const draw = (what: ComponentChild, where: HTMLElement): void =>
     render(<UiProvider value={ui}>{what}</UiProvider>, where);
 
@@ -99,7 +105,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   draw(<Badge />, badge);
   loadParsers(ui, parts);
   effect(() => {
-    if (!chat.session.value) ui.isIntroduced.value = false;
+    if (!chat.session.value) forgetForm();
   });
   // An open panel is connected: also after a logout, in this tab or another.
   effect(() => {
@@ -148,6 +154,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     logout: () => {
       ui.dismissedSeq.value = 0;
       forgetPlace();
+      forgetForm();
       chat.logout();
     },
   };

@@ -42,7 +42,11 @@ export function Panel() {
     >
       <Header />
       <Banner />
-      {asks ? <Part of="preChat" draw={({ PreChat }) => <PreChat />} /> : <Log />}
+      {asks ? (
+        <Part key={ui.forms.value} of="preChat" draw={({ PreChat }) => <PreChat />} />
+      ) : (
+        <Log />
+      )}
       {canWrite && <Composer />}
       {canWrite && drop.isOver && (
         <Part of="files" isQuiet draw={({ DropTarget }) => <DropTarget />} />

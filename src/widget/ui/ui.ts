@@ -31,6 +31,8 @@ export interface Ui {
   readonly hasSound: Signal<boolean>;
   /** The visitor has answered the questions before the chat. */
   readonly isIntroduced: Signal<boolean>;
+  /** Counts the visitors who were asked: what one has typed is not left to the next. */
+  readonly forms: Signal<number>;
   /** The log is scrolled to its end. */
   readonly isAtEnd: Signal<boolean>;
   /** Where the visitor reads above the end of the log. The tab's next page starts there. */

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import type { ChatPage } from './chat-page.ts';
 import { QUIET } from './scripted-agent.ts';
 import { describeInBrowser } from './setting.ts';
 
@@ -59,6 +60,31 @@ describeInBrowser('the form before the chat', (test) => {
     await chat.page.reload();
     for (const words of ['typed without a connection', 'said by the page'])
       await chat.reaches(words, 'delivered');
+  });
+
+  test('is empty after a logout, in every tab, also without a connection', async (setting) => {
+    const visit = await setting.visit({ data: { 'pre-chat': 'required' } });
+    const tabs = [visit.chat, await visit.anotherTab()];
+    const logout = 'window.Sluice.logout()';
+    const nameIn = ({ host }: ChatPage) => host.getByRole('textbox', { name: 'Name' });
+    for (const chat of tabs) {
+      await chat.launcher.click();
+      await chat.storedToken();
+      await nameIn(chat).fill('Grace Hopper');
+    }
+    await visit.chat.page.evaluate(logout);
+    for (const chat of tabs)
+      await chat.until('an empty form', async () => (await nameIn(chat).inputValue()) === '');
+    await visit.chat.page.routeWebSocket('**/chat/**', (socket) => socket.close());
+    await visit.chat.page.route('**/chat/**', (route) => route.abort());
+    await visit.chat.page.evaluate(logout);
+    await visit.chat.page.reload();
+    await nameIn(visit.chat).fill('Grace Hopper');
+    await visit.chat.page.evaluate(logout);
+    await visit.chat.until(
+      'an empty form',
+      async () => (await nameIn(visit.chat).inputValue()) === '',
+    );
   });
 
   test('can be passed where it is optional', async (setting) => {

@@ -71,13 +71,12 @@ export function describeInBrowser(
   }
   const describeOrSkip = missing === undefined ? describe : describe.skip;
   describeOrSkip(name, () => {
-    let setting: SharedSetting | undefined;
-    beforeAll(async () => {
-      setting = await SharedSetting.start(chat);
-    }, TEST_TIMEOUT_MS);
-    afterAll(() => setting?.stop(), TEST_TIMEOUT_MS);
+    let setting: Promise<SharedSetting> | undefined;
+    beforeAll(() => (setting = SharedSetting.start(chat)), TEST_TIMEOUT_MS);
+    // Also what has started too late: it would keep the process.
+    afterAll(async () => (await setting)?.stop(), TEST_TIMEOUT_MS);
     define((title, body, timeoutMs = TEST_TIMEOUT_MS) => {
-      test(title, () => setting?.run(title, body), timeoutMs);
+      test(title, async () => (await setting)?.run(title, body), timeoutMs);
     });
   });
 }

@@ -22,8 +22,8 @@ const SECTIONS_MAX = 2;
 const SMS_SECTION_CHARS = 440;
 
 /**
- * Answers from a folder of Markdown files by full-text search. It quotes the sections that it finds
- * with their headings. Without a sure answer, or on request, it hands over to a person.
+ * Answers from a folder of Markdown files by full-text search. It quotes the sections that it finds,
+ * with their headings except in a chat's single answer. Without a sure answer, or on request, it hands over to a person.
  */
 export class BuiltinAgent implements Agent {
   readonly #knowledge: KnowledgeSource;
@@ -79,9 +79,12 @@ function quoted(sections: readonly Section[], channel: string, { didThatHelp }: 
       .map(({ heading, text }) => `${withoutMarkup(heading)}: ${smsText(text, SMS_SECTION_CHARS)}`)
       .join(' ');
   }
-  return [...sections.map(({ heading, text }) => `**${heading}**\n\n${text}`), didThatHelp].join(
-    '\n\n',
+  // In a conversation, a single answer needs no heading: the customer has just asked.
+  const isAnswer = channel === 'web_chat' && sections.length === 1;
+  const parts = sections.map(({ heading, text }) =>
+    isAnswer ? text : `**${heading}**\n\n${text}`,
   );
+  return [...parts, didThatHelp].join('\n\n');
 }
 
 /** Markdown as plain text of at most `maxChars`, cut at the end of a sentence if possible. */

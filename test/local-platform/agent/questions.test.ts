@@ -25,8 +25,9 @@ const read = (name: string): Asked[] =>
 const agent = new BuiltinAgent(new KnowledgeFolder(KNOWLEDGE, silentLogger));
 
 async function outcomeOf({ question, answer, person }: Asked) {
+  // An email has the headings.
   const said = await agent.answer({
-    ...{ shopName: 'Acme Shoes', channel: 'web_chat', contactName: undefined, subject: undefined },
+    ...{ shopName: 'Acme Shoes', channel: 'email', contactName: undefined, subject: undefined },
     ...{ text: question, attachments: 0, history: [], tickets: () => [] },
   });
   if (said === undefined || said.escalate) return person ? 'right' : 'escalated';

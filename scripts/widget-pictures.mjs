@@ -101,6 +101,8 @@ const PICTURES = {
       await page.locator('.log').evaluate((log) => log.scrollTo(0, log.scrollHeight));
     },
   },
+  choices: { scene: 'choices', config: AGENT },
+  'phone-choices': { scene: 'choices', viewport: { width: 320, height: 568 }, config: AGENT },
   seen: { scene: 'seen', config: AGENT },
   rated: {
     scene: 'conversation',

@@ -213,7 +213,14 @@ export const ticketSchema = ticket.loose();
 export type Ticket = Readonly<z.output<typeof ticket>>;
 
 /** API §2.2 */
-const message = reader(messageFields);
+const message = reader(messageFields).extend({
+  /** Not of the API: from the embedded platform's agent only. */
+  choices: z
+    .array(z.object({ id: z.string().max(40), text: z.string().trim().min(1).max(80) }))
+    .max(4)
+    .optional()
+    .catch(undefined),
+});
 export const messageSchema = message.loose();
 export type Message = Readonly<z.output<typeof message>>;
 

@@ -4,6 +4,7 @@ import type {
   ChatFormat,
   JournalLine,
   MarkedState,
+  ReplyChoice,
   UploadRecord,
   VisitorRecord,
 } from './chat-store.ts';
@@ -70,6 +71,8 @@ export interface LineRow {
   readonly user_id: string | null;
   /** 0 while the text is the first one. */
   readonly rev: number;
+  /** JSON of ReplyChoices. */
+  readonly choices: string | null;
 }
 
 export const toLine = (row: LineRow): JournalLine => ({
@@ -89,6 +92,8 @@ export const toLine = (row: LineRow): JournalLine => ({
     },
   }),
   ...(row.rev > 0 && { rev: row.rev }),
+  // Written by JSON.stringify of ReplyChoices.
+  ...(row.choices !== null && { choices: JSON.parse(row.choices) as ReplyChoice[] }),
 });
 
 export type UploadRow = Omit<UploadRecord, 'checksum'> & { readonly checksum: number | null };

@@ -23,6 +23,11 @@ export interface ReplyAuthor {
 /** What became of a visitor's message. `seen`: a person at the platform has it before them. */
 export type MarkedState = 'failed' | 'delivered' | 'seen';
 
+export interface ReplyChoice {
+  readonly id: string;
+  readonly text: string;
+}
+
 /** One line of a visitor's journal: both directions, numbered across conversations. */
 export interface JournalLine {
   /** From 1, without gaps, per visitor. */
@@ -39,6 +44,8 @@ export interface JournalLine {
   readonly state: 'accepted' | MarkedState;
   /** Of a reply whose author the platform names. */
   readonly author?: ReplyAuthor;
+  /** Of a reply that is a question: answers that the visitor can send with one press. */
+  readonly choices?: readonly ReplyChoice[];
   /**
    * Of a reply whose text has changed: the number of the change, by which the changes to the lines
    * of one visitor are ordered.
@@ -47,7 +54,10 @@ export interface JournalLine {
 }
 
 /** A reply as the platform has it now. */
-export interface PlatformReply extends Pick<JournalLine, 'text' | 'format' | 'at' | 'author'> {
+export interface PlatformReply extends Pick<
+  JournalLine,
+  'text' | 'format' | 'at' | 'author' | 'choices'
+> {
   readonly shopId: ShopId;
   readonly visitorId: VisitorId;
   readonly platformMessageId: string;

@@ -115,7 +115,10 @@ export function describeChatStore(backend: string, open: () => Promise<ChatStore
         });
 
         test('a reply whose text changes keeps its place, and the last text counts', async () => {
-          const authored = { author: { agentId: 'agent-1' } };
+          const authored = {
+            author: { agentId: 'agent-1' },
+            choices: [{ id: 'yes', text: 'Yes' }],
+          };
           const change = (text: string, updatedAt?: number, id = 'r1', by: object = authored) =>
             store.chat.storeReply({
               ...{ shopId: SHOP, visitorId: VISITOR, platformMessageId: id, text, at: 5 },

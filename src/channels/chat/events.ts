@@ -82,6 +82,12 @@ export interface Author {
   readonly kind: 'ai' | 'person';
 }
 
+/** An answer to a reply that is a question: a press sends its text. */
+export interface Choice {
+  readonly id: string;
+  readonly text: string;
+}
+
 export interface MessageEvent {
   readonly seq: number;
   readonly id: string;
@@ -95,6 +101,8 @@ export interface MessageEvent {
   readonly author?: Author;
   /** Of a reply whose text has changed since it was first shown: see `UpdateEvent`. */
   readonly rev?: number;
+  /** Only of the local platform's agent. */
+  readonly choices?: readonly Choice[];
 }
 
 /**

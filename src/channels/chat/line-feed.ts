@@ -171,5 +171,6 @@ export function toEvent(line: JournalLine, shop: ChatShop): MessageEvent {
     ...{ seq, id, from, text, format, attachments, at },
     ...(author && { author }),
     ...(rev !== undefined && { rev }),
+    ...(line.choices && { choices: line.choices }),
   };
 }

@@ -64,6 +64,7 @@ export interface Sentences {
   readonly didThatHelp: string;
   readonly yes: string;
   readonly no: string;
+  readonly talkToPerson: string;
 }
 
 const withName = (greeting: string) => (name: string) =>
@@ -83,6 +84,7 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Does that answer your question?',
     yes: 'Yes',
     no: 'No',
+    talkToPerson: 'Talk to a person',
   },
   de: {
     dear: (name) => `${withName('Guten Tag')(name)},`,
@@ -97,6 +99,7 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Beantwortet das Ihre Frage?',
     yes: 'Ja',
     no: 'Nein',
+    talkToPerson: 'Mit einem Menschen sprechen',
   },
   fr: {
     dear: (name) => `${withName('Bonjour')(name)},`,
@@ -111,6 +114,7 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Cela répond-il à votre question ?',
     yes: 'Oui',
     no: 'Non',
+    talkToPerson: 'Parler à une personne',
   },
   es: {
     dear: (name) => `${withName('Hola')(name)}:`,
@@ -124,6 +128,7 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: '¿Responde eso a su pregunta?',
     yes: 'Sí',
     no: 'No',
+    talkToPerson: 'Hablar con una persona',
   },
   it: {
     dear: (name) => `${withName('Buongiorno')(name)},`,
@@ -137,10 +142,19 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Risponde alla sua domanda?',
     yes: 'Sì',
     no: 'No',
+    talkToPerson: 'Parlare con una persona',
   },
 };
 
 export const ALL_SENTENCES: readonly Sentences[] = Object.values(SENTENCES);
+
+/** The choices of an answer that ends with the agent's question; undefined without one. */
+export function choicesOf(answer: string): { id: string; text: string }[] | undefined {
+  const asked = ALL_SENTENCES.find(({ didThatHelp }) => answer.endsWith(didThatHelp));
+  if (asked === undefined) return undefined;
+  const { yes, no, talkToPerson: person } = asked;
+  return Object.entries({ yes, no, person }).map(([id, text]) => ({ id, text }));
+}
 
 /** The sentences of a language; English when the language is not known. */
 export const sentencesIn = (language: Language | undefined): Sentences =>

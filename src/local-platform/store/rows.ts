@@ -1,3 +1,4 @@
+import { choicesOf } from '../agent/sentences.ts';
 import { z } from 'zod';
 import type { Contact, Conversation, Message, Ticket } from '../../platform-api/resources.ts';
 
@@ -196,5 +197,7 @@ export function toTicket(row: TicketRow): Ticket {
 export function toMessage(row: MessageRow): Message {
   const { seq, shop, email, unanswered, in_reply_to, sender, ...more } = row;
   const { agent_contact, unverified_from, person, limit_reached, ...fields } = more;
-  return { ...fields, remote_platform: null };
+  const { role, user_id: userId, content } = fields;
+  const choices = role === 'agent' && userId === null ? choicesOf(content) : undefined;
+  return { ...fields, remote_platform: null, ...(choices && { choices }) };
 }

@@ -254,7 +254,7 @@ export const TABLES: readonly Table[] = [
     ['at', 'visitor', 'seq'],
     [
       ...['sender', 'message_id', 'text', 'format', 'attachments', 'state'],
-      ...['agent_id', 'user_id', 'rev', 'updated_at'],
+      ...['agent_id', 'user_id', 'rev', 'updated_at', 'choices'],
     ],
   ),
   same(

@@ -30,7 +30,10 @@ interface AcceptedRow {
   readonly at: number;
 }
 
-interface StoredReplyRow extends Pick<LineRow, 'seq' | 'rev' | 'at' | 'agent_id' | 'user_id'> {
+interface StoredReplyRow extends Pick<
+  LineRow,
+  'seq' | 'rev' | 'at' | 'agent_id' | 'user_id' | 'choices'
+> {
   readonly number: number;
   readonly owner: VisitorId;
   readonly asked_at: number | null;
@@ -91,9 +94,10 @@ export class ChatJournal {
     const lines = replies.map(({ text, platformMessageId, format }) => ({
       ...{ text: storable(text), id: storable(platformMessageId), format },
     }));
-    const items = replies.map(({ shopId, visitorId, at, author, updatedAt }, number) => ({
+    const items = replies.map(({ shopId, visitorId, at, author, updatedAt, choices }, number) => ({
       ...{ number, shop: shopId, visitor: visitorId, ...lines[number], at },
       ...{ agent_id: author?.agentId, user_id: author?.userId, updated_at: updatedAt },
+      choices: choices && storable(JSON.stringify(choices)),
     }));
     const rows = await this.#database.query<StoredReplyRow>(
       `SELECT * FROM ${STORE_REPLIES.name}($1)`,
@@ -188,7 +192,8 @@ export class ChatJournal {
  * bytes counts the texts as JSON, which PostgreSQL and JavaScript write alike.
  */
 const linesIn = (condition: string, order: string): string => `
-  SELECT seq, message_id, sender, text, format, attachments, at, state, agent_id, user_id, rev FROM (
+  SELECT seq, message_id, sender, text, format, attachments, at, state, agent_id, user_id, rev,
+    choices FROM (
     SELECT page.*, row_number() OVER (ORDER BY ${order}) AS place,
       sum(octet_length(to_json(text)::text)) OVER (ORDER BY ${order}) AS bytes
     FROM (

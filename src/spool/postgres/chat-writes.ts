@@ -125,7 +125,7 @@ export const STORE_REPLIES = sqlFunction(
   'store_replies',
   `(items json)
    RETURNS TABLE (number int, owner text, seq bigint, rev bigint, at bigint, asked_at bigint,
-     agent_id text, user_id text)
+     agent_id text, user_id text, choices text)
    LANGUAGE plpgsql ${LOOPS_BY_INDEX} AS $$
    #variable_conflict use_column
    DECLARE
@@ -137,7 +137,7 @@ export const STORE_REPLIES = sqlFunction(
      FOR each IN
        SELECT item.*, owner.no, owner.id AS owner FROM json_to_recordset(items) AS item (
          number int, shop uuid, visitor text, id text, text text, format text, at bigint,
-         agent_id text, user_id text, updated_at bigint)
+         agent_id text, user_id text, updated_at bigint, choices text)
        CROSS JOIN LATERAL ${OWNER.name}(item.shop, item.visitor) AS owner
        ORDER BY number
      LOOP
@@ -148,7 +148,9 @@ export const STORE_REPLIES = sqlFunction(
        asked_at := NULL;
        agent_id := each.agent_id;
        user_id := each.user_id;
-       SELECT line.seq, line.text, line.format, line.at, line.updated_at, line.agent_id, line.user_id INTO known
+       choices := each.choices;
+       SELECT line.seq, line.text, line.format, line.at, line.updated_at, line.agent_id, line.user_id,
+           line.choices INTO known
          FROM journal AS line
          WHERE visitor = each.no AND sender = 'agent' AND message_id = each.id;
        IF FOUND THEN
@@ -158,6 +160,7 @@ export const STORE_REPLIES = sqlFunction(
          at := known.at;
          agent_id := known.agent_id;
          user_id := known.user_id;
+         choices := known.choices;
          UPDATE visitor SET last_rev = last_rev + 1 WHERE no = each.no RETURNING last_rev INTO change;
          rev := change;
          UPDATE journal AS line SET text = each.text, format = each.format, rev = change,
@@ -169,9 +172,9 @@ export const STORE_REPLIES = sqlFunction(
              ORDER BY answer.seq DESC LIMIT 1), 0);
          UPDATE visitor SET last_seq = last_seq + 1 WHERE no = each.no RETURNING last_seq INTO seq;
          INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state,
-             agent_id, user_id, updated_at)
+             agent_id, user_id, updated_at, choices)
            VALUES (each.no, seq, 'agent', each.id, each.text, each.format, '[]', each.at, 'delivered',
-             each.agent_id, each.user_id, each.updated_at);
+             each.agent_id, each.user_id, each.updated_at, each.choices);
        END IF;
        RETURN NEXT;
      END LOOP;

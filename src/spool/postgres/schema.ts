@@ -231,6 +231,10 @@ const STEPS: readonly string[] = [
   CREATE INDEX sender_count_body ON sender_count (person, body, at) WHERE body IS NOT NULL;
   CREATE INDEX sender_count_kept ON sender_count (keep_until);
   `,
+  // `JournalLine.choices` as JSON.
+  `
+  ALTER TABLE journal ADD COLUMN choices text;
+  `,
 ];
 
 const NEWEST = BASELINE + STEPS.length;

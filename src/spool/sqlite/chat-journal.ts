@@ -75,7 +75,7 @@ export class ChatJournal {
       attachments: uploads.map(({ id, name, type, size }) => ({ id, name, type, size })),
       at: entry.receivedAt,
       state: 'accepted',
-      ...{ agentId: null, userId: null, updatedAt: null },
+      ...{ agentId: null, userId: null, updatedAt: null, choices: null },
     });
     return { ...accepted, seq, at: entry.receivedAt };
   }
@@ -92,6 +92,7 @@ export class ChatJournal {
 
   storeReply(reply: PlatformReply): StoredReply | undefined {
     const { shopId, visitorId, platformMessageId, text, format, at, author, updatedAt } = reply;
+    const { choices } = reply;
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
     // The visitor was erased after their conversations were listed.
     if (visitor === undefined) return undefined;
@@ -106,10 +107,15 @@ export class ChatJournal {
       agentId: author?.agentId ?? null,
       userId: author?.userId ?? null,
       updatedAt: updatedAt ?? null,
+      choices: choices ? JSON.stringify(choices) : null,
     });
     return {
       visitorId: visitor.id,
-      line: { ...line, seq, id: platformMessageId, from: 'agent', ...(author && { author }) },
+      line: {
+        ...{ ...line, seq, id: platformMessageId, from: 'agent' },
+        ...(author && { author }),
+        ...(choices && { choices }),
+      },
       isNew: true,
       ...(askedAt !== undefined && { askedAt }),
     };
@@ -262,6 +268,8 @@ interface NewLine {
   readonly agentId: string | null;
   readonly userId: string | null;
   readonly updatedAt: number | null;
+  /** JSON */
+  readonly choices: string | null;
 }
 
 type KnownReply = LineRow & { readonly line: number; readonly updated_at: number | null };
@@ -323,9 +331,9 @@ function prepare(db: Db) {
     ),
     insertLine: db.prepare(
       `INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state,
-         agent_id, user_id, updated_at)
+         agent_id, user_id, updated_at, choices)
        VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state,
-         @agentId, @userId, @updatedAt)`,
+         @agentId, @userId, @updatedAt, @choices)`,
     ),
     mark: db.prepare(`UPDATE journal SET state = ? WHERE line = ?`),
     // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.

@@ -217,5 +217,7 @@ export const SPOOL_SCHEMA: SqliteSchema = {
       UNION SELECT hour, person, 4 * series + 3, at, no FROM mail_rates WHERE series > 1 AND no > 0;
     DROP TABLE mail_rates;
     `,
+    // `JournalLine.choices` as JSON.
+    `ALTER TABLE journal ADD COLUMN choices TEXT;`,
   ],
 };

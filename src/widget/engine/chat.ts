@@ -2,6 +2,7 @@ import type { ReadonlySignal } from '@preact/signals-core';
 import type {
   AttachmentInfo,
   Author,
+  Choice,
   ErrorWord,
   PageInfo,
   ProfileRequest,
@@ -120,6 +121,8 @@ export interface Line {
   readonly at: number;
   /** Of a reply whose author the platform names. */
   readonly author?: Author;
+  /** Of a reply that is a question: a press sends the text. */
+  readonly choices?: readonly Choice[];
   /** Of a reply whose text has changed: the number of the change. */
   readonly rev?: number;
   /**

@@ -53,7 +53,6 @@ export function Log() {
               )}
             </div>
           )}
-          <Starters />
           {arrange(lines, chat.breaks.value).map((item) => {
             switch (item.kind) {
               case 'day':
@@ -81,6 +80,7 @@ export function Log() {
                 );
             }
           })}
+          <Answers />
           <Awaited />
           {/* What is typed there is this visitor's, and about this line. */}
           {awayUntil.value && (
@@ -102,15 +102,20 @@ export function Log() {
   );
 }
 
-/** The shop's questions, until the visitor has written, or writes, words of their own. */
-function Starters() {
+/**
+ * What the visitor can send with one press: the shop's questions, until they have written, or write,
+ * words of their own; and the choices of the last reply, until they answer it.
+ */
+function Answers() {
   const { chat, settings } = useUi();
-  const { starters = [] } = settings;
-  const isUnused = chat.lines.value.length === 0 && chat.draft.value.trim() === '';
-  if (!isUnused || starters.length === 0) return null;
+  const last = chat.lines.value.at(-1);
+  const starters = chat.draft.value.trim() === '' ? settings.starters : [];
+  const isOver = chat.breaks.value.includes(last?.seq ?? 0);
+  const texts = last ? !isOver && last.choices?.map(({ text }) => text) : starters;
+  if (!texts || texts.length === 0) return null;
   return (
     <div class="starters">
-      {starters.map((text) => (
+      {texts.map((text) => (
         <button key={text} type="button" dir="auto" onClick={() => chat.say(text)}>
           {text}
         </button>

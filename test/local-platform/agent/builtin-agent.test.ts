@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentContext } from '../../../src/local-platform/agent/agent.ts';
 import { BuiltinAgent } from '../../../src/local-platform/agent/builtin-agent.ts';
+import { choicesOf, sentencesIn } from '../../../src/local-platform/agent/sentences.ts';
 import { intentOf } from '../../../src/local-platform/agent/intent.ts';
 import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import { LANGUAGES } from '../../../src/demo/texts.ts';
@@ -199,6 +200,20 @@ describe('answers in the format of the channel', () => {
     expect(said?.text).toMatch(expected);
     if (channel === 'sms') expect(said?.text.length).toBeLessThan(600);
   });
+
+  it.each(['en', 'de', 'fr', 'es', 'it'] as const)(
+    'offers choices below its question, and understands them (%s)',
+    (language) => {
+      const { didThatHelp } = sentencesIn(language);
+      const choices = choicesOf(`An answer.\n\n${didThatHelp}`) ?? [];
+      expect(choices.map(({ id, text }) => [id, intentOf(text, undefined)])).toEqual([
+        ['yes', 'thanks'],
+        ['no', 'no'],
+        ['person', 'person'],
+      ]);
+      expect(choicesOf(`${didThatHelp} Yes, it does.`)).toBeUndefined();
+    },
+  );
 
   it('an email is answered by its subject when its text says nothing', async () => {
     const context = { channel: 'email', subject: 'Opening hours on Saturday?', history: [] };

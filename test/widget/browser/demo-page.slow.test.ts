@@ -48,6 +48,16 @@ describeInBrowser('GET /demo', () => {
       await chat.open();
       await chat.send('How do I return my shoes?');
       await chat.log.locator('[data-from="agent"]').filter({ hasText: '30 days' }).waitFor();
+      await chat.button('Talk to a person').waitFor();
+      // Also on the next page, from the journal.
+      await page.reload();
+      const choices = chat.log.locator('.starters button');
+      await chat.button('Yes').waitFor();
+      expect(await choices.allInnerTexts()).toEqual(['Yes', 'No', 'Talk to a person']);
+      await chat.button('Yes').click();
+      await chat.line('You are welcome!').waitFor();
+      await chat.reaches('Yes', 'delivered');
+      expect(await choices.count()).toBe(0);
 
       await page.getByText('This is a demo: try it').click();
       await page.getByRole('button', { name: 'Log in as Ada' }).click();

@@ -109,6 +109,23 @@ export async function sceneOf(name: string): Promise<Scene> {
           visitor('Yes please 🙏', 2),
         ],
       };
+    case 'choices':
+      return {
+        lines: [
+          visitor('How long does delivery take?', 2),
+          agent(
+            'Delivery takes 1 to 2 working days within the country.\n\nDoes that answer your question?',
+            1,
+            {
+              choices: [
+                { id: 'yes', text: 'Yes' },
+                { id: 'no', text: 'No' },
+                { id: 'person', text: 'Talk to a person' },
+              ],
+            },
+          ),
+        ],
+      };
     case 'seen':
       return {
         lines: [

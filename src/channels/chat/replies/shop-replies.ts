@@ -204,6 +204,7 @@ export class ShopReplies {
       ...shown,
       ...((agentId ?? userId) !== null && { author }),
       ...(updatedAt !== undefined && { updatedAt }),
+      ...(message.choices && { choices: message.choices }),
     });
     // Undefined: the visitor already has it, from before a restart.
     if (stored === undefined) return;

@@ -100,6 +100,7 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
     if (note === notes.preview) ui.dismissedSeq.value = Number(newValue);
   };
   addEventListener('storage', onStored, { signal: removed });
+  hideFocus(options);
   launcher.append(badge);
   draw(<Aside wasOpen={wasOpen} />, aside);
   draw(<Badge />, badge);
@@ -186,6 +187,18 @@ function returnFocus({ root, launcher }: MainOptions, opener: Element | null): v
   if (!root.activeElement) return;
   const isElsewhere = opener?.isConnected && opener !== root.host && opener !== document.body;
   (isElsewhere ? (opener as HTMLElement) : launcher).focus();
+}
+
+/**
+ * Focus traps of jQuery's kind (Bootstrap 4, jQuery UI, Magnific Popup) listen on the document while
+ * the event is on its way in: it ends before them. Nothing in the chat listens to these two.
+ */
+function hideFocus({ root, removed }: MainOptions): void {
+  const hide = (event: Event): void => {
+    if (event.target === root.host) event.stopPropagation();
+  };
+  for (const type of ['focus', 'focusin'])
+    addEventListener(type, hide, { capture: true, signal: removed });
 }
 
 const CHECK_EVERY_MS = 60_000;

@@ -35,7 +35,10 @@ export function Panel() {
       inert={!open}
       data-open={open}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !isComposing(event)) ui.close();
+        if (event.key === 'Escape' && !isComposing(event)) {
+          keepRelease();
+          ui.close();
+        }
         if (event.key === 'Tab' && isFullScreen.value) keepFocusWithin(event.currentTarget, event);
       }}
       {...drop.handlers}
@@ -94,6 +97,10 @@ function useDrop(attach: (files: FileList) => void) {
     },
   };
 }
+
+/** The key that closes the chat is released on the page, which has the focus again: not its key. */
+const keepRelease = (): void =>
+  addEventListener('keyup', (event) => event.stopPropagation(), { capture: true, once: true });
 
 const FOCUSABLE = 'a[href],button:not([disabled]),input:not([hidden]),textarea,[tabindex="0"]';
 

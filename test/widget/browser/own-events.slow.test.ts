@@ -94,9 +94,40 @@ describeInBrowser('what belongs to the chat', (test) => {
     await chat.input.focus();
     await chat.page.keyboard.type('a /s?k j');
     expect(await chat.input.inputValue()).toBe('a /s?k j');
+    // As jQuery listens: while the event is on its way in.
+    await chat.page.evaluate(() => {
+      const trapped = document.querySelector<HTMLElement>('#shop-button');
+      for (const type of ['focus', 'focusin']) {
+        const take = ({ target }: Event): void => {
+          if (target !== trapped) trapped?.focus();
+        };
+        document.addEventListener(type, take, true);
+      }
+    });
+    await chat.page.keyboard.press('Shift+Tab');
+    await chat.input.focus();
+    await chat.page.keyboard.type('?');
+    expect(await chat.input.inputValue()).toBe('a /s?k j?');
     await chat.page.keyboard.press('Escape');
     await chat.input.waitFor({ state: 'hidden' });
     expect(await chat.page.title()).toBe('A shop');
+  });
+
+  test('leaves the release of Escape to nobody, though the page has the focus again', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.launcher.waitFor();
+    await chat.page.evaluate(() => {
+      document.addEventListener('keyup', ({ key }) => (document.title = `released ${key}`));
+    });
+    await chat.page.locator('#shop-button').focus();
+    await chat.page.evaluate('Sluice.open()');
+    await chat.input.waitFor();
+    await chat.input.focus();
+    await chat.page.keyboard.press('Escape');
+    await chat.input.waitFor({ state: 'hidden' });
+    expect(await chat.page.title()).toBe('A shop');
+    await chat.page.keyboard.press('Escape');
+    expect(await chat.page.title()).toBe('released Escape');
   });
 
   test('tells the page once a minute that someone types', async (setting) => {

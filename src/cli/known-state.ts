@@ -81,7 +81,7 @@ async function storedConditions(
     ...ofShops(shops, counts ?? (await spool.counts()), new Map(health)),
     disk: { ...(await spaceOf(config.dataDir)), reserveBytes },
     ...certificateOf(config),
-    ...{ badSignatures: 0, sockets: { chat: 0, smtp: 0 }, waitingTickets: [] },
+    ...{ badSignatures: 0, sockets: { chat: 0, smtp: 0 }, waitingTickets: [], refusedPages: [] },
   };
   return shownConditions(status, config.alerts.rules);
 }

@@ -3,11 +3,13 @@ import type { RequestHandler } from 'express';
 import { chatMeta, originOf, remoteIdPrefix } from '../channels/chat/stored.ts';
 import { ChatServer, type SettledMessage } from '../channels/chat/door.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
+import { RefusedOrigins } from '../channels/chat/refused-origins.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
 import { ReplyTimes } from '../channels/chat/reply-times.ts';
 import type { Intake } from '../intake/intake.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { GatewayStatus } from '../observability/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { Outcome } from '../spool/entry.ts';
@@ -47,6 +49,8 @@ export interface RunningChat extends Pick<ChatServer, 'attach' | 'leave' | 'stop
   /** Shows a visitor that a person at the local platform's desk has their message before them. */
   seen(message: SeenNotice): void;
   stopReplies(): Promise<void>;
+  /** The pages that this gateway's chat has refused since the start. */
+  refusedPages(): GatewayStatus['refusedPages'];
 }
 
 /**
@@ -89,6 +93,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     },
   );
   const replyTimes = new ReplyTimes();
+  const refused = new RefusedOrigins({ clock, logger, metrics });
   const poller = createReplyPoller(
     {},
     {
@@ -113,9 +118,11 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
   const widget = live.derive('widget', ['shops', 'http.publicUrl'], (next) =>
     createWidgetRoutes({
       ...{ shops: chatShops(next), publicUrl: next.http.publicUrl, folder: WIDGET_FOLDER },
-      ...{ replyTimes, clock, logger, metrics },
+      ...{ replyTimes, refused, logger },
     }),
   );
+  const nameOf = (shopId: string): string =>
+    live.value.shops.find((each) => each.shopId === shopId)?.name ?? shopId;
   const shopIdOf = (shop: string) =>
     live.value.shops.find((each) => each.shopId.toLowerCase() === shop)?.shopId;
   return {
@@ -135,6 +142,10 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
     leave: (overMs) => chat.leave(overMs),
     stop: () => chat.stop(),
     stopReplies: () => poller.stop(),
+    refusedPages: () =>
+      chatShops(live.value).flatMap((shop) =>
+        refused.of(shop).map((page) => ({ ...page, shop: nameOf(shop.shopId) })),
+      ),
   };
 }
 

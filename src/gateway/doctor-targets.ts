@@ -48,6 +48,7 @@ export function doctorTargets(
       const baseUrl = embedded ? own : platformUrl;
       return [{ name, shopId, apiKey: apiKey.reveal(), baseUrl, embedded }];
     }),
+    chatShops: shops.flatMap(({ name, chat }) => (chat === undefined ? [] : name)),
     dataDir,
     reserveBytes: reserveBytesOf(config),
     diskBelow: alerts.rules.diskBelow,

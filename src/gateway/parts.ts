@@ -19,7 +19,7 @@ import { startTracing } from './tracing.ts';
 import { version } from './version.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import type { Backlog, Intake } from '../intake/intake.ts';
-import type { CollectStatus, FleetStatus } from '../observability/status.ts';
+import type { CollectStatus, FleetStatus, GatewayStatus } from '../observability/status.ts';
 import { NotReady } from '../observability/readiness.ts';
 import { type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -159,6 +159,7 @@ export async function startMonitoring(
   tls: TlsMaterial | undefined,
   fleet: () => FleetStatus | undefined,
   desk: DeskAccess,
+  refusedPages: () => GatewayStatus['refusedPages'],
 ): Promise<{
   readonly status: CollectStatus;
   readonly alerting: Pick<Alerting, 'current'>;
@@ -173,6 +174,7 @@ export async function startMonitoring(
     deliveryPaused: () => live.value.delivery.paused,
     fleet,
     waitingTickets: () => waitingTickets(desk, clock),
+    refusedPages,
     metrics,
     clock,
   });

@@ -123,6 +123,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     tls,
     () => opened.fleet?.latest,
     desk,
+    () => chat?.refusedPages() ?? [],
   );
 
   const configuration = createConfigurationService(options, {

@@ -32,6 +32,7 @@ export interface StatusParts {
   /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
   readonly certificate: () => string | undefined;
   readonly waitingTickets: () => GatewayStatus['waitingTickets'];
+  readonly refusedPages: () => GatewayStatus['refusedPages'];
   /** Undefined while the store admits one gateway. */
   readonly fleet: () => FleetStatus | undefined;
   readonly metrics: Metrics;
@@ -68,6 +69,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
       badSignatures,
       sockets: { chat, smtp },
       waitingTickets: parts.waitingTickets(),
+      refusedPages: parts.refusedPages(),
       ...(fleet && { fleet }),
     };
   };

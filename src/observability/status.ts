@@ -49,6 +49,15 @@ export interface GatewayStatus {
     /** What limits of automatic answers have left to people in the last hour; absent if nothing. */
     readonly overLimits?: OverLimits;
   }[];
+  /** Of this gateway, since the start: where pages show a shop's chat and may not connect. */
+  readonly refusedPages: readonly {
+    readonly shop: string;
+    readonly origin: string;
+    /** It shares its registrable domain with a page of the shop or with the gateway. */
+    readonly isOwn: boolean;
+    /** Seen last. */
+    readonly at: number;
+  }[];
   /** Absent while the store admits one gateway. */
   readonly fleet?: FleetStatus;
 }

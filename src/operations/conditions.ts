@@ -13,7 +13,7 @@ import { readDatabase } from './doctor/database.ts';
 /** What can be wrong: what an alert is about, and what only those who look are told. */
 export const CONDITION_KINDS = [
   ...ruleSchema.options,
-  ...(['paused', 'some-fail', 'recovering'] as const),
+  ...(['paused', 'some-fail', 'recovering', 'pages-refused'] as const),
 ] as const;
 export type ConditionKind = (typeof CONDITION_KINDS)[number];
 
@@ -105,6 +105,7 @@ export function conditionsOf(status: GatewayStatus, limits: Limits): Condition[]
       ...unanswered(tickets, status.at),
       ...overLimits(tickets),
     ]),
+    ...refusedPages(status),
     ...certificate(status, limits),
     ...(fleet === undefined ? [] : ofFleet(fleet)),
   ];
@@ -324,6 +325,26 @@ function overLimits({ shop, overLimits: over }: Tickets): Made[] {
     },
   ];
 }
+
+/** Of the company's own sites only: anyone can put the chat on a page. */
+function refusedPages({ shops, refusedPages: all }: GatewayStatus): Made[] {
+  return shops.flatMap(({ shop }) => {
+    const own = all.filter((page) => page.shop === shop && page.isOwn);
+    const origins = own.map(({ origin }) => origin).join(', ');
+    if (own.length === 0) return [];
+    return [
+      {
+        ...{ id: `pages-refused/${shop}`, kind: 'pages-refused', shop, severity: 'warning' },
+        sentence: `Pages of ${origins} show the chat of ${shop}, and are not in its origins`,
+        remedy: pagesRemedy(origins),
+      },
+    ];
+  });
+}
+
+/** @param origins those that are the shop's own, with commas between them */
+export const pagesRemedy = (origins: string): string =>
+  `Add ${origins} to shops[].chat.origins and reload the configuration, or take the script tag from these pages.`;
 
 function certificate({ at, certificate: found }: GatewayStatus, limits: Limits): Made[] {
   if (found === undefined) return [];

@@ -71,6 +71,10 @@ async function ask(
 }
 
 const overview = z.object({
+  // An older gateway does not send them.
+  refusedPages: z
+    .array(z.object({ shop: z.string(), origin: z.string(), isOwn: z.boolean(), at: z.number() }))
+    .default([]),
   conditions: z.array(
     z.object({
       id: z.string(),
@@ -87,11 +91,21 @@ const overview = z.object({
   ),
 });
 
+const askOverview = (dir: string) => askGateway(dir, { path: '/overview', answer: overview });
+
 /** What is wrong, in the words of the running gateway. */
 export async function askConditions(dir: string): Promise<Asked<readonly ShownCondition[]>> {
-  const asked = await askGateway(dir, { path: '/overview', answer: overview });
+  const asked = await askOverview(dir);
   // A newer gateway may send kinds that this version does not know.
   return asked.kind === 'answered'
     ? { ...asked, answer: asked.answer.conditions as readonly ShownCondition[] }
     : asked;
+}
+
+/** The pages that the running gateway's chat has refused since its start. */
+export async function askRefusedPages(
+  dir: string,
+): Promise<Asked<z.output<typeof overview>['refusedPages']>> {
+  const asked = await askOverview(dir);
+  return asked.kind === 'answered' ? { ...asked, answer: asked.answer.refusedPages } : asked;
 }

@@ -25,6 +25,7 @@ const QUIET: GatewayStatus = {
   badSignatures: 0,
   sockets: { chat: 0, smtp: 0 },
   waitingTickets: [],
+  refusedPages: [],
 };
 
 /** The view of a configuration that is written to a file. */

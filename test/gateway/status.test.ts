@@ -51,6 +51,7 @@ function setting() {
     certificate: () => undefined,
     deliveryPaused: () => false,
     fleet: () => undefined,
+    refusedPages: () => [],
     waitingTickets: () => [{ shop: 'acme', waiting: 2, oldestAt: time.now - 5000 }],
   });
   return { status, shop, metrics, time, counted: () => counted };

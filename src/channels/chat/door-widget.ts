@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { fileTypeFromBuffer } from 'file-type';
+import type { Logger } from '../../observability/logger.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import {
   WIDGET_CONFIG_PATH,
@@ -12,18 +13,20 @@ import {
   type WidgetConfig,
   type WidgetRefusal,
 } from './events.ts';
-import { RefusedOrigins, type RefusedOriginsParts } from './refused-origins.ts';
+import type { RefusedOrigins } from './refused-origins.ts';
 import type { ReplyTimes } from './reply-times.ts';
 import { type ChatShop, Origins } from './shop.ts';
 import { WidgetTexts } from './widget-texts.ts';
 
-export interface WidgetRoutesOptions extends RefusedOriginsParts {
+export interface WidgetRoutesOptions {
   readonly shops: readonly ChatShop[];
   /** `http.publicUrl` */
   readonly publicUrl: string;
   /** The folder of the built widget. */
   readonly folder: string;
   readonly replyTimes: Pick<ReplyTimes, 'usualSeconds'>;
+  readonly refused: Pick<RefusedOrigins, 'note'>;
+  readonly logger: Logger;
 }
 
 /**
@@ -45,8 +48,7 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** Serves the widget's files and each shop's widget settings: public, for any origin. */
 export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
-  const { shops, publicUrl, folder, replyTimes, logger } = options;
-  const refused = new RefusedOrigins(options);
+  const { shops, publicUrl, folder, replyTimes, refused, logger } = options;
   const files = new WidgetFiles(folder);
   const texts = new WidgetTexts({ folder: join(folder, 'texts'), logger });
   const byKey = new Map(shops.map((shop) => [shop.key, shop]));
@@ -80,7 +82,7 @@ export function createWidgetRoutes(options: WidgetRoutesOptions): Router {
     }
     const [asking, ...others] = askingOrigins(request, publicUrl);
     if (asking !== undefined && ![asking, ...others].some((each) => Origins.admits(shop, each))) {
-      refused.note(shop, asking);
+      refused.note(shop, asking, publicUrl);
       refuseJson(response, 403, 'origin' satisfies WidgetRefusal);
       return;
     }

@@ -43,6 +43,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
     ...(certificate && { certificate }),
     sockets,
     ...(fleet && { instances: fleet.instances }),
+    refusedPages: status.refusedPages,
     conditions: shownConditions(status, parts.limits),
     alerts: parts.alerts(),
   };

@@ -15,6 +15,7 @@ export const CHECKS = [
   'certificate',
   'ports',
   'breaker',
+  'chat-origins',
   'data-folder',
   'database',
   'relay',

@@ -1,8 +1,9 @@
 import type { DatabaseStatus, DataFolderStatus } from '../../observability/status.ts';
 import type { KeyPair, PairTrouble } from '../../runtime/key-pair.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
-import { askConditions } from '../running-gateway.ts';
+import { askConditions, askRefusedPages } from '../running-gateway.ts';
 import { checkBreakers } from './breaker.ts';
+import { checkChatOrigins } from './chat-origins.ts';
 import { type CheckName, type CheckResult, CHECKS, get, ofShops, resultsFor } from './check.ts';
 import { checkDatabase, checkS3 } from './database.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
@@ -46,6 +47,8 @@ export interface DoctorTargets {
   readonly telnyxShops: readonly TelnyxShop[];
   readonly whatsappShops: readonly WhatsAppShop[];
   readonly platforms: readonly PlatformShop[];
+  /** The names of the shops with a chat. */
+  readonly chatShops: readonly string[];
   readonly dataDir: string;
   /** New messages are refused when less disk space than this is free. */
   readonly reserveBytes: number;
@@ -212,6 +215,11 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     const { stopped = [] } = typeof status.spool === 'object' ? status.spool : {};
     return checkBreakers({ shops: platforms, stopped }, asked);
   },
+
+  'chat-origins': async ({ dataDir, chatShops, dataFolder }) =>
+    chatShops.length === 0 || dataFolder().folder === undefined
+      ? []
+      : checkChatOrigins(chatShops, await askRefusedPages(dataDir)),
 
   database: async ({ database, s3 }) => [
     ...(database === undefined ? [] : await checkDatabase(database)),

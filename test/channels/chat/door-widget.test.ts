@@ -6,10 +6,12 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createWidgetRoutes } from '../../../src/channels/chat/door-widget.ts';
+import { RefusedOrigins } from '../../../src/channels/chat/refused-origins.ts';
 import { ReplyTimes } from '../../../src/channels/chat/reply-times.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
 import { createPublicApp } from '../../../src/gateway/public-http.ts';
 import { createReadiness } from '../../../src/observability/readiness.ts';
-import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
+import { type LogFields, type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import { ends } from '../../support/ends.ts';
 import { OTHER_SHOP, SHOP } from '../../support/entries.ts';
@@ -24,6 +26,7 @@ let metrics: Metrics;
 let logged: (LogFields & { readonly event: string })[];
 let now: number;
 let port: number;
+let refused: RefusedOrigins;
 
 beforeEach(async () => {
   const dir = tempDir();
@@ -53,12 +56,15 @@ beforeEach(async () => {
   metrics = createMetrics();
   logged = [];
   now = Date.parse('2026-11-02T10:00:00Z');
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (event, fields) => logged.push({ event, ...fields }),
+  };
+  refused = new RefusedOrigins({ metrics, clock: () => now, logger });
   const routers = [
     createWidgetRoutes({
-      ...{ shops, folder, replyTimes, metrics },
+      ...{ shops, folder, replyTimes, refused, logger },
       publicUrl: 'https://gw.example/support',
-      clock: () => now,
-      logger: { ...silentLogger, warn: (event, fields) => logged.push({ event, ...fields }) },
     }),
   ];
   const server = createServer(
@@ -288,6 +294,31 @@ describe('a page is told whether it may connect', () => {
     // Of made-up origins, an hour has a limited number of lines.
     for (let n = 0; n < 150; n += 1) await ask({ origin: `https://n${n}.example` });
     expect(logged).toHaveLength(2 + 20);
+  });
+
+  test('the gateway lists them, the shop’s own apart, until they are admitted', async () => {
+    const shop = aShop({ origins: ['https://shop.acme.co.uk', 'https://acme.github.io'] });
+    const own = [
+      'https://www.acme.co.uk',
+      'http://shop.acme.co.uk:8080',
+      'https://help.gw.example',
+    ];
+    const others = ['https://evil.example', 'https://other.github.io', 'null'];
+    const note = (origin: string) => refused.note(shop, origin, 'https://gw.example/support');
+    // Made-up ones take no place of the shop's own.
+    for (let n = 0; n < 50; n += 1) note(`https://n${n}.example`);
+    for (const origin of own) note(origin);
+    const found = refused.of(shop);
+    expect(found.filter(({ isOwn }) => isOwn)).toEqual(
+      own.map((origin) => ({ origin, isOwn: true, at: now })),
+    );
+    expect(found).toHaveLength(10 + own.length);
+    expect(refused.of({ ...shop, origins: own }).filter(({ isOwn }) => isOwn)).toEqual([]);
+    const other = aShop({ ...shop, shopId: asShopId('other') });
+    for (const origin of others) refused.note(other, origin, 'https://gw.example');
+    expect(refused.of(other).map(({ origin, isOwn }) => [origin, isOwn])).toEqual(
+      others.map((origin) => [origin, false]),
+    );
   });
 });
 

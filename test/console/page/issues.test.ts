@@ -16,6 +16,7 @@ const overview = (change: Partial<Overview>): Overview => ({
   channels: [],
   queue: { queued: 0, delivering: 0, dead: 0, held: 0, suppressed: 0 },
   shops: [acme],
+  refusedPages: [],
   conditions: [],
   alerts: [],
   ...change,

@@ -308,6 +308,7 @@ test('without SMTP there is no certificate to look at', () => {
 describe('what only those who look are told', () => {
   const shown = (status: Partial<GatewayStatus>) =>
     shownConditions(someStatus(status), RULES.thresholds).map(({ id }) => id);
+  const refused = (isOwn: boolean) => ({ shop: 'acme', origin: 'https://a', isOwn, at: NOW });
   const [messages, media] = closedShop.breakers;
   const with_ = (breaker: object): Partial<GatewayStatus> =>
     ({
@@ -319,6 +320,8 @@ describe('what only those who look are told', () => {
     ['a pause', { deliveryPaused: true }, ['paused']],
     ['failures of some', with_({ since: NOW - MINUTE }), ['some-fail/acme/messages']],
     ['a failure of a moment', with_({ since: NOW - 1000 }), []],
+    ['a page of the shop', { refusedPages: [refused(true)] }, ['pages-refused/acme']],
+    ['a page of somebody', { refusedPages: [refused(false)] }, []],
     ['an outage that is over', with_({ recoveringSince: NOW - MINUTE }), ['recovering/acme']],
   ])('%s', (_name, status, ids) => {
     expect(shown(status)).toEqual(ids);

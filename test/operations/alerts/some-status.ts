@@ -56,6 +56,7 @@ export function someStatus(changed: Partial<GatewayStatus> = {}): GatewayStatus 
     certificate: { subject: 'mx.acme.example', endsAt: NOW + 90 * DAY, selfSigned: false },
     badSignatures: 0,
     sockets: { chat: 0, smtp: 0 },
+    refusedPages: [],
     waitingTickets: [{ shop: 'acme', waiting: 0, answerWithinMs: 4 * HOUR }],
     ...changed,
   };

@@ -9,6 +9,7 @@ import { describe, expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { type Answer, get } from '../../../src/operations/doctor/check.ts';
 import { stopCondition } from '../../../src/operations/conditions.ts';
+import { checkChatOrigins } from '../../../src/operations/doctor/chat-origins.ts';
 import { checkBreakers } from '../../../src/operations/doctor/breaker.ts';
 import { createLocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import { findMailSources, mainNetwork } from '../../../src/local-platform/store/mail-sources.ts';
@@ -367,5 +368,41 @@ describe('certificate', () => {
         todo: expect.stringMatching(/^name the key/),
       },
     ]);
+  });
+});
+
+describe('chat-origins', () => {
+  const page = (origin: string, isOwn: boolean) => ({ shop: 'acme', origin, isOwn, at: 1 });
+  const check = (answer: readonly ReturnType<typeof page>[]) =>
+    checkChatOrigins(['acme'], { kind: 'answered', answer });
+  const [own, other] = [page('https://www.acme.example', true), page('https://b.example', false)];
+
+  test.each([
+    ['nothing', [], 'ok', 'no page was refused since the start'],
+    ["another shop's", [{ ...own, shop: 'b' }], 'ok', 'no page was refused since the start'],
+    ['of somebody', [other], 'ok', 'refused: https://b.example (not yours, unless you know it)'],
+    ['its own', [own], 'warning', 'refused: https://www.acme.example'],
+    [
+      'both',
+      [other, own],
+      'warning',
+      'refused: https://www.acme.example; also refused: https://b.example (not yours, unless you know it)',
+    ],
+  ])('%s', (_name, pages, status, found) => {
+    const [result] = check(pages);
+    expect(result).toMatchObject({ status, found, shops: ['acme'] });
+    const todo = result?.todo ?? '';
+    expect(todo.startsWith('add https://www.acme.example to shops[].chat.origins')).toBe(
+      status === 'warning',
+    );
+    expect(todo).not.toContain('b.example');
+  });
+
+  test('is unknown while the gateway cannot be asked', () => {
+    const [result] = checkChatOrigins(['acme'], { kind: 'absent', why: 'no gateway' });
+    expect(result).toMatchObject({
+      status: 'skipped',
+      found: expect.stringContaining('no gateway'),
+    });
   });
 });

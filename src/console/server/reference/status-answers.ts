@@ -98,6 +98,16 @@ export const overview = named(
       .array(instance)
       .optional()
       .describe('The gateways with a common store; absent while the store admits one.'),
+    refusedPages: z
+      .array(
+        z.object({
+          shop: z.string(),
+          origin: z.string(),
+          isOwn: z.boolean().describe('Of the domain of the shop or of the gateway.'),
+          at: time('When a page of it was last refused'),
+        }),
+      )
+      .describe('Where pages show a chat and are not in its origins; since the start.'),
     conditions: z
       .array(condition)
       .describe('What is wrong now, the most severe first. An alert fires once it has lasted.'),

@@ -7,7 +7,8 @@ export function fileSize(bytes: number, locale: string): string {
   return new Intl.NumberFormat(locale, {
     style: 'unit',
     unit: UNITS[power],
-    unitDisplay: 'short',
+    // Short: "9 byte".
+    unitDisplay: power === 0 ? 'long' : 'short',
     maximumFractionDigits: power === 2 && value < 10 ? 1 : 0,
   }).format(value);
 }

@@ -140,10 +140,10 @@ const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
     return results;
   },
 
-  whatsapp: async ({ whatsappShops, publicUrl }, { timeoutMs }) => {
+  whatsapp: async ({ whatsappShops, publicUrl }, { timeoutMs, clock }) => {
     const results: CheckResult[] = [];
     for (const shop of whatsappShops) {
-      const ofShop = await checkWhatsAppShop(shop, { publicUrl, timeoutMs });
+      const ofShop = await checkWhatsAppShop(shop, { publicUrl, timeoutMs, now: clock() });
       results.push(...ofShops([shop.name], ofShop));
     }
     return results;

@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { ProviderFailed } from '../../channels/sms/providers/requests.ts';
 import type { WhatsAppAccount } from '../../channels/sms/providers/whatsapp-cloud/account.ts';
 import { callGraph } from '../../channels/sms/providers/whatsapp-cloud/calls.ts';
+import {
+  GRAPH_API,
+  GRAPH_VERSIONS,
+} from '../../channels/sms/providers/whatsapp-cloud/graph-versions.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 import { calledUrl, shownUrl, WHATSAPP } from './public-url.ts';
 
@@ -15,7 +19,14 @@ export interface WhatsAppCheckOptions {
   readonly publicUrl: string;
   /** For one call. */
   readonly timeoutMs: number;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
 }
+
+const DAY_MS = 86_400_000;
+/** Time to install a release for another version. */
+const WARN_DAYS = 90;
+const UNKNOWN = 'sms.whatsappCloud.baseUrl ends in no version whose end Sluice knows';
 
 /**
  * Of a number (Meta, "Business phone numbers", "Webhook overrides"): a URL of the number comes
@@ -34,14 +45,15 @@ const numberSchema = z.object({
 const PATH = '?fields=display_phone_number,webhook_configuration';
 
 /**
- * Checks the access token of one shop, the ids of its numbers, and where Meta sends their messages.
- * Nothing is changed. App secrets and the verify token cannot be checked: the API does not say them.
+ * Checks the version of the API that one shop calls, its access token, the ids of its numbers, and
+ * where Meta sends their messages. Nothing is changed. App secrets and the verify token cannot be
+ * checked: the API does not say them.
  */
 export async function checkWhatsAppShop(
   { name, whatsapp }: WhatsAppShop,
-  { publicUrl, timeoutMs }: WhatsAppCheckOptions,
+  { publicUrl, timeoutMs, now }: WhatsAppCheckOptions,
 ): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
+  const results = [checkVersion(name, whatsapp, now)];
   for (const { number, phoneNumberId } of whatsapp.senders) {
     const subject = `${name} ${number}`;
     try {
@@ -54,6 +66,28 @@ export async function checkWhatsAppShop(
     }
   }
   return results;
+}
+
+function checkVersion(
+  shop: string,
+  { apiBaseUrl = GRAPH_API }: WhatsAppAccount,
+  now: number,
+): CheckResult {
+  const { ok, skipped, warning, failed } = resultsFor(
+    'whatsapp.version',
+    shop,
+    `a version of the Graph API that Meta serves for ${WARN_DAYS} more days`,
+  );
+  const version = apiBaseUrl.replace(/\/$/, '').split('/').at(-1) ?? '';
+  if (!GRAPH_VERSIONS.has(version)) return skipped(UNKNOWN);
+  const ends = GRAPH_VERSIONS.get(version);
+  if (ends === undefined) return ok(`${version}; Meta has not said when it ends`);
+  const todo =
+    'install a later release of Sluice; until then set sms.whatsappCloud.baseUrl to a later version';
+  const days = Math.floor((Date.parse(ends) - now) / DAY_MS);
+  if (days < 0) return failed(`${version} ended on ${ends}`, todo);
+  const found = `${version} ends on ${ends}`;
+  return days < WARN_DAYS ? warning(`${found}, in ${days} days`, todo) : ok(found);
 }
 
 const numberResults = (subject: string) =>

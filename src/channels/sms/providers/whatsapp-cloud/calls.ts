@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { type ApiOptions, callJsonApi, ProviderFailed } from '../requests.ts';
 import type { WhatsAppAccount } from './account.ts';
+import { GRAPH_API } from './graph-versions.ts';
 
-/** A version is served for at least two years (Meta, "Graph API versions"). */
-const API = 'https://graph.facebook.com/v25.0';
 const refusalSchema = z.object({ error: z.object({ code: z.number().transform(String) }) });
 
 /**
@@ -13,7 +12,7 @@ const refusalSchema = z.object({ error: z.object({ code: z.number().transform(St
 export async function callGraph(
   {
     accessToken: token,
-    apiBaseUrl: baseUrl = API,
+    apiBaseUrl: baseUrl = GRAPH_API,
   }: Pick<WhatsAppAccount, 'accessToken' | 'apiBaseUrl'>,
   path: string,
   options: ApiOptions,

@@ -1,10 +1,7 @@
 /**
- * DMARC as RFC 9989 defines it: records, the DNS tree walk, the policy, alignment. The look-ups are
- * in dmarc-lookups.ts. mailauth 4 has RFC 7489; its newer versions need a newer Node.
- *
- * Written from draft-ietf-dmarc-dmarcbis-41, the last draft of the RFC, whose sections are named
- * here. Compared with mailauth 6 (lib/dmarc/get-dmarc-record.js, which cites the RFC), the notes of
- * checkdmarc 5.16.0 on the RFC, and https://www.uriports.com/blog/dmarcbis-dns-tree-walk.
+ * DMARC as RFC 9989 defines it, whose sections are named here: records, the DNS tree walk, the
+ * policy, alignment. The look-ups are in dmarc-lookups.ts. mailauth 4 has RFC 7489; its newer
+ * versions need a newer Node.
  */
 import { getDomain } from 'tldts';
 import { canonicalDomain } from '../../../domain/email-addresses.ts';

@@ -42,7 +42,13 @@ const outcome = (record: DmarcRecord) => (record.kind === 'found' ? record.polic
 const REJECT = 'v=DMARC1; p=reject';
 
 describe('a record', () => {
-  test.each<[string, string, { own?: string; psd?: string; spf?: boolean } | 'none' | undefined]>([
+  interface Read {
+    readonly own?: string;
+    readonly psd?: string;
+    readonly spf?: boolean;
+    readonly dkim?: boolean;
+  }
+  test.each<[string, string, Read | 'none' | undefined]>([
     ['p=reject', REJECT, { own: 'reject' }],
     ['no spaces', 'v=DMARC1;p=quarantine;', { own: 'quarantine' }],
     [
@@ -51,6 +57,7 @@ describe('a record', () => {
       { own: 'reject', psd: 'y' },
     ],
     ['capitals in names and values', 'V=DMARC1; P=Reject; ASPF=S', { own: 'reject', spf: true }],
+    ['strict DKIM alone', `${REJECT}; adkim=s; aspf=r`, { own: 'reject', dkim: true }],
     ['the version in small letters', 'v=dmarc1; p=reject', undefined],
     ['another version', 'v=DMARC2; p=reject', undefined],
     ['a version that only begins so', 'v=DMARC10; p=reject', undefined],
@@ -89,8 +96,8 @@ describe('a record', () => {
       expect(record === undefined ? undefined : (record.policies ?? 'none')).toBe(expected);
       return;
     }
-    const { own = '', psd = 'u', spf = false } = expected;
-    expect(record).toMatchObject({ policies: { own }, psd, strictSpf: spf });
+    const { own = '', psd = 'u', spf = false, dkim = false } = expected;
+    expect(record).toMatchObject({ policies: { own }, psd, strictSpf: spf, strictDkim: dkim });
   });
 
   test('is one of several only if the others are of something else', () => {
@@ -199,6 +206,7 @@ const POLICIES = `
   nine labels, the second of which is left out           | x.a.b.c.d.e.f.g.com   | a.b.c.d.e.f.g.com: p=reject                                          | none       | 8
   nine labels, seven of which are read                   | x.a.b.c.d.e.f.g.com   | b.c.d.e.f.g.com: p=reject                                            | reject     | 8
   nine labels with a record of their own                 | x.a.b.c.d.e.f.g.com   | x.a.b.c.d.e.f.g.com: p=reject                                        | reject     | 1
+  the example of §5.1.8: psd=n where nobody asks         | mail.a.b.c.d.e.f.g.example.com | b.c.d.e.f.g.example.com: p=reject; psd=n + example.com: p=none | none | 8
   eight labels and np                                    | a.b.c.d.e.f.g.com     | g.com: p=none; np=reject                                             | reject     | 11
   127 labels                                             | (127 labels)          | a.com: p=reject                                                      | reject     | 8
   an underscore                                          | _x.a.com              | a.com: p=reject                                                      | reject     | 3

@@ -55,12 +55,12 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ['uuids', 'accepted in any case, returned in lower case'],
   [
     'a JSON body',
-    'UTF-8 only, also written `utf8`: 415 for another charset, 400 for invalid UTF-8',
+    'UTF-8 only, also written `utf8`: 415 for another charset, 400 for invalid UTF-8. A lone surrogate in a string becomes one U+FFFD',
   ],
   [`headers and query of more than ${LIMITS.headersMaxBytes / 1024} KiB`, '431'],
   [
     '`limit`',
-    `default ${LIMITS.pageDefault}; a value above ${LIMITS.pageMax} is reduced to ${LIMITS.pageMax}, a value below 1 is answered with 400. A page of messages has at most ${mebibytes(LIMITS.messagesPageMaxBytes)} of \`content\` and \`text\`, but at least one message; \`next\` continues after it`,
+    `default ${LIMITS.pageDefault}; a value above ${LIMITS.pageMax}, of any size, is reduced to ${LIMITS.pageMax}, a value below 1 is answered with 400. A page of messages has at most ${mebibytes(LIMITS.messagesPageMaxBytes)} of \`content\` and \`text\`, but at least one message; \`next\` continues after it`,
   ],
   [
     'order of lists',
@@ -89,7 +89,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ],
   [
     'email threading (§4.7 rule 3)',
-    'In-Reply-To, then References from last to first, are compared with the `remote_id` of messages and replies in email conversations of the shop, with or without angle brackets',
+    'In-Reply-To, then References from last to first, are compared with the `remote_id` of messages and replies in email conversations of the shop, with or without angle brackets; an element of `references` may have several ids',
   ],
   [
     'who may join an email thread',
@@ -186,6 +186,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
     'upload size',
     `${mebibytes(LIMITS.uploadMaxBytes)}; a JSON body ${mebibytes(LIMITS.jsonMaxBytes)}`,
   ],
+  ['a second part named `file`', '400: an upload has one file'],
   [
     '`type` of a file',
     'detected from its content; the declared type when the content has no signature',

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { transcript } from '../../src/console/page/platform/transcript.ts';
 import { ends } from '../support/ends.ts';
 import { serveGraph, VERSION } from '../support/graph-api.ts';
 import { startGateway } from '../support/running-gateway.ts';
@@ -21,6 +22,7 @@ import {
   WHATSAPP_NUMBER,
   whatsappMessage,
 } from '../support/whatsapp-stand-in.ts';
+import { embeddedScene } from './embedded-scene.ts';
 import { scene } from './scene.ts';
 
 const ACCEPTED = { status: 200, body: '{}' };
@@ -91,4 +93,29 @@ test('the local platform answers over WhatsApp, from the number that was written
   await postEvent(gateway.httpUrl, messageEvent({ id: wamid(2), ...hidden }, {}));
   const [, toId] = await waitFor('another answer', () => graph.sent[1] && graph.sent, 30);
   expect(toId).toMatchObject({ type: 'text', recipient: 'US.13491208655302741918' });
+});
+
+test('texts that Meta brings in the wrong order are shown in that of writing', async () => {
+  const { sms } = await aMeta();
+  const { gateway, messages } = await embeddedScene({ sms });
+  const minutesAgo = (minutes: number) => Math.floor(Date.now() / 1000) - minutes * 60;
+  const texts = [
+    ['SECOND', minutesAgo(50)],
+    ['FIRST', minutesAgo(60)],
+  ] as const;
+  for (const [n, [body, timestamp]] of texts.entries()) {
+    await postEvent(
+      gateway.httpUrl,
+      messageEvent({ id: wamid(n), timestamp: String(timestamp), text: { body } }),
+    );
+  }
+  const stored = await waitFor('both texts', async () => {
+    const ours = (await messages()).filter(({ role }) => role === 'customer');
+    return ours.length === 2 ? ours : undefined;
+  });
+  expect(stored.map(({ text }) => text)).toEqual(['SECOND', 'FIRST']);
+  expect(new Set(stored.map(({ conversation_id: id }) => id)).size).toBe(1);
+  expect(transcript(stored).map(({ text, at }) => [text, at])).toEqual(
+    texts.toReversed().map(([body, timestamp]) => [body, timestamp * 1000]),
+  );
 });

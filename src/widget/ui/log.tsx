@@ -3,6 +3,7 @@ import type { Line } from '../engine/chat.ts';
 import { Awaited } from './awaited.tsx';
 import { fill, startOfDay } from './formats.ts';
 import { Avatar } from './avatar.tsx';
+import { isShutOut } from './banner.tsx';
 import { Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
 import { lastWords } from './own-words.ts';
@@ -27,6 +28,7 @@ export function Log() {
   const now = Date.now();
   // A visitor with a history gets it in a moment.
   const isNew = lines.length === 0 && !chat.session.value?.lastSeq;
+  const canAsk = !isShutOut(chat.connection.value);
   const { usualReplySeconds: seconds } = settings;
 
   return (
@@ -43,7 +45,7 @@ export function Log() {
       >
         <div ref={scroll.content} class="lines">
           {older === 'loading' && <p class="loading">{texts.loading}</p>}
-          {isNew && (
+          {isNew && canAsk && (
             <div class="hello">
               <Avatar author={settings.agent} px={64} />
               <p dir="auto">{settings.greeting ?? texts.welcome}</p>
@@ -80,7 +82,7 @@ export function Log() {
                 );
             }
           })}
-          <Answers />
+          {canAsk && <Answers />}
           <Awaited />
           {/* What is typed there is this visitor's, and about this line. */}
           {awayUntil.value && (

@@ -296,7 +296,7 @@ describe('a page is told whether it may connect', () => {
     expect(logged).toHaveLength(2 + 20);
   });
 
-  test('the gateway lists them, the shop’s own apart, until they are admitted', async () => {
+  test('the gateway lists them, the shop’s own apart, until they are admitted', () => {
     const shop = aShop({ origins: ['https://shop.acme.co.uk', 'https://acme.github.io'] });
     const own = [
       'https://www.acme.co.uk',

@@ -3,3 +3,15 @@
  * program would otherwise have to guess.
  */
 export const NO_TEXT = '(no text)';
+
+/**
+ * Whether a person has said something. Channels put what they tell about a message, such as its
+ * kind, into lines in brackets.
+ */
+export const hasWords = (content: string): boolean =>
+  content
+    .split('\n')
+    .map((line) => line.trim())
+    .some(
+      (line) => line !== '' && line !== NO_TEXT && !(line.startsWith('[') && line.endsWith(']')),
+    );

@@ -1,10 +1,18 @@
 /** Pictures with their modifiers, joiners and tags. Keycaps are digits, which answer a question. */
 const EMOJI = String.raw`[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{RI}\u{e0020}-\u{e007f}\u200d\ufe0e\ufe0f]`;
 const EMOJI_ALONE = new RegExp(String.raw`^(?:${EMOJI}|\s)+$`, 'u');
+const MAX_EMOJI_LENGTH = 100;
 const PICTURE = /[\p{Extended_Pictographic}\p{RI}]/u;
 
 /** Whether a text is one or several emoji and nothing else. */
 export const isEmojiAlone = (text: string): boolean => EMOJI_ALONE.test(text) && PICTURE.test(text);
+
+/** People react so to a message that is wrong, or that they do not understand. */
+const DISPLEASED = /[👎😠😡🤬😢😭❓⁉]/u;
+
+/** Whether a reaction is one that a person has to see. */
+export const saysDispleasure = (text: string): boolean =>
+  text.length <= MAX_EMOJI_LENGTH && isEmojiAlone(text) && DISPLEASED.test(text);
 
 /** A longer text is no reaction: the quoted message is shortened. */
 export const MAX_REACTION_LENGTH = 10_000;

@@ -5,6 +5,12 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
  */
 export const TRANSPORTS = ['sms', 'whatsapp', 'rcs'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
+/** For people. */
+export const TRANSPORT_NAMES: Readonly<Record<Transport, string>> = {
+  sms: 'SMS',
+  whatsapp: 'WhatsApp',
+  rcs: 'RCS',
+};
 
 export interface ChannelAddress {
   readonly transport: Transport;

@@ -3,14 +3,15 @@ import { performance } from 'node:perf_hooks';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { ShopId } from '../../domain/ids.ts';
 import type { ReplyReport } from '../../domain/reply-fate.ts';
-import type { Intake } from '../../intake/intake.ts';
+import type { Arrival, Intake } from '../../intake/intake.ts';
+import { eventArrival } from '../../intake/timeline-event.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { Seldom } from '../../runtime/seldom.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
-import { arrivalOf } from './receive.ts';
+import { arrivalOf, laneOf } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
 import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
 import { withoutEnd } from '../../runtime/without-end.ts';
@@ -104,13 +105,15 @@ function addWebhook(router: Router, webhook: Webhook): void {
 
 type Noted = WebhookContent & { readonly kind: 'status' | 'other' };
 
-interface ShopText {
+type Lasting = WebhookContent & { readonly kind: 'message' | 'event' };
+
+interface ShopContent {
   readonly shop: SmsShop;
-  readonly text: ReceivedText;
+  readonly content: Lasting;
 }
 
 interface Sorted {
-  readonly messages: readonly ShopText[];
+  readonly lasting: readonly ShopContent[];
   readonly noted: readonly Noted[];
   /** Why the first of the others was refused. */
   readonly refusal: WebhookRefused | undefined;
@@ -176,12 +179,12 @@ class Webhook {
       ...{ headers, body, now: Date.now() },
       url: path === '' ? undefined : url,
     });
-    const { messages, noted, refusal } = this.#sort(url, request);
-    if (messages.length > 0) await this.#accept(messages);
+    const { lasting, noted, refusal } = this.#sort(url, request);
+    if (lasting.length > 0) await this.#accept(lasting);
     // Only now, because a request that is answered 503 comes again.
     for (const content of noted) await this.#note(content, request);
     if (refusal !== undefined) throw refusal;
-    if (messages.length === 0) {
+    if (lasting.length === 0) {
       res.writeHead(notedStatus).end();
       return;
     }
@@ -194,7 +197,7 @@ class Webhook {
    * @throws {WebhookRefused}
    */
   #sort(url: string, request: ReadRequest): Sorted {
-    const messages: ShopText[] = [];
+    const lasting: ShopContent[] = [];
     const noted: Noted[] = [];
     const refusals = new Map<string, WebhookRefused>();
     for (const content of this.#contentsOf(url, request)) {
@@ -204,11 +207,12 @@ class Webhook {
         // Once for a request, which may have hundreds of messages.
         if (!refusals.has(refusal.reason)) shop.report(url);
         refusals.set(refusal.reason, refusals.get(refusal.reason) ?? refusal);
-      } else if (content.kind === 'message') messages.push({ shop: shop.shop, text: content.text });
-      else if (content.kind !== 'unreadable') noted.push(content);
+      } else if (content.kind === 'message' || content.kind === 'event') {
+        lasting.push({ shop: shop.shop, content });
+      } else if (content.kind !== 'unreadable') noted.push(content);
     }
     const [refusal] = refusals.values();
-    return { messages, noted, refusal };
+    return { lasting, noted, refusal };
   }
 
   /** @throws {WebhookRefused} a stranger's request that is costly to read, or that cannot be read */
@@ -223,16 +227,14 @@ class Webhook {
   }
 
   /** Resolves when all of them are durable. @throws {SpoolFull} {SpoolUnavailable} none is */
-  async #accept(messages: readonly ShopText[]): Promise<void> {
-    const results = await this.#intake.accept(
-      messages.map(({ shop, text }) => arrivalOf(shop, text)),
-    );
-    for (const [index, { shop, text }] of messages.entries()) {
+  async #accept(lasting: readonly ShopContent[]): Promise<void> {
+    const results = await this.#intake.accept(lasting.map(toArrival));
+    for (const [index, { shop, content }] of lasting.entries()) {
       const result = results[index];
       if (result === undefined) throw new Error('The intake answered nothing');
       const { id: entry, duplicate } = result;
       this.#logger.info('sms.accepted', {
-        ...{ entry, shop: shop.name, messageSid: text.id, duplicate },
+        ...{ entry, shop: shop.name, messageSid: content.text.id, duplicate },
       });
     }
   }
@@ -240,7 +242,7 @@ class Webhook {
   /** Counts what is no message, and passes reports on. */
   async #note(content: Noted, request: ReadRequest): Promise<void> {
     if (content.kind === 'other') {
-      this.#logger.debug('sms.event_ignored', { event: content.event });
+      this.#logger.info('sms.event_ignored', { event: content.event });
       return;
     }
     this.#provider.note?.(content, Date.now());
@@ -269,18 +271,23 @@ class Webhook {
    * whose key signed the request cannot send messages to another one, even in the same request.
    */
   #shopOf(request: ReadRequest, content: WebhookContent): ShopFound | Refused {
-    const isMessage = content.kind === 'message';
-    const account = isMessage ? content.text.account : content.account;
-    const addressed = isMessage ? this.#addressed(content.text) : [];
+    const text = 'text' in content ? content.text : undefined;
+    const account = 'text' in content ? content.text.account : content.account;
+    const addressed = text === undefined ? [] : this.#addressed(text);
     const signers = addressed.length > 0 ? addressed : this.#shops.ofAccount(account);
     const shop = signers.find((each) => request.isSignedBy(each.account));
     if (shop === undefined) return this.#unsigned(request, signers);
-    if (isMessage && addressed.length === 0) return this.#unknownNumber(content.text);
+    if (text !== undefined && addressed.length === 0) return this.#unknownNumber(text);
     if (content.kind === 'unreadable') return this.#unreadable(content.refusal);
     return { kind: 'found', shop };
   }
 
-  #addressed({ account, to, alsoTo = [], service }: ReceivedText): readonly SmsShop[] {
+  #addressed({
+    account,
+    to,
+    alsoTo = [],
+    service,
+  }: Pick<ReceivedText, 'account' | 'to' | 'alsoTo' | 'service'>): readonly SmsShop[] {
     return [to, ...alsoTo].flatMap((each) => this.#shops.find(account, each, service) ?? []);
   }
 
@@ -302,7 +309,7 @@ class Webhook {
   }
 
   /** The provider signed it, so this is not an attack: a number is missing in the configuration. */
-  #unknownNumber({ account: accountSid, id: messageSid }: ReceivedText): Refused {
+  #unknownNumber({ account: accountSid, id: messageSid }: Lasting['text']): Refused {
     const text = 'No shop has this account and number';
     const refusal = new WebhookRefused(403, 'unknown_number', text);
     const report = () => {
@@ -362,6 +369,13 @@ class Webhook {
     this.#logger.error('sms.webhook_failed', errorFields(error));
     return new WebhookRefused(500, 'internal', 'Internal error');
   }
+}
+
+function toArrival({ shop, content }: ShopContent): Arrival {
+  if (content.kind === 'message') return arrivalOf(shop, content.text);
+  const { text, event } = content;
+  const { shopId } = shop;
+  return eventArrival(event, { shopId, channel: 'sms', lane: laneOf(text), dedupKey: text.id });
 }
 
 /**

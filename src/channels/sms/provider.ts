@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { ReplyReport } from '../../domain/reply-fate.ts';
+import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { EntryMeta } from '../../spool/entry.ts';
 import type { BadParameter } from './webhook-request.ts';
@@ -48,6 +49,12 @@ export interface WebhookRequest {
 /** One thing that a request says. `other`: nothing that concerns the gateway. */
 export type WebhookContent =
   | { readonly kind: 'message'; readonly text: ReceivedText }
+  /** What a person has decided at the provider, for their timeline. */
+  | {
+      readonly kind: 'event';
+      readonly text: Pick<ReceivedText, 'id' | 'account' | 'service' | 'from' | 'to'>;
+      readonly event: CreateEventRequest;
+    }
   /** One of our messages: its status for each of its recipients. */
   | {
       readonly kind: 'status';

@@ -1,4 +1,4 @@
-import { NO_TEXT } from '../../domain/no-text.ts';
+import { hasWords } from '../../domain/no-text.ts';
 import type { ServedShops } from '../authenticate.ts';
 import { atWork } from '../../runtime/main-thread.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
@@ -237,8 +237,7 @@ export class AgentRunner {
 
 /** A file alone is for a person: an agent cannot open it. Later emails of a thread repeat its subject. */
 function hasText({ text, subject, history }: AgentContext): boolean {
-  const said = [text, ...(history.length === 0 ? [subject ?? ''] : [])];
-  return said.some((each) => each.trim() !== '' && each.trim() !== NO_TEXT);
+  return hasWords(text) || (history.length === 0 && hasWords(subject ?? ''));
 }
 
 /** Ends the remote id of the pictures of a text message that could only be fetched after it. */

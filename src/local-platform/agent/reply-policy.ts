@@ -11,6 +11,7 @@ import {
 } from '../store/rows.ts';
 import { isInternetHost } from '../../domain/strict-addresses.ts';
 import { asksToStop } from '../../domain/opt-out-words.ts';
+import { saysDispleasure } from '../../domain/reactions.ts';
 import { ANSWER_LIMITS, type ReachedLimit } from '../../domain/desk.ts';
 import type { Store } from '../store/store.ts';
 
@@ -20,6 +21,7 @@ export type NoReplyReason =
   | 'person'
   | 'empty'
   | 'emoji'
+  | 'displeased'
   | 'own_address'
   | 'no_reply_address'
   | 'auto_reply'
@@ -34,6 +36,7 @@ export const LEFT_TO_PEOPLE: ReadonlySet<string | undefined> = new Set<NoReplyRe
   ...ANSWER_LIMITS,
   'escalated',
   'opt_out',
+  'displeased',
 ]);
 
 /** Subjects of automatic replies, in the agent's languages and some others. */
@@ -60,7 +63,9 @@ export function reasonNotToReply(
   // A file without a text goes to a person.
   if (store.messages.attachments(message.id).length === 0) {
     if (content.trim() === '') return 'empty';
-    if (wordsTo(store, message) === undefined) return 'emoji';
+    if (wordsTo(store, message) === undefined) {
+      return saysDispleasure(message.text) ? 'displeased' : 'emoji';
+    }
   }
   if (conversation.type === 'sms' && asksToStop(message.text)) return 'opt_out';
   const automated = automatedSender(store, conversation, message);

@@ -330,6 +330,11 @@ const media: readonly InboundCase[] = [
     ...delivered({ content: '(no text)', files: ['image-1.png'] }),
   },
   {
+    label: 'a picture that has no URL',
+    form: { Body: '', NumMedia: '1', MediaContentType0: 'image/jpeg' },
+    ...delivered({ content: '(no text)\n\n[attachment could not be retrieved: image/jpeg]' }),
+  },
+  {
     label: 'a picture that is there at the third try: 404, 404, 200',
     media: [jpeg(status(404), status(404), picture)],
     ...delivered({ files: ['image-1.png'] }),

@@ -353,6 +353,14 @@ describe('no answer to', () => {
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
   });
 
+  it.each(['👎', '👎🏽', '😡😡', '❓'])('%s, which waits for a person', async (text) => {
+    const { platform, silent } = await withSilence();
+    const { body } = await create(platform, chat(text));
+    await silent(body, 'displeased');
+    expect(await answersIn(platform, body)).toEqual([]);
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
+  });
+
   it('the same text again and again', async () => {
     const { platform, silent } = await withSilence();
     const { body } = await create(platform, sms('opening hours?'));

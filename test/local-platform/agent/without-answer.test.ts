@@ -74,6 +74,15 @@ describe('a person takes over', () => {
     expect(await handedOver(platform, body)).toContain('passed it on to my colleagues');
   });
 
+  it.each([
+    '[WhatsApp: call permission reply]\n\n[response: accept]',
+    '(no text)\n\n[Voice message]',
+  ])('from a message in which only its channel says what it is: %j', async (content) => {
+    const platform = await withTexts();
+    const { body } = await create(platform, chat(content));
+    expect(await handedOver(platform, body)).toContain('passed it on to my colleagues');
+  });
+
   it('from the pictures of a text that came later, which is not answered again', async () => {
     const platform = await withTexts();
     const text = (message: object, id?: string | null) => ({

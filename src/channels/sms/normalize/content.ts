@@ -1,8 +1,37 @@
+import { NO_TEXT } from '../../../domain/no-text.ts';
+import { cleanLine } from '../../../runtime/clean-text.ts';
 import type { TextMessage } from '../provider.ts';
 
 /** The content of a message: the person's words, followed by what its provider tells about it. */
 export function contentOf({ words, context }: TextMessage): string {
   return [words, ...(context.length > 0 ? [context.join('\n')] : [])].join('\n\n');
+}
+
+const MAX_KIND = 60;
+
+/**
+ * What a person said, or what stands for it: the kind of a message without words, as the provider
+ * names it; for files and for an empty text the usual line.
+ * @param kind of a message that has neither words nor files, after the service that it came over
+ */
+export function wordsOf(
+  said: string | undefined,
+  kind?: readonly [service: string, name: string | undefined],
+): string {
+  const words = submittable(said ?? '');
+  if (words !== undefined || kind === undefined) return words ?? NO_TEXT;
+  const [service, name = ''] = kind;
+  const shown = cleanLine(name.replace(/_/g, ' '), MAX_KIND);
+  return `[${service}: ${shown === '' ? 'a message of an unknown kind' : shown}]`;
+}
+
+const MAX_SHOWN_RECIPIENTS = 20;
+
+/** Names the other recipients of a text to a group, in a line. */
+export function groupLines(others: readonly string[]): string[] {
+  if (others.length === 0) return [];
+  const shown = others.slice(0, MAX_SHOWN_RECIPIENTS).map((each) => cleanLine(each, 40));
+  return [`[Sent to a group, also to ${shown.join(', ')}]`];
 }
 
 const FIRST_WORDS_CHARS = 60;

@@ -9,6 +9,7 @@ const MAX_LINE_LENGTH = 1000;
 const MAX_FORM_FIELDS = 100;
 const MAX_FORM_DEPTH = 6;
 const MAX_AD_LENGTH = 300;
+const MAX_MEMBERS = 10;
 const DECIMAL = /^-?\d{1,3}(\.\d{1,20})?$/;
 /** Identifies the form to its sender; it is not user input (Meta, WhatsApp Flows). */
 const TOKEN = 'flow_token';
@@ -96,6 +97,13 @@ function addFormLines(
   const text = oneLine(written);
   const label = oneLine(path.join(' / '));
   if (text !== undefined) lines.push(label === undefined ? text : `${label}: ${text}`);
+}
+
+/** The members of content of a kind that nobody knows, each as a line in brackets. */
+export function memberLines(content: unknown): string[] {
+  const lines: string[] = [];
+  addFormLines(content, { path: [], depth: 0 }, lines);
+  return lines.slice(0, MAX_MEMBERS).map((line) => `[${line}]`);
 }
 
 /** Where a message came from and what it replies to. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isGsm } from '../../../../domain/gsm.ts';
 import type { OutgoingText, ProviderApi, SenderOptions, TextSender } from '../../provider.ts';
+import { parseAddress } from '../../address.ts';
 import { mmsMedia } from '../mms.ts';
 import { ProviderFailed } from '../requests.ts';
 import { asTextNotSent, TextNotSent } from '../text-not-sent.ts';
@@ -32,7 +33,7 @@ function createTextSender(
   return {
     sendText: (text) =>
       asTextNotSent('Telnyx', async () => {
-        const call = { method: 'POST', path: '/messages', data: requested(text) } as const;
+        const call = { method: 'POST', ...callFor(requested(text)) } as const;
         const answer = await callTelnyx(account, call, { timeoutMs }).catch(refusedIfBlocked);
         const sent = sentSchema.safeParse(answer);
         if (sent.success) return sent.data.data.id;
@@ -40,7 +41,9 @@ function createTextSender(
       }),
     findSent: (text, since) =>
       asTextNotSent('Telnyx', async () => {
-        const found = await findOutgoing(account, requested(text), since, timeoutMs);
+        const { from, to, text: words } = requested(text);
+        const ends = { from: parseAddress(from).address, to: parseAddress(to).address };
+        const found = await findOutgoing(account, { ...ends, text: words }, since, timeoutMs);
         if (found.length > 0 || Date.now() - since.getTime() > LISTED_WITHIN_MS) return found;
         throw new TextNotSent('unsure', 'Telnyx may not list the text yet', 'not_listed_yet');
       }),
@@ -57,6 +60,23 @@ function refusedIfBlocked(error: unknown): never {
   if (!(error instanceof ProviderFailed) || error.code !== '40300') throw error;
   const { message, status = 0, code } = error;
   throw new ProviderFailed('never', message, { status, code });
+}
+
+/**
+ * WhatsApp has a path and a form of its own (Telnyx, "Send WhatsApp Messages").
+ * @throws {TextNotSent} over RCS, which asks for a messaging profile as well
+ */
+function callFor(message: ReturnType<typeof requested>) {
+  const [from, to] = [parseAddress(message.from), parseAddress(message.to)];
+  if (to.transport === 'rcs') {
+    throw new TextNotSent('permanent', 'Replies by RCS are not sent through Telnyx', 'rcs');
+  }
+  if (to.transport === 'sms') return { path: '/messages', data: message };
+  const whatsapp_message = { type: 'text', text: { body: message.text } };
+  return {
+    path: '/messages/whatsapp',
+    data: { from: from.address, to: to.address, whatsapp_message },
+  };
 }
 
 /** @throws {TextNotSent} */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
-import { isAddress } from '../../address.ts';
+import { isAddress, type Transport } from '../../address.ts';
 import type { DeliveryStatus } from '../../provider.ts';
 import { BadParameter, WebhookRefused } from '../../webhook-request.ts';
 
@@ -14,11 +14,15 @@ const eventSchema = z.object({
   data: z.object({ event_type: z.string(), payload: z.record(z.string(), z.unknown()) }),
 });
 
-/** E.164, a short code or an alphanumeric sender. The API has it without the object at times. */
+/**
+ * E.164, a short code or an alphanumeric sender. The API has it without the object at times. RCS has
+ * the agent's id in its place.
+ */
 const address = z.string().refine(isAddress);
 export const party = z.union([
   address,
   z.object({ phone_number: address }).transform((each) => each.phone_number),
+  z.object({ agent_id: address }).transform((each) => each.agent_id),
 ]);
 /** One that cannot be read hides no other. */
 const parties = z
@@ -30,9 +34,13 @@ const messageSchema = z.object({
   from: party,
   to: parties.refine((all) => all.length > 0),
   cc: parties.catch([]),
+  /** `SMS`, `MMS`, `WHATSAPP`, `RCS`. */
+  type: z.string().max(40).catch('SMS'),
   direction: z.string().catch('inbound'),
   text: z.string().catch(''),
   subject: z.string().catch(''),
+  /** In place of the text and the media over WhatsApp, in Meta's form, and over RCS, in Google's. */
+  body: z.unknown().optional(),
   /** `STOP`, `START` or `HELP` if Telnyx answered the text itself. */
   autoresponse_type: z.string().catch(''),
   media: z.array(z.unknown()).catch([]),
@@ -50,12 +58,15 @@ const statusSchema = z.object({
 
 export interface TelnyxMessage {
   readonly id: string;
+  readonly type: string;
+  /** With the prefix of its transport, like the recipients. */
   readonly from: string;
   /** All numbers that it was sent to; a group has several. */
   readonly recipients: readonly string[];
   readonly direction: string;
   readonly text: string;
   readonly subject: string;
+  readonly body: unknown;
   readonly optOutType: string;
   /** In ms since the epoch; NaN if it is not given. */
   readonly receivedAt: number;
@@ -78,6 +89,11 @@ export function readEvent(body: Uint8Array): TelnyxEvent {
   }
 }
 
+const PREFIXES: ReadonlyMap<string, `${Transport}:`> = new Map([
+  ['WHATSAPP', 'whatsapp:'],
+  ['RCS', 'rcs:'],
+]);
+
 /** @throws {BadParameter} a member that every message has is missing or malformed */
 export function readMessage(payload: TelnyxEvent['payload']): TelnyxMessage {
   const { data, error } = messageSchema.safeParse(payload);
@@ -85,10 +101,13 @@ export function readMessage(payload: TelnyxEvent['payload']): TelnyxMessage {
     const name = `payload.${String(error.issues[0]?.path[0] ?? '')}`;
     throw new BadParameter(name, `${name} must be given, in Telnyx's format`);
   }
-  const { id, from, to, cc, direction, text, subject, autoresponse_type: optOutType } = data;
+  const { id, to, cc, direction, text, subject, body, autoresponse_type: optOutType } = data;
+  const type = data.type.toUpperCase();
+  const prefixed = (party: string): string => (PREFIXES.get(type) ?? '') + party;
   return {
-    ...{ id, from, direction, text, subject, optOutType },
-    recipients: [...new Set([...to, ...cc])],
+    ...{ id, type, direction, text, subject, body, optOutType },
+    from: prefixed(data.from),
+    recipients: [...new Set([...to, ...cc])].map(prefixed),
     receivedAt: Date.parse(data.received_at),
     media: data.media.flatMap((each) => {
       const medium = mediumSchema.safeParse(each).data;

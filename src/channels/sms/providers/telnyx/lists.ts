@@ -147,7 +147,12 @@ const MAX_LOOKED_AT = 50;
 const outgoingSchema = z.object({
   from: party,
   to: z.array(z.object({ phone_number: z.string(), status: z.string().catch('') })),
-  text: z.string(),
+  text: z.string().optional().catch(undefined),
+  /** Over WhatsApp. */
+  body: z
+    .object({ text: z.object({ body: z.string() }) })
+    .optional()
+    .catch(undefined),
 });
 
 interface OutgoingMessage {
@@ -189,7 +194,7 @@ function isSent(payload: unknown, { from, to, text }: OutgoingMessage): boolean 
   const message = outgoingSchema.safeParse(payload).data;
   return (
     message?.from === from &&
-    message.text === text &&
+    (message.text ?? message.body?.text.body) === text &&
     message.to.some((each) => each.phone_number === to && !each.status.endsWith('_failed'))
   );
 }

@@ -3,7 +3,7 @@ import { parsedJson } from '../../../../spool/stored-form.ts';
 import { oneLine } from '../../normalize/whatsapp-words.ts';
 import type { MediaReference, ProviderTexts, ReceivedText, TextMessage } from '../../provider.ts';
 import type { TwilioShopAccount } from './account.ts';
-import { contextOf, messageText } from './content.ts';
+import { contextOf, mediaCount, messageText } from './content.ts';
 import {
   ACCOUNT_SID,
   FormFields,
@@ -11,7 +11,7 @@ import {
   MESSAGE_SID,
   type MessageIdentity,
 } from './form.ts';
-import { MAX_MEDIA, twilioMedium } from './media.ts';
+import { twilioMedium } from './media.ts';
 
 /** The stored form of Twilio's texts: the identity in the meta, the parameters as a JSON list. */
 
@@ -52,13 +52,12 @@ export function readText(identity: MessageIdentity, fields: FormFields): TextMes
   };
 }
 
-/** The media in `MediaUrl0` to `MediaUrl9`. */
+/** The media in `MediaUrl0` to `MediaUrl9`; one without a URL is shown as not retrieved. */
 const mediaIn = (fields: FormFields): MediaReference[] =>
-  Array.from({ length: MAX_MEDIA }, (_, index) => index).flatMap((index) => {
-    const url = fields.first(`MediaUrl${index}`);
-    if (url === undefined || url === '') return [];
-    return [{ url, contentType: fields.first(`MediaContentType${index}`) }];
-  });
+  Array.from({ length: mediaCount(fields) }, (_, index) => ({
+    url: fields.first(`MediaUrl${index}`) ?? '',
+    contentType: fields.first(`MediaContentType${index}`),
+  }));
 
 export const twilioTexts: ProviderTexts<TwilioShopAccount> = {
   name: 'twilio',

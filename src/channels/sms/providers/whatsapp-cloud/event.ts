@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { parsedJson } from '../../../../spool/stored-form.ts';
 import { isAddress } from '../../address.ts';
@@ -30,6 +31,15 @@ const valueSchema = z.object({
   contacts: unknowns,
   messages: unknowns,
   statuses: unknowns,
+  user_preferences: unknowns,
+});
+/** Whether a person gets marketing messages (Meta, "user_preferences webhook reference"). */
+const preferenceSchema = z.object({
+  wa_id: line,
+  user_id: line,
+  detail: z.string().catch(''),
+  value: z.enum(['stop', 'resume']),
+  timestamp: figure.catch(''),
 });
 const contactSchema = z.object({
   wa_id: line,
@@ -62,6 +72,9 @@ export function readEvent(body: Uint8Array): readonly WebhookContent[] {
   return contents.length > 0 ? contents : [ignored('nothing')];
 }
 
+/** The fields of a webhook that are read. */
+const FIELDS: ReadonlySet<string> = new Set(['messages', 'user_preferences']);
+
 const ignored = (event: string): WebhookContent => ({
   ...{ kind: 'other', account: ACCOUNT_ID, event: event.slice(0, 100) },
 });
@@ -74,7 +87,7 @@ function unreadable(parameter: string): WebhookContent {
 function contentsOf(change: unknown): readonly WebhookContent[] {
   const { data } = changeSchema.safeParse(change);
   if (data === undefined) return [unreadable('changes')];
-  if (data.field !== 'messages') return [ignored(data.field)];
+  if (!FIELDS.has(data.field)) return [ignored(data.field)];
   const value = valueSchema.safeParse(data.value).data;
   if (value === undefined) return [unreadable('metadata')];
   const senders = sendersIn(value.contacts);
@@ -83,9 +96,39 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
     if (typeof message === 'string') return unreadable(message);
     return { kind: 'message', text: message.text };
   });
-  const contents = [...messages, ...value.statuses.map(statusOf)];
+  const preferences = value.user_preferences.map((each) => preferenceOf(value.metadata, each));
+  const contents = [...messages, ...value.statuses.map(statusOf), ...preferences];
   // A value may have errors of the account only.
   return contents.length > 0 ? contents : [ignored('errors')];
+}
+
+/**
+ * A person who wants no marketing messages may still ask and be answered, so this is no opt-out: their
+ * timeline shows it.
+ */
+function preferenceOf(metadata: Metadata, given: unknown): WebhookContent {
+  const { data } = preferenceSchema.safeParse(given);
+  const from = data && senderOf([data.wa_id, data.user_id]);
+  // An event finds its contact by a number (API §4.1).
+  if (data === undefined || from?.startsWith('whatsapp:+') !== true) {
+    return ignored('user_preferences');
+  }
+  const { value, timestamp, detail } = data;
+  const { phone_number_id: service } = metadata;
+  const description = oneLine(detail, MAX_LINE_LENGTH);
+  const id = hash('sha256', [service, from, value, timestamp].join('\0'), 'base64url');
+  return {
+    kind: 'event',
+    text: { id: `preference/${id}`, account: ACCOUNT_ID, service, from, to: numberOf(metadata) },
+    event: {
+      name: value === 'stop' ? 'WhatsApp marketing stopped' : 'WhatsApp marketing resumed',
+      ...(description !== undefined && { description }),
+      ...(/^\d{1,11}$/.test(timestamp) && {
+        event_time: new Date(Number(timestamp) * 1000).toISOString(),
+      }),
+      contact: { phone: from.slice('whatsapp:'.length) },
+    },
+  };
 }
 
 /** The message that was stored, and the text that it is; undefined if it is cut off or damaged. */
@@ -130,7 +173,7 @@ function messageIn(metadata: Metadata, { only, byId }: Senders, given: unknown) 
   const stored = { metadata, contacts: contact ? [contact] : [], messages: [given] };
   const text: ReceivedText = {
     ...{ id: message.id, account: ACCOUNT_ID, service: metadata.phone_number_id, from },
-    to: addressOf(metadata.display_phone_number.replace(/\D/g, '')),
+    to: numberOf(metadata),
     name: oneLine(name, MAX_LINE_LENGTH) ?? oneLine(username, MAX_LINE_LENGTH) ?? '',
     meta: { provider: 'whatsapp' },
     raw: Buffer.from(JSON.stringify(stored)),
@@ -143,6 +186,9 @@ function senderOf(ids: readonly (string | undefined)[]): string | undefined {
   const addresses = ids.map((id = '') => addressOf(id)).filter(isAddress);
   return addresses.find((address) => address.startsWith('whatsapp:+')) ?? addresses[0];
 }
+
+const numberOf = ({ display_phone_number: shown }: Metadata): string =>
+  addressOf(shown.replace(/\D/g, ''));
 
 /** Meta writes numbers in digits only. */
 const addressOf = (id: string): string => `whatsapp:${/^\d+$/.test(id) ? `+${id}` : id}`;

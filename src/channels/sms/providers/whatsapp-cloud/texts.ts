@@ -1,7 +1,7 @@
 import { parseAddress } from '../../address.ts';
+import { readContent } from '../../normalize/whatsapp-message.ts';
 import type { ProviderTexts } from '../../provider.ts';
 import type { WhatsAppShopAccount } from './account.ts';
-import { readContent } from './content.ts';
 import { readMessage } from './event.ts';
 import { whatsappMedium } from './media.ts';
 

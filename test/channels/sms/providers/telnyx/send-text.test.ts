@@ -52,6 +52,32 @@ test('a text goes out, and its id is what Telnyx says', async () => {
   expect(telnyx.sent).toEqual([{ id, from, to, text }]);
 });
 
+const over = (transport: string) => ({
+  ...TEXT,
+  from: `${transport}:${TELNYX_NUMBER}`,
+  to: `${transport}:${PERSON}`,
+});
+
+test('a reply over WhatsApp goes to the path of WhatsApp, with bare numbers', async () => {
+  const seen: unknown[] = [];
+  standIn.route(({ path, body }) => {
+    seen.push([path, JSON.parse(body)]);
+    return { status: 200, body: JSON.stringify({ data: { id: telnyxId(1) } }) };
+  });
+  expect(await sender().sendText(over('whatsapp'))).toBe(telnyxId(1));
+  const whatsapp_message = { type: 'text', text: { body: TEXT.body } };
+  expect(seen).toEqual([
+    ['/v2/messages/whatsapp', { from: TELNYX_NUMBER, to: PERSON, whatsapp_message }],
+  ]);
+});
+
+test('a reply over RCS is refused, and nothing is sent', async () => {
+  expect(await textFailureOf(sender().sendText(over('rcs')))).toMatchObject({
+    ...{ kind: 'permanent', code: 'rcs' },
+  });
+  expect(standIn.requests).toEqual([]);
+});
+
 describe('a text that is not sent', () => {
   test.each<[status: number, code: string, kind: TextNotSent['kind']]>([
     [400, '10015', 'permanent'],

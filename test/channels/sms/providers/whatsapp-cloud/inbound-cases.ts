@@ -309,7 +309,7 @@ const FORMS: readonly InboundCase[] = [
   {
     label: 'a place that is nowhere',
     message: { type: 'location', location: { latitude: 91, longitude: 2 } },
-    ...delivered('(no text)'),
+    ...delivered('[WhatsApp: location]\n\n[latitude: 91]\n[longitude: 2]'),
   },
   {
     label: 'contacts',
@@ -370,9 +370,28 @@ const FORMS: readonly InboundCase[] = [
     ...delivered('Form:\nplain'),
   },
   {
+    label: 'a permission to call',
+    message: interactive(
+      {
+        type: 'call_permission_reply',
+        call_permission_reply: {
+          response: 'accept',
+          is_permanent: false,
+          expiration_timestamp: 1749416383,
+          response_source: 'user_action',
+        },
+      },
+      { context: undefined },
+    ),
+    ...delivered(
+      '[WhatsApp: call permission reply]\n\n[response: accept]\n[is_permanent: false]\n' +
+        '[expiration_timestamp: 1749416383]\n[response_source: user_action]',
+    ),
+  },
+  {
     label: 'an interactive message that is not documented',
-    message: interactive({ type: 'call_permission_reply' }, { context: undefined }),
-    ...delivered('(no text)'),
+    message: interactive({ type: 'telepathy_reply' }, { context: undefined }),
+    ...delivered('[WhatsApp: telepathy reply]\n\n[type: telepathy_reply]'),
   },
   {
     label: 'a quick-reply button of a template',
@@ -402,6 +421,11 @@ const FORMS: readonly InboundCase[] = [
     label: 'a reaction',
     message: { type: 'reaction', reaction: { message_id: OURS, emoji: '👍' } },
     ...notice(`Reacted with 👍\n\n[In reply to message ${OURS}]`),
+  },
+  {
+    label: 'a reaction that a person has to see',
+    message: { type: 'reaction', reaction: { message_id: OURS, emoji: '👎🏽' } },
+    ...delivered('👎🏽'),
   },
   {
     label: 'a reaction that is taken back',
@@ -444,7 +468,7 @@ const FORMS: readonly InboundCase[] = [
       ],
       unsupported: { type: 'poll_creation' },
     },
-    ...delivered('(no text)\n\n[WhatsApp does not pass on this message: poll_creation]'),
+    ...delivered('[WhatsApp: poll creation]\n\n[WhatsApp does not pass on its content]'),
   },
   {
     label: 'a file that is too large for Meta',
@@ -452,17 +476,17 @@ const FORMS: readonly InboundCase[] = [
       type: 'unsupported',
       errors: [{ code: 131052, title: 'Failed', error_data: { details: 'File size too big' } }],
     },
-    ...delivered('(no text)\n\n[WhatsApp does not pass on this message: File size too big]'),
+    ...delivered('[WhatsApp: File size too big]\n\n[WhatsApp does not pass on its content]'),
   },
   {
     label: 'a type of later years',
     message: { type: 'hologram', hologram: { id: '1' } },
-    ...delivered('(no text)\n\n[WhatsApp does not pass on this message: hologram]'),
+    ...delivered('[WhatsApp: hologram]\n\n[id: 1]'),
   },
   {
     label: 'a message without a type',
     message: { type: undefined },
-    ...delivered('(no text)\n\n[WhatsApp does not pass on this message: unknown type]'),
+    ...delivered('[WhatsApp: a message of an unknown kind]'),
   },
 ];
 

@@ -446,6 +446,59 @@ test('what is stored is the value of its change, with this message and its sende
   expect(text).not.toContain('447400123456');
 });
 
+describe('what a person decides about marketing messages', () => {
+  const preference = (changes: Members = {}): string =>
+    eventOf(
+      changeOf(
+        {
+          contacts: [contactOf()],
+          user_preferences: [
+            {
+              wa_id: PERSON,
+              detail: 'User requested to stop marketing messages',
+              category: 'marketing_messages',
+              value: 'stop',
+              timestamp: 1749416383,
+              ...changes,
+            },
+          ],
+        },
+        'user_preferences',
+      ),
+    );
+  const events = async () =>
+    (await webhook.store.spool.list({ limit: 10 })).filter(({ kind }) => kind === 'event');
+
+  test('is an event of their timeline, once, and no opt-out', async () => {
+    expect(await post(preference())).toMatchObject(ACCEPTED);
+    expect(await post(preference())).toMatchObject(ACCEPTED);
+    expect(await post(preference({ value: 'resume' }))).toMatchObject(ACCEPTED);
+    expect(await events()).toHaveLength(2);
+    const { raw, entry } = (await webhook.claim()) ?? {};
+    expect(entry).toMatchObject({ kind: 'event', shopId: FIRST });
+    expect(JSON.parse(raw?.kind === 'inline' ? Buffer.from(raw.bytes).toString() : '')).toEqual({
+      name: 'WhatsApp marketing stopped',
+      description: 'User requested to stop marketing messages',
+      event_time: '2025-06-08T20:59:43.000Z',
+      contact: { phone: `+${PERSON}` },
+    });
+  });
+
+  test.each([{ value: 'ponder' }, { wa_id: undefined }, { wa_id: 'US.1' }])(
+    'is logged if it cannot be one: %j',
+    async (changes) => {
+      expect(await post(preference(changes))).toMatchObject(NOTED);
+      expect(logged('sms.event_ignored')).toEqual([{ event: 'user_preferences' }]);
+      expect(await events()).toEqual([]);
+    },
+  );
+
+  test('is refused unsigned', async () => {
+    expect((await post(preference(), signedHeaders(preference(), 'another'))).status).toBe(403);
+    expect(await events()).toEqual([]);
+  });
+});
+
 test('a number that is shown otherwise is found by its id', async () => {
   const metadata = { display_phone_number: '+1 (555) 000-1111', phone_number_id: PHONE_NUMBER_ID };
   const change = changeOf({ metadata, contacts: [contactOf()], messages: [whatsappMessage()] });

@@ -1,37 +1,46 @@
-import { NO_TEXT } from '../../../../domain/no-text.ts';
-import { submittable } from '../../normalize/content.ts';
-import * as whatsapp from '../../normalize/whatsapp-words.ts';
-import type { TextMessage } from '../../provider.ts';
+import { saysDispleasure } from '../../../domain/reactions.ts';
+import type { TextMessage } from '../provider.ts';
+import { wordsOf } from './content.ts';
+import * as whatsapp from './whatsapp-words.ts';
 
 /**
- * A message of any type in words (Meta, WhatsApp Cloud API, "messages webhook reference"). Members
- * that are missing, or not of the documented type, are left out.
+ * A message of any type in words (Meta, WhatsApp Cloud API, "messages webhook reference"), which
+ * other providers of WhatsApp pass on in Meta's form. Members that are missing, or not of the
+ * documented type, are left out.
  * @param ours the shop's number, in E.164
+ * @param link the member of a medium that names it: its id at Meta, a URL at others
  */
 export function readContent(
   message: unknown,
   ours: string,
+  link: 'id' | 'url' = 'id',
 ): Pick<TextMessage, 'body' | 'words' | 'context' | 'media' | 'isNotice'> {
   const type = textAt(message, 'type') ?? '';
   const content = at(message, type);
   const corrected = at(content, 'message');
   if (type === 'edit' && textAt(corrected, 'type') !== 'edit') {
     const line = `[Corrects ${originalIn(content)}]`;
-    const { context, ...rest } = readContent(corrected, ours);
+    const { context, ...rest } = readContent(corrected, ours, link);
     // Its medium was submitted with the original.
     return { ...rest, context: [line, ...context], media: [] };
   }
   const said = SAID.get(type)?.(content);
-  const [url, contentType] = [textAt(content, 'id'), textAt(content, 'mime_type')];
-  const origin = whatsapp.originLines(originOf(message, ours));
+  // Like any other reaction, it is the emoji.
+  if (type === 'reaction' && saysDispleasure(said ?? '')) {
+    return { body: '', words: said ?? '', context: [], media: [] };
+  }
+  const [url, contentType] = [textAt(content, link), textAt(content, 'mime_type')];
+  const media = url === undefined || !MEDIA.includes(type) ? [] : [{ url, contentType }];
+  const isSilent = (said ?? '').trim() === '' && media.length === 0 && type !== 'text';
   return {
     body: said ?? '',
-    words: submittable(said ?? '') ?? NO_TEXT,
+    words: wordsOf(said, isSilent ? ['WhatsApp', kindOf(message, type)] : undefined),
     context: [
-      ...(SAID.has(type) ? linesOf(message, content) : unsupported(message, type)),
-      ...origin,
+      ...linesOf(message, content),
+      ...(isSilent ? silentLines(content, type) : []),
+      ...whatsapp.originLines(originOf(message, ours)),
     ],
-    media: url === undefined || !MEDIA.includes(type) ? [] : [{ url, contentType }],
+    media,
     isNotice: NOTICES.has(type),
   };
 }
@@ -125,14 +134,21 @@ function order(content: unknown): string {
 
 function reaction(content: unknown): string {
   const emoji = lineAt(content, 'emoji');
-  return emoji === undefined ? 'Removed a reaction' : `Reacted with ${emoji}`;
+  if (emoji === undefined) return 'Removed a reaction';
+  return saysDispleasure(emoji) ? emoji : `Reacted with ${emoji}`;
 }
 
-/** A poll, for instance; or a file that is too large for Meta to pass on. */
-function unsupported(message: unknown, type: string): string[] {
-  const why = lineAt(message, 'unsupported.type') ?? lineAt(message, 'errors.0.error_data.details');
-  const kind = why ?? whatsapp.oneLine(type, 40) ?? 'unknown type';
-  return [`[WhatsApp does not pass on this message: ${kind}]`];
+/** Of a poll, for instance, or of a file that is too large, Meta tells only why it has no content. */
+function kindOf(message: unknown, type: string): string | undefined {
+  if (type !== 'unsupported') return textAt(message, `${type}.type`) ?? type;
+  const named = ['unsupported.type', 'errors.0.error_data.details', 'errors.0.title'];
+  return named.map((path) => textAt(message, path)).find((text) => text !== undefined) ?? type;
+}
+
+/** What is known of a message in which nobody says anything. */
+function silentLines(content: unknown, type: string): string[] {
+  if (type === 'unsupported') return ['[WhatsApp does not pass on its content]'];
+  return whatsapp.memberLines(at(content, textAt(content, 'type') ?? '') ?? content);
 }
 
 function originOf(message: unknown, ours: string): whatsapp.Origin {

@@ -108,6 +108,11 @@ const METRICS = {
     'Status reports of SMS providers on outbound messages',
     ['status'],
   ),
+  smsEchoes: counter(
+    'sluice_sms_echoes_total',
+    "Messages that a shop sent from its own phone, which are no customer's",
+    ['shop'],
+  ),
   smsReconciled: counter(
     'sluice_sms_reconciled_total',
     "Inbound texts that no webhook had delivered, found through the provider's API",

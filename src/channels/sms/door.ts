@@ -12,7 +12,7 @@ import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
 import { arrivalOf, laneOf } from './receive.ts';
-import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
+import { createShopDirectory, isOurs, type ShopDirectory, type SmsShop } from './shop.ts';
 import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
 import { withoutEnd } from '../../runtime/without-end.ts';
 
@@ -70,7 +70,7 @@ export interface StatusReport extends ReplyReport {
  * | response | when |
  * | --- | --- |
  * | 200 with the provider's body | all messages are durable, now or since an earlier delivery |
- * | 204 (or 200) | status callbacks, or events that do not concern the gateway |
+ * | 204 (or 200) | status callbacks, test requests, texts from the shop's own numbers, or events that do not concern the gateway |
  * | 400 | a parameter is missing, repeated or malformed |
  * | 403 | not signed with a key of the shop, or no shop to check it with |
  * | 405, 413, 415 | not a POST, larger than 64 KiB (or the provider's own limit), a content type that the provider does not send |
@@ -124,6 +124,11 @@ interface ShopFound {
   readonly shop: SmsShop;
 }
 
+/** Nothing of it is stored. */
+interface Passed {
+  readonly kind: 'passed';
+}
+
 interface Refused {
   readonly kind: 'refused';
   readonly refusal: WebhookRefused;
@@ -144,6 +149,7 @@ class Webhook {
   readonly #metrics: Metrics;
   readonly #onStatus: SmsWebhookDeps['onStatus'];
   readonly #refusedKeys = new Seldom(HOUR_MS, MAX_REFUSED_KEYS);
+  readonly #tests = new Seldom(HOUR_MS, 1);
 
   constructor(provider: ProviderWebhook, options: SmsWebhookOptions, deps: SmsWebhookDeps) {
     this.path = `/sms/${provider.name}`;
@@ -207,7 +213,8 @@ class Webhook {
         // Once for a request, which may have hundreds of messages.
         if (!refusals.has(refusal.reason)) shop.report(url);
         refusals.set(refusal.reason, refusals.get(refusal.reason) ?? refusal);
-      } else if (content.kind === 'message' || content.kind === 'event') {
+      } else if (shop.kind === 'passed') continue;
+      else if (content.kind === 'message' || content.kind === 'event') {
         lasting.push({ shop: shop.shop, content });
       } else if (content.kind !== 'unreadable') noted.push(content);
     }
@@ -270,14 +277,19 @@ class Webhook {
    * their accounts sends an event with the same recipients: the signature tells whose it is. A shop
    * whose key signed the request cannot send messages to another one, even in the same request.
    */
-  #shopOf(request: ReadRequest, content: WebhookContent): ShopFound | Refused {
+  #shopOf(request: ReadRequest, content: WebhookContent): ShopFound | Passed | Refused {
     const text = 'text' in content ? content.text : undefined;
     const account = 'text' in content ? content.text.account : content.account;
     const addressed = text === undefined ? [] : this.#addressed(text);
     const signers = addressed.length > 0 ? addressed : this.#shops.ofAccount(account);
     const shop = signers.find((each) => request.isSignedBy(each.account));
     if (shop === undefined) return this.#unsigned(request, signers);
-    if (text !== undefined && addressed.length === 0) return this.#unknownNumber(text);
+    if (text !== undefined && addressed.length === 0) {
+      return 'isTest' in text && text.isTest ? this.#test() : this.#unknownNumber(text);
+    }
+    if (content.kind === 'message' && isOurs(shop, content.text.from)) {
+      return this.#echo(shop, content.text);
+    }
     if (content.kind === 'unreadable') return this.#unreadable(content.refusal);
     return { kind: 'found', shop };
   }
@@ -306,6 +318,20 @@ class Webhook {
       this.#logger.error('sms.shared_key_refused', { sharedKey, setting: 'twilio.sharedKeys' });
     };
     return { kind: 'refused', refusal, report };
+  }
+
+  #test(): Passed {
+    const provider = this.#provider.name;
+    if (this.#tests.isDue(provider, Date.now()))
+      this.#logger.info('sms.test_request', { provider });
+    return { kind: 'passed' };
+  }
+
+  /** What the shop sends from elsewhere comes back to us; without a recipient nobody's conversation has it. */
+  #echo({ name: shop }: SmsShop, { id: messageSid }: ReceivedText): Passed {
+    this.#metrics.smsEchoes.inc({ shop });
+    this.#logger.info('sms.echo', { shop, messageSid });
+    return { kind: 'passed' };
   }
 
   /** The provider signed it, so this is not an attack: a number is missing in the configuration. */

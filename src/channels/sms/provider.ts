@@ -120,6 +120,8 @@ export interface ReceivedText {
   /** With a `whatsapp:` or `rcs:` prefix, if it came over one of these. */
   readonly from: string;
   readonly to: string;
+  /** The provider's console sends it to try the URL: its number is nobody's. */
+  readonly isTest?: boolean;
   /** Of a text to several: the others, one of which may be the shop's. */
   readonly alsoTo?: readonly string[];
   /** The sender's own name, for lists. */

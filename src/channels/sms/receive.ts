@@ -1,7 +1,7 @@
 import type { Arrival } from '../../intake/intake.ts';
 import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
 import type { ReceivedText } from './provider.ts';
-import type { SmsShop } from './shop.ts';
+import { isOurs, type SmsShop } from './shop.ts';
 import { storedForm } from './stored.ts';
 
 /**
@@ -53,7 +53,6 @@ export function arrivalOf(shop: SmsShop, received: ReceivedText, receivedAt?: nu
  * Of the recipients of a group's text, the shop's own number: the others are strangers, who must be
  * neither in the lane nor in `agent_contact`. A text that was found by its service keeps its `to`.
  */
-function ownAddress({ numbers }: SmsShop, { to, alsoTo = [] }: ReceivedText): string {
-  const own = new Set(numbers.map((number) => parseAddress(number).address));
-  return [to, ...alsoTo].find((each) => own.has(parseAddress(each).address)) ?? to;
+function ownAddress(shop: SmsShop, { to, alsoTo = [] }: ReceivedText): string {
+  return [to, ...alsoTo].find((each) => isOurs(shop, each)) ?? to;
 }

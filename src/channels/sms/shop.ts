@@ -23,6 +23,10 @@ export interface SmsShop {
   readonly loop: RateLimits;
 }
 
+/** Whether an address is one of the shop's own: what it sends is no customer's message. */
+export const isOurs = ({ numbers }: Pick<SmsShop, 'numbers'>, address: string): boolean =>
+  numbers.some((number) => parseAddress(number).address === parseAddress(address).address);
+
 export interface ShopDirectory {
   /** The shop of a message to this address. */
   find(account: string, to: string, service?: string): SmsShop | undefined;

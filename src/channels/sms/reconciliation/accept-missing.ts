@@ -4,7 +4,7 @@ import type { Metrics } from '../../../observability/metrics.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ListedText, MessageLists } from '../provider.ts';
 import { arrivalOf } from '../receive.ts';
-import type { SmsShop } from '../shop.ts';
+import { isOurs, type SmsShop } from '../shop.ts';
 import { BadParameter } from '../webhook-request.ts';
 
 /** Accepted per call: few enough that little is repeated after a failure. */
@@ -74,7 +74,7 @@ async function read(
     const text = await lists.receive(message, (reason) =>
       logger.warn('sms.media_not_listed', { messageSid: message.id, reason }),
     );
-    return { ...arrivalOf(shop, text, sentAt), shop };
+    return isOurs(shop, text.from) ? undefined : { ...arrivalOf(shop, text, sentAt), shop };
   } catch (error) {
     if (!(error instanceof BadParameter)) throw error;
     // The webhook refuses such a message too. It must not block the following ones.

@@ -15,6 +15,9 @@ import { ACCOUNT_ID } from './account.ts';
 
 const MAX_LINE_LENGTH = 200;
 
+/** In the sample that the app's dashboard sends (App dashboard, WhatsApp, Configuration, "Test"). */
+const TEST_NUMBER_ID = '123456123';
+
 /** Of an id or a name. Each stored message has a copy of them, so that a long one is left out. */
 const MAX_MEMBER_LENGTH = 320;
 
@@ -175,6 +178,7 @@ function messageIn(metadata: Metadata, { only, byId }: Senders, given: unknown) 
     ...{ id: message.id, account: ACCOUNT_ID, service: metadata.phone_number_id, from },
     to: numberOf(metadata),
     name: oneLine(name, MAX_LINE_LENGTH) ?? oneLine(username, MAX_LINE_LENGTH) ?? '',
+    isTest: metadata.phone_number_id === TEST_NUMBER_ID,
     meta: { provider: 'whatsapp' },
     raw: Buffer.from(JSON.stringify(stored)),
   };

@@ -266,6 +266,7 @@ export const configSchema = z.strictObject({
       sms: choice('log', 'provider', 'twilio'),
     }),
   }),
+  whatsapp: z.strictObject({ echoSilence: duration('1h') }),
   alerts: alertSchema,
   tracing: tracingSchema,
   shops: z.array(shopSchema),

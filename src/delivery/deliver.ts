@@ -48,9 +48,9 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
     const { verdict } = normalized;
     // If the platform has the message already, the verdict no longer matters.
     if (verdict.kind === 'deliver' || notes.value.submitted !== undefined) {
-      const { unverifiedFrom } = normalized;
+      const { unverifiedFrom, isEcho } = normalized;
       if (verdict.kind === 'deliver') await acceptEvents(work, verdict.events ?? [], parts.intake);
-      return await deliverMessage({ ...work, unverifiedFrom }, normalized, parts);
+      return await deliverMessage({ ...work, unverifiedFrom, isEcho }, normalized, parts);
     }
     for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
     if (verdict.kind === 'suppressed') {

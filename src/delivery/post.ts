@@ -127,7 +127,7 @@ async function send(
   work: Work,
   request: CreateMessageRequest,
 ): Promise<Found | CreateMessageResult> {
-  const { requests, notes, record, probes, unverifiedFrom } = work;
+  const { requests, notes, record, probes, unverifiedFrom, isEcho } = work;
   record.request(request);
   return requests.call('messages', async (client, signal, confirm) => {
     assertNoWait(work);
@@ -139,7 +139,7 @@ async function send(
     const { posts } = notes.value;
     if (probes === undefined) notes.set({ posts: posts + 1 });
     try {
-      return await client.createMessage(request, signal, unverifiedFrom);
+      return await client.createMessage(request, signal, { unverifiedFrom, isEcho });
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
       if (mayHaveArrived(error)) notes.set({ unanswered: true, lookFirst: true });

@@ -30,6 +30,8 @@ export interface Work {
   readonly alarm: (alarm: string) => void;
   /** `Normalized.unverifiedFrom` */
   readonly unverifiedFrom?: string | undefined;
+  /** `Normalized.isEcho` */
+  readonly isEcho?: boolean | undefined;
   /** Set for a probe of this endpoint: its requests do not count toward the budget. */
   readonly probes: Endpoint | undefined;
 }

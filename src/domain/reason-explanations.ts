@@ -113,6 +113,12 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
       'A reaction, a deleted message or a change of number over WhatsApp. Nobody expects an answer, so it is stored and not submitted.',
     todo: 'Release it if the platform should have it in words.',
   },
+  echo: {
+    short: 'From your phone',
+    meaning:
+      'Somebody of the shop wrote it in the WhatsApp app. Only the local platform keeps it, as a note; the shop has another one now.',
+    todo: NO_ACTION,
+  },
   media_never_came: {
     short: 'Media unavailable',
     meaning:

@@ -68,6 +68,7 @@ const PLAIN = [
   'whatsapp',
   'help_keyword',
   'notice',
+  'echo',
   'media_never_came',
   'opt_out',
   'opt_in',

@@ -39,7 +39,7 @@ export async function openHttp(
 ): Promise<PublicDoor | undefined> {
   const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
-  const sms = live.derive('sms webhook', ['shops', 'http.publicUrl'], (current) =>
+  const sms = live.derive('sms webhook', ['shops', 'platform', 'http.publicUrl'], (current) =>
     createSmsWebhook(
       { shops: smsShops(current), publicUrl: current.http.publicUrl },
       { intake, logger, metrics, onStatus: async (report) => fates()?.reportPart(report) },

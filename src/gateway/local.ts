@@ -111,7 +111,7 @@ function deskTexts({
 
 type AgentOptions = Pick<
   LocalPlatformOptions,
-  'agent' | 'agentGiveUpAfterMs' | 'answersPerHour' | 'withoutAgent'
+  'agent' | 'agentGiveUpAfterMs' | 'echoSilenceMs' | 'answersPerHour' | 'withoutAgent'
 >;
 
 /** The agent of the local platform, and the shops for which it is off. */
@@ -120,6 +120,7 @@ export function localAgent(config: CompleteConfig): AgentOptions {
   return {
     agent: agentChoice(agent, config.demo ? SAMPLE_KNOWLEDGE : undefined),
     agentGiveUpAfterMs: agent.giveUpAfter,
+    echoSilenceMs: config.whatsapp.echoSilence,
     ...(agent.answersPerHour !== undefined && { answersPerHour: agent.answersPerHour }),
     withoutAgent: withoutAgent(config),
   };

@@ -70,7 +70,7 @@ export function channelNormalizers(
       return { commit: () => email.serve(shops) };
     },
   });
-  const texts = live.derive(`${prefix}sms normalizer`, ['shops'], smsShops);
+  const texts = live.derive(`${prefix}sms normalizer`, ['shops', 'platform'], smsShops);
   const sms = createSmsNormalizer(
     {
       get shops() {

@@ -3,5 +3,7 @@ import type { Config, ShopConfig } from '../config/config.ts';
 /** The value of `platform.url` and `shops[].platformUrl` that selects the embedded platform. */
 export const LOCAL = 'local';
 
-export const platformUrlOf = (config: Pick<Config, 'platform'>, shop: ShopConfig): string =>
-  shop.platformUrl ?? config.platform.url;
+export const platformUrlOf = (
+  config: Pick<Config, 'platform'>,
+  shop: Pick<ShopConfig, 'platformUrl'>,
+): string => shop.platformUrl ?? config.platform.url;

@@ -11,6 +11,7 @@ import {
 import type { SmsShop } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
+import { LOCAL, platformUrlOf } from './platform-url.ts';
 import type { TelnyxShop } from '../operations/doctor/telnyx.ts';
 import type { TwilioShop } from '../operations/doctor/twilio/check-shop.ts';
 import type { WhatsAppShop } from '../operations/doctor/whatsapp.ts';
@@ -68,10 +69,11 @@ export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
   }));
 }
 
-export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
-  return config.shops.filter(has('sms')).map(({ name, shopId, sms }) => ({
+export function smsShops(config: Pick<CompleteConfig, 'shops' | 'platform'>): SmsShop[] {
+  return config.shops.filter(has('sms')).map(({ name, shopId, sms, ...shop }) => ({
     name,
     shopId,
+    hasNotes: platformUrlOf(config, shop) === LOCAL,
     numbers: sms.numbers,
     services: sms.twilio?.messagingServiceSids ?? sms.whatsappCloud?.phoneNumberIds ?? [],
     account: providerAccount(sms),

@@ -23,6 +23,8 @@ export interface Normalized {
   readonly trimmed?: string;
   /** Set if nothing confirms who wrote: the network that it came from, or `FAILS_POLICY`. */
   readonly unverifiedFrom?: string;
+  /** The shop has written it on its own phone: it becomes a note, on the embedded platform alone. */
+  readonly isEcho?: boolean;
   /** How an email was read, for an operator who asks. */
   readonly reading?: EmailReading;
   /** What was determined before, each as a separate step of the timeline. */

@@ -107,13 +107,14 @@ export function createMessage(
   return { message: stored, created: true };
 }
 
-interface FirstMessage {
+export interface FirstMessage {
   readonly type: Channel;
   readonly agentContact: string | null;
   readonly contact: ContactRow;
 }
 
-function startConversation(
+/** Must run within a write. */
+export function startConversation(
   store: Store,
   shop: string,
   request: CreateMessageRequest,
@@ -152,7 +153,8 @@ function copiedIn({ message }: CreateMessageRequest): string[] {
 }
 
 interface TicketMessage {
-  readonly messageId: string;
+  /** Null if the shop begins the conversation. */
+  readonly messageId: string | null;
   readonly contactId: string;
   readonly subject: string;
   readonly text: string;
@@ -161,7 +163,7 @@ interface TicketMessage {
 }
 
 /** Creates the conversation's ticket with its first message, and reopens it with each later one. */
-function updateTicket(
+export function updateTicket(
   store: Store,
   conversation: ConversationRow,
   message: TicketMessage,
@@ -190,7 +192,7 @@ function updateTicket(
 }
 
 /** Checks the ids and removes duplicates. @throws {ApiError} 400 */
-function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
+export function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
   const field = 'message.attachments';
   if (given.length > LIMITS.attachmentsMax) {
     throw invalidRequest({
@@ -212,7 +214,7 @@ function assertAttachments(store: Store, shop: string, given: readonly string[])
  * agent would tell a stranger who quotes an id what others wrote.
  * @throws {ApiError} 404 for an unknown id, 400 without id and type
  */
-function findConversation(
+export function findConversation(
   store: Store,
   shop: string,
   { contact, conversation, message }: CreateMessageRequest,

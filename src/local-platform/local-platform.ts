@@ -52,6 +52,8 @@ export interface LocalPlatformOptions extends AppOptions {
   readonly withoutAgent?: readonly string[];
   /** How long a message waits while the agent is unavailable. Default 15 minutes. */
   readonly agentGiveUpAfterMs?: number;
+  /** How long the agent is silent after the shop has written on its own phone. Default 1 hour. */
+  readonly echoSilenceMs?: number;
   /** Automatic answers of a shop. Default: 600; with a language model 200. */
   readonly answersPerHour?: number;
   /** The folder of the texts that people look up for their replies. Default: none. */
@@ -280,7 +282,14 @@ function assemble(
 }
 
 function createRunner(
-  { logger, agent, agentGiveUpAfterMs, answersPerHour, replies }: LocalPlatformOptions,
+  {
+    logger,
+    agent,
+    agentGiveUpAfterMs,
+    echoSilenceMs = 3_600_000,
+    answersPerHour,
+    replies,
+  }: LocalPlatformOptions,
   served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
@@ -291,6 +300,7 @@ function createRunner(
     store,
     agentOf,
     giveUpAfterMs: agentGiveUpAfterMs ?? LIMITS.agentGiveUpAfterMs,
+    echoSilenceMs,
     shopNames: served.names,
     logger,
     now,

@@ -154,7 +154,7 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
   ['a shop without an agent', 'its tickets stay New or Open until a person handles them'],
   [
     'people',
-    'answer on the console of the gateway, since the API has no operation for it. `assignee_id` and `user_id` are the stable id of a person; a reopened ticket has no assignee. Their notes are Messages of type Internal, which neither the customer, the agent nor the socket of web chat gets',
+    'answer on the console of the gateway, since the API has no operation for it. `assignee_id` and `user_id` are the stable id of a person; a reopened ticket has no assignee. Their notes are Messages of type Internal, which neither the customer, the agent nor the socket of web chat gets. So is what somebody of the shop writes in the WhatsApp app, without `user_id`: the agent is then silent in the conversation for an hour unless configured otherwise (WaitingUser)',
   ],
   ['`role`', '`customer` or `agent`; a reply or note by a person is also `agent`, with `user_id`'],
   [

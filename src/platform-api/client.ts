@@ -39,6 +39,7 @@ import {
   type ListMessagesQuery,
   type ListTicketsQuery,
   type TicketFilters,
+  ECHO_HEADER,
   UNVERIFIED_HEADER,
 } from './schemas.ts';
 
@@ -176,16 +177,22 @@ export class PlatformClient {
   /**
    * API §4.7. The answer to a new message is not documented. A 2xx with the message, plain or in an
    * envelope, confirms that it exists. The caller has to verify any other 2xx, and a 409 with a message.
-   * @param unverifiedFrom the value of `UNVERIFIED_HEADER`, which only the embedded platform gets
+   * @param told what only the embedded platform gets: the value of `UNVERIFIED_HEADER`, and `ECHO_HEADER`
    */
   async createMessage(
     request: CreateMessageRequest,
     signal?: AbortSignal,
-    unverifiedFrom?: string,
+    told: {
+      readonly unverifiedFrom?: string | undefined;
+      readonly isEcho?: boolean | undefined;
+    } = {},
   ): Promise<CreateMessageResult> {
-    const isTold = this.#options.isEmbedded === true && unverifiedFrom !== undefined;
-    const told = isTold ? { [UNVERIFIED_HEADER]: unverifiedFrom } : {};
-    const call = this.#post('createMessage', '/messages/', request, signal, told);
+    const { unverifiedFrom, isEcho = false } = told;
+    const headers = this.#options.isEmbedded === true && {
+      ...(unverifiedFrom !== undefined && { [UNVERIFIED_HEADER]: unverifiedFrom }),
+      ...(isEcho && { [ECHO_HEADER]: '1' }),
+    };
+    const call = this.#post('createMessage', '/messages/', request, signal, headers || {});
     const repetition = request.message.remote_id ? 'repeatable' : 'single';
     return this.#request(call, repetition, (answer) => {
       const { status } = answer;

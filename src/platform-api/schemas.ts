@@ -144,6 +144,8 @@ export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageReq
  * delivered it. Without it, whoever has the API key vouches for the sender.
  */
 export const UNVERIFIED_HEADER = 'X-Sluice-Unverified-From';
+/** Tells the embedded platform that the shop has written the message itself: it becomes a note. */
+export const ECHO_HEADER = 'X-Sluice-Echo';
 /** The network of a message that a relay or a program brought for somebody else. */
 export const UNKNOWN_NETWORK = 'unknown';
 /**

@@ -23,6 +23,10 @@ import {
   whatsappMessage,
 } from '../support/whatsapp-stand-in.ts';
 import { embeddedScene } from './embedded-scene.ts';
+import { PlatformClient } from '../../src/platform-api/client.ts';
+import { asShopId } from '../../src/domain/ids.ts';
+import { type LogLine, recordingLogger } from '../channels/sms/running-door.ts';
+import { ACME } from '../support/gateway-config.ts';
 import { scene } from './scene.ts';
 
 const ACCEPTED = { status: 200, body: '{}' };
@@ -75,6 +79,61 @@ test('Meta may check the URL', async () => {
   expect(await postWebhook({ target, body: '', method: 'GET' })).toMatchObject({
     ...{ status: 200, body: '7' },
   });
+});
+
+const ECHO = eventOf(
+  changeOf(
+    {
+      message_echoes: [
+        {
+          ...{ from: WHATSAPP_NUMBER.slice(1), to: PERSON, id: wamid(90), type: 'text' },
+          timestamp: String(Math.floor(Date.now() / 1000)),
+          text: { body: 'I answer from my phone' },
+        },
+      ],
+    },
+    'smb_message_echoes',
+  ),
+);
+
+test('what the shop writes on its own phone is a note, and the agent is silent', async () => {
+  const { graph, sms } = await aMeta();
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const log: LogLine[] = [];
+  const gateway = await startGateway(
+    { dataDir: dir.path, replies: { sms: 'provider' }, sms },
+    recordingLogger(log),
+  );
+  ends(() => gateway.stop());
+  expect(await postEvent(gateway.httpUrl, ECHO)).toMatchObject(ACCEPTED);
+  expect(await postEvent(gateway.httpUrl, messageEvent({ id: wamid(2) }))).toMatchObject(ACCEPTED);
+  expect(await postEvent(gateway.httpUrl, ECHO)).toMatchObject(ACCEPTED);
+  const logged = (event: string) => log.find((line) => line.event === event)?.fields;
+  await waitFor('the agent', () => logged('agent.silent') !== undefined, 30);
+  expect(logged('agent.silent')).toMatchObject({ reason: 'echo' });
+  expect(graph.sent).toEqual([]);
+  const client = new PlatformClient({
+    ...{ baseUrl: String(logged('platform.listening')?.['url']), apiKey: ACME.apiKey },
+    ...{ shopId: asShopId(ACME.shopId), requestTimeoutMs: 5000, mediaTimeoutMs: 5000 },
+  });
+  ends(() => client.close());
+  const [question, note, ...more] = (await client.listMessages()).results;
+  expect(more).toEqual([]);
+  expect(note).toMatchObject({
+    ...{ type: 'Internal', conversation_id: question?.conversation_id },
+    text: 'I answer from my phone\n\n[Written on your own phone]',
+  });
+  expect(question).toMatchObject({ type: 'External', role: 'customer' });
+});
+
+test('another platform than the local one gets nothing of it', async () => {
+  const { sms } = await aMeta();
+  const { platform, gateway } = await scene({ sms });
+  expect(await postEvent(gateway.httpUrl, ECHO)).toMatchObject({ status: 200, body: '' });
+  expect(await postEvent(gateway.httpUrl, messageEvent())).toMatchObject(ACCEPTED);
+  await waitFor('the message', () => platform.messages.length === 1);
+  expect(platform.payloads).toMatchObject([{ message: { remote_id: wamid(1) } }]);
 });
 
 test('the local platform answers over WhatsApp, from the number that was written to', async () => {

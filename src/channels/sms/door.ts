@@ -11,7 +11,7 @@ import { Seldom } from '../../runtime/seldom.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
-import { arrivalOf, laneOf } from './receive.ts';
+import { arrivalOf, arrivalOfEcho, laneOf } from './receive.ts';
 import { createShopDirectory, isOurs, type ShopDirectory, type SmsShop } from './shop.ts';
 import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
 import { withoutEnd } from '../../runtime/without-end.ts';
@@ -70,7 +70,7 @@ export interface StatusReport extends ReplyReport {
  * | response | when |
  * | --- | --- |
  * | 200 with the provider's body | all messages are durable, now or since an earlier delivery |
- * | 204 (or 200) | status callbacks, test requests, texts from the shop's own numbers, or events that do not concern the gateway |
+ * | 204 (or 200) | status callbacks, test requests, echoes that are not stored, or events that do not concern the gateway |
  * | 400 | a parameter is missing, repeated or malformed |
  * | 403 | not signed with a key of the shop, or no shop to check it with |
  * | 405, 413, 415 | not a POST, larger than 64 KiB (or the provider's own limit), a content type that the provider does not send |
@@ -105,7 +105,7 @@ function addWebhook(router: Router, webhook: Webhook): void {
 
 type Noted = WebhookContent & { readonly kind: 'status' | 'other' };
 
-type Lasting = WebhookContent & { readonly kind: 'message' | 'event' };
+type Lasting = WebhookContent & { readonly kind: 'message' | 'echo' | 'event' };
 
 interface ShopContent {
   readonly shop: SmsShop;
@@ -214,7 +214,7 @@ class Webhook {
         if (!refusals.has(refusal.reason)) shop.report(url);
         refusals.set(refusal.reason, refusals.get(refusal.reason) ?? refusal);
       } else if (shop.kind === 'passed') continue;
-      else if (content.kind === 'message' || content.kind === 'event') {
+      else if ('text' in content) {
         lasting.push({ shop: shop.shop, content });
       } else if (content.kind !== 'unreadable') noted.push(content);
     }
@@ -287,9 +287,9 @@ class Webhook {
     if (text !== undefined && addressed.length === 0) {
       return 'isTest' in text && text.isTest ? this.#test() : this.#unknownNumber(text);
     }
-    if (content.kind === 'message' && isOurs(shop, content.text.from)) {
-      return this.#echo(shop, content.text);
-    }
+    const isEcho =
+      content.kind === 'echo' || (content.kind === 'message' && isOurs(shop, content.text.from));
+    if (isEcho) return this.#echo(shop, content);
     if (content.kind === 'unreadable') return this.#unreadable(content.refusal);
     return { kind: 'found', shop };
   }
@@ -327,11 +327,15 @@ class Webhook {
     return { kind: 'passed' };
   }
 
-  /** What the shop sends from elsewhere comes back to us; without a recipient nobody's conversation has it. */
-  #echo({ name: shop }: SmsShop, { id: messageSid }: ReceivedText): Passed {
-    this.#metrics.smsEchoes.inc({ shop });
-    this.#logger.info('sms.echo', { shop, messageSid });
-    return { kind: 'passed' };
+  /**
+   * What the shop writes on its own phone. The documented API has no place for it, and a message from
+   * our number to our number belongs to no conversation: these are only counted.
+   */
+  #echo(shop: SmsShop, { kind, text }: Lasting): ShopFound | Passed {
+    const isNoted = kind === 'echo' && shop.hasNotes === true;
+    this.#metrics.smsEchoes.inc({ shop: shop.name });
+    this.#logger.info('sms.echo', { shop: shop.name, messageSid: text.id, isNoted });
+    return isNoted ? { kind: 'found', shop } : { kind: 'passed' };
   }
 
   /** The provider signed it, so this is not an attack: a number is missing in the configuration. */
@@ -399,6 +403,7 @@ class Webhook {
 
 function toArrival({ shop, content }: ShopContent): Arrival {
   if (content.kind === 'message') return arrivalOf(shop, content.text);
+  if (content.kind === 'echo') return arrivalOfEcho(shop, content.text);
   const { text, event } = content;
   const { shopId } = shop;
   return eventArrival(event, { shopId, channel: 'sms', lane: laneOf(text), dedupKey: text.id });

@@ -73,7 +73,8 @@ export function createSmsNormalizer(
   };
 
   return async (claimed, signal) => {
-    const { provider, message, late } = readStored(claimed);
+    const { provider, message: read, late, isEcho } = readStored(claimed);
+    const message = isEcho ? { ...read, context: [...read.context, FROM_THE_PHONE] } : read;
     const shop = shopOf(options.shops, claimed, provider, message.account);
     const from = parseAddress(message.from);
     const reaction = reactionOf(message.words);
@@ -84,12 +85,14 @@ export function createSmsNormalizer(
     const request = requestOf(claimed, message, content);
     const found = readMedia({ message, provider, account: shop.account }, mediaParts);
     if (late !== undefined) {
-      return followUp(claimed, request, found, { late, clock, from, signal });
+      const normalized = await followUp(claimed, request, found, { late, clock, from, signal });
+      return isEcho ? { ...normalized, isEcho, verdict: echoVerdict(shop) } : normalized;
     }
     const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
     const text: ReadText = { claimed, shop, provider, message, from, request, media: found };
     return {
-      verdict: await verdictOf(text, deps),
+      verdict: isEcho ? echoVerdict(shop) : await verdictOf(text, deps),
+      isEcho,
       request,
       attachments: media.attachments,
       findings: {
@@ -103,6 +106,13 @@ export function createSmsNormalizer(
     };
   };
 }
+
+/** A line in the note of what the shop wrote. */
+const FROM_THE_PHONE = '[Written on your own phone]';
+
+/** Only the embedded platform has notes; any other one would take it for the customer's words. */
+const echoVerdict = ({ hasNotes }: SmsShop): Verdict =>
+  hasNotes === true ? { kind: 'deliver' } : { kind: 'suppressed', reason: { code: 'echo' } };
 
 interface ReadText {
   readonly claimed: Claimed;

@@ -49,6 +49,8 @@ export interface WebhookRequest {
 /** One thing that a request says. `other`: nothing that concerns the gateway. */
 export type WebhookContent =
   | { readonly kind: 'message'; readonly text: ReceivedText }
+  /** What the shop wrote on its own phone, between the same two addresses: `from` is the customer's. */
+  | { readonly kind: 'echo'; readonly text: ReceivedText }
   /** What a person has decided at the provider, for their timeline. */
   | {
       readonly kind: 'event';

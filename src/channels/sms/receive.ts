@@ -32,6 +32,10 @@ export function readLane(lane: string): {
   return { transport, ours, theirs };
 }
 
+/** The arrival of what the shop wrote on its own phone: in the lane of the conversation. */
+export const arrivalOfEcho = (shop: SmsShop, text: ReceivedText): Arrival =>
+  arrivalOf(shop, { ...text, meta: { ...text.meta, echo: true } });
+
 /**
  * The arrival of one message, as one to the shop's own number.
  * @param receivedAt for a text that was listed: when it was sent, milliseconds since the epoch

@@ -17,6 +17,8 @@ export interface SmsShop {
   /** `provider`: the provider answers STOP and START on these numbers itself. */
   readonly optOut: 'provider' | 'none';
   readonly whatsapp: 'deliver' | 'hold';
+  /** Its platform is the embedded one, which keeps what the shop writes on its own phone as notes. */
+  readonly hasNotes?: boolean;
   /**
    * Messages of one person above these limits are held: a flood, or a loop between two machines.
    */

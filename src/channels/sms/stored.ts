@@ -32,6 +32,8 @@ const metaSchema = z.object({
   from: z.string(),
   to: z.string(),
   late: lateMediaSchema.optional(),
+  /** The shop wrote it, to `from`. */
+  echo: z.boolean().optional(),
 });
 
 /** The stored parts of an arrival. */
@@ -70,15 +72,17 @@ export interface StoredMessage {
   readonly message: TextMessage;
   /** The late media of a follow-up. */
   readonly late: LateMedia | undefined;
+  /** What the shop wrote on its own phone. */
+  readonly isEcho: boolean;
 }
 
 /** Reads back what `storedForm` or `toFollowUp` wrote. */
 export function readStored({ entry, raw }: Claimed): StoredMessage {
   if (raw.kind !== 'inline') throw new Error('An SMS is always stored inline');
-  const { late } = metaSchema.parse(entry.meta);
+  const { late, echo: isEcho = false } = metaSchema.parse(entry.meta);
   const provider = providerOf(entry.meta);
   if (provider === undefined) throw new Error('The SMS provider of this entry is not known');
-  return { provider, message: provider.read(entry.meta, raw.bytes), late };
+  return { provider, message: provider.read(entry.meta, raw.bytes), late, isEcho };
 }
 
 const providerOf = (meta: EntryMeta): ProviderTexts | undefined => textsOf(meta['provider']);
@@ -102,10 +106,8 @@ const NOBODY: SendersInRaw = { from: '', to: '', name: '' };
 function summaryOf(meta: EntryMeta, shown: SendersInRaw): StoredSummary {
   const number = shown.from || textIn(meta, 'from');
   const name = shownText(shown.name);
-  return {
-    from: shownText(name === '' ? number : `${name} ${number}`),
-    to: shownText(shown.to || textIn(meta, 'to')),
-    subject: '',
-    more: '',
-  };
+  const theirs = shownText(name === '' ? number : `${name} ${number}`);
+  const ours = shownText(shown.to || textIn(meta, 'to'));
+  const [from, to] = meta['echo'] === true ? [ours, theirs] : [theirs, ours];
+  return { ...{ from, to }, subject: '', more: '' };
 }

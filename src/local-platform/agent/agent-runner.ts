@@ -8,7 +8,7 @@ import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } fro
 import { handOverUnanswered } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
 import { type Addressee, addresseeOf, type AnswerLimits, spentBudget } from './answer-budgets.ts';
-import { LEFT_TO_PEOPLE, LIMITED, reasonNotToReply } from './reply-policy.ts';
+import { isEchoed, LEFT_TO_PEOPLE, LIMITED, reasonNotToReply } from './reply-policy.ts';
 
 const CONVERSATIONS_AT_ONCE = 4;
 const RETRY_FIRST_MS = 2000;
@@ -30,6 +30,8 @@ interface AgentRunnerOptions {
   readonly listedEmail: ServedShops['listedEmail'];
   /** How long a message waits while the agent is unavailable, before it is handed to a person. */
   readonly giveUpAfterMs: number;
+  /** How long the agent is silent after somebody of the shop has written on their own phone. */
+  readonly echoSilenceMs: number;
   /** Called once a PENDING reply is stored and can be sent. */
   readonly onStored: (reply: MessageRow) => void;
 }
@@ -146,7 +148,13 @@ export class AgentRunner {
     if (conversation === undefined) return;
     const agent = agentOf(message.shop);
     const addressee = addresseeOf(store, conversation, message, this.#options);
-    const spent = () => spentBudget(store, conversation, message, addressee, limits, now());
+    // An echo may come while the agent answers.
+    const echoed = () => {
+      const current = store.conversations.get(conversation.id) ?? conversation;
+      return isEchoed(current, now(), this.#options.echoSilenceMs) ? 'echo' : undefined;
+    };
+    const spent = () =>
+      echoed() ?? spentBudget(store, conversation, message, addressee, limits, now());
     const reason =
       agent === undefined ? 'off' : (reasonNotToReply(store, conversation, message) ?? spent());
     if (agent === undefined || reason !== undefined) return this.#skip(message, reason);

@@ -27,6 +27,7 @@ export type NoReplyReason =
   | 'auto_reply'
   | 'bounce'
   | 'opt_out'
+  | 'echo'
   | ReachedLimit;
 
 /** Limits that leave a message to people: the customer may still wait for an answer. */
@@ -36,6 +37,7 @@ export const LEFT_TO_PEOPLE: ReadonlySet<string | undefined> = new Set<NoReplyRe
   ...ANSWER_LIMITS,
   'escalated',
   'opt_out',
+  'echo',
   'displeased',
 ]);
 
@@ -71,6 +73,13 @@ export function reasonNotToReply(
   const automated = automatedSender(store, conversation, message);
   return automated ?? (isRepeated(store, conversation, message) ? 'repeated' : undefined);
 }
+
+/** Whether somebody of the shop answers on their own phone: they wrote within this time. */
+export const isEchoed = (
+  { echoed_at: at }: Pick<ConversationRow, 'echoed_at'>,
+  nowMs: number,
+  silenceMs: number,
+): boolean => at !== null && Date.parse(at) > nowMs - silenceMs;
 
 function automatedSender(
   store: Store,

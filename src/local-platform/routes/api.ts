@@ -3,6 +3,7 @@ import {
   type CreateEventRequest,
   createEventRequestSchema,
   createMessageRequestSchema,
+  ECHO_HEADER,
   FAILS_POLICY,
   listContactsQuerySchema,
   listMessagesQuerySchema,
@@ -25,6 +26,7 @@ import {
   toTicket,
 } from '../store/rows.ts';
 import { found, pathId, resource, type RouteContext, toPage } from './resource.ts';
+import { createEcho } from '../create-echo.ts';
 import { createMessage } from '../create-message.ts';
 
 /** API §4.1 */
@@ -109,6 +111,7 @@ export function messageRoutes(router: Router, context: RouteContext): void {
         const shop = shopOf(response);
         const body = checked(createMessageRequestSchema, request.body);
         const at = new Date(now()).toISOString();
+        const isEcho = request.get(ECHO_HEADER) !== undefined;
         const header = request.get(UNVERIFIED_HEADER);
         const told = {
           ...{ now: at, agentListens: context.agentListens(shop) },
@@ -116,7 +119,7 @@ export function messageRoutes(router: Router, context: RouteContext): void {
           isSubjectUnsigned: header?.endsWith(UNSIGNED_SUBJECT),
         };
         const { message, created } = await store.write(() =>
-          createMessage(store, shop, body, told),
+          isEcho ? createEcho(store, shop, body, at) : createMessage(store, shop, body, told),
         );
         if (created) context.onMessage(message.conversation_id);
         sendJson(response, created ? 201 : 200, toMessage(message));

@@ -103,6 +103,9 @@ export function conversationTable(db: Db) {
          resolution = iif(resolution IN ('soft', 'hard'), NULL, resolution), updated_at = @now
        WHERE id = @id`,
     ),
+    setEchoed: run<[{ id: string; at: string }]>(
+      `UPDATE conversations SET echoed_at = max(coalesce(echoed_at, ''), @at) WHERE id = @id`,
+    ),
     setStatus: run<[{ id: string; status: 'open' | 'pending'; now: string }]>(
       `UPDATE conversations SET status = @status, updated_at = @now WHERE id = @id`,
     ),

@@ -223,7 +223,7 @@ function records(db: Db, cursors: Cursors) {
 
 /** A conversation's messages in their order, and those that the agent still has to handle. */
 function conversations(db: Db) {
-  const { row, rows, has, run } = statements(db);
+  const { row, rows, has, run, one } = statements(db);
   const markAnswered = run<[id: string]>(
     `UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`,
   );
@@ -255,6 +255,10 @@ function conversations(db: Db) {
   const wroteAt = row<[conversationId: string], { at: string | null }>(
     `SELECT max(created_at) AS at FROM messages WHERE conversation_id = ? AND role = 'customer'`,
   );
+  const echoed = one<[shop: string, since: string, text: string], { n: number }>(
+    `SELECT count(DISTINCT conversation_id) AS n FROM messages INDEXED BY messages_echoes
+     WHERE shop = ? AND type = 'Internal' AND remote_id IS NOT NULL AND created_at > ? AND text = ?`,
+  );
   const before = rows<[conversationId: string, seq: number, limit: number], MessageRow>(
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? AND type = 'External'
      ORDER BY seq DESC LIMIT ?`,
@@ -273,6 +277,13 @@ function conversations(db: Db) {
       `SELECT 1 FROM messages
        WHERE conversation_id = ? AND role = 'customer' AND unverified_from IS NULL`,
     ),
+    /** Whether the customer wrote in this time, both ends included. */
+    hasCustomerWritten: has<[conversationId: string, from: string, to: string]>(
+      `SELECT 1 FROM messages
+       WHERE conversation_id = ? AND role = 'customer' AND created_at BETWEEN ? AND ?`,
+    ),
+    /** In how many conversations the shop has written this text on its own phone since then. */
+    countEchoed: (shop: string, since: string, text: string): number => echoed(shop, since, text).n,
     /** When the customer wrote last. Texts may arrive in another order than they were written. */
     customerWroteAt: (conversationId: string): string | undefined =>
       wroteAt(conversationId)?.at ?? undefined,

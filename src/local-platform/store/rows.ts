@@ -43,6 +43,8 @@ export interface ConversationRow {
   intent_id: string | null;
   created_at: string;
   updated_at: string;
+  /** When a person of the shop last wrote to the customer on their own phone. */
+  echoed_at: string | null;
 }
 
 export interface TicketRow {
@@ -169,7 +171,8 @@ export function toContact(row: ContactRow): Contact {
 
 /** API §2.3 */
 export function toConversation(row: ConversationRow): Conversation {
-  const { seq, shop, agent_contact, topic_id, intent_id, resolution, title, ...fields } = row;
+  const { seq, shop, agent_contact, topic_id, intent_id, echoed_at, ...more } = row;
+  const { resolution, title, ...fields } = more;
   return {
     ...fields,
     ...(resolution !== null && { resolution }),

@@ -298,6 +298,12 @@ export const PLATFORM_SCHEMA: SqliteSchema = {
       WHERE person IS NOT NULL AND user_id IS NOT NULL;
     ${MESSAGES_LIMITED}
     `,
+    // What the shop writes on its own phone: a note with the provider's id.
+    `
+    ALTER TABLE conversations ADD COLUMN echoed_at TEXT;
+    CREATE INDEX messages_echoes ON messages(shop, created_at)
+      WHERE type = 'Internal' AND remote_id IS NOT NULL;
+    `,
   ],
 };
 

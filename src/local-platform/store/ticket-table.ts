@@ -82,7 +82,7 @@ export function ticketTable(db: Db, cursors: Cursors) {
     /** Sets whose turn it is; the last message and its time stay. */
     setTurn(
       { shop, ticket_id: id }: Pick<MessageRow, 'shop' | 'ticket_id'>,
-      status: 'Open' | 'WaitingUser',
+      status: 'Open' | 'WaitingUser' | 'WaitingContact',
       nowMs: number,
     ): void {
       const ticket = byId(shop, id);

@@ -26,20 +26,23 @@ const PUBLIC_URL = 'https://gw.acme.example';
 const TELNYX_NUMBER = '+15550003333';
 let webhook: RunningWebhook;
 
-beforeEach(async () => {
+async function start(hasNotes: boolean): Promise<void> {
   const telnyxAccount = telnyxShopAccount({ apiKey: 'KEY', publicKey: telnyx.PUBLIC_KEY });
   const shops = [
     smsShop({ messagingServiceSids: [MESSAGING_SERVICE] }),
-    { ...smsShop({ name: 'telnyx', numbers: [TELNYX_NUMBER] }), account: telnyxAccount },
+    { ...smsShop({ name: 'telnyx', numbers: [TELNYX_NUMBER], hasNotes }), account: telnyxAccount },
     {
-      ...smsShop({ name: 'whatsapp', numbers: [meta.WHATSAPP_NUMBER] }),
+      ...smsShop({ name: 'whatsapp', numbers: [meta.WHATSAPP_NUMBER], hasNotes }),
       services: [meta.PHONE_NUMBER_ID],
       account: meta.whatsappAccount(),
     },
   ];
-  webhook = await startWebhook({ shops, publicUrl: PUBLIC_URL });
-  ends(() => webhook.close());
-});
+  const running = await startWebhook({ shops, publicUrl: PUBLIC_URL });
+  ends(() => running.close());
+  webhook = running;
+}
+
+beforeEach(() => start(true));
 
 const alarms = async () =>
   (await webhook.metrics.alarms.get()).values.map(({ labels }) => labels.alarm);
@@ -107,6 +110,32 @@ describe('WhatsApp', () => {
     const lanes = (await webhook.store.spool.list({ limit: 10 })).map(({ lane }) => lane);
     expect(lanes).toHaveLength(2);
     expect(new Set(lanes).size).toBe(1);
+  });
+
+  test('W9: what the shop writes on its own phone is stored once, in the lane of the customer', async () => {
+    expect(await postToMeta('W9.json')).toEqual([200]);
+    expect(await postToMeta('W9.json')).toEqual([200]);
+    const [entry, ...more] = await webhook.store.spool.list({ limit: 10 });
+    expect(more).toEqual([]);
+    const lane = `whatsapp/whatsapp/${meta.WHATSAPP_NUMBER}/+16315551234`;
+    expect(entry).toMatchObject({ remoteId: 'wamid.W9', lane, meta: { echo: true } });
+    expect(await stored()).toMatchObject([
+      { words: 'I answer from my phone', from: 'whatsapp:+16315551234', name: 'Kerry' },
+    ]);
+  });
+
+  test('W9, of a shop with another platform, is counted', async () => {
+    await start(false);
+    expect(await postToMeta('W9.json')).toEqual([200]);
+    expect(await stored()).toEqual([]);
+    const { values } = await webhook.metrics.smsEchoes.get();
+    expect(values).toMatchObject([{ labels: { shop: 'whatsapp' }, value: 1 }]);
+  });
+
+  test('W9, unsigned, is refused', async () => {
+    const forged = (body: string | Buffer) => meta.signedHeaders(body, 'another secret');
+    expect(await postToMeta('W9.json', forged)).toEqual([403]);
+    expect(await stored()).toEqual([]);
   });
 
   test('W10: what our own number wrote is no message of a customer', async () => {
@@ -198,6 +227,20 @@ describe('Telnyx', () => {
   ])('%s says %s', async (name, words, from) => {
     expect(await post(payloadOf(name))).toBe(200);
     expect(await stored()).toMatchObject([{ words, from }]);
+  });
+
+  test('what the shop writes in the WhatsApp app is stored once, in the lane of the customer', async () => {
+    const echo = {
+      ...{ direction: 'outbound', type: 'WHATSAPP', origin: 'whatsapp_business_app' },
+      ...{ from: { phone_number: TELNYX_NUMBER }, to: [{ phone_number: '+14155554001' }] },
+      body: { type: 'text', text: { body: 'I answer from my phone' } },
+    };
+    expect(await post(echo, 'message.echo')).toBe(200);
+    expect(await post(echo, 'message.echo')).toBe(200);
+    const lane = `telnyx/whatsapp/${TELNYX_NUMBER}/+14155554001`;
+    expect(await stored()).toMatchObject([
+      { words: 'I answer from my phone', from: 'whatsapp:+14155554001', lane },
+    ]);
   });
 
   test('a text for a number that nobody has raises an alarm', async () => {

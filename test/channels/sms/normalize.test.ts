@@ -56,6 +56,33 @@ async function arrive(
   return { normalized, claimed, sid };
 }
 
+describe('what the shop wrote on its own phone', () => {
+  /** As it is stored while the shop has the local platform. */
+  async function echo(hasNotes: boolean, released = false): Promise<Normalized> {
+    const { claimed } = await arrive({});
+    const { entry } = claimed;
+    const stored = {
+      ...claimed,
+      released,
+      entry: { ...entry, meta: { ...entry.meta, echo: true } },
+    };
+    return normalizer({ hasNotes })(stored, new AbortController().signal);
+  }
+
+  it('is for the local platform alone', async () => {
+    expect(await echo(true)).toMatchObject({
+      ...{ verdict: { kind: 'deliver' }, isEcho: true },
+      request: { message: { content: 'Where is my order?\n\n[Written on your own phone]' } },
+    });
+  });
+
+  it('never goes to another platform, even if an operator releases it', async () => {
+    const verdict = { kind: 'suppressed', reason: { code: 'echo' } };
+    expect((await echo(false)).verdict).toEqual(verdict);
+    expect((await echo(false, true)).verdict).toEqual(verdict);
+  });
+});
+
 describe('a message becomes a request', () => {
   const family = '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}\u200D\u{1F466}';
   const flag = '\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}';

@@ -28,12 +28,13 @@ test('names that only unconfirmed senders gave before the upgrade, or that are a
     DROP INDEX messages_limited; ALTER TABLE messages DROP COLUMN person;
     ALTER TABLE messages DROP COLUMN limit_reached;
     ALTER TABLE contacts DROP COLUMN is_name_claimed;
+    DROP INDEX messages_echoes; ALTER TABLE conversations DROP COLUMN echoed_at;
     CREATE INDEX messages_unverified ON messages(shop, created_at)
       WHERE role = 'agent' AND unverified_from IS NOT NULL;
     UPDATE contacts SET name = 'ceo@bank.example' WHERE name = 'cy';
     UPDATE contacts SET name = 'Di@example.com' WHERE name = 'di';
     UPDATE contacts SET name = 'Eve @ Acme' WHERE name = 'eve';`);
-  db.pragma(`user_version = ${newestOf(PLATFORM_SCHEMA) - 1}`);
+  db.pragma(`user_version = ${newestOf(PLATFORM_SCHEMA) - 2}`);
   db.close();
 
   const after = await startPlatform({ dir });

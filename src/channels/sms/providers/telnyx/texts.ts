@@ -28,13 +28,22 @@ export function receivedText(message: TelnyxMessage, event: Uint8Array): Receive
   };
 }
 
+/**
+ * What the shop wrote in the WhatsApp Business app (Telnyx, "WhatsApp Coexistence Webhooks"): from
+ * our number, to the customer's.
+ */
+export function receivedEcho(message: TelnyxMessage, event: Uint8Array): ReceivedText {
+  const [from = '', ...others] = message.recipients;
+  return receivedText({ ...message, from, recipients: [message.from, ...others] }, event);
+}
+
 export const telnyxTexts: ProviderTexts<TelnyxShopAccount> = {
   name: 'telnyx',
   read: (meta, raw) => {
     const message = readMessage(readEvent(raw).payload);
     const to = String(meta['to']);
     return {
-      ...{ id: message.id, account: ACCOUNT_ID, from: message.from, to },
+      ...{ id: message.id, account: ACCOUNT_ID, from: String(meta['from']), to },
       name: undefined,
       optOutType: message.optOutType,
       writtenAt: message.receivedAt,

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { ProviderWebhook, WebhookContent, WebhookRequest } from '../../provider.ts';
 import { ACCOUNT_ID, type TelnyxShopAccount } from './account.ts';
 import { readEvent, readMessage, readStatuses, type TelnyxEvent } from './event.ts';
-import { receivedText } from './texts.ts';
+import { receivedEcho, receivedText } from './texts.ts';
 
 /** The difference of clocks that Telnyx documents, and its libraries allow. */
 const TOLERANCE_MS = 5 * 60_000;
@@ -35,6 +35,9 @@ function contentOf(event: TelnyxEvent, body: Uint8Array): WebhookContent {
     const message = readMessage(payload);
     if (message.direction === 'inbound')
       return { kind: 'message', text: receivedText(message, body) };
+  }
+  if (type === 'message.echo') {
+    return { kind: 'echo', text: receivedEcho(readMessage(payload), body) };
   }
   return { kind: 'other', account: ACCOUNT_ID, event: type.slice(0, 100) };
 }

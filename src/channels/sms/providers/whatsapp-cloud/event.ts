@@ -34,6 +34,7 @@ const valueSchema = z.object({
   contacts: unknowns,
   messages: unknowns,
   statuses: unknowns,
+  message_echoes: unknowns,
   user_preferences: unknowns,
 });
 /** Whether a person gets marketing messages (Meta, "user_preferences webhook reference"). */
@@ -54,6 +55,9 @@ const messageSchema = z.looseObject({
   id: z.string().regex(/^[\x21-\x7e]{1,256}$/),
   from: line,
   from_user_id: line,
+  /** Of an echo, which the number of the shop has sent. */
+  to: line,
+  to_user_id: line,
   /** Seconds since the epoch. */
   timestamp: figure.catch(''),
 });
@@ -76,7 +80,12 @@ export function readEvent(body: Uint8Array): readonly WebhookContent[] {
 }
 
 /** The fields of a webhook that are read. */
-const FIELDS: ReadonlySet<string> = new Set(['messages', 'user_preferences']);
+const FIELDS: ReadonlySet<string> = new Set([
+  'messages',
+  // Of a number that is also used in the WhatsApp Business app (Meta, "smb_message_echoes").
+  'smb_message_echoes',
+  'user_preferences',
+]);
 
 const ignored = (event: string): WebhookContent => ({
   ...{ kind: 'other', account: ACCOUNT_ID, event: event.slice(0, 100) },
@@ -94,11 +103,16 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
   const value = valueSchema.safeParse(data.value).data;
   if (value === undefined) return [unreadable('metadata')];
   const senders = sendersIn(value.contacts);
-  const messages = value.messages.map((each): WebhookContent => {
-    const message = messageIn(value.metadata, senders, each);
-    if (typeof message === 'string') return unreadable(message);
-    return { kind: 'message', text: message.text };
-  });
+  const read =
+    (kind: 'message' | 'echo') =>
+    (each: unknown): WebhookContent => {
+      const message = messageIn(value.metadata, senders, each, kind);
+      return typeof message === 'string' ? unreadable(message) : { kind, text: message.text };
+    };
+  const messages = [
+    ...value.messages.map(read('message')),
+    ...value.message_echoes.map(read('echo')),
+  ];
   const preferences = value.user_preferences.map((each) => preferenceOf(value.metadata, each));
   const contents = [...messages, ...value.statuses.map(statusOf), ...preferences];
   // A value may have errors of the account only.
@@ -137,7 +151,10 @@ function preferenceOf(metadata: Metadata, given: unknown): WebhookContent {
 /** The message that was stored, and the text that it is; undefined if it is cut off or damaged. */
 export function readMessage(stored: Uint8Array) {
   const { data } = valueSchema.safeParse(parsedJson(stored));
-  const message = data && messageIn(data.metadata, sendersIn(data.contacts), data.messages[0]);
+  const [echo] = data?.message_echoes ?? [];
+  const given =
+    echo === undefined ? (['message', data?.messages[0]] as const) : (['echo', echo] as const);
+  const message = data && messageIn(data.metadata, sendersIn(data.contacts), given[1], given[0]);
   return typeof message === 'string' ? undefined : message;
 }
 
@@ -166,14 +183,22 @@ function sendersIn(contacts: readonly unknown[]): Senders {
  * A message of a value, or the name of its member that cannot be read. Stored is the value without
  * the other messages.
  */
-function messageIn(metadata: Metadata, { only, byId }: Senders, given: unknown) {
+function messageIn(
+  metadata: Metadata,
+  { only, byId }: Senders,
+  given: unknown,
+  kind: 'message' | 'echo',
+) {
   const { data: message, error } = messageSchema.safeParse(given);
   if (error !== undefined) return `messages.${String(error.issues[0]?.path[0] ?? '')}`;
-  const contact = only ?? byId.get(message.from) ?? byId.get(message.from_user_id);
-  const from = senderOf([message.from, contact?.wa_id, message.from_user_id, contact?.user_id]);
+  const [number, userId] =
+    kind === 'echo' ? [message.to, message.to_user_id] : [message.from, message.from_user_id];
+  const contact = only ?? byId.get(number) ?? byId.get(userId);
+  const from = senderOf([number, contact?.wa_id, userId, contact?.user_id]);
   if (from === undefined) return 'messages.from';
   const { name, username } = contact?.profile ?? {};
-  const stored = { metadata, contacts: contact ? [contact] : [], messages: [given] };
+  const member = kind === 'echo' ? 'message_echoes' : 'messages';
+  const stored = { metadata, contacts: contact ? [contact] : [], [member]: [given] };
   const text: ReceivedText = {
     ...{ id: message.id, account: ACCOUNT_ID, service: metadata.phone_number_id, from },
     to: numberOf(metadata),

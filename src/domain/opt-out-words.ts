@@ -9,17 +9,26 @@ const STOPS: ReadonlySet<string> = new Set('STOP STOPALL UNSUBSCRIBE OPTOUT REVO
 const STARTS: ReadonlySet<string> = new Set('START YES UNSTOP'.split(' '));
 
 /**
- * What people write instead of a keyword. In the United States, words like these revoke a consent,
- * too (47 CFR §64.1200(a)(10)). The table is our own.
+ * What people write instead of a keyword, by who names it. In the United States any reasonable way
+ * revokes a consent (47 CFR §64.1200(a)(10)). CANCEL, END and QUIT, which all of them name, are as
+ * often about an order.
  */
+const REQUESTS_BY_SOURCE: Readonly<Record<string, string>> = {
+  'AWS End User Messaging SMS, "Required opt-out keywords"': 'arret|opt out|optout|remove|td',
+  'Telnyx, "Advanced Opt-In/Out"': 'stop all',
+  'Twilio, "Industry Standards for Spanish-language Short Code campaigns"': 'alto',
+  'Notifycame, "Funciones de SMS"': 'baja|parar',
+  'ActiveCampaign, "Anforderungen an SMS STOP-Klauseln"': 'stopp|abmelden|abbestellen',
+  'TLDCRM, "TCPA SMS Opt-Out Compliance"': 'please stop|please unsubscribe',
+  'iVip Mobile, "What Key Words Will Automatically Unsubscribe a Contact?"': `stop this|stop texts|
+    stop texting|don't text|don't text me|leave me alone`,
+  'OptInFix, "TCPA Consent Revocation"': `stop texting me|remove me|remove me from your list|
+    i don't want these messages`,
+};
 const REQUESTS: ReadonlySet<string> = new Set(
-  `opt out|opt me out|optout|remove me|remove my number|unsubscribe me|unsub|stop all|stop texting|stop texting me|
-  stop messaging me|stop sending me messages|stop sending me texts|stop these messages|no more texts|no more messages|
-  do not text me|don't text me|dont text me|do not contact me|take me off your list|take me off this list|
-  arret|arrêt|arrêtez|désabonner|se désabonner|désinscription|alto|baja|parar|darme de baja|no más mensajes|
-  stopp|abmelden|abbestellen|keine sms mehr|keine nachrichten mehr|cancella|cancellami|disiscrivimi|sair|afmelden`
-    .split('|')
-    .map((request) => request.trim()),
+  Object.values(REQUESTS_BY_SOURCE).flatMap((words) =>
+    words.split('|').map((request) => request.trim()),
+  ),
 );
 
 /**
@@ -39,8 +48,11 @@ export function asksToStop(text: string): boolean {
   if (text.length > MAX_LENGTH) return false;
   const words = text
     .toLowerCase()
+    // Without accents: ARRÊT is ARRET.
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
     .replaceAll('’', "'")
-    .split(/[^\p{L}\p{M}']+/u)
+    .split(/[^\p{L}']+/u)
     .filter((word) => word !== '');
-  return words.length <= MAX_WORDS && REQUESTS.has(words.join(' '));
+  return words.length <= MAX_WORDS && REQUESTS.has(words.join(' ').replace('dont ', "don't "));
 }

@@ -42,7 +42,13 @@ export async function openHttp(
   const sms = live.derive('sms webhook', ['shops', 'platform', 'http.publicUrl'], (current) =>
     createSmsWebhook(
       { shops: smsShops(current), publicUrl: current.http.publicUrl },
-      { intake, logger, metrics, onStatus: async (report) => fates()?.reportPart(report) },
+      {
+        intake,
+        optOuts: store.optOuts,
+        logger,
+        metrics,
+        onStatus: async (report) => fates()?.reportPart(report),
+      },
     ),
   );
   const email = live.derive('email over http', ['shops', 'http.trustProxy'], (current) =>

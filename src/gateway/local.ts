@@ -9,7 +9,9 @@ import type { Logger } from '../observability/logger.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
 import { type RoutedStore, textRoutes } from './text-routes.ts';
 import { fileURLToPath } from 'node:url';
-import type { ProviderAccount, SenderOptions } from '../channels/sms/provider.ts';
+import { randomUUID } from 'node:crypto';
+import type { BlockedText } from '../channels/sms/normalize/consent.ts';
+import type { OutgoingText, ProviderAccount, SenderOptions } from '../channels/sms/provider.ts';
 import { apiOf } from '../channels/sms/providers/registry.ts';
 import { TextNotSent } from '../channels/sms/providers/text-not-sent.ts';
 import { SendFailed } from '../local-platform/outbound/outbound.ts';
@@ -28,8 +30,12 @@ export interface RunningLocal {
   serve(config: CompleteConfig): void;
 }
 
+/** Called when a provider blocks a text because the person has opted out. */
+export type OnBlocked = (blocked: BlockedText) => Promise<void>;
+
 interface LocalParts {
   readonly store: RoutedStore;
+  readonly onBlocked?: OnBlocked | undefined;
   readonly logger: Logger;
   readonly onTicketChanged?: LocalPlatformOptions['onTicketChanged'];
   readonly onReply?: LocalPlatformOptions['onReply'];
@@ -39,11 +45,11 @@ interface LocalParts {
 /** Starts the embedded platform if a shop uses it. It listens on loopback only. */
 export async function startLocalPlatform(
   config: CompleteConfig,
-  { store, logger, onTicketChanged, onReply, onSeen }: LocalParts,
+  { store, logger, onBlocked, onTicketChanged, onReply, onSeen }: LocalParts,
 ): Promise<RunningLocal | undefined> {
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
-  const senders = textSenders(config);
+  const senders = textSenders(config, onBlocked);
   let { publicUrl: current } = config.http;
   const publicUrl = () => current;
   let clientIp = clientIpOf(config.http.trustProxy);
@@ -82,7 +88,7 @@ export async function startLocalPlatform(
       current = next.http.publicUrl;
       clientIp = clientIpOf(next.http.trustProxy);
       senders.clear();
-      for (const [shop, sender] of textSenders(next)) senders.set(shop, sender);
+      for (const [shop, sender] of textSenders(next, onBlocked)) senders.set(shop, sender);
     },
   };
 }
@@ -166,7 +172,10 @@ export function localReplies(
 }
 
 /** The senders of texts by shop id, for `localReplies`, which reads the map on every use. */
-export function textSenders(config: CompleteConfig): Map<string, TextSender> {
+export function textSenders(
+  config: CompleteConfig,
+  onBlocked?: OnBlocked,
+): Map<string, TextSender> {
   const templates = new Map(
     config.shops.map(({ shopId, sms }) => [
       shopId,
@@ -179,6 +188,10 @@ export function textSenders(config: CompleteConfig): Map<string, TextSender> {
       textSender(account, {
         whatsappTemplate: templates.get(shopId),
         statusUrl: statusUrlOf(config, account),
+        onBlocked:
+          onBlocked &&
+          (({ from: ours, to: theirs }) =>
+            onBlocked({ shopId, account: account.id, ours, theirs, id: randomUUID() })),
       }),
     ]),
   );
@@ -196,17 +209,32 @@ export function textSender(
   account: ProviderAccount,
   {
     whatsappTemplate,
+    onBlocked,
     ...options
-  }: SenderOptions & { readonly whatsappTemplate?: string | undefined } = {},
+  }: SenderOptions & {
+    readonly whatsappTemplate?: string | undefined;
+    readonly onBlocked?: ((text: OutgoingText) => Promise<void>) | undefined;
+  } = {},
 ): TextSender {
-  const sender = apiOf(account.provider).createSender(account, options);
+  const api = apiOf(account.provider);
+  const sender = api.createSender(account, options);
   return {
-    sendText: (text) => sender.sendText(text).catch(asSendFailed),
+    sendText: (text) =>
+      sender.sendText(text).catch(async (error: unknown) => {
+        const isBlocked = error instanceof TextNotSent && error.code === api.optOutCode;
+        // A refusal that could not be recorded is met again at the next try.
+        if (isBlocked) await onBlocked?.(text).catch(asNotRecorded);
+        return asSendFailed(error);
+      }),
     findSent: (text, since) => sender.findSent(text, since).catch(asSendFailed),
     maxChars: (text) => sender.maxChars(text),
     ...(sender.mediaPerMessage && { mediaPerMessage: sender.mediaPerMessage }),
     ...(whatsappTemplate !== undefined && { whatsappTemplate }),
   };
+}
+
+function asNotRecorded(cause: unknown): never {
+  throw new SendFailed('transient', 'the opt-out could not be recorded', { cause });
 }
 
 function asSendFailed(error: unknown): never {

@@ -8,7 +8,7 @@ import type { PlatformClient } from '../platform-api/client.ts';
 import { type Current, Holder } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { LiveConfig } from './live-config.ts';
-import { type RunningLocal, startLocalPlatform } from './local.ts';
+import { type OnBlocked, type RunningLocal, startLocalPlatform } from './local.ts';
 import { likeness, shopConnector } from './platform-clients.ts';
 import type { RoutedStore } from './text-routes.ts';
 
@@ -18,6 +18,7 @@ export interface PlatformsParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly stack: StopStack;
+  readonly onBlocked: OnBlocked;
   /** Called after each change of a ticket of the local platform. */
   readonly onTicketChanged?: (ticket: ChangedTicket) => void;
   /** Called once a reply of the local platform has been sent. */

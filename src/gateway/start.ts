@@ -11,6 +11,7 @@ import type { LoadedDelivery } from './delivery/delivery-thread.ts';
 import { openDelivery, type OpenDelivery } from './delivery/open-delivery.ts';
 import { connectPlatforms } from './platforms.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
+import { recordBlocked } from '../channels/sms/normalize/consent.ts';
 import { Backlog, createIntake } from '../intake/intake.ts';
 import { createReadiness } from '../observability/readiness.ts';
 import type { OpenedStore } from '../spool/open-store.ts';
@@ -83,13 +84,6 @@ export async function start({ options, base, store, threads }: StartParts): Prom
     smtp?: ListenAddress | undefined;
     fleet?: FleetWatch | undefined;
   } = {};
-  const { clients, localUrl, ...platforms } = await connectPlatforms({
-    ...{ ...base, store },
-    onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
-    onReply: (reply) => opened.chat?.replied(reply),
-    onSeen: (message) => opened.chat?.seen(message),
-  });
-  const desk = deskAccess(live, platforms);
   const backlog = new Backlog();
   const intake = createIntake({
     ...{ ...store, backlog, metrics, clock },
@@ -99,6 +93,14 @@ export async function start({ options, base, store, threads }: StartParts): Prom
       opened.console?.entryChanged(id);
     },
   });
+  const { clients, localUrl, ...platforms } = await connectPlatforms({
+    ...{ ...base, store },
+    onBlocked: (blocked) => recordBlocked(blocked, { optOuts: store.optOuts, intake }),
+    onTicketChanged: (ticket) => opened.console?.ticketChanged(ticket),
+    onReply: (reply) => opened.chat?.replied(reply),
+    onSeen: (message) => opened.chat?.seen(message),
+  });
+  const desk = deskAccess(live, platforms);
   const chat = startChat({ ...base, store, intake, clients, platforms });
   opened.chat = chat;
   stack.push('reply poller', () => chat?.stopReplies());

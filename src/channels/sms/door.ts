@@ -9,6 +9,8 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { Seldom } from '../../runtime/seldom.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import type { OptOutStore } from '../../spool/opt-out-store.ts';
+import { recordBlocked } from './normalize/consent.ts';
 import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
 import { arrivalOf, arrivalOfEcho, laneOf } from './receive.ts';
@@ -49,6 +51,7 @@ export interface SmsWebhookOptions {
 
 export interface SmsWebhookDeps {
   readonly intake: Pick<Intake, 'accept'>;
+  readonly optOuts: OptOutStore;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** What became of a message of ours, or of another sender of the account. */
@@ -103,7 +106,8 @@ function addWebhook(router: Router, webhook: Webhook): void {
   });
 }
 
-type Noted = WebhookContent & { readonly kind: 'status' | 'other' };
+type Status = WebhookContent & { readonly kind: 'status' };
+type Noted = Status | (WebhookContent & { readonly kind: 'other' });
 
 type Lasting = WebhookContent & { readonly kind: 'message' | 'echo' | 'event' };
 
@@ -148,6 +152,7 @@ class Webhook {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #onStatus: SmsWebhookDeps['onStatus'];
+  readonly #consent: Pick<SmsWebhookDeps, 'intake' | 'optOuts'>;
   readonly #refusedKeys = new Seldom(HOUR_MS, MAX_REFUSED_KEYS);
   readonly #tests = new Seldom(HOUR_MS, 1);
 
@@ -169,6 +174,7 @@ class Webhook {
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
     this.#onStatus = deps.onStatus;
+    this.#consent = deps;
   }
 
   async receive(req: Request, res: Response): Promise<void> {
@@ -260,6 +266,9 @@ class Webhook {
     }
     // A reply has one recipient.
     const [told] = content.statuses;
+    if (told?.code !== undefined && told.code === this.#provider.optOutCode) {
+      await this.#optOut(content, request);
+    }
     if (told?.state === undefined || this.#onStatus === undefined) return;
     const { state, code, reason } = told;
     const signers = this.#shops
@@ -270,6 +279,13 @@ class Webhook {
       ...(code !== undefined && { code }),
       ...(reason !== undefined && { reason }),
     });
+  }
+
+  async #optOut({ account, id, between }: Status, request: ReadRequest): Promise<void> {
+    if (between === undefined) return;
+    const shop = this.#shops.find(account, between.ours);
+    if (shop === undefined || !request.isSignedBy(shop.account)) return;
+    await recordBlocked({ shopId: shop.shopId, account, ...between, id }, this.#consent);
   }
 
   /**

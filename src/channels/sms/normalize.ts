@@ -86,7 +86,12 @@ export function createSmsNormalizer(
     const found = readMedia({ message, provider, account: shop.account }, mediaParts);
     if (late !== undefined) {
       const normalized = await followUp(claimed, request, found, { late, clock, from, signal });
-      return isEcho ? { ...normalized, isEcho, verdict: echoVerdict(shop) } : normalized;
+      if (!isEcho) return normalized;
+      return {
+        ...normalized,
+        isEcho,
+        ...(shop.hasNotes !== true && { verdict: echoVerdict(shop) }),
+      };
     }
     const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
     const text: ReadText = { claimed, shop, provider, message, from, request, media: found };

@@ -65,6 +65,8 @@ export type WebhookContent =
       /** What we sent along with the message, if the provider returns it. */
       readonly tag?: string | undefined;
       readonly statuses: readonly DeliveryStatus[];
+      /** Its addresses, if the provider tells them. */
+      readonly between?: { readonly ours: string; readonly theirs: string };
     }
   | { readonly kind: 'other'; readonly account: string; readonly event: string }
   /** A message that cannot be read, in a request whose other contents can be. */
@@ -99,6 +101,8 @@ export interface ProviderWebhook<Account extends ProviderAccount = ProviderAccou
   readonly maxBodyBytes?: number;
   /** @throws {WebhookRefused} nothing of it can be read */
   read(request: WebhookRequest): ReadRequest<Account>;
+  /** The code of a text that the provider blocks, because the person has opted out. */
+  readonly optOutCode?: string;
   /** The response to messages that are durable. */
   readonly accepted: { readonly type: string; readonly body: string };
   /** The response to a request without messages; 204 by default. */
@@ -257,6 +261,8 @@ export interface SenderOptions {
 
 export interface ProviderApi<Account extends ProviderAccount = ProviderAccount> {
   readonly name: string;
+  /** As in `ProviderWebhook`. */
+  readonly optOutCode?: string;
   /** @param timeoutMs for one call */
   createSender(account: Account, options?: SenderOptions): TextSender;
   /** Undefined if the provider does not list what it received. */

@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { consentOf } from '../../../src/channels/sms/normalize/consent.ts';
+import { twilioTexts } from '../../../src/channels/sms/providers/twilio/texts.ts';
+import { asksToStop } from '../../../src/domain/opt-out-words.ts';
 import { readStored } from '../../../src/channels/sms/stored.ts';
 import { telnyxShopAccount } from '../../../src/channels/sms/providers/telnyx/account.ts';
 import type { Claimed } from '../../../src/spool/entry.ts';
@@ -183,6 +186,25 @@ describe('Twilio', () => {
   test('T5: without To it is refused', async () => {
     expect(fixture('T5.txt')).toBe('To missing');
     expect(await postToTwilio({ form: inboundForm({ To: undefined }) })).toBe(400);
+  });
+
+  test('T7: "Stop." is kept as an opt-out and reaches a person', async () => {
+    const Body = fixture('T7.txt').replace('Body=', '');
+    expect(await postToTwilio({ form: inboundForm({ Body }) })).toBe(200);
+    const [text] = await stored();
+    expect(consentOf({ body: text?.body ?? '', optOutType: '' }, twilioTexts.keywords)).toBe(
+      'said-stop',
+    );
+    expect(asksToStop(text?.words ?? '')).toBe(true);
+  });
+
+  test('T8: what only resembles a keyword goes to a person, and the consent stays', () => {
+    const bodies = fixture('T8.txt').replace('Body=', '').split(' | ');
+    expect(bodies).toEqual(['Opt-out', 'remove me', 'ALTO']);
+    for (const body of bodies) {
+      expect(asksToStop(body)).toBe(true);
+      expect(consentOf({ body, optOutType: '' }, twilioTexts.keywords)).toBe('none');
+    }
   });
 
   test('T10: a text for a number that nobody has raises an alarm; unsigned it is refused', async () => {

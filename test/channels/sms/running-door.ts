@@ -144,7 +144,10 @@ export async function startWebhook(
   app.use(
     createSmsWebhook(
       { shops, publicUrl: options.publicUrl ?? PUBLIC_URL },
-      { intake, metrics, logger: recordingLogger(log), onStatus: options.onStatus },
+      {
+        ...{ intake, optOuts: store.optOuts, metrics, logger: recordingLogger(log) },
+        onStatus: options.onStatus,
+      },
     ),
   );
   const server = http.createServer(app);

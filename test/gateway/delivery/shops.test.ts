@@ -171,7 +171,7 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
       optOuts: { isOptedOut: () => Promise.resolve(false) },
     },
   };
-  const platforms = await connectPlatforms(parts);
+  const platforms = await connectPlatforms({ ...parts, onBlocked: () => Promise.resolve() });
   const shops = connectShops({ ...parts, share: WHOLE, localUrl: { value: undefined } });
   const replaced: WeakRef<CompleteConfig>[] = [];
   for (const key of ['first', 'second', 'third']) {

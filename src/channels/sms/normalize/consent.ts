@@ -1,11 +1,15 @@
 import { keywordWithinMarks } from '../../../domain/opt-out-words.ts';
 import type { Reason } from '../../../domain/reasons.ts';
+import type { ShopId } from '../../../domain/ids.ts';
+import type { Intake } from '../../../intake/intake.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
-import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
+import { eventArrival } from '../../../intake/timeline-event.ts';
+import type { CreateEventRequest, CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Claimed } from '../../../spool/entry.ts';
 import type { OptOutStore } from '../../../spool/opt-out-store.ts';
 import { isE164, parseAddress } from '../address.ts';
 import type { Keywords, ProviderTexts, TextMessage } from '../provider.ts';
+import { laneOf } from '../receive.ts';
 import type { SmsShop } from '../shop.ts';
 
 /**
@@ -97,12 +101,50 @@ export async function consentVerdict(
     if ((consent === 'opt-in-if-out' || isSaid) && !wasOut) return undefined;
   }
   const { name } = request.contact;
-  const event = {
-    name: isOut ? 'SMS opt-out' : 'SMS opt-in',
-    event_time: new Date(entry.receivedAt).toISOString(),
-    contact: { phone: from.address, ...(name !== undefined && { name }) },
-  };
-  // An event finds its contact by a number (API §4.1); the state is stored for the lane.
-  const events = isE164(from.address) ? [event] : [];
+  const events = consentEvents(isOut, entry.receivedAt, { phone: from.address, name });
   return isSaid ? { kind: 'deliver', events } : { kind: 'suppressed', reason, events };
+}
+
+/** For the timeline. An event finds its contact by a number (API §4.1); the state is stored for the lane. */
+const consentEvents = (
+  isOut: boolean,
+  at: number,
+  { phone, name }: { readonly phone: string; readonly name?: string | undefined },
+): CreateEventRequest[] => {
+  if (!isE164(phone)) return [];
+  return [
+    {
+      name: isOut ? 'SMS opt-out' : 'SMS opt-in',
+      event_time: new Date(at).toISOString(),
+      contact: { phone, ...(name !== undefined && { name }) },
+    },
+  ];
+};
+
+/** A text that the provider refused because the person has opted out. */
+export interface BlockedText {
+  readonly shopId: ShopId;
+  readonly account: string;
+  /** Both with the prefix of their transport, if they have one. */
+  readonly ours: string;
+  readonly theirs: string;
+  /** Names the refusal: the same one is recorded once. */
+  readonly id: string;
+}
+
+/**
+ * Records an opt-out that only the provider has known: from a STOP before this gateway was used, or
+ * to another number of the same service. The event first, so that a crash in between repeats both.
+ * @throws {SpoolFull} {SpoolUnavailable} it is not recorded
+ */
+export async function recordBlocked(
+  { shopId, account, ours, theirs, id }: BlockedText,
+  { optOuts, intake }: { readonly optOuts: OptOutStore; readonly intake: Pick<Intake, 'accept'> },
+): Promise<void> {
+  const lane = laneOf({ account, to: ours, from: theirs });
+  if (await optOuts.isOptedOut(shopId, lane)) return;
+  const events = consentEvents(true, Date.now(), { phone: parseAddress(theirs).address });
+  const key = { shopId, channel: 'sms', lane, dedupKey: `blocked/${id}` } as const;
+  if (events.length > 0) await intake.accept(events.map((event) => eventArrival(event, key)));
+  await optOuts.optOut(shopId, lane, id);
 }

@@ -7,6 +7,7 @@ import { ProviderFailed } from '../requests.ts';
 import { asTextNotSent, TextNotSent } from '../text-not-sent.ts';
 import type { TelnyxAccount, TelnyxShopAccount } from './account.ts';
 import { callTelnyx } from './calls.ts';
+import { OPT_OUT_CODE } from './event.ts';
 import { findOutgoing, telnyxLists } from './lists.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -21,6 +22,7 @@ const sentSchema = z.object({ data: z.object({ id: z.string() }) });
 
 export const telnyxApi: ProviderApi<TelnyxShopAccount> = {
   name: 'telnyx',
+  optOutCode: OPT_OUT_CODE,
   createSender: createTextSender,
   lists: telnyxLists,
 };
@@ -52,12 +54,9 @@ function createTextSender(
   };
 }
 
-/**
- * The person wrote STOP (Telnyx, "Messaging error codes": 40300). By its status alone, it could be
- * a matter of the credentials, which an operator can correct.
- */
+/** By its status alone, it could be a matter of the credentials, which an operator can correct. */
 function refusedIfBlocked(error: unknown): never {
-  if (!(error instanceof ProviderFailed) || error.code !== '40300') throw error;
+  if (!(error instanceof ProviderFailed) || error.code !== OPT_OUT_CODE) throw error;
   const { message, status = 0, code } = error;
   throw new ProviderFailed('never', message, { status, code });
 }

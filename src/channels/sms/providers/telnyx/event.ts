@@ -129,6 +129,9 @@ const STATES: Readonly<Record<string, DeliveryStatus['state']>> = {
 
 const MAX_TITLE = 200;
 
+/** The person wrote STOP (Telnyx, "Messaging error codes"). */
+export const OPT_OUT_CODE = '40300';
+
 /** The status of one of our messages for each recipient, with its first error. */
 export function readStatuses(payload: TelnyxEvent['payload']) {
   const { id, to, errors } = statusSchema.parse(payload);
@@ -144,5 +147,11 @@ export function readStatuses(payload: TelnyxEvent['payload']) {
       ...{ state, ...(state === 'failed' && why) },
     };
   });
-  return { id: id.slice(0, 64), statuses: statuses.length > 0 ? statuses : [{ status: 'other' }] };
+  const { data: message } = messageSchema.safeParse(payload);
+  const [theirs] = message?.to ?? [];
+  return {
+    id: id.slice(0, 64),
+    statuses: statuses.length > 0 ? statuses : [{ status: 'other' }],
+    ...(message && theirs !== undefined && { between: { ours: message.from, theirs } }),
+  };
 }

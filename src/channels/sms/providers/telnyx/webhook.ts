@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { ProviderWebhook, WebhookContent, WebhookRequest } from '../../provider.ts';
 import { ACCOUNT_ID, type TelnyxShopAccount } from './account.ts';
-import { readEvent, readMessage, readStatuses, type TelnyxEvent } from './event.ts';
+import { OPT_OUT_CODE, readEvent, readMessage, readStatuses, type TelnyxEvent } from './event.ts';
 import { receivedEcho, receivedText } from './texts.ts';
 
 /** The difference of clocks that Telnyx documents, and its libraries allow. */
@@ -11,6 +11,7 @@ const TOLERANCE_MS = 5 * 60_000;
 export const telnyxWebhook: ProviderWebhook<TelnyxShopAccount> = {
   name: 'telnyx',
   contentTypes: ['application/json'],
+  optOutCode: OPT_OUT_CODE,
   accepted: { type: 'application/json', body: '{}' },
   read: (request) => {
     const event = readEvent(request.body);

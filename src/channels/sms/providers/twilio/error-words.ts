@@ -21,5 +21,8 @@ const WORDS: Readonly<Record<string, string>> = {
   63024: 'The recipient cannot get messages by WhatsApp',
 };
 
+/** The recipient has opted out at Twilio. */
+export const OPT_OUT_CODE = '21610';
+
 /** Undefined for a code that is not known. */
 export const wordsOfCode = (code: string): string | undefined => WORDS[code];

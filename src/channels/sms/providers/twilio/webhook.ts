@@ -18,7 +18,7 @@ import {
   readIdentity,
   readSids,
 } from './form.ts';
-import { wordsOfCode } from './error-words.ts';
+import { OPT_OUT_CODE, wordsOfCode } from './error-words.ts';
 import { receivedText } from './texts.ts';
 
 const JSON_TYPE = 'application/json';
@@ -30,6 +30,7 @@ const JSON_TYPE = 'application/json';
 export const twilioWebhook: ProviderWebhook<TwilioShopAccount> = {
   name: 'twilio',
   contentTypes: ['application/x-www-form-urlencoded', JSON_TYPE],
+  optOutCode: OPT_OUT_CODE,
   accepted: { type: 'text/xml', body: '<?xml version="1.0" encoding="UTF-8"?><Response/>' },
   read: (request) => {
     const json = contentTypeOf(request.headers) === JSON_TYPE;
@@ -60,7 +61,12 @@ function contentOf(fields: FormFields, pairs: FormPairs) {
   }
   // It is about one of our messages, so its `To` is the customer.
   const { accountSid: account, messageSid: id } = readSids(fields);
-  return { kind: 'status', account, id, statuses: [deliveryStatus(status, fields)] } as const;
+  const [ours, theirs] = [fields.first('From'), fields.first('To')];
+  return {
+    ...({ kind: 'status', account, id } as const),
+    statuses: [deliveryStatus(status, fields)],
+    ...(ours !== undefined && theirs !== undefined && { between: { ours, theirs } }),
+  };
 }
 
 const STATES: Readonly<Record<string, DeliveryStatus['state']>> = {

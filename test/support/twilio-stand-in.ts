@@ -100,7 +100,7 @@ export interface WebhookRequest {
   readonly target: string;
   readonly body: string | Buffer;
   readonly signature?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly method?: string;
   readonly agent?: http.Agent;
 }

@@ -114,7 +114,7 @@ export interface SendOptions {
   readonly query?: string;
   /** `none` sends no header at all. */
   readonly signature?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly agent?: http.Agent;
 }
 

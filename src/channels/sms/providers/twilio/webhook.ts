@@ -104,7 +104,7 @@ function sharedKeyOf(header: string | readonly string[] = ''): SharedKey | undef
   const given = new Map(
     parts.map((part) => {
       const [name = '', value = ''] = part.split('=');
-      return [name.trim(), value.trim()];
+      return [name.trim().toLowerCase(), value.trim()];
     }),
   );
   const [sid = '', algorithm = ''] = [given.get('key'), given.get('algorithm')?.toUpperCase()];

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { asShopId } from '../../../../../src/domain/ids.ts';
 import { ends } from '../../../../support/ends.ts';
 import {
   AUTH_TOKEN,
@@ -11,15 +12,26 @@ import { smsShop, startWebhook, TWILIO, WEBHOOK_URL } from '../../running-door.t
 
 /** What a rule of Twilio's console adds to a webhook. */
 const SETTINGS = 'X-Twilio-Webhooks-Signature-Settings';
-const [OLD, NEW, OTHER] = ['1', '2', '3'].map((digit) => `SK${digit.repeat(32)}`);
+const [OLD, NEW, OTHER, THEIRS] = ['1', '2', '3', '4'].map((digit) => `SK${digit.repeat(32)}`);
 const KEYS = [
   { sid: OLD ?? '', secret: 'the old secret' },
   { sid: NEW ?? '', secret: 'the new secret' },
 ];
 
+/** Another shop, with an account and a key of its own. */
+const OTHER_ACCOUNT = `AC${'b2'.repeat(16)}`;
+const OTHER_SHOP = smsShop({
+  ...{ name: 'other', numbers: ['+15550007777'] },
+  shopId: asShopId('22222222-2222-4222-8222-222222222222'),
+  twilio: {
+    ...{ accountSid: OTHER_ACCOUNT, authTokens: ['f'.repeat(32)] },
+    sharedKeys: [{ sid: THEIRS ?? '', secret: 'the secret of the other shop' }],
+  },
+});
+
 const door = async () => {
   const webhook = await startWebhook({
-    shops: [smsShop({ twilio: { ...TWILIO, sharedKeys: KEYS } })],
+    shops: [smsShop({ twilio: { ...TWILIO, sharedKeys: KEYS } }), OTHER_SHOP],
   });
   ends(() => webhook.close());
   const alarms = async () => {
@@ -43,6 +55,11 @@ test.each([
     'blanks and another order',
     ` algorithm = hmac_sha256 , key = ${NEW} `,
     signed('the new secret', 'sha256'),
+  ],
+  [
+    'names and algorithm in other case',
+    `Key=${NEW},ALGORITHM=Hmac_Sha1`,
+    signed('the new secret', 'sha1'),
   ],
 ])('a text signed with a shared key is taken: %s', async (_, settings, signature) => {
   const { webhook, alarms } = await door();
@@ -92,6 +109,34 @@ test.each([
     signed('the new secret', 'sha256'),
     '',
   ],
+  [
+    'the header twice, with the same key',
+    [`key=${NEW},algorithm=HMAC_SHA256`, `key=${NEW},algorithm=HMAC_SHA256`],
+    signed('the new secret', 'sha256'),
+    '',
+  ],
+  ['no algorithm', `key=${NEW}`, signed('the new secret', 'sha1'), ''],
+  [
+    'a key in other case',
+    `key=${NEW?.toLowerCase()},algorithm=HMAC_SHA1`,
+    signed('the new secret', 'sha1'),
+    NEW?.toLowerCase(),
+  ],
+  ['an empty key', 'key=,algorithm=HMAC_SHA1', signed('', 'sha1'), ''],
+  ['a header that says nothing', ',', signed(AUTH_TOKEN, 'sha1'), ''],
+  [
+    "another shop's key",
+    `key=${THEIRS},algorithm=HMAC_SHA256`,
+    signed('the secret of the other shop', 'sha256'),
+    THEIRS,
+  ],
+  [
+    'the signature of another body',
+    `key=${NEW},algorithm=HMAC_SHA256`,
+    signed('the new secret', 'sha256', inboundForm({ Body: 'Other' })),
+    NEW,
+  ],
+  ['no signature', `key=${NEW},algorithm=HMAC_SHA256`, 'none', NEW],
   ['a long name', `key=${'k'.repeat(4000)},algorithm=HMAC_SHA256`, signed('x', 'sha256'), ''],
 ])('is refused with an alarm that names it: %s', async (_, settings, signature, sharedKey) => {
   const { webhook, alarms } = await door();
@@ -131,4 +176,36 @@ test('status callbacks and JSON bodies are signed so, too', async () => {
     headers: { ...headers, 'Content-Type': 'application/json' },
   });
   expect(answer.status).toBe(200);
+});
+
+test('each shop has its own keys', async () => {
+  const { webhook } = await door();
+  const form = inboundForm({ AccountSid: OTHER_ACCOUNT, To: '+15550007777' });
+  const send = (key: string | undefined, secret: string) =>
+    webhook.send(form, {
+      signature: signed(secret, 'sha256', form),
+      headers: { [SETTINGS]: `key=${key},algorithm=HMAC_SHA256` },
+    });
+  expect((await send(NEW, 'the new secret')).status).toBe(403);
+  expect((await send(THEIRS, 'the secret of the other shop')).status).toBe(200);
+});
+
+test.each([
+  ['another key', `key=${OTHER},algorithm=HMAC_SHA256`, 'sha256'],
+  ['another algorithm', `key=${NEW},algorithm=HMAC_SHA1`, 'sha256'],
+])('status callbacks and JSON bodies with %s are refused', async (_, settings, algorithm) => {
+  const { webhook } = await door();
+  const headers = { [SETTINGS]: settings };
+  const status = inboundForm({ SmsStatus: 'delivered', MessageStatus: 'delivered' });
+  const signature = signed('the new secret', algorithm, status);
+  expect((await webhook.send(status, { signature, headers })).status).toBe(403);
+  const body = JSON.stringify(Object.fromEntries(inboundForm()));
+  const query = `?bodySHA256=${bodySha256(body)}`;
+  const answer = await postWebhook({
+    target: webhook.target + query,
+    body,
+    signature: twilioSignature('the new secret', WEBHOOK_URL + query, [], algorithm),
+    headers: { ...headers, 'Content-Type': 'application/json' },
+  });
+  expect(answer.status).toBe(403);
 });

@@ -110,7 +110,7 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
   notice: {
     short: 'Asks nothing',
     meaning:
-      'A reaction, a deleted message or a change of number over WhatsApp. Nobody expects an answer, so it is stored and not submitted.',
+      'A reaction other than one like 👎, a deleted message or a change of number over WhatsApp. Nobody expects an answer, so it is stored and not submitted.',
     todo: 'Release it if the platform should have it in words.',
   },
   echo: {

@@ -108,6 +108,16 @@ describe('what the shop writes on its own phone', () => {
     expect((await ticketOf(platform, waiting)).status).toBe('WaitingContact');
   });
 
+  it('leaves a completed ticket completed', async () => {
+    const message = await begun();
+    const { conversation_id: id, ticket_id: ticket } = message;
+    const { version } = platform.desk.ticket(SHOP.shopId, String(ticket));
+    const seen = { shopId: SHOP.shopId, id: String(ticket), version, who: 'ann' };
+    await platform.desk.complete(seen);
+    await echo('Glad to hear it', 'wamid.e', { in: id });
+    expect((await ticketOf(platform, message)).status).toBe('Completed');
+  });
+
   it('neither opens nor extends the 24 hours in which WhatsApp takes replies', async () => {
     const sent: string[] = [];
     platform = await start({

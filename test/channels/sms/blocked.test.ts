@@ -7,6 +7,10 @@ import { laneOf } from '../../../src/channels/sms/receive.ts';
 import { createIntake } from '../../../src/intake/intake.ts';
 import { textSender } from '../../../src/gateway/local.ts';
 import { ends } from '../../support/ends.ts';
+import { startGateway } from '../../support/running-gateway.ts';
+import { sendSms } from '../../support/sms-sender.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import * as telnyx from '../../support/telnyx-stand-in.ts';
 import {
   ACCOUNT_SID,
@@ -17,7 +21,13 @@ import {
   startTwilioStandIn,
   THEIR_NUMBER,
 } from '../../support/twilio-stand-in.ts';
-import { type RunningWebhook, smsShop, startWebhook } from './running-door.ts';
+import {
+  type LogLine,
+  recordingLogger,
+  type RunningWebhook,
+  smsShop,
+  startWebhook,
+} from './running-door.ts';
 
 const { shopId } = smsShop();
 let webhook: RunningWebhook;
@@ -141,4 +151,31 @@ describe('an answer that the provider blocks a text for an opt-out', () => {
     await expect(sendText(TEXT)).rejects.toMatchObject({ kind: 'permanent', code: '21211' });
     expect(await isOut()).toBe(false);
   });
+});
+
+test('after a blocked reply the whole gateway sends this person nothing more', async () => {
+  const standIn = await startTwilioStandIn();
+  ends(() => standIn.close());
+  let posts = 0;
+  standIn.route(({ method }) => {
+    if (method !== 'POST') return { status: 200, body: '{"messages":[]}' };
+    posts += 1;
+    return { status: 400, body: JSON.stringify({ code: 21_610, message: 'Out', status: 400 }) };
+  });
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const log: LogLine[] = [];
+  const gateway = await startGateway(
+    { dataDir: dir.path, twilioUrl: standIn.baseUrl, replies: { sms: 'provider' } },
+    recordingLogger(log),
+  );
+  ends(() => gateway.stop());
+  const failed = () =>
+    log.filter(({ event }) => event === 'reply.failed').map(({ fields }) => fields['code']);
+  await sendSms(gateway.httpUrl, { MessageSid: messageSid(1), Body: 'When are you open?' });
+  await waitFor('the refusal', () => failed().length === 1, 20);
+  await sendSms(gateway.httpUrl, { MessageSid: messageSid(2), Body: 'And where are you?' });
+  await waitFor('the next reply', () => failed().length === 2, 20);
+  expect(failed()).toEqual(['21610', 'opted_out']);
+  expect(posts).toBe(1);
 });

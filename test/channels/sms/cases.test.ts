@@ -127,6 +127,11 @@ describe('WhatsApp', () => {
     ]);
   });
 
+  test('W9 is not acknowledged while the store is closed', async () => {
+    await webhook.store.spool.close();
+    expect(await postToMeta('W9.json')).toEqual([503]);
+  });
+
   test('W9, of a shop with another platform, is counted', async () => {
     await start(false);
     expect(await postToMeta('W9.json')).toEqual([200]);

@@ -107,7 +107,9 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
     (kind: 'message' | 'echo') =>
     (each: unknown): WebhookContent => {
       const message = messageIn(value.metadata, senders, each, kind);
-      return typeof message === 'string' ? unreadable(message) : { kind, text: message.text };
+      if (typeof message !== 'string') return { kind, text: message.text };
+      // No customer waits for it, so Meta need not repeat it for a week.
+      return kind === 'echo' ? ignored(data.field) : unreadable(message);
     };
   const messages = [
     ...value.messages.map(read('message')),

@@ -345,7 +345,7 @@ describe('a request', () => {
   test.each([
     ['errors of the account', changeOf({ errors: [{ code: 130429, title: 'Rate' }] }), 'errors'],
     [
-      'an echo of the app',
+      'an echo of the app that names nobody',
       changeOf({ message_echoes: [{}] }, 'smb_message_echoes'),
       'smb_message_echoes',
     ],

@@ -3,8 +3,7 @@ import { performance } from 'node:perf_hooks';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { ShopId } from '../../domain/ids.ts';
 import type { ReplyReport } from '../../domain/reply-fate.ts';
-import type { Arrival, Intake } from '../../intake/intake.ts';
-import { eventArrival } from '../../intake/timeline-event.ts';
+import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { Seldom } from '../../runtime/seldom.ts';
@@ -13,9 +12,15 @@ import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { recordBlocked } from './normalize/consent.ts';
 import type { ProviderWebhook, ReadRequest, ReceivedText, WebhookContent } from './provider.ts';
 import { WEBHOOKS } from './providers/registry.ts';
-import { arrivalOf, arrivalOfEcho, laneOf } from './receive.ts';
+import { arrivalOfContent, type LastingContent } from './receive.ts';
 import { createShopDirectory, isOurs, type ShopDirectory, type SmsShop } from './shop.ts';
-import { type BadParameter, contentTypeOf, readBody, WebhookRefused } from './webhook-request.ts';
+import {
+  type BadParameter,
+  contentTypeOf,
+  loggableUrl,
+  readBody,
+  WebhookRefused,
+} from './webhook-request.ts';
 import { withoutEnd } from '../../runtime/without-end.ts';
 
 /**
@@ -109,11 +114,9 @@ function addWebhook(router: Router, webhook: Webhook): void {
 type Status = WebhookContent & { readonly kind: 'status' };
 type Noted = Status | (WebhookContent & { readonly kind: 'other' });
 
-type Lasting = WebhookContent & { readonly kind: 'message' | 'echo' | 'event' };
-
 interface ShopContent {
   readonly shop: SmsShop;
-  readonly content: Lasting;
+  readonly content: LastingContent;
 }
 
 interface Sorted {
@@ -219,10 +222,10 @@ class Webhook {
         // Once for a request, which may have hundreds of messages.
         if (!refusals.has(refusal.reason)) shop.report(url);
         refusals.set(refusal.reason, refusals.get(refusal.reason) ?? refusal);
-      } else if (shop.kind === 'passed') continue;
-      else if ('text' in content) {
-        lasting.push({ shop: shop.shop, content });
-      } else if (content.kind !== 'unreadable') noted.push(content);
+      } else if (shop.kind === 'found') {
+        if ('text' in content) lasting.push({ shop: shop.shop, content });
+        else if (content.kind !== 'unreadable') noted.push(content);
+      }
     }
     const [refusal] = refusals.values();
     return { lasting, noted, refusal };
@@ -241,7 +244,9 @@ class Webhook {
 
   /** Resolves when all of them are durable. @throws {SpoolFull} {SpoolUnavailable} none is */
   async #accept(lasting: readonly ShopContent[]): Promise<void> {
-    const results = await this.#intake.accept(lasting.map(toArrival));
+    const results = await this.#intake.accept(
+      lasting.map(({ shop, content }) => arrivalOfContent(shop, content)),
+    );
     for (const [index, { shop, content }] of lasting.entries()) {
       const result = results[index];
       if (result === undefined) throw new Error('The intake answered nothing');
@@ -295,7 +300,7 @@ class Webhook {
    */
   #shopOf(request: ReadRequest, content: WebhookContent): ShopFound | Passed | Refused {
     const text = 'text' in content ? content.text : undefined;
-    const account = 'text' in content ? content.text.account : content.account;
+    const { account } = 'text' in content ? content.text : content;
     const addressed = text === undefined ? [] : this.#addressed(text);
     const signers = addressed.length > 0 ? addressed : this.#shops.ofAccount(account);
     const shop = signers.find((each) => request.isSignedBy(each.account));
@@ -347,7 +352,7 @@ class Webhook {
    * What the shop writes on its own phone. The documented API has no place for it, and a message from
    * our number to our number belongs to no conversation: these are only counted.
    */
-  #echo(shop: SmsShop, { kind, text }: Lasting): ShopFound | Passed {
+  #echo(shop: SmsShop, { kind, text }: LastingContent): ShopFound | Passed {
     const isNoted = kind === 'echo' && shop.hasNotes === true;
     this.#metrics.smsEchoes.inc({ shop: shop.name });
     this.#logger.info('sms.echo', { shop: shop.name, messageSid: text.id, isNoted });
@@ -355,7 +360,7 @@ class Webhook {
   }
 
   /** The provider signed it, so this is not an attack: a number is missing in the configuration. */
-  #unknownNumber({ account: accountSid, id: messageSid }: Lasting['text']): Refused {
+  #unknownNumber({ account: accountSid, id: messageSid }: LastingContent['text']): Refused {
     const text = 'No shop has this account and number';
     const refusal = new WebhookRefused(403, 'unknown_number', text);
     const report = () => {
@@ -416,27 +421,3 @@ class Webhook {
     return new WebhookRefused(500, 'internal', 'Internal error');
   }
 }
-
-function toArrival({ shop, content }: ShopContent): Arrival {
-  if (content.kind === 'message') return arrivalOf(shop, content.text);
-  if (content.kind === 'echo') return arrivalOfEcho(shop, content.text);
-  const { text, event } = content;
-  const { shopId } = shop;
-  return eventArrival(event, { shopId, channel: 'sms', lane: laneOf(text), dedupKey: text.id });
-}
-
-/**
- * The URL in a form that may be logged: without user and password, and of limited length. Only the
- * names in its query are shown, because the client chooses the values, and a webhook that is set to
- * GET has the whole message in it.
- */
-function loggableUrl(url: string): string {
-  return withoutUserinfo(url)
-    .replace(/([?&][^=&#]{0,100})[^&#]*/g, (part, name: string) =>
-      part === name ? name : `${name}=...`,
-    )
-    .slice(0, 500);
-}
-
-const withoutUserinfo = (url: string): string =>
-  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1');

@@ -1,6 +1,7 @@
 import type { Arrival } from '../../intake/intake.ts';
+import { eventArrival } from '../../intake/timeline-event.ts';
 import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
-import type { ReceivedText } from './provider.ts';
+import type { ReceivedText, WebhookContent } from './provider.ts';
 import { isOurs, type SmsShop } from './shop.ts';
 import { storedForm } from './stored.ts';
 
@@ -32,9 +33,18 @@ export function readLane(lane: string): {
   return { transport, ours, theirs };
 }
 
-/** The arrival of what the shop wrote on its own phone: in the lane of the conversation. */
-export const arrivalOfEcho = (shop: SmsShop, text: ReceivedText): Arrival =>
-  arrivalOf(shop, { ...text, meta: { ...text.meta, echo: true } });
+/** What is stored of a request. */
+export type LastingContent = WebhookContent & { readonly kind: 'message' | 'echo' | 'event' };
+
+/** The arrival of each; an echo is in the lane of its conversation. */
+export function arrivalOfContent(shop: SmsShop, content: LastingContent): Arrival {
+  const { kind, text } = content;
+  if (kind === 'message') return arrivalOf(shop, text);
+  if (kind === 'echo') return arrivalOf(shop, { ...text, meta: { ...text.meta, echo: true } });
+  const { shopId } = shop;
+  const where = { shopId, channel: 'sms', lane: laneOf(text), dedupKey: text.id } as const;
+  return eventArrival(content.event, where);
+}
 
 /**
  * The arrival of one message, as one to the shop's own number.

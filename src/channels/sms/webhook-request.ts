@@ -63,3 +63,20 @@ export class BadParameter extends WebhookRefused {
 /** The media type of a body, without its parameters. */
 export const contentTypeOf = (headers: IncomingHttpHeaders): string | undefined =>
   headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+
+/**
+ * The URL in a form that may be logged: without user and password, and of limited length. Only the
+ * names in its query are shown, because the client chooses the values, and a webhook that is set to
+ * GET has the whole message in it.
+ */
+export function loggableUrl(url: string): string {
+  return withoutUserinfo(url)
+    .replace(/([?&][^=&#]{0,100})[^&#]*/g, (part, name: string) =>
+      part === name ? name : `${name}=...`,
+    )
+    .slice(0, 500);
+}
+
+/** Without user and password. */
+export const withoutUserinfo = (url: string): string =>
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1');

@@ -101,8 +101,8 @@ const rcsSchema = z
 
 /**
  * A message over RCS: a text, the suggestion that was chosen, a place, or a file, as in Google's API
- * with names in snake case (Telnyx, "Receiving RCS webhooks"). A file that is not at Telnyx is shown
- * as not retrieved.
+ * with names in snake case (Telnyx, "Receiving RCS webhooks"; it has not been tried). A file that is
+ * not at Telnyx is shown as not retrieved.
  */
 function rcsContent(body: unknown, text: string): Content {
   const { text: written = text, suggestion_response, location, user_file } = rcsSchema.parse(body);

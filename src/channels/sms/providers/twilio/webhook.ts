@@ -7,7 +7,7 @@ import {
   validateRequestWithBody,
 } from 'twilio/lib/webhooks/webhooks.js';
 import type { DeliveryStatus, ProviderWebhook } from '../../provider.ts';
-import { contentTypeOf } from '../../webhook-request.ts';
+import { contentTypeOf, withoutUserinfo } from '../../webhook-request.ts';
 import type { TwilioShopAccount } from './account.ts';
 import {
   FormFields,
@@ -158,6 +158,3 @@ function isSigned(
     validateRequestWithBody(secret, signature, candidate, body, algorithm),
   );
 }
-
-const withoutUserinfo = (url: string): string =>
-  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1');

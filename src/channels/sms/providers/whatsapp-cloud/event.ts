@@ -15,7 +15,7 @@ import { ACCOUNT_ID } from './account.ts';
 
 const MAX_LINE_LENGTH = 200;
 
-/** In the sample that the app's dashboard sends (App dashboard, WhatsApp, Configuration, "Test"). */
+/** In the sample that "Test" in the app's dashboard sends. No page of Meta names it. */
 const TEST_NUMBER_ID = '123456123';
 
 /** Of an id or a name. Each stored message has a copy of them, so that a long one is left out. */

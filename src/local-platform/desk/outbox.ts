@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeskRefused, type DeskStep } from '../../domain/desk.ts';
 import type { OtherChannel, OutboxReply, ReplyAction } from '../../domain/outbox.ts';
-import { remoteIdOf } from '../outbound/address-reply.ts';
+import { nextMessageId, remoteIdOf } from '../outbound/address-reply.ts';
 import { type FindTextRoute, isOptedOut } from '../outbound/text-route.ts';
 import { excerptOf, withoutMarkup } from '../plain-text.ts';
 import { type ConversationRow, type MessageRow, personOf } from '../store/rows.ts';
@@ -66,13 +66,15 @@ export class Outbox {
   async sendAgain(action: ReplyAction): Promise<void> {
     const { store, now, onReply } = this.#parts;
     await this.#assertNotOptedOut(this.#place(action)?.conversation);
-    const { conversation } = await this.#change(action, 'sent_again', ({ reply }) => {
+    const { conversation } = await this.#change(action, 'sent_again', ({ reply, conversation }) => {
       const parts = store.fates.parts(reply.id);
       const lost = parts.findIndex(({ state }) => state === 'failed');
       const arrived = lost < 0 ? parts.length : lost;
       store.fates.dropParts(reply.id, arrived);
       const at = new Date(now()).toISOString();
       store.messages.settle({ id: reply.id, status: 'PENDING', now: at });
+      if (conversation.type === 'email' && reply.remote_id !== null)
+        store.messages.renameReply({ id: reply.id, remoteId: nextMessageId(reply.remote_id) });
       store.outgoing.addAgain(reply, now(), arrived);
       store.fates.set(reply, { state: 'queued' }, now());
     });

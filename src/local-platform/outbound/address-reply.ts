@@ -154,6 +154,16 @@ export function remoteIdOf(
 /** The Message-ID of an email. @param from the shop's address */
 export const messageIdOf = (id: string, from: string | null): string => `<${id}@${domainOf(from)}>`;
 
+/**
+ * The Message-ID of an email that a person sends again: `<id@host>`, `<id.2@host>`, `<id.3@host>`. A
+ * late bounce of the one before says nothing about it, and no mailbox takes it for a duplicate.
+ */
+export const nextMessageId = (messageId: string): string =>
+  messageId.replace(
+    /^(<[^@.]{1,100})(?:\.(\d{1,6}))?(?=@)/,
+    (_, id: string, times = '1') => `${id}.${Number(times) + 1}`,
+  );
+
 /** The domain of the shop's address in ASCII. */
 function domainOf(address: string | null): string {
   const domain = domainToASCII(/@([^@\s]{1,200})$/.exec(address ?? '')?.[1] ?? '');

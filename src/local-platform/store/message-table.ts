@@ -198,6 +198,10 @@ function records(db: Db, cursors: Cursors) {
     setRemoteId: run<[{ id: string; remoteId: string }]>(
       `UPDATE messages SET remote_id = coalesce(remote_id, @remoteId) WHERE id = @id`,
     ),
+    /** A reply that is sent again has another id. */
+    renameReply: run<[{ id: string; remoteId: string }]>(
+      `UPDATE messages SET remote_id = @remoteId WHERE id = @id`,
+    ),
     /** Whether this message-id belongs to a reply of this conversation. */
     isReply: has<[shop: string, remoteId: string, conversationId: string]>(
       `SELECT 1 FROM messages

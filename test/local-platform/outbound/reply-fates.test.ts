@@ -291,6 +291,36 @@ describe('a reply by email', () => {
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
   });
 
+  test('that is sent again has nothing to do with the bounces of the first', async () => {
+    const relay = await aRelay();
+    const at = { host: '127.0.0.1', port: relay.port, implicitTls: false, tls: 'off' } as const;
+    const platform = await start({ relay: at });
+    const { body } = await create(platform, anEmail());
+    await stateIs(platform, body, 'sent');
+    const ids: string[] = [];
+    for (let times = 1; times <= 3; times += 1) {
+      const reply = await replyTo(platform, body);
+      ids.push(String(reply?.remote_id));
+      for (const id of ids.slice(0, -1)) await call(platform, 'POST', '/events/', bounce(id));
+      expect(fateOf(platform, body)).toMatchObject({ state: 'sent' });
+      await call(platform, 'POST', '/events/', bounce(String(ids.at(-1))));
+      expect(fateOf(platform, body)).toMatchObject({ state: 'failed' });
+      await platform.outbox.sendAgain(act(reply));
+      await stateIs(platform, body, 'sent');
+    }
+    const host = /@.*$/.exec(ids[0] ?? '')?.[0];
+    const [first = ''] = (ids[0] ?? '').split('@');
+    expect(ids).toEqual([`${first}${host}`, `${first}.2${host}`, `${first}.3${host}`]);
+    expect(relay.taken.map(({ mail }) => mail.messageId)).toEqual([...ids, `${first}.4${host}`]);
+    // The customer may have the first one after all.
+    const answer = { in_reply_to: ids[0], references: [String(body.remote_id), String(ids[0])] };
+    const next = await create(
+      platform,
+      anEmail({ message: { content: 'Thank you', remote_id: '<next@x>', email: answer } }),
+    );
+    expect(next.body.conversation_id).toBe(body.conversation_id);
+  });
+
   test('that the relay refuses has its code', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 550);

@@ -175,12 +175,28 @@ export class Database {
     end(pool);
   }
 
+  /** Resolves once the server has let go of the connections: a migration looks for them. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const pool = await this.#pool?.catch(() => undefined);
-    await pool?.end();
+    if (pool !== undefined) await Promise.all([allGone(pool), pool.end()]);
   }
+}
+
+/** `pool.end()` only says so to the server. It does not wait longer for one that does not answer. */
+async function allGone(pool: pg.Pool): Promise<void> {
+  let left = pool.totalCount;
+  if (left === 0) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, CONNECT_TIMEOUT_MS);
+    pool.on('remove', () => {
+      left -= 1;
+      if (left > 0) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** Ends a pool once its statements are answered. An error of a connection that is lost is no news. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SpoolUnavailable, SpoolUnusable } from '../../../src/spool/errors.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
-import { type Cluster, startCluster } from '../../support/postgres-cluster.ts';
+import { type Cluster, startCluster, withClient } from '../../support/postgres-cluster.ts';
 import { PostgresProxy, TERMINATED } from '../../support/postgres-proxy.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -72,4 +72,18 @@ test('a connection that ends behind any message of the server ends no process', 
 
 test('nor does one that ends while the schema is made', async () => {
   expect(await terminatedAtEach(() => cluster.createDatabase())).toBeGreaterThan(50);
+}, 600_000);
+
+test('the server has let go of every connection when a store is closed', async () => {
+  const url = await cluster.createDatabase();
+  // On a connection that is there already, since a new one takes as long as the letting go.
+  await withClient(await cluster.createDatabase(), async (client) => {
+    for (let times = 0; times < 20; times += 1) {
+      await use(url);
+      const { rows } = await client.query(
+        `SELECT pid FROM pg_stat_activity WHERE application_name = 'sluice'`,
+      );
+      expect(rows).toEqual([]);
+    }
+  });
 }, 600_000);

@@ -4,10 +4,11 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/min';
-import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
+import { parseAddress } from '../channels/sms/address.ts';
 import { domainOf, matchKey, parseAddressList } from '../domain/email-addresses.ts';
+import { formsOf, subscriberOf } from '../domain/phone-forms.ts';
 import { storedFormReaderOf } from '../gateway/stored-forms.ts';
-import type { Person } from '../spool/erasure.ts';
+import type { Person, StoredName } from '../spool/erasure.ts';
 import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';
 
@@ -17,7 +18,13 @@ export type Reading =
   | { readonly kind: 'number'; readonly number: string }
   | { readonly kind: 'visitor'; readonly id: string };
 
-export type NamedPerson = Person & { readonly reading: Reading };
+export type NamedPerson = Person & {
+  readonly reading: Reading;
+  /** Their names on WhatsApp (`whole-person.ts`). */
+  readonly names?: readonly StoredName[];
+  /** Like `is`, for what the embedded platform stores, if that differs. */
+  readonly isOnPlatform?: Person['is'];
+};
 
 /** Shorter ids occur in unrelated texts, so they are only compared as a whole. */
 const MIN_SEARCHED_LENGTH = 6;
@@ -117,8 +124,7 @@ function numberPerson(number: string, typed: string): NamedPerson {
     reading: { kind: 'number', number },
     is,
     wrote: isAuthor(is),
-    // The lane has the form AC…/transport/ours/theirs.
-    hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
+    hasSmsLane: (lane) => is(theirsIn(lane)),
     ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
     countedAs: [key],
   };
@@ -133,11 +139,14 @@ function visitorPerson(id: string): NamedPerson {
     reading: { kind: 'visitor', id },
     is,
     wrote: isAuthor(is),
-    hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
+    hasSmsLane: (lane) => is(theirsIn(lane)),
     ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
     countedAs: [bare],
   };
 }
+
+/** A lane has the form AC…/transport/ours/theirs; `#` marks the opt-out of a number. */
+const theirsIn = (lane: string): string => lane.slice(lane.lastIndexOf('/') + 1).replace(/^#/, '');
 
 /** Whether the entry's channel names the person as its author or subject. */
 const isAuthor =
@@ -150,9 +159,7 @@ const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;
 
 /** Patterns for all forms in which networks and people write a number. */
 function writtenForms(number: string): string[] {
-  const subscriber = subscriberOf(number);
-  const both = [number, subscriber, otherForm(subscriber)].filter((form) => form !== undefined);
-  const patterns = both.flatMap((form) => {
+  const patterns = [number, ...formsOf(number)].flatMap((form) => {
     const parts = parsePhoneNumberFromString(form);
     const [code, national] = [parts?.countryCallingCode, parts?.nationalNumber];
     const whole = `(?:00${GAP}|011${GAP})?${separated(form.slice(1))}`;
@@ -165,16 +172,6 @@ function writtenForms(number: string): string[] {
 }
 
 const separated = (digits: string): string => digits.split(/(?!^)/).join(GAP);
-
-/** The inverse of `subscriberOf`: the other form of a number that has two. */
-function otherForm(subscriber: string): string | undefined {
-  const candidates = [
-    subscriber.replace(/^\+55(\d\d)9(\d{8})$/, '+55$1$2'),
-    subscriber.replace(/^\+54(\d{10})$/, '+549$1'),
-    subscriber.replace(/^\+52(\d{10})$/, '+521$1'),
-  ];
-  return candidates.find((form) => form !== subscriber && subscriberOf(form) === subscriber);
-}
 
 function numberKey(identity: string): string | undefined {
   const { address } = parseAddress(identity.trim());

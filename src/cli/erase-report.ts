@@ -17,8 +17,11 @@ interface ShopCounts {
 }
 
 /** Whether there is anything to erase: data of the person, or the rest of an interrupted run. */
-export const hasFound = ({ traces, platform, isUnfinished }: EraseFound): boolean =>
-  isUnfinished || !isNothing(traces) || (platform !== undefined && !isNothingOf(platform));
+export const hasFound = ({ traces, platform, isUnfinished, names }: EraseFound): boolean =>
+  isUnfinished ||
+  names.length > 0 ||
+  !isNothing(traces) ||
+  (platform !== undefined && !isNothingOf(platform));
 
 /** For programs. The address itself is not repeated. */
 export function eraseJson(
@@ -76,7 +79,11 @@ export function ownLines(found: EraseFound, shopName: ShopName): string[] {
   const lines = [...byShop(found, shopName)].map(([shop, counts]) => `${shop}: ${inWords(counts)}`);
   const platform = platformCounts(found);
   const there = platform === undefined ? '' : listed(Object.entries(platform));
-  return there === '' ? lines : [...lines, `embedded platform: ${there}`];
+  return [
+    ...lines,
+    ...(found.names.length > 0 ? [`names on WhatsApp: ${found.names.length}`] : []),
+    ...(there === '' ? [] : [`embedded platform: ${there}`]),
+  ];
 }
 
 /** Other people's messages, which are kept. */

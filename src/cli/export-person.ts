@@ -69,8 +69,10 @@ export async function exportPerson(
 }
 
 /** Notes on other people's messages are not the person's data, though erasing redacts them. */
-const hasData = ({ found: { traces, platform } }: FoundPerson): boolean =>
-  !isNothing({ ...traces, notes: [] }) || (platform !== undefined && !isNothingOf(platform));
+const hasData = ({ found: { traces, platform, names } }: FoundPerson): boolean =>
+  names.length > 0 ||
+  !isNothing({ ...traces, notes: [] }) ||
+  (platform !== undefined && !isNothingOf(platform));
 
 async function write(
   open: OpenSpool,

@@ -41,10 +41,11 @@ export async function withPerson(
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
   const typed = options.address === '-' ? await readLine(terminal, 'Address: ') : options.address;
   const person = readPerson(typed, countriesOf(numbers));
-  const request: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
-  rejectOwnAddress(open, request, typed);
+  const asked: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
+  rejectOwnAddress(open, asked, typed);
   const eraser = PersonEraser.open(open.config, await open.openEraser());
   try {
+    const request: EraseRequest = { ...asked, person: await eraser.whole(asked) };
     const found = await interruptible(events, (signal) =>
       search(eraser, request, terminal, signal),
     );

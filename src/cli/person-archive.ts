@@ -32,6 +32,7 @@ chat/           Each visitor of the chat who is the person.
   lines.json    The whole chat, the answers included.
   files/        Files that were uploaded and never sent.
 conversations.json  Which conversation of the support desk continues which thread.
+names.json      Numbers and user ids of the person on WhatsApp, and when they were first and last seen.
 opt-outs.json   Numbers that no text messages are sent to, as the person asked.
 platform/       The built-in support desk.
   contacts.json       The person's contacts.
@@ -84,6 +85,10 @@ export async function writePerson(
   for (const entry of traces.entries) await writer.entry(entry);
   for (const visitor of traces.visitors) await writer.visitor(visitor);
   await writer.records('conversations.json', conversationsOf(open, person));
+  await writer.records(
+    'names.json',
+    person.found.names.map(({ shop, ...name }) => ({ shop: open.shopName(shop), ...name })),
+  );
   await writer.records(
     'opt-outs.json',
     traces.optOuts.map(({ shopId, channel, lane }) => ({

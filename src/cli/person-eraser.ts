@@ -9,12 +9,14 @@ import type {
   Mention,
   Purged,
   RestKind,
+  StoredName,
   TracedEntry,
   Traces,
 } from '../spool/erasure.ts';
 import { purgeBeside } from '../spool/sqlite/erasure.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { NamedPerson } from './erase-person.ts';
+import { wholePerson } from './whole-person.ts';
 
 /** Longer than an attempt usually takes, including its uploads. */
 const WAIT_FOR_DELIVERIES_MS = 30_000;
@@ -29,6 +31,8 @@ export interface EraseFound {
   readonly lines: readonly LineMention[];
   /** An earlier run was interrupted and left work. */
   readonly isUnfinished: boolean;
+  /** Their names on WhatsApp. */
+  readonly names: readonly StoredName[];
 }
 
 export interface Erased {
@@ -96,6 +100,11 @@ export class PersonEraser {
     return this.#spool.hashOf(identity);
   }
 
+  /** The person with all their names. */
+  whole({ person, shopId }: EraseRequest): Promise<NamedPerson> {
+    return wholePerson(person, this.#spool, shopId);
+  }
+
   async find(request: EraseRequest, onProgress?: (entries: number) => void): Promise<EraseFound> {
     const { person, shopId } = request;
     const found = await this.#spool.find({
@@ -105,7 +114,13 @@ export class PersonEraser {
     });
     const rest = await this.#rest(['blob', 'media', 'message', 'visitor']);
     const isUnfinished = rest.some(([, names]) => names.length > 0);
-    return { ...found, isUnfinished, platform: await this.#findOnPlatform(request, found.traces) };
+    const { names = [] } = person;
+    return {
+      ...found,
+      isUnfinished,
+      names,
+      platform: await this.#findOnPlatform(request, found.traces),
+    };
   }
 
   async #findOnPlatform(request: EraseRequest, traces?: Traces): Promise<PlatformPlan | undefined> {
@@ -124,7 +139,7 @@ export class PersonEraser {
     visitors: readonly string[],
   ): Promise<ErasedPerson> {
     return {
-      is: person.is,
+      is: person.isOnPlatform ?? person.is,
       isNamedIn: person.isNamedIn,
       messageIds: new Set(await this.#spool.rest('message')),
       visitorIds: new Set([...visitors, ...(await this.#spool.rest('visitor'))]),
@@ -161,6 +176,7 @@ export class PersonEraser {
       ({ traces } = await this.#spool.find({ ...request, others: false }));
       if (isNothing(traces) && !(await this.#isOnPlatform(request))) break;
     }
+    await this.#spool.eraseNames(found.names);
     await this.#spool.sweepTemporary();
     signal.throwIfAborted();
     const bytes: Record<string, Purged> = { ...(await this.#spool.purge(person, signal)) };

@@ -161,6 +161,12 @@ export const PLAIN_EXPLANATIONS: Readonly<Record<PlainCode, Explanation>> = {
       'This is a note for a contact that does not exist at the platform. A note never creates a contact.',
     todo: NO_ACTION,
   },
+  joined_lane: {
+    short: 'Earlier messages first',
+    meaning:
+      'WhatsApp has said that two names are one person. Messages that the person sent before under the other name are delivered first.',
+    todo: 'No action is needed: it follows automatically.',
+  },
   media_postponed: {
     short: 'Media postponed',
     meaning: 'The SMS provider asked to fetch the media of this text message later.',

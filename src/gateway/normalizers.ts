@@ -79,7 +79,10 @@ export function channelNormalizers(
       scratchDir: folderOf('sms'),
       ...(options.media && { media: options.media }),
     },
-    { optOuts: store.optOuts, ...{ countMessage, clock, logger, metrics } },
+    {
+      ...{ optOuts: store.optOuts, personOf: (lane) => store.spool.personOf(lane) },
+      ...{ countMessage, clock, logger, metrics },
+    },
   );
   const trusting = live.derive(`${prefix}chat normalizer`, ['shops'], trustingShops);
   const chat = createChatNormalizer({

@@ -1,3 +1,4 @@
+import { optOutsOf, replyAddress } from '../channels/sms/person.ts';
 import { readLane } from '../channels/sms/receive.ts';
 import { isRemoteId } from '../channels/sms/stored.ts';
 import type { FindTextRoute } from '../local-platform/outbound/text-route.ts';
@@ -6,8 +7,8 @@ import type { Spool } from '../spool/spool.ts';
 import { asShopId } from '../domain/ids.ts';
 
 export interface RoutedStore {
-  readonly spool: Pick<Spool, 'laneOf'>;
-  readonly optOuts: Pick<OptOutStore, 'isOptedOut'>;
+  readonly spool: Pick<Spool, 'laneOf' | 'personOf'>;
+  readonly optOuts: OptOutStore;
 }
 
 /**
@@ -25,6 +26,13 @@ export function textRoutes({ spool, optOuts }: RoutedStore): FindTextRoute {
     if (lane === undefined) {
       return remoteId !== undefined && isRemoteId(remoteId) ? 'lost' : undefined;
     }
-    return { ...readLane(lane), isOptedOut: await optOuts.isOptedOut(shopId, lane) };
+    const route = readLane(lane);
+    const isNamed = route.transport === 'whatsapp';
+    const person = isNamed ? await spool.personOf({ shopId, channel: 'sms', lane }) : undefined;
+    return {
+      ...{ ...route, theirs: (person && replyAddress(person)) ?? route.theirs },
+      ...(person && { conversations: person.conversations }),
+      isOptedOut: await optOutsOf(optOuts, person).isOptedOut(shopId, lane),
+    };
   };
 }

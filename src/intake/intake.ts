@@ -12,7 +12,9 @@ import type {
 import { withChecksum } from '../spool/blobs.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
+import type { Sighting } from '../domain/person-names.ts';
 import type { Reason } from '../domain/reasons.ts';
+import { writtenAt } from '../domain/written-at.ts';
 import { type EntryId, type ShopId, asEntryId } from '../domain/ids.ts';
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
@@ -24,6 +26,8 @@ export interface Arrival {
   /** Default `message`. */
   readonly kind?: EntryKind;
   readonly lane: string;
+  /** The names of its sender; `at` is what the message says, NaN if it says nothing. */
+  readonly sender?: Sighting;
   readonly dedupKey: string;
   readonly remoteId: string;
   readonly remoteIdIfTaken?: string;
@@ -39,7 +43,7 @@ export interface Arrival {
 }
 
 /** A visitor's message; the store chooses its lane. */
-export type ChatArrival = Omit<Arrival, 'lane'>;
+export type ChatArrival = Omit<Arrival, 'lane' | 'sender'>;
 
 export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };
 
@@ -125,7 +129,10 @@ export function createIntake(parts: IntakeParts): Intake {
 }
 
 function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
-  return { ...withoutLane(arrival, id, now), lane: arrival.lane };
+  const entry = { ...withoutLane(arrival, id, now), lane: arrival.lane };
+  const { sender } = arrival;
+  if (sender === undefined) return entry;
+  return { ...entry, sender: { ...sender, at: writtenAt(sender.at, entry.receivedAt) } };
 }
 
 function withoutLane(arrival: ChatArrival, id: EntryId, now: number): NewChatEntry {

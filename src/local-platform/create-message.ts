@@ -28,6 +28,11 @@ export interface MessageFacts {
   readonly agentListens: boolean;
   /** The network of a message whose sender nothing confirms, or `FAILS_POLICY`. */
   readonly unverifiedFrom?: string | undefined;
+  /**
+   * The gateway knows that the conversation has one person, and that these are the person's, too: a text
+   * under any of their names is from one contact.
+   */
+  readonly samePerson?: readonly string[] | undefined;
   /** `UNSIGNED_SUBJECT` */
   readonly isSubjectUnsigned?: boolean | undefined;
 }
@@ -41,7 +46,7 @@ export function createMessage(
   store: Store,
   shop: string,
   request: CreateMessageRequest,
-  { now, agentListens, unverifiedFrom, isSubjectUnsigned = false }: MessageFacts,
+  { now, agentListens, unverifiedFrom, samePerson, isSubjectUnsigned = false }: MessageFacts,
 ): Created {
   const { message } = request;
   // Messages with an empty id are never duplicates.
@@ -56,13 +61,22 @@ export function createMessage(
   const isUnverified =
     unverifiedFrom !== undefined &&
     (isSubjectUnsigned || !repliesToUs(store, shop, message, sender));
-  const contact = store.contacts.resolve(
-    shop,
-    type,
-    { ...request.contact, isClaimed: isUnverified },
-    now,
-    known?.contact_id ?? undefined,
-  );
+  const theirs = [known, ...(samePerson ?? []).map((id) => store.conversations.byId(shop, id))];
+  const contact =
+    (samePerson &&
+      store.contacts.join(
+        shop,
+        theirs.flatMap((each) => each?.contact_id ?? []),
+        request.contact,
+        now,
+      )) ??
+    store.contacts.resolve(
+      shop,
+      type,
+      { ...request.contact, isClaimed: isUnverified },
+      now,
+      known?.contact_id ?? undefined,
+    );
   const conversation =
     known ?? startConversation(store, shop, request, { type, agentContact, contact }, now);
   if (known !== undefined) store.conversations.reopen({ ...linksOf(request), id: known.id, now });

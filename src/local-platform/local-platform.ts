@@ -218,6 +218,11 @@ function assemble(
     ...{ store, media, logger, now },
     baseUrl: () => url,
     agentListens,
+    samePerson: async (shop, conversationId) => {
+      const find = options.replies?.findTextRoute;
+      const route = await find?.({ shop, remoteId: undefined, conversationId });
+      return typeof route === 'object' ? route.conversations : undefined;
+    },
     fates,
     onBounced: onReported,
     onMessage: (conversationId) => {

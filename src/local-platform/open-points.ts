@@ -84,6 +84,11 @@ export const OPEN_POINTS: readonly OpenPoint[] = [
     'stored and looked up in E.164; short codes and numbers without a country code are kept as they are',
   ],
   [
+    'the contact of a text from WhatsApp',
+    'that of its conversation if the gateway knows its person: contacts of other names of the person, and the one with the number, are joined into the oldest, with their tickets, and it gets the number',
+  ],
+  ['a number with two forms (Brazil, Argentina, Mexico)', 'finds the same contact in either form'],
+  [
     'missing fields of a known contact',
     'filled in from the request, never overwritten; an email or phone of another contact is not moved. A display name that contains another address is dropped, and a name that nobody confirms gives way to a confirmed one',
   ],

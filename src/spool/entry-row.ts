@@ -86,3 +86,6 @@ export const toSummary = ({ from, to, subject }: SummaryRow): EntrySummary => ({
   to: to ?? '',
   subject: subject ?? '',
 });
+
+/** The columns of a `PersonName`, in both stores. */
+export const NAME_COLUMNS = `name, person, since, seen_at AS "seenAt", beside, left_at AS "leftAt", former`;

@@ -1,6 +1,7 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
+import type { Sighting } from '../domain/person-names.ts';
 import type { Reason } from '../domain/reasons.ts';
 
 /**
@@ -51,6 +52,8 @@ export interface NewEntry {
   readonly channel: Channel;
   /** Order key: entries of one (shop, channel, lane) reach the platform one after the other. */
   readonly lane: string;
+  /** What it says of its sender: the store then chooses the person's lane instead. */
+  readonly sender?: Sighting;
   /** Unique per (shop, channel) for as long as entries are kept. */
   readonly dedupKey: string;
   /** The `message.remote_id` of the request. */

@@ -129,7 +129,7 @@ export function theirLanes(
   return rows.flatMap(({ shop, channel, lane }) => {
     if (only !== undefined && shop !== only) return [];
     const visitor = visitorKey(shop, lane.slice(0, lane.lastIndexOf('/')));
-    const isTheirs = channel === 'sms' ? person.hasSmsLane(lane) : visitors.has(visitor);
+    const isTheirs = channel === 'sms' ? person.hasSmsLane(lane, shop) : visitors.has(visitor);
     return isTheirs ? [{ shopId: shop, channel, lane }] : [];
   });
 }

@@ -3,13 +3,21 @@ import type { EntryId, ShopId, VisitorId } from '../domain/ids.ts';
 import type { UploadRecord } from './chat-store.ts';
 import type { EntryKind, EntryMeta, TimelineStep } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
+import type { PersonName } from '../domain/person-names.ts';
 
 /** What is known of an entry without reading its raw form. */
 export interface ErasableEntry {
+  readonly shop?: ShopId;
   readonly kind: EntryKind;
   readonly channel: Channel;
   readonly lane: string;
   readonly meta: EntryMeta;
+}
+
+/** A name of a person on WhatsApp, at an account of a shop. */
+export interface StoredName extends PersonName {
+  readonly shop: ShopId;
+  readonly scope: string;
 }
 
 /** The person to erase, as predicates that the store evaluates. */
@@ -19,7 +27,7 @@ export interface Person {
   /** Whether they wrote this entry or it is an event about them. `raw` reads the raw form. */
   readonly wrote: (entry: ErasableEntry, raw: () => Uint8Array | undefined) => boolean;
   /** Whether the text messages of this lane are theirs. */
-  readonly hasSmsLane: (lane: string) => boolean;
+  readonly hasSmsLane: (lane: string, shop?: ShopId) => boolean;
   /** Whether a text names them, that is, contains their address, number or id in any spelling. */
   readonly isNamedIn: (text: string) => boolean;
   /**
@@ -159,6 +167,10 @@ export interface Eraser {
   count(): Promise<number>;
   /** A hash of the person that is always the same, and useless without the key. */
   hashOf(identity: string): Promise<string>;
+  /** All names that are stored, in portions by their keys. */
+  names(): AsyncIterable<StoredName>;
+  /** Deletes names: at the end, because they say which data is the person's. */
+  eraseNames(names: readonly StoredName[]): Promise<void>;
   /** Searches the whole store for a person. Changes nothing. */
   find(options: FindOptions): Promise<Found>;
   /**

@@ -34,3 +34,9 @@ export const rateHash = (shopId: string, kind: string, text: string): number =>
   sha256(`${shopId}\0${kind}\0${text}`).readUIntBE(0, 6);
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/** 128 bits in the form of a uuid: 16 bytes in PostgreSQL, and comparable as text here. */
+export function uuidOf(hash: Uint8Array): string {
+  const hex = Buffer.from(hash.buffer, hash.byteOffset, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

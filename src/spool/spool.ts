@@ -16,6 +16,7 @@ import type {
   Settlement,
   TimelineStep,
 } from './entry.ts';
+import type { LanePerson } from '../domain/person-names.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { DeliveryRecord } from './operator-store.ts';
 import type { SharedRefusals } from './refusals.ts';
@@ -163,7 +164,10 @@ export interface WaitingQueue {
   repair(request: RepairRequest): Promise<Repaired>;
 }
 
-/** Which conversations and messages on the platform belong to lanes. */
+/**
+ * Which conversations and messages on the platform belong to lanes. Lanes of one person that were
+ * joined have one conversation.
+ */
 export interface Conversations {
   conversation(lane: LaneKey): Promise<RememberedConversation | undefined>;
   /**
@@ -180,6 +184,11 @@ export interface Conversations {
    * that is assigned to the conversation.
    */
   laneOf(known: KnownMessage): Promise<string | undefined>;
+  /**
+   * The person of a lane of WhatsApp; undefined if no names of theirs are stored.
+   * @param lane that of an entry, whose `id` says which messages are earlier ones
+   */
+  personOf(lane: LaneKey & { readonly id?: EntryId }): Promise<LanePerson | undefined>;
   /** Which of these chat messages this gateway created on the platform; they are not replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { subscriberOf } from '../../src/channels/sms/address.ts';
+import { subscriberOf } from '../../src/domain/phone-forms.ts';
 import { countriesOf, readPerson } from '../../src/cli/erase-person.ts';
 
 const US = ['+15550001111'];

@@ -27,6 +27,7 @@ import { tempDir } from '../support/temp-dir.ts';
 const ANN = readPerson('ann@example.com', []);
 const CALLER = readPerson('+14155550001', []);
 const CALLER_LANE = 'AC1/sms/+12025550142/+14155550001';
+const NAMED = { scope: 'whatsapp/whatsapp', ours: '+15550783881', userId: 'US.9' };
 const HOSTILE = 'a\0b\ud800c\u202e"\\\u2028';
 const LIMITS = { per10min: 3, perHour: 100, sameBodyPerHour: 100 };
 const CHAT = asVisitorId('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa');
@@ -190,6 +191,9 @@ async function fillEntries(spool: OpenedStore['spool'], operator: OpenedStore['o
     mail('carl@example.com', { raw: large, ...TAKEN }),
     mail('dora@example.com', TAKEN),
     anEntry({ detached: true, shopId: OTHER_SHOP }),
+    anEntry({ shopId: OTHER_SHOP, sender: { ...NAMED, number: '+14155550009', at: 1000 } }),
+    anEntry({ shopId: OTHER_SHOP, sender: { ...NAMED, userId: 'US.8', at: 2000 } }),
+    anEntry({ shopId: OTHER_SHOP, sender: { ...NAMED, previousUserId: 'US.8', at: 3000 } }),
     anEntry({ hold: because('wait') }),
   ]);
   await operator.auditLines({ limit: 1 });
@@ -242,6 +246,7 @@ async function contents({ spool, chat, optOuts, operator, apiTokens }: OpenedSto
         raw: await rawOf(spool, entry.id),
         record: await operator.record(entry.id),
         conversation: await spool.conversation(entry),
+        person: await spool.personOf(entry),
       })),
     ),
     audit: await operator.auditLines({ limit: 9 }),
@@ -492,7 +497,7 @@ test('the command says what it does, and refuses what it cannot', async () => {
   const folder = configWith('sqlite');
   const migrating = (...args: string[]) => sluiceHere(['migrate', ...args]);
   const plan = await migrating('--to', url, '--dry-run', ...folder);
-  expect(plan.stdout).toMatch(/15 entries, 3 blobs, .*\n {2}entry +15\n/);
+  expect(plan.stdout).toMatch(/18 entries, 3 blobs, .*\n {2}entry +18\n/);
   for (const args of [
     ['--to', join(root.path, 'x')],
     ['--to', 'postgres://x'],
@@ -501,7 +506,7 @@ test('the command says what it does, and refuses what it cannot', async () => {
     expect((await migrating(...args, ...folder)).code).toBe(2);
   const moved = await migrating('--to', url, ...folder);
   expect(moved.code).toBe(0);
-  expect(moved.stdout).toContain('15 entries, 3 blobs');
+  expect(moved.stdout).toContain('18 entries, 3 blobs');
   expect(moved.stderr).toContain(`delete ${join(dir, 'moved.json')}`);
   const again = await migrating('--to', url, '--json', ...folder);
   expect(JSON.parse(again.stdout)).toMatchObject({ wasDone: true });

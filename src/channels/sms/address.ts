@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { subscriberOf } from '../../domain/phone-forms.ts';
 
 /**
  * The transport of a message, which is a prefix of its addresses; SMS and MMS have none.
@@ -63,28 +64,4 @@ export function isUserId({ transport, address }: ChannelAddress): boolean {
     /^@?[\p{L}\p{N}._-]{1,140}$/u.test(address) &&
     /\p{L}/u.test(address)
   );
-}
-
-/**
- * Mobile numbers that networks write in two forms, each with the form that is used for both.
- * - Brazil: a ninth digit, 9, was added before the eight digits of mobile numbers, which began with
- *   6 to 9 (Anatel, Resolução 553). Eight digits that begin with 2 to 5 are a landline, and the
- *   same number with a 9 belongs to another person.
- * - Argentina: a 9 after the country code marks a mobile number; area code and number are unique
- *   without it (ITU-T national numbering plan, Argentina).
- * - Mexico: a 1 after the country code had the same meaning until 2019 (IFT).
- */
-const TWO_FORMS: readonly (readonly [form: RegExp, standsFor: string])[] = [
-  [/^\+55([1-9][1-9])([6-9]\d{7})$/, '+55$19$2'],
-  [/^\+549(\d{10})$/, '+54$1'],
-  [/^\+521(\d{10})$/, '+52$1'],
-];
-
-/**
- * The same text for both forms of a number, otherwise the address unchanged. It is only a key for
- * identifying the sender and never part of a payload.
- */
-export function subscriberOf(address: string): string {
-  const known = TWO_FORMS.find(([form]) => form.test(address));
-  return known === undefined ? address : address.replace(...known);
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Verdict } from '../../intake/normalizer.ts';
 import type { Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
-import { subscriberOf } from './address.ts';
+import { subscriberOf } from '../../domain/phone-forms.ts';
 
 /** People also repeat shorter texts ("Yes", "Thank you"). */
 const MIN_REPEAT_CHARS = 20;

@@ -1,12 +1,14 @@
 import type { LookupFunction } from 'node:net';
 import { reactionOf } from '../../domain/reactions.ts';
+import type { LanePerson } from '../../domain/person-names.ts';
 import { writtenAt } from '../../domain/written-at.ts';
-import type { Normalized, Normalizer, Verdict } from '../../intake/normalizer.ts';
+import { type Normalized, type Normalizer, NotYet, type Verdict } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
+import type { Conversations } from '../../spool/spool.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
 import { type CountMessage, floodHold } from './limits.ts';
@@ -15,6 +17,7 @@ import { contentOf, followUpContentOf } from './normalize/content.ts';
 import { type MediaParts, type MessageMedia, readMedia } from './normalize/medium.ts';
 import { fetchLate, onDemand, TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
 import type { ProviderTexts, TextMessage } from './provider.ts';
+import { contactNumber, countedAs, optOutsOf } from './person.ts';
 import { createDownloader } from './providers/media-download.ts';
 import type { SmsShop } from './shop.ts';
 import { type LateMedia, readStored, toFollowUp } from './stored.ts';
@@ -39,6 +42,7 @@ export interface SmsNormalizerOptions {
 export interface SmsNormalizerDeps {
   readonly optOuts: OptOutStore;
   readonly countMessage: CountMessage;
+  readonly personOf: Conversations['personOf'];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -54,7 +58,7 @@ export function createSmsNormalizer(
   options: SmsNormalizerOptions,
   deps: SmsNormalizerDeps,
 ): Normalizer {
-  const { clock, logger, metrics } = deps;
+  const { clock, logger, metrics, personOf } = deps;
   const mediaParts: MediaParts = {
     download: createDownloader({
       maxBytes: options.media?.maxBytes ?? 100 * 1024 * 1024,
@@ -77,12 +81,16 @@ export function createSmsNormalizer(
     const message = isEcho ? { ...read, context: [...read.context, FROM_THE_PHONE] } : read;
     const shop = shopOf(options.shops, claimed, provider, message.account);
     const from = parseAddress(message.from);
+    const person = from.transport === 'whatsapp' ? await personOf(claimed.entry) : undefined;
+    if (person?.isWaiting === true && !claimed.entry.detached) {
+      throw new NotYet({ code: 'joined_lane' }, JOINED_LANE_MS);
+    }
     const reaction = reactionOf(message.words);
     const content =
       late === undefined
         ? contentOf({ ...message, words: reaction ?? message.words })
         : followUpContentOf(message);
-    const request = requestOf(claimed, message, content);
+    const request = requestOf(claimed, message, content, person);
     const found = readMedia({ message, provider, account: shop.account }, mediaParts);
     if (late !== undefined) {
       const normalized = await followUp(claimed, request, found, { late, clock, from, signal });
@@ -94,7 +102,16 @@ export function createSmsNormalizer(
       };
     }
     const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
-    const text: ReadText = { claimed, shop, provider, message, from, request, media: found };
+    const text: ReadText = {
+      claimed,
+      shop,
+      provider,
+      message,
+      from,
+      person,
+      request,
+      media: found,
+    };
     return {
       verdict: isEcho ? echoVerdict(shop) : await verdictOf(text, deps),
       isEcho,
@@ -119,31 +136,38 @@ const FROM_THE_PHONE = '[Written on your own phone]';
 const echoVerdict = ({ hasNotes }: SmsShop): Verdict =>
   hasNotes === true ? { kind: 'deliver' } : { kind: 'suppressed', reason: { code: 'echo' } };
 
+/** When a text is looked at again that waits for texts of a lane that was joined with its own. */
+const JOINED_LANE_MS = 1000;
+
 interface ReadText {
   readonly claimed: Claimed;
   readonly shop: SmsShop;
   readonly provider: ProviderTexts;
   readonly message: TextMessage;
   readonly from: ChannelAddress;
+  readonly person: LanePerson | undefined;
   readonly request: CreateMessageRequest;
   readonly media: MessageMedia;
 }
 
 /** The first rule that holds or suppresses the text decides. */
 async function verdictOf(
-  { claimed, shop, provider, message, from, request, media }: ReadText,
+  { claimed, shop, provider, message, from, person, request, media }: ReadText,
   { optOuts, countMessage }: SmsNormalizerDeps,
 ): Promise<Verdict> {
   // The operator who released it has seen it, so it is delivered unchanged.
   if (claimed.released) return { kind: 'deliver' };
   const text = {
-    from: from.address,
+    from: countedAs(from.address, person),
     content: message.words,
     media: media.media.map(({ identity }) => identity),
   };
   const first = noticeOf(message) ?? senderHold(from);
   if (first !== undefined) return first;
-  const consent = await consentVerdict({ claimed, shop, provider, message, request }, optOuts);
+  const consent = await consentVerdict(
+    { claimed, shop, provider, message, request },
+    optOutsOf(optOuts, person),
+  );
   if (consent?.kind === 'suppressed') return consent;
   return (
     transportHold(shop, from) ??
@@ -208,14 +232,15 @@ function requestOf(
   { entry }: Claimed,
   message: TextMessage,
   content: string,
+  person: LanePerson | undefined,
 ): CreateMessageRequest {
   const from = parseAddress(message.from);
-  const hasNumber = isE164(from.address);
+  const phone = contactNumber(isE164(from.address) ? from.address : undefined, person);
   // A WhatsApp user without a number, or a released short code or brand, would have neither a name
   // nor an address. The conversation is stored with the lane.
-  const name = message.name ?? (hasNumber ? undefined : from.address);
+  const name = message.name ?? (phone === undefined ? from.address : undefined);
   return {
-    contact: { ...(hasNumber && { phone: from.address }), ...(name !== undefined && { name }) },
+    contact: { ...(phone !== undefined && { phone }), ...(name !== undefined && { name }) },
     conversation: {
       direction: 'inbound',
       type: 'sms',

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { ReplyReport } from '../../domain/reply-fate.ts';
+import type { Sighting } from '../../domain/person-names.ts';
 import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { EntryMeta } from '../../spool/entry.ts';
@@ -130,6 +131,10 @@ export interface ReceivedText {
   readonly isTest?: boolean;
   /** Of a text to several: the others, one of which may be the shop's. */
   readonly alsoTo?: readonly string[];
+  /** Of WhatsApp: what else it says of the sender's names (`domain/person-names.ts`). */
+  readonly names?: Partial<Omit<Sighting, 'scope' | 'ours' | 'at'>> | undefined;
+  /** When the person wrote it, in ms since the epoch; NaN or absent if the provider does not say. */
+  readonly writtenAt?: number;
   /** The sender's own name, for lists. */
   readonly name: string;
   /** The provider's part of the meta; `from` and `to` are added to it. */

@@ -1,6 +1,8 @@
+import { personLane, type Sighting } from '../../domain/person-names.ts';
 import type { Arrival } from '../../intake/intake.ts';
+import { subscriberOf } from '../../domain/phone-forms.ts';
 import { eventArrival } from '../../intake/timeline-event.ts';
-import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
+import { isE164, isUserId, parseAddress, type Transport, TRANSPORTS } from './address.ts';
 import type { ReceivedText, WebhookContent } from './provider.ts';
 import { isOurs, type SmsShop } from './shop.ts';
 import { storedForm } from './stored.ts';
@@ -8,16 +10,34 @@ import { storedForm } from './stored.ts';
 /**
  * The conversation of a message: account, transport, our number, their number. Both forms of a
  * number that has two belong to one lane, so the texts of one person are never delivered
- * concurrently.
+ * concurrently. On WhatsApp, the store chooses the person's lane by `senderOf`.
  */
-export function laneOf({
-  account,
-  to,
-  from,
-}: Pick<ReceivedText, 'account' | 'to' | 'from'>): string {
+export function laneOf(text: Pick<ReceivedText, 'account' | 'to' | 'from'>): string {
+  return personLane(placeOf(text), subscriberOf(parseAddress(text.from).address));
+}
+
+function placeOf({ account, to }: Pick<ReceivedText, 'account' | 'to'>) {
   const ours = parseAddress(to);
-  const theirs = subscriberOf(parseAddress(from).address);
-  return [account, ours.transport, ours.address, theirs].join('/');
+  return { scope: `${account}/${ours.transport}`, ours: ours.address };
+}
+
+/** The names of the sender of a message from WhatsApp; undefined if it has only one that never changes. */
+function senderOf(text: ReceivedText): Sighting | undefined {
+  const from = parseAddress(text.from);
+  if (from.transport !== 'whatsapp') return undefined;
+  const own = isE164(from.address)
+    ? { number: from.address }
+    : isUserId(from) && { userId: from.address };
+  if (own === false) return undefined;
+  const names = { ...own, ...text.names };
+  const { number, previousNumber } = names;
+  return {
+    ...placeOf(text),
+    ...names,
+    ...(number !== undefined && { number: subscriberOf(number) }),
+    ...(previousNumber !== undefined && { previousNumber: subscriberOf(previousNumber) }),
+    at: text.writtenAt ?? NaN,
+  };
 }
 
 /** Reads back what `laneOf` wrote. */
@@ -52,10 +72,12 @@ export function arrivalOfContent(shop: SmsShop, content: LastingContent): Arriva
  */
 export function arrivalOf(shop: SmsShop, received: ReceivedText, receivedAt?: number): Arrival {
   const text = { ...received, to: ownAddress(shop, received) };
+  const sender = senderOf(text);
   return {
     shopId: shop.shopId,
     channel: 'sms',
     lane: laneOf(text),
+    ...(sender && { sender }),
     dedupKey: text.id,
     remoteId: text.id,
     ...storedForm(text),

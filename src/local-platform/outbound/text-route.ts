@@ -10,6 +10,8 @@ export interface TextRoute {
   /** The customer's number, or their id when the number is hidden. */
   readonly theirs: string;
   readonly isOptedOut: boolean;
+  /** On WhatsApp: further conversations of the same person, if several names of theirs were joined. */
+  readonly conversations?: readonly string[];
 }
 
 /**

@@ -113,8 +113,13 @@ export function messageRoutes(router: Router, context: RouteContext): void {
         const at = new Date(now()).toISOString();
         const isEcho = request.get(ECHO_HEADER) !== undefined;
         const header = request.get(UNVERIFIED_HEADER);
+        const { id: conversationId } = body.conversation;
+        // Not known to the gateway, or not known now: then the message alone says whose it is.
+        const samePerson = conversationId
+          ? await context.samePerson(shop, conversationId).catch(() => undefined)
+          : undefined;
         const told = {
-          ...{ now: at, agentListens: context.agentListens(shop) },
+          ...{ samePerson, now: at, agentListens: context.agentListens(shop) },
           unverifiedFrom: unverifiedIn(header?.replace(UNSIGNED_SUBJECT, '')),
           isSubjectUnsigned: header?.endsWith(UNSIGNED_SUBJECT),
         };

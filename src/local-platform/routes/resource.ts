@@ -20,6 +20,11 @@ export interface RouteContext {
   readonly baseUrl: () => string;
   /** Whether an agent answers in the shop. */
   readonly agentListens: (shop: string) => boolean;
+  /** The other conversations of the person of one; undefined if the gateway knows no person of it. */
+  readonly samePerson: (
+    shop: string,
+    conversationId: string,
+  ) => Promise<readonly string[] | undefined>;
   readonly fates: Pick<ReplyFates, 'bounced'>;
   /** Called once a reply that has come back is FAILED. */
   readonly onBounced: (reply: MessageRow) => void;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { containsOtherAddress } from '../../domain/email-addresses.ts';
+import { formsOf } from '../../domain/phone-forms.ts';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../addresses.ts';
 import type { Cursors } from './cursors.ts';
@@ -35,16 +36,19 @@ interface Keys {
 /** Where a request comes from: a channel, or the events API. */
 export type Origin = Channel | 'event';
 
-/** The contact of a shop by one of its keys. */
+/** The contact of a shop by one of its keys. A number may be stored in another of its forms. */
 function finders(db: Db) {
   const find = (column: string) =>
     statements(db).row<[shop: string, value: string], ContactRow>(
       `SELECT * FROM contacts WHERE shop = ? AND ${column} = ? ORDER BY seq LIMIT 1`,
     );
+  const byPhones = statements(db).row<[shop: string, forms: string], ContactRow>(
+    `SELECT * FROM contacts WHERE shop = ? AND phone IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT 1`,
+  );
   return {
     byId: find('id'),
     byEmail: find('email'),
-    byPhone: find('phone'),
+    byPhone: (shop: string, phone: string) => byPhones(shop, JSON.stringify(formsOf(phone))),
     byRemoteId: find('remote_id'),
   };
 }
@@ -65,7 +69,8 @@ function match(
   const ofEmail = email ? byEmail(shop, email) : undefined;
   const ofPhone = phone ? byPhone(shop, phone) : undefined;
   if (origin === 'sms' && phone) {
-    const isMatch = ofEmail?.phone === phone || (ofEmail?.phone === null && !ofPhone);
+    const isMatch =
+      ofEmail && (ofEmail.phone === null ? !ofPhone : formsOf(phone).includes(ofEmail.phone));
     return isMatch ? ofEmail : ofPhone;
   }
   if (ofEmail) return ofEmail;
@@ -93,6 +98,22 @@ export function contactTable(db: Db, cursors: Cursors) {
        last_activity_at = @now, updated_at = @now
      WHERE seq = @seq RETURNING *`,
   );
+  const keep = one<[object], ContactRow>(
+    `UPDATE contacts SET name = coalesce(name, @name), phone = coalesce(@phone, phone),
+       last_activity_at = @now, updated_at = @now
+     WHERE seq = @seq RETURNING *`,
+  );
+  const own = 'SELECT conversation_id FROM tickets WHERE contact_id = @from';
+  const moves = [
+    `UPDATE messages SET contact_id = @into WHERE conversation_id IN (${own}) AND contact_id = @from`,
+    `UPDATE conversations SET contact_id = @into WHERE id IN (${own}) AND contact_id = @from`,
+    'UPDATE tickets SET contact_id = @into WHERE contact_id = @from',
+    'UPDATE OR IGNORE events SET contact_id = @into WHERE contact_id = @from',
+    'UPDATE contacts SET parent_contact_id = @into WHERE parent_contact_id = @from',
+    // One with another key goes on for messages under that.
+    'UPDATE contacts SET parent_contact_id = @into, phone = NULL WHERE id = @from',
+    'DELETE FROM contacts WHERE id = @from AND email IS NULL AND remote_id IS NULL',
+  ].map((sql) => db.prepare<[{ from: string; into: string }]>(sql));
   return {
     byId,
     /** The customer of a message's conversation; undefined once they have been erased. */
@@ -131,6 +152,23 @@ export function contactTable(db: Db, cursors: Cursors) {
         ? touch({ ...values, seq: found.seq })
         : insert({ ...values, id: randomUUID(), shop });
     },
+    /**
+     * Joins the contacts of one person, and the one that has the number, into the oldest, with their tickets;
+     * it gets the number. Undefined if there is none.
+     */
+    join(shop: string, ids: readonly string[], identity: Identity, now: string) {
+      const { phone } = keysOf(identity);
+      const found = [...ids.map((id) => byId(shop, id)), phone && byPhone(shop, phone)];
+      const rows = new Map(found.flatMap((row) => (row ? [[row.seq, row] as const] : [])));
+      const [first, ...others] = [...rows.values()].toSorted((a, b) => a.seq - b.seq);
+      if (first === undefined) return undefined;
+      for (const { id: from } of others) {
+        for (const move of moves) move.run({ from, into: first.id });
+      }
+      const known = others.find((other) => other.phone !== null)?.phone ?? null;
+      const name = nameIn(identity) ?? null;
+      return keep({ seq: first.seq, now, name, phone: phone ?? known });
+    },
     list: (shop: string, query: ListContactsQuery): Slice<ContactRow> =>
       listSlice(db, cursors, contactStreams(shop, query), { ...query, shop }),
   };
@@ -167,12 +205,12 @@ const present = (text: string | null | undefined) => {
  * flags and platforms alone use the shop's facets.
  */
 export function contactStreams(shop: string, query: ListContactsQuery): Streams {
-  const conditions = [
+  const phones = query.phone === undefined ? undefined : formsOf(normalPhone(query.phone));
+  const byNumber = [
     ...equals('row.shop', shop),
     ...equals('row.id', query.id),
     ...oneOf('row.id', query.id__in),
     ...equals('row.email', query.email?.trim().toLowerCase()),
-    ...equals('row.phone', query.phone === undefined ? undefined : normalPhone(query.phone)),
     ...equals('row.is_archived', query.is_archived),
     ...equals('row.parent_contact_id', query.parent_contact_id),
     ...oneOf('row.parent_contact_id', query.parent_contact_id__in),
@@ -180,13 +218,14 @@ export function contactStreams(shop: string, query: ListContactsQuery): Streams 
     ...equals('row.remote_platform', query.remote_platform),
     ...oneOf('row.remote_platform', query.remote_platform__in),
   ];
+  const conditions = [...byNumber, ...oneOf('row.phone', phones)];
   const by = (index: string, column: string, of: Condition): Streams => ({
     ...{ table: 'contacts', index, column, of, conditions },
   });
   if (query.id !== undefined) return by(BY_ID, 'id', one(query.id));
   if (query.id__in) return by(BY_ID, 'id', each(query.id__in));
   if (query.email !== undefined) return by('contacts_email', 'shop', one(shop));
-  if (query.phone !== undefined) return by('contacts_phone', 'shop', one(shop));
+  if (phones) return { ...by('contacts_phone', 'phone', each(phones)), conditions: byNumber };
   const { parent_contact_id: parent, parent_contact_id__in: parents } = query;
   if (parent !== undefined) {
     return by('contacts_parent', 'parent_contact_id', one(parent));

@@ -8,10 +8,9 @@ import { asBlobName } from '../../domain/ids.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { BlobFiles } from '../blobs.ts';
 import { SpoolUnusable } from '../errors.ts';
-import { remoteHash } from '../hashes.ts';
+import { remoteHash, uuidOf } from '../hashes.ts';
 import { DataFolderLock } from '../locks.ts';
 import { type Db, MAX_LOG_BYTES, logBytes, openDatabase } from '../sqlite/database.ts';
-import { uuidOf } from '../postgres/intake.ts';
 import { readErasureKey, writeErasureKey } from '../sqlite/erased-keys.ts';
 import {
   comparedText,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { uuidOf } from '../postgres/intake.ts';
+import { uuidOf } from '../hashes.ts';
 import { jsonOf, storable } from '../postgres/rows.ts';
 import type { BlobStore } from '../blobs.ts';
 import type { BlobName } from '../../domain/ids.ts';

@@ -214,6 +214,12 @@ export const TABLES: readonly Table[] = [
     ['shop', 'channel', 'lane'],
     ['conversation_id', 'used_at'],
   ),
+  same(
+    'person_name',
+    'person_names',
+    ['shop', 'scope', 'name'],
+    ['person', 'since', 'seen_at', 'beside', 'left_at', 'former'],
+  ),
   same('opt_out', 'opt_outs', ['shop', 'lane'], ['at', 'opted_out', 'changed_by']),
   {
     ...same('mark', 'marks', ['name'], ['at']),

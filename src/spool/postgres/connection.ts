@@ -30,6 +30,9 @@ INTEGERS.setTypeParser(pg.types.builtins.INT8, Number);
 /** A value of a statement's parameter. */
 export type Param = string | number | boolean | null | Uint8Array | readonly string[];
 
+/** Runs a statement and resolves with its rows. */
+export type Query = <Row>(text: string, values?: readonly Param[]) => Promise<Row[]>;
+
 /**
  * Connections to the primary of a PostgreSQL cluster. The URL may name several hosts, as libpq's
  * does; the one that is no standby is used. After a fail-over all connections are replaced.
@@ -60,16 +63,40 @@ export class Database {
    * @throws {SpoolFull} the server's disk is full
    */
   async query<Row>(text: string, values: readonly Param[] = []): Promise<Row[]> {
+    return this.#tries((query) => query<Row>(text, values));
+  }
+
+  /**
+   * Runs the statements of `work` as one transaction, and again when it met another one. Each sees what
+   * was committed before it began.
+   * @throws like `query`
+   */
+  async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.#tries(async (query) => {
+      await query('BEGIN');
+      try {
+        const result = await work(query);
+        await query('COMMIT');
+        return result;
+      } catch (error) {
+        // On a connection that is lost, it fails like the statement before.
+        await query('ROLLBACK').catch(() => undefined);
+        throw error;
+      }
+    });
+  }
+
+  async #tries<T>(work: (query: Query) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#queryOnce<Row>(text, values);
+        return await this.#try(work);
       } catch (error) {
         if (tries === MOST_TRIES || !TRY_AGAIN.has(codeOf(error))) throw spoolError(error);
       }
     }
   }
 
-  async #queryOnce<Row>(text: string, values: readonly Param[]): Promise<Row[]> {
+  async #try<T>(work: (query: Query) => Promise<T>): Promise<T> {
     if (this.#closed) throw new SpoolUnavailable('the spool is closed');
     const pool = await this.#connectedPool();
     const client = await this.#connect(pool);
@@ -81,10 +108,13 @@ export class Database {
     client.on('notice', onNotice);
     let broken: Error | undefined;
     try {
-      const { rows } = await answered(client.query<Row & object>(text, [...values]));
+      const result = await work(async <Row>(text: string, values: readonly Param[] = []) => {
+        const { rows } = await answered(client.query<Row & object>(text, [...values]));
+        return rows;
+      });
       if (warnings.length > 0)
         throw new SpoolUnavailable('the database could not confirm a commit');
-      return rows;
+      return result;
     } catch (error) {
       if (!(error instanceof pg.DatabaseError) || ENDS_CONNECTION.test(error.code ?? '')) {
         broken = error instanceof Error ? error : new Error('unknown');

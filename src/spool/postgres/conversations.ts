@@ -4,6 +4,7 @@ import type { LaneKey } from '../spool.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { optOutHash } from './erased-keys.ts';
+import { LANES_OF } from './names.ts';
 import { jsonOf, storable } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
@@ -17,7 +18,9 @@ type Remembered = LaneKey & { readonly id?: EntryId; readonly conversationId: st
 const REMEMBER = sqlFunction(
   'remember_conversations',
   `(items json) RETURNS SETOF int LANGUAGE plpgsql AS $$
-   DECLARE each record;
+   DECLARE
+     each record;
+     lanes text[];
    BEGIN
      FOR each IN
        SELECT * FROM json_to_recordset(items) AS item (
@@ -28,9 +31,23 @@ const REMEMBER = sqlFunction(
          PERFORM 1 FROM entry WHERE id = each.id FOR KEY SHARE;
          CONTINUE WHEN NOT FOUND;
        END IF;
+       lanes := ${LANES_OF.name}(each.shop, each.lane);
+       -- A message of a joined lane was on its way: the conversation goes on that there is.
+       IF each.lane <> lanes[1] AND EXISTS (SELECT FROM conversation
+           WHERE shop = each.shop AND channel = each.channel AND lane = ANY (lanes)) THEN
+         RETURN NEXT each.number;
+         CONTINUE;
+       END IF;
+       UPDATE conversation SET used_at = ${NOW.name}()
+         WHERE shop = each.shop AND conversation_id = each.conversation_id AND channel = each.channel
+           AND lane = ANY (lanes) AND lane <> lanes[1];
+       IF FOUND THEN
+         RETURN NEXT each.number;
+         CONTINUE;
+       END IF;
        BEGIN
          INSERT INTO conversation AS old (shop, channel, lane, conversation_id, used_at)
-           VALUES (each.shop, each.channel, each.lane, each.conversation_id, ${NOW.name}())
+           VALUES (each.shop, each.channel, lanes[1], each.conversation_id, ${NOW.name}())
            ON CONFLICT (shop, channel, lane) DO UPDATE
              SET conversation_id = EXCLUDED.conversation_id, used_at = EXCLUDED.used_at;
          RETURN NEXT each.number;
@@ -59,7 +76,8 @@ export class ConversationTable {
   }: LaneKey): Promise<RememberedConversation | undefined> {
     const [row] = await this.#database.query<RememberedConversation>(
       `SELECT conversation_id AS id, used_at AS "usedAt" FROM conversation
-       WHERE shop = $1 AND channel = $2 AND lane = $3`,
+       JOIN unnest(${LANES_OF.name}($1, $3)) WITH ORDINALITY AS theirs (lane, place) USING (lane)
+       WHERE shop = $1 AND channel = $2 ORDER BY place LIMIT 1`,
       [shopId, channel, storable(lane)],
     );
     return row;
@@ -86,7 +104,7 @@ export class ConversationTable {
 
   async forgetConversation({ shopId, channel, lane }: LaneKey): Promise<void> {
     await this.#database.query(
-      'DELETE FROM conversation WHERE shop = $1 AND channel = $2 AND lane = $3',
+      `DELETE FROM conversation WHERE shop = $1 AND channel = $2 AND lane = ANY (${LANES_OF.name}($1, $3))`,
       [shopId, channel, storable(lane)],
     );
   }

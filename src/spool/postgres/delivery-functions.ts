@@ -1,5 +1,6 @@
 import { ACCEPT } from './intake.ts';
 import { REFRESH } from './lanes.ts';
+import { LANES_OF } from './names.ts';
 import { LOOPS_BY_INDEX, NEVER, NOW, sqlFunction } from './schema.ts';
 
 /** A lane that became due this long ago is found by every claim: its commit may have taken some time. */
@@ -113,8 +114,10 @@ export const CLAIM = sqlFunction(
          CASE last_attempt_at WHEN 0 THEN 0 ELSE greatest(1, now - last_attempt_at) END, taken.lane < 0, reason, released, taken.owned OR taken.unended, notes, bytes,
          (SELECT json_agg(media) FROM media WHERE media.seq = taken.seq),
          CASE WHEN channel <> 'email' THEN (
-           SELECT json_build_object('id', conversation_id, 'ago', greatest(0, now - used_at)) FROM conversation AS own
-           WHERE own.shop = entry.shop AND own.channel = entry.channel AND own.lane = entry.lane COLLATE "C") END
+           SELECT json_build_object('id', conversation_id, 'ago', greatest(0, now - used_at)) 
+           FROM unnest(${LANES_OF.name}(entry.shop, entry.lane)) WITH ORDINALITY AS theirs (lane, place)
+           JOIN conversation AS own ON own.shop = entry.shop AND own.channel = entry.channel
+             AND own.lane = theirs.lane COLLATE "C" ORDER BY place LIMIT 1) END
        FROM taken JOIN entry USING (seq) LEFT JOIN raw USING (seq)
        ORDER BY taken.no;
      END IF;
@@ -212,7 +215,8 @@ export const SETTLE = sqlFunction(
          IF each.state = 'delivered' AND each.conversation_id IS NOT NULL AND each.reason IS NULL THEN
            UPDATE conversation AS own SET used_at = now FROM entry
              WHERE entry.seq = each.seq AND own.shop = entry.shop AND own.channel = entry.channel
-               AND own.lane = entry.lane COLLATE "C" AND own.conversation_id = each.conversation_id;
+               AND own.lane = ANY (${LANES_OF.name}(entry.shop, entry.lane) COLLATE "C")
+               AND own.conversation_id = each.conversation_id;
          END IF;
          -- The search finds it by these ids.
          IF each.message_id IS NOT NULL OR each.conversation_id IS NOT NULL THEN

@@ -2,6 +2,7 @@ import type { BlobName, ShopId, VisitorId } from '../../domain/ids.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { BlobMissing, type BlobStore } from '../blobs.ts';
 import { recordText, type StoredRecord } from '../delivery-record.ts';
+import { NAME_COLUMNS } from '../entry-row.ts';
 import type {
   FindOptions,
   Found,
@@ -9,6 +10,7 @@ import type {
   Mention,
   Note,
   Person,
+  StoredName,
   TracedEntry,
   TracedLane,
   TracedVisitor,
@@ -63,6 +65,16 @@ export class TraceFinder {
   async count(): Promise<number> {
     const [row] = await this.#database.query<{ n: number }>('SELECT count(*) AS n FROM entry');
     return row?.n ?? 0;
+  }
+
+  async *names(): AsyncGenerator<StoredName> {
+    for await (const page of this.#pages<StoredName>(
+      NAMES,
+      ['shop', 'scope', 'name'],
+      LANES_PER_PAGE,
+    )) {
+      yield* page;
+    }
   }
 
   async find(options: FindOptions): Promise<Found> {
@@ -260,6 +272,7 @@ interface LaneRow {
   readonly lane: string;
 }
 
+const NAMES = `SELECT shop, scope, ${NAME_COLUMNS} FROM person_name`;
 const CONVERSATIONS = 'SELECT shop, channel, lane FROM conversation';
 const OPT_OUTS = `SELECT shop, 'sms' AS channel, lane FROM opt_out`;
 

@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { Note, Person, RestKind, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
+import type {
+  Note,
+  Person,
+  RestKind,
+  StoredName,
+  TracedEntry,
+  TracedLane,
+  TracedVisitor,
+} from '../erasure.ts';
 import { blackenedHealth, blackenedSteps, ERASED_REASON } from '../erasure-search.ts';
 import { rateHash } from '../hashes.ts';
 import type { Database } from './connection.ts';
 import { dedupKeyHash, erasureKeyRow, optOutHash, remoteIdHash } from './erased-keys.ts';
 import { REFRESH } from './lanes.ts';
+import { lockNames } from './names.ts';
 import { jsonOf, storable } from './rows.ts';
 import { LOOPS_BY_INDEX, NEVER, sqlFunction } from './schema.ts';
 
@@ -152,6 +161,18 @@ export class ErasureRows {
        WHERE shop = "shopId" AND conversation.channel = their.channel AND conversation.lane = their.lane`,
       [jsonOf(lanes)],
     );
+  }
+
+  async names(names: readonly StoredName[]): Promise<void> {
+    await this.#database.transaction(async (query) => {
+      await lockNames(query, names);
+      await query(
+        `DELETE FROM person_name USING json_to_recordset($1) AS their (shop uuid, scope text, name text)
+         WHERE person_name.shop = their.shop AND person_name.scope = their.scope
+           AND person_name.name = their.name`,
+        [jsonOf(names)],
+      );
+    });
   }
 
   /** An opt-out remains as a keyed hash; a number that opted in again leaves nothing. */

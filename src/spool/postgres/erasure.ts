@@ -8,6 +8,7 @@ import type {
   Found,
   Purged,
   RestKind,
+  StoredName,
   TracedEntry,
   Traces,
 } from '../erasure.ts';
@@ -22,7 +23,7 @@ const LOOK_EVERY_MS = 200;
 /** All tables that an erasure deletes from or changes. */
 const TOUCHED =
   'entry, raw, record, media, timeline, move, job, lane, outcome, remote, card, dirty, blob, blob_chunk, ' +
-  'upload, visitor, journal, conversation, opt_out, sender_count, sender_rate, shop_health, erasure_rest';
+  'upload, visitor, journal, conversation, person_name, opt_out, sender_count, sender_rate, shop_health, erasure_rest';
 
 /** Erases people from the database of all gateways. `Eraser` documents the methods. */
 export class PostgresEraser implements Eraser {
@@ -40,6 +41,14 @@ export class PostgresEraser implements Eraser {
 
   count(): Promise<number> {
     return this.#finder.count();
+  }
+
+  names(): AsyncGenerator<StoredName> {
+    return this.#finder.names();
+  }
+
+  async eraseNames(names: readonly StoredName[]): Promise<void> {
+    if (names.length > 0) await this.#rows.names(names);
   }
 
   find(options: FindOptions): Promise<Found> {

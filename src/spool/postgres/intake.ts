@@ -1,10 +1,11 @@
 import type { EntryId } from '../../domain/ids.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
-import { dedupHash, laneHash, remoteKey } from '../hashes.ts';
+import { dedupHash, laneHash, remoteKey, uuidOf } from '../hashes.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
 import { Batches } from './batches.ts';
-import type { Database } from './connection.ts';
+import type { Database, Query } from './connection.ts';
 import { dedupKeyHash, remoteIdHash, WITHOUT_ERASED } from './erased-keys.ts';
+import { lanesFor } from './names.ts';
 import { jsonOf, storedReason } from './rows.ts';
 import { BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
@@ -151,7 +152,10 @@ const NO_BYTES = new Uint8Array();
 export class PostgresIntake {
   readonly #database: Database;
   readonly #batches = new Batches<readonly StoredForm[], readonly Accepted[]>((calls) =>
-    this.#accept(calls),
+    this.#accept(calls, (text, values) => this.#database.query(text, values)),
+  );
+  readonly #named = new Batches<readonly NewEntry[], readonly Accepted[]>((calls) =>
+    this.#acceptNamed(calls),
   );
 
   constructor(database: Database) {
@@ -159,15 +163,28 @@ export class PostgresIntake {
   }
 
   async accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]> {
-    return this.#batches.add(entries.map(storedForm), entries.length);
+    return entries.some(({ sender }) => sender !== undefined)
+      ? this.#named.add(entries, entries.length)
+      : this.#batches.add(entries.map(storedForm), entries.length);
   }
 
-  async #accept(calls: readonly (readonly StoredForm[])[]): Promise<Accepted[][]> {
+  /** Entries whose lanes are those of their senders. */
+  #acceptNamed(calls: readonly (readonly NewEntry[])[]): Promise<Accepted[][]> {
+    return this.#database.transaction(async (query) => {
+      const lanes = await lanesFor(query, calls.flat());
+      const forms = calls.map((call) =>
+        call.map((entry) => storedForm({ ...entry, lane: lanes.get(entry) ?? entry.lane })),
+      );
+      return this.#accept(forms, query);
+    });
+  }
+
+  async #accept(calls: readonly (readonly StoredForm[])[], query: Query): Promise<Accepted[][]> {
     const forms = calls.flat();
     // Of equal keys in one batch the first is stored.
     const firsts = new Map(forms.map((form) => [form.item.dedup, form] as const).reverse());
     const { items, raws } = joined([...firsts.values()].reverse());
-    const rows = await this.#database.query<AcceptedRow>(`SELECT * FROM ${ACCEPT.name}($1, $2)`, [
+    const rows = await query<AcceptedRow>(`SELECT * FROM ${ACCEPT.name}($1, $2)`, [
       jsonOf(items),
       raws,
     ]);
@@ -233,10 +250,4 @@ function storedForm(entry: NewEntry): StoredForm {
     more: summary?.more,
   };
   return { item, bytes };
-}
-
-/** 128 bits in the form of a uuid: 16 bytes in PostgreSQL, and comparable as text here. */
-export function uuidOf(hash: Uint8Array): string {
-  const hex = Buffer.from(hash.buffer, hash.byteOffset, 16).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -35,6 +35,7 @@ import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { LeaseTable } from './leases.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
+import { NAME_FUNCTIONS, NameTable } from './names.ts';
 import { EntryQueries } from './queries.ts';
 import { RECORD_FUNCTIONS, Records } from './records.ts';
 import { REFUSAL_FUNCTIONS, RefusalTable } from './refusals.ts';
@@ -55,6 +56,7 @@ const FUNCTIONS = [
   ...LANE_FUNCTIONS,
   ...ERASED_KEY_FUNCTIONS,
   ACCEPT,
+  ...NAME_FUNCTIONS,
   ...DELIVERY_FUNCTIONS,
   ...MOVE_FUNCTIONS,
   ...CONVERSATION_FUNCTIONS,
@@ -139,6 +141,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(new RefusalTable(database, waiting)),
       ...methodsOf(new EntryQueries(database)),
       ...methodsOf(new ConversationTable(database)),
+      ...methodsOf(new NameTable(database)),
       ...methodsOf(rates),
       ...methodsOf(moves),
       ...methodsOf(records),

@@ -1,11 +1,10 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
-import { dedupHash, remoteKey } from '../hashes.ts';
+import { dedupHash, remoteKey, uuidOf } from '../hashes.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { dedupKeyHash, remoteIdHash } from './erased-keys.ts';
-import { uuidOf } from './intake.ts';
 import { toEntry, toRawForm } from '../entry-row.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, storable } from './rows.ts';
 

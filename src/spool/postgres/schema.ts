@@ -235,6 +235,23 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE journal ADD COLUMN choices text;
   `,
+  // The names of people on WhatsApp (domain/person-names.ts). Until now each name was a person, at the end of
+  // the lane; an opt-out of a number now stays with the number, too (channels/sms/person.ts).
+  `
+  CREATE TABLE person_name (
+    shop uuid, scope text COLLATE "C", name text COLLATE "C", person text COLLATE "C" NOT NULL,
+    since bigint NOT NULL, seen_at bigint NOT NULL, beside text, left_at bigint, former text,
+    PRIMARY KEY (shop, scope, name)
+  );
+  CREATE INDEX person_name_person ON person_name (shop, scope, person);
+  INSERT INTO person_name (shop, scope, name, person, since, seen_at)
+    SELECT shop, split_part(lane, '/', 1) || '/whatsapp', split_part(lane, '/', 4), split_part(lane, '/', 4),
+      min(used_at), max(used_at)
+    FROM conversation WHERE channel = 'sms' AND split_part(lane, '/', 2) = 'whatsapp' GROUP BY 1, 2, 3, 4;
+  INSERT INTO opt_out (shop, lane, at, opted_out, changed_by)
+    SELECT shop, regexp_replace(lane, '/([^/]*)$', '/#\\1'), at, opted_out, changed_by FROM opt_out
+    WHERE split_part(lane, '/', 2) = 'whatsapp' AND split_part(lane, '/', 4) LIKE '+%';
+  `,
 ];
 
 const NEWEST = BASELINE + STEPS.length;

@@ -27,6 +27,7 @@ import type { FreshEntries } from './fresh-entries.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { ConversationTable } from './lane-tables.ts';
 import type { LaneHeads } from './lanes.ts';
+import type { NameTable } from './name-table.ts';
 
 /** While nothing is claimed, `mostFresh` entries stay fresh; the rest is filed in portions. */
 export interface BacklogLimits {
@@ -46,6 +47,7 @@ export interface EntryTableParts {
   readonly fresh: FreshEntries;
   readonly erased: ErasedKeys;
   readonly conversations: ConversationTable;
+  readonly names: Pick<NameTable, 'laneFor'>;
 }
 
 /**
@@ -62,13 +64,14 @@ export class EntryTable {
   readonly #erased: ErasedKeys;
   readonly #lanes: LaneHeads;
   readonly #conversations: ConversationTable;
+  readonly #names: EntryTableParts['names'];
   readonly #backlog: BacklogLimits;
   readonly #sql;
 
   constructor(
     db: Db,
     clock: Clock,
-    { lanes, fresh, erased, conversations }: EntryTableParts,
+    { lanes, fresh, erased, conversations, names }: EntryTableParts,
     backlog: BacklogLimits,
   ) {
     this.#clock = clock;
@@ -76,6 +79,7 @@ export class EntryTable {
     this.#erased = erased;
     this.#lanes = lanes;
     this.#conversations = conversations;
+    this.#names = names;
     this.#backlog = backlog;
     this.#sql = prepareEntryStatements(db);
   }
@@ -123,7 +127,9 @@ export class EntryTable {
     const hash = dedupHash(entry);
     const first = this.#firstWith(hash);
     if (first !== undefined) return { id: first, duplicate: true };
-    const { id, shopId, channel, hold, detached, raw, summary } = entry;
+    const { id, shopId, channel, hold, detached, raw, summary, sender } = entry;
+    const lane =
+      sender === undefined ? entry.lane : this.#names.laneFor(shopId, sender, entry.receivedAt);
     const isInLane = hold === undefined && detached !== true;
     const remoteId = this.#freeRemoteId(entry);
     const { lastInsertRowid } = this.#sql.insert.run(
@@ -131,8 +137,8 @@ export class EntryTable {
       entry.kind,
       shopId,
       channel,
-      entry.lane,
-      laneHash(entry),
+      lane,
+      laneHash({ shopId, channel, lane }),
       hash,
       remoteId,
       remoteHash(shopId, remoteId),

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { recordText } from '../delivery-record.ts';
+import { NAME_COLUMNS } from '../entry-row.ts';
 import {
   isTheirs,
   mentionedIn,
@@ -19,6 +20,7 @@ import type {
   Mention,
   Note,
   Person,
+  StoredName,
   TracedEntry,
   TracedLane,
   Where,
@@ -47,6 +49,11 @@ export class TraceFinder {
 
   count(): number {
     return this.#sql.count.get()?.n ?? 0;
+  }
+
+  /** Some stored names after this shop, scope and name. */
+  names(after: readonly string[]): StoredName[] {
+    return this.#sql.names.all(...after, ROWS_AT_ONCE);
   }
 
   async find(options: FindOptions): Promise<Found> {
@@ -141,6 +148,10 @@ type LaneRow = Pick<EntryRow, 'shop' | 'channel' | 'lane'>;
 
 function prepare(db: Db) {
   return {
+    names: db.prepare<(string | number)[], StoredName>(
+      `SELECT shop, scope, ${NAME_COLUMNS} FROM person_names
+       WHERE (shop, scope, name) > (?, ?, ?) ORDER BY shop, scope, name LIMIT ? + 0`,
+    ),
     count: db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM entries`),
     page: db.prepare<[number, number], Row>(
       `SELECT seq, id, kind, shop, channel, lane, meta, state, blob, has_raw, reason FROM entries

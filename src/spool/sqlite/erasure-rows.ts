@@ -1,5 +1,13 @@
 import type { BlobName, ShopId } from '../../domain/ids.ts';
-import type { Note, Person, RestKind, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
+import type {
+  Note,
+  Person,
+  RestKind,
+  StoredName,
+  TracedEntry,
+  TracedLane,
+  TracedVisitor,
+} from '../erasure.ts';
 import { blackenedHealth, blackenedSteps, ERASED_REASON } from '../erasure-search.ts';
 import type { ErasureKey } from './erased-keys.ts';
 import type { Db } from './database.ts';
@@ -80,6 +88,12 @@ export class ErasureRows {
   conversations(lanes: readonly TracedLane[]): void {
     this.#transact(() => {
       for (const { shopId, channel, lane } of lanes) this.#sql.forget.run(shopId, channel, lane);
+    });
+  }
+
+  names(names: readonly StoredName[]): void {
+    this.#transact(() => {
+      for (const { shop, scope, name } of names) this.#sql.deleteName.run(shop, scope, name);
     });
   }
 
@@ -196,6 +210,7 @@ function prepare(db: Db) {
     rememberOptOut: db.prepare(`INSERT OR IGNORE INTO erased_opt_outs (hash, at) VALUES (?, ?)`),
     forgetOptOut: db.prepare(`DELETE FROM erased_opt_outs WHERE hash = ?`),
     deleteOptOut: db.prepare(`DELETE FROM opt_outs WHERE shop = ? AND lane = ?`),
+    deleteName: db.prepare(`DELETE FROM person_names WHERE shop = ? AND scope = ? AND name = ?`),
     deleteRates: db.prepare(`DELETE FROM sender_counts WHERE person = ?`),
     blackenReason: db.prepare(`UPDATE entries SET reason = ? WHERE seq = ? AND reason IS NOT NULL`),
     blackenMove: db.prepare(`UPDATE moves SET reason = ? WHERE seq = ? AND reason IS NOT NULL`),

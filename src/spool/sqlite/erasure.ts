@@ -13,6 +13,7 @@ import type {
   Person,
   Purged,
   RestKind,
+  StoredName,
   TracedEntry,
   Traces,
 } from '../erasure.ts';
@@ -60,6 +61,22 @@ export class SpoolEraser implements Eraser {
 
   async count(): Promise<number> {
     return Promise.resolve(this.#finder.count());
+  }
+
+  async *names(): AsyncGenerator<StoredName> {
+    for (let after: readonly string[] = ['', '', '']; ;) {
+      const rows = this.#finder.names(after);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = [last.shop, last.scope, last.name];
+      await nextTurn();
+    }
+  }
+
+  async eraseNames(names: readonly StoredName[]): Promise<void> {
+    this.#rows.names(names);
+    return Promise.resolve();
   }
 
   find(options: FindOptions): Promise<Found> {

@@ -4,19 +4,29 @@ import type { RememberedConversation } from '../entry.ts';
 import type { LaneKey } from '../spool.ts';
 import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';
+import type { NameTable } from './name-table.ts';
 
 /** A lane, and the entry whose delivery revealed its conversation. */
 type EntryLane = LaneKey & { readonly id?: EntryId };
 
-/** The platform conversation of each lane. */
+/**
+ * The platform conversation of each lane. Lanes that were joined share one: that of the lane which new
+ * messages go to, or of the first that has one.
+ */
 export class ConversationTable {
   readonly #clock: Clock;
   readonly #erased: ErasedKeys;
+  readonly #names: Pick<NameTable, 'lanesOf'>;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, erased: ErasedKeys) {
+  constructor(
+    db: Db,
+    clock: Clock,
+    { erased, names }: { erased: ErasedKeys; names: Pick<NameTable, 'lanesOf'> },
+  ) {
     this.#clock = clock;
     this.#erased = erased;
+    this.#names = names;
     this.#sql = {
       get: db.prepare<[string, string, string], RememberedConversation>(
         `SELECT conversation_id AS id, used_at AS usedAt FROM conversations
@@ -41,7 +51,11 @@ export class ConversationTable {
   }
 
   conversation({ shopId, channel, lane }: LaneKey): RememberedConversation | undefined {
-    return this.#sql.get.get(shopId, channel, lane);
+    for (const each of this.#names.lanesOf(shopId, lane)) {
+      const found = this.#sql.get.get(shopId, channel, each);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** Nothing is stored for an entry erased during delivery: its lane names the person. */
@@ -50,18 +64,30 @@ export class ConversationTable {
       return false;
     }
     const owner = this.#sql.owner.get(shopId, conversationId);
-    if (owner !== undefined && (owner.channel !== channel || owner.lane !== lane)) return false;
-    this.#sql.put.run(shopId, channel, lane, conversationId, this.#clock());
+    const lanes = this.#names.lanesOf(shopId, lane);
+    if (owner !== undefined) {
+      const isOwn = owner.channel === channel && lanes.includes(owner.lane);
+      if (isOwn) this.useConversation({ shopId, channel, lane }, conversationId);
+      return isOwn;
+    }
+    const [into] = lanes;
+    // A message of a joined lane was on its way: the conversation goes on that there is.
+    if (lane !== into && this.conversation({ shopId, channel, lane })) return true;
+    this.#sql.put.run(shopId, channel, into, conversationId, this.#clock());
     return true;
   }
 
   /** Notes that a lane has used its conversation; no other lane's. */
   useConversation({ shopId, channel, lane }: LaneKey, conversationId: string): void {
-    this.#sql.use.run(this.#clock(), shopId, channel, lane, conversationId);
+    for (const each of this.#names.lanesOf(shopId, lane)) {
+      this.#sql.use.run(this.#clock(), shopId, channel, each, conversationId);
+    }
   }
 
   forgetConversation({ shopId, channel, lane }: LaneKey): void {
-    this.#sql.forget.run(shopId, channel, lane);
+    for (const each of this.#names.lanesOf(shopId, lane)) {
+      this.#sql.forget.run(shopId, channel, each);
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { ErasedKeys } from './erased-keys.ts';
 import { FreshEntries } from './fresh-entries.ts';
 import { LaneHeads, WaitingEntries } from './lanes.ts';
+import { NameTable } from './name-table.ts';
 import { OperatorMoves } from './operator-moves.ts';
 import { RefusalTable } from './refusals.ts';
 import { RetentionTable } from './retention.ts';
@@ -35,8 +36,10 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const fresh = new FreshEntries(db);
   const erased = new ErasedKeys(db);
   const lanes = new LaneHeads(db);
-  const conversations = new ConversationTable(db, clock, erased);
-  const entries = new EntryTable(db, clock, { lanes, fresh, erased, conversations }, backlog);
+  const names = new NameTable(db);
+  const conversations = new ConversationTable(db, clock, { erased, names });
+  const parts = { lanes, fresh, erased, conversations, names };
+  const entries = new EntryTable(db, clock, parts, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
   const visitors = new VisitorTable(db);
   const queries = {
@@ -54,6 +57,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new VisitorIdentities(db, visitors)),
     ...methodsOf(new ChatJournal(db, entries)),
     ...methodsOf(new OptOutTable(db, clock, erased)),
+    ...methodsOf(names),
     ...methodsOf(new SenderRateTable(db, clock)),
     ...methodsOf(new SummaryTable(db)),
     ...methodsOf(new ShopHealthTable(db)),

@@ -219,5 +219,28 @@ export const SPOOL_SCHEMA: SqliteSchema = {
     `,
     // `JournalLine.choices` as JSON.
     `ALTER TABLE journal ADD COLUMN choices TEXT;`,
+    // The names of people on WhatsApp (`domain/person-names.ts`). Until now each name was a person, at the end
+    // of the lane; an opt-out of a number now stays with the number, too (`channels/sms/person.ts`).
+    `
+    CREATE TABLE person_names (
+      shop TEXT NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL,
+      since INTEGER NOT NULL, seen_at INTEGER NOT NULL, beside TEXT, left_at INTEGER, former TEXT,
+      PRIMARY KEY (shop, scope, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX person_names_person ON person_names(shop, scope, person);
+    INSERT INTO person_names (shop, scope, name, person, since, seen_at)
+      SELECT shop, scope, name, name, min(used_at), max(used_at) FROM (
+        SELECT shop, substr(lane, 1, length(lane) - length(rest) - 1) AS scope,
+          substr(rest, instr(rest, '/') + 1) AS name, used_at
+        FROM (SELECT *, substr(lane, instr(lane, '/whatsapp/') + 10) AS rest FROM conversations
+          WHERE channel = 'sms' AND instr(lane, '/whatsapp/') > 0)
+      ) GROUP BY shop, scope, name;
+    INSERT INTO opt_outs (shop, lane, at, opted_out, changed_by)
+      SELECT shop, substr(lane, 1, length(lane) - length(name)) || '#' || name, at, opted_out, changed_by
+      FROM (SELECT *, substr(rest, instr(rest, '/') + 1) AS name FROM (
+        SELECT *, substr(lane, instr(lane, '/whatsapp/') + 10) AS rest FROM opt_outs
+        WHERE instr(lane, '/whatsapp/') > 0
+      )) WHERE name LIKE '+%';
+    `,
   ],
 };

@@ -100,6 +100,7 @@ export async function startInboundScene(
     },
     {
       optOuts: store.optOuts,
+      personOf: (lane) => store.spool.personOf(lane),
       countMessage: (message, limits) => store.spool.countMessage(message, limits),
       clock: Date.now,
       logger: silentLogger,

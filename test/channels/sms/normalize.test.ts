@@ -31,6 +31,7 @@ const normalizer = (changes: Partial<SmsShop> = {}) =>
     { shops: [smsShop(changes)], scratchDir: join(webhook.dir, 'scratch') },
     {
       optOuts: webhook.store.optOuts,
+      personOf: (lane) => webhook.store.spool.personOf(lane),
       countMessage: () => Promise.resolve(undefined),
       clock: Date.now,
       logger: silentLogger,

@@ -34,6 +34,7 @@ function normalize(claimed: Claimed) {
     { shops: [moved], scratchDir: join(webhook.dir, 'scratch') },
     {
       optOuts: webhook.store.optOuts,
+      personOf: (lane) => webhook.store.spool.personOf(lane),
       countMessage: () => Promise.resolve(undefined),
       clock: Date.now,
       logger: silentLogger,

@@ -42,6 +42,7 @@ const normalizerOf = (store: Store, dir: string, changes: Partial<SmsShop> = {})
     { shops: [smsShop(changes)], scratchDir: join(dir, 'scratch') },
     {
       optOuts: store.optOuts,
+      personOf: (lane) => store.spool.personOf(lane),
       countMessage: () => Promise.resolve(undefined),
       clock: Date.now,
       logger: silentLogger,
@@ -224,7 +225,7 @@ describe('a START whose attempt was killed after the state had changed', () => {
     const due = { shopId: shop.shopId, limit: 1, from: ['due'] };
     const [[claimed]] = await spool.claim([due], 60_000, 1);
     const normalize = createSmsNormalizer({ shops: [shop], scratchDir: dir },
-      { optOuts, clock: Date.now, logger: silentLogger, metrics: createMetrics() });
+      { optOuts, personOf: (lane) => spool.personOf(lane), clock: Date.now, logger: silentLogger, metrics: createMetrics() });
     const { verdict } = await normalize(claimed, new AbortController().signal);
     process.stdout.write(verdict.reason?.code ?? verdict.kind);
     process.kill(process.pid, 'SIGKILL');

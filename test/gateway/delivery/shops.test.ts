@@ -167,8 +167,16 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
   const parts = {
     ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
     store: {
-      spool: { hasten: () => Promise.resolve(0), laneOf: () => Promise.resolve(undefined) },
-      optOuts: { isOptedOut: () => Promise.resolve(false) },
+      spool: {
+        hasten: () => Promise.resolve(0),
+        laneOf: () => Promise.resolve(undefined),
+        personOf: () => Promise.resolve(undefined),
+      },
+      optOuts: {
+        isOptedOut: () => Promise.resolve(false),
+        optOut: () => Promise.resolve(),
+        optIn: () => Promise.resolve(false),
+      },
     },
   };
   const platforms = await connectPlatforms({ ...parts, onBlocked: () => Promise.resolve() });

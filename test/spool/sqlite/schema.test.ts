@@ -7,7 +7,7 @@ import { DataFolderLock } from '../../../src/spool/locks.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import { SPOOL_SCHEMA } from '../../../src/spool/sqlite/schema.ts';
 import { ends } from '../../support/ends.ts';
-import { SHOP } from '../../support/entries.ts';
+import { anEntry, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const AT = Date.UTC(2026, 0, 1, 12);
@@ -56,4 +56,35 @@ test('a command does not update the folder of a running gateway', async () => {
   lock.release();
   const { spool } = await beside();
   await spool.close();
+});
+
+test('people on WhatsApp from before their names were stored keep lane and opt-out, also under a user id', async () => {
+  const { path, remove } = tempDir();
+  ends(remove);
+  const db = new Database(join(path, 'spool.db'));
+  updateSchema(db, 'spool.db', { ...SPOOL_SCHEMA, steps: SPOOL_SCHEMA.steps.slice(0, 2) });
+  const lanes = [
+    'whatsapp/whatsapp/+15550783881/+14155550001',
+    'AC1/sms/+15550783881/+14155550001',
+  ];
+  for (const [n, lane] of lanes.entries()) {
+    db.prepare(`INSERT INTO conversations VALUES (?, 'sms', ?, ?, ?)`).run(SHOP, lane, `c${n}`, AT);
+    db.prepare(`INSERT INTO opt_outs (shop, lane, at) VALUES (?, ?, ?)`).run(SHOP, lane, AT);
+  }
+  db.close();
+  const { spool, optOuts } = await openSqliteStore({ dir: path, role: 'owner', reserveBytes: 0 });
+  ends(() => spool.close());
+  const place = { scope: 'whatsapp/whatsapp', ours: '+15550783881' };
+  const [accepted] = await spool.accept([
+    anEntry({ sender: { ...place, number: '+14155550001', userId: 'US.1', at: AT + HOUR } }),
+  ]);
+  const entry = accepted && (await spool.get(accepted.id));
+  expect(entry?.lane).toBe(lanes[0]);
+  expect(
+    await spool.conversation({ shopId: SHOP, channel: 'sms', lane: lanes[0] ?? '' }),
+  ).toMatchObject({ id: 'c0' });
+  const person = await spool.personOf({ shopId: SHOP, channel: 'sms', lane: lanes[0] ?? '' });
+  expect(person?.names.map(({ name }) => name)).toEqual(['+14155550001', 'US.1']);
+  expect(await optOuts.isOptedOut(SHOP, 'whatsapp/whatsapp/+15550783881/#+14155550001')).toBe(true);
+  expect(await optOuts.isOptedOut(SHOP, 'AC1/sms/+15550783881/#+14155550001')).toBe(false);
 });

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { CHANNELS } from '../../../src/domain/channel.ts';
+import type { Sighting } from '../../../src/domain/person-names.ts';
 import { asEntryId, asShopId, type EntryId, type ShopId } from '../../../src/domain/ids.ts';
 import {
   type ClaimSource,
@@ -32,7 +33,15 @@ export interface Cast {
   readonly countedAt: number;
 }
 
-const LANES = ['ann', 'bob', 'cy'];
+const PLACE = { scope: 'w/whatsapp', ours: 'us' };
+const NUMBERS = ['+1', '+2'];
+const USERS = ['A', 'B', 'C'];
+const LANES = [
+  'ann',
+  'bob',
+  'cy',
+  ...[...NUMBERS, ...USERS].map((name) => `w/whatsapp/us/${name}`),
+];
 const KEYS = 6;
 const WORDS = ['400 invalid', '422 email'];
 const MINUTE = 60_000;
@@ -60,6 +69,21 @@ const uuid = (seed: number, kind: number, n: number): string =>
 
 export type Make = (dice: Dice, cast: Cast, seed: number) => Omit<Call, 'name'>;
 
+/** What a message from WhatsApp says of its sender; few names, which change hands all the time. */
+function aSender(dice: Dice, at: number): Sighting {
+  const some = (names: readonly string[], percent: number) =>
+    dice.chance(percent) ? dice.pick(names) : undefined;
+  const [number, userId] = [some(NUMBERS, 60), some(USERS, 70)];
+  const [previousNumber, previousUserId] = [some(NUMBERS, 10), some(USERS, 10)];
+  return {
+    ...{ ...PLACE, at: at - (dice.chance(20) ? dice.below(40) * 24 * 60 * MINUTE : 0) },
+    ...(number !== undefined && { number }),
+    ...((userId !== undefined || number === undefined) && { userId: userId ?? 'A' }),
+    ...(previousNumber !== undefined && previousNumber !== number && { previousNumber }),
+    ...(previousUserId !== undefined && previousUserId !== userId && { previousUserId }),
+  };
+}
+
 const anEntryOf = (dice: Dice, { shops, entries, startedAt }: Cast, seed: number): NewEntry => {
   const n = entries.length;
   const channel = dice.pick(CHANNELS);
@@ -76,6 +100,7 @@ const anEntryOf = (dice: Dice, { shops, entries, startedAt }: Cast, seed: number
     raw: { kind: 'inline', bytes: Buffer.from(`raw ${n}`), checksum: n },
     ...(dice.chance(10) && { hold: because('held') }),
     ...(dice.chance(10) && { detached: true }),
+    ...(channel === 'sms' && dice.chance(50) && { sender: aSender(dice, startedAt) }),
   };
   entries.push(entry);
   return entry;
@@ -225,6 +250,20 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
       return {
         args: lane,
         make: async ({ spool }) => (await spool.conversation(lane))?.id,
+      };
+    },
+  ],
+  personOf: [
+    3,
+    (dice, cast, seed) => {
+      const lane = { ...laneOf(dice, cast), channel: 'sms' as const };
+      const key = dice.chance(50) ? lane : { ...lane, id: someEntry(dice, cast, seed) };
+      return {
+        args: key,
+        make: async ({ spool }) => {
+          const person = await spool.personOf(key);
+          return person && { ...person, conversations: person.conversations.toSorted() };
+        },
       };
     },
   ],

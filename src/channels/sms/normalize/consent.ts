@@ -7,7 +7,9 @@ import { eventArrival } from '../../../intake/timeline-event.ts';
 import type { CreateEventRequest, CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Claimed } from '../../../spool/entry.ts';
 import type { OptOutStore } from '../../../spool/opt-out-store.ts';
+import { subscriberOf } from '../../../domain/phone-forms.ts';
 import { isE164, parseAddress } from '../address.ts';
+import { numberLane } from '../person.ts';
 import type { Keywords, ProviderTexts, TextMessage } from '../provider.ts';
 import { laneOf } from '../receive.ts';
 import type { SmsShop } from '../shop.ts';
@@ -100,8 +102,9 @@ export async function consentVerdict(
     const wasOut = await optOuts.optIn(shopId, lane, remoteId);
     if ((consent === 'opt-in-if-out' || isSaid) && !wasOut) return undefined;
   }
-  const { name } = request.contact;
-  const events = consentEvents(isOut, entry.receivedAt, { phone: from.address, name });
+  const { phone, name } = request.contact;
+  const number = typeof phone === 'string' ? phone : '';
+  const events = consentEvents(isOut, entry.receivedAt, { phone: number, name });
   return isSaid ? { kind: 'deliver', events } : { kind: 'suppressed', reason, events };
 }
 
@@ -141,9 +144,12 @@ export async function recordBlocked(
   { shopId, account, ours, theirs, id }: BlockedText,
   { optOuts, intake }: { readonly optOuts: OptOutStore; readonly intake: Pick<Intake, 'accept'> },
 ): Promise<void> {
-  const lane = laneOf({ account, to: ours, from: theirs });
+  const { transport, address } = parseAddress(theirs);
+  const own = laneOf({ account, to: ours, from: theirs });
+  const isNamed = transport === 'whatsapp' && isE164(address);
+  const lane = isNamed ? numberLane(own, subscriberOf(address)) : own;
   if (await optOuts.isOptedOut(shopId, lane)) return;
-  const events = consentEvents(true, Date.now(), { phone: parseAddress(theirs).address });
+  const events = consentEvents(true, Date.now(), { phone: address });
   const key = { shopId, channel: 'sms', lane, dedupKey: `blocked/${id}` } as const;
   if (events.length > 0) await intake.accept(events.map((event) => eventArrival(event, key)));
   await optOuts.optOut(shopId, lane, id);

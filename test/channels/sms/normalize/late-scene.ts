@@ -96,6 +96,7 @@ export class LateScene {
       },
       {
         optOuts: this.#store.optOuts,
+        personOf: (lane) => this.#store.spool.personOf(lane),
         countMessage: () => Promise.resolve(undefined),
         clock: () => this.now,
         logger: silentLogger,

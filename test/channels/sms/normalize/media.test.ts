@@ -106,6 +106,7 @@ async function arrive({
     },
     {
       optOuts: webhook.store.optOuts,
+      personOf: (lane) => webhook.store.spool.personOf(lane),
       countMessage: () => Promise.resolve(undefined),
       clock: () => now,
       logger: recordingLogger(log),

@@ -91,6 +91,7 @@ describe('what was missing', () => {
       { shops: [smsShop(), other], scratchDir: 'unused' },
       {
         optOuts: store.optOuts,
+        personOf: (lane) => store.spool.personOf(lane),
         countMessage: () => Promise.resolve(undefined),
         ...{ clock: Date.now, logger: silentLogger, metrics: createMetrics() },
       },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parsedJson } from '../../../../spool/stored-form.ts';
+import { isUserId } from '../../address.ts';
 import { oneLine } from '../../normalize/whatsapp-words.ts';
 import type { MediaReference, ProviderTexts, ReceivedText, TextMessage } from '../../provider.ts';
 import type { TwilioShopAccount } from './account.ts';
@@ -29,8 +30,11 @@ const MAX_NAME_LENGTH = 200;
 export function receivedText(identity: MessageIdentity, pairs: FormPairs): ReceivedText {
   const { messageSid: id, accountSid: account, from, to } = identity;
   const fields = new FormFields(pairs);
+  const ids = ['ExternalUserId', 'ExternalUserIdentifier'].flatMap((name) => fields.all(name));
+  const userId = ids.find((each) => isUserId({ transport: 'whatsapp', address: each }));
   return {
     ...{ id, account, from, to },
+    ...(userId !== undefined && { names: { userId } }),
     service: fields.first('MessagingServiceSid'),
     name: fields.first('ProfileName') ?? '',
     // Without a provider's name: entries had none when Twilio was the only one.

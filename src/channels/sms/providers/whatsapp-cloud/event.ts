@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { parsedJson } from '../../../../spool/stored-form.ts';
-import { isAddress } from '../../address.ts';
+import { isAddress, isUserId } from '../../address.ts';
 import { oneLine } from '../../normalize/whatsapp-words.ts';
 import type { DeliveryStatus, ReceivedText, WebhookContent } from '../../provider.ts';
 import { BadParameter, WebhookRefused } from '../../webhook-request.ts';
@@ -34,6 +34,7 @@ const valueSchema = z.object({
   contacts: unknowns,
   messages: unknowns,
   statuses: unknowns,
+  user_id_update: unknowns,
   message_echoes: unknowns,
   user_preferences: unknowns,
 });
@@ -60,6 +61,17 @@ const messageSchema = z.looseObject({
   to_user_id: line,
   /** Seconds since the epoch. */
   timestamp: figure.catch(''),
+  /** Of a notice that the sender's number or user id has changed (Meta, "System messages webhook reference"). */
+  system: z
+    .looseObject({ type: line, wa_id: line, user_id: line, previous_user_id: line })
+    .optional()
+    .catch(undefined),
+});
+/** A change of a user id as older integrations are told of it, without an id of its own. */
+const updateSchema = z.object({
+  wa_id: line,
+  user_id: z.object({ previous: word, current: word }),
+  timestamp: figure.catch(''),
 });
 const statusSchema = z.object({
   id: line,
@@ -79,12 +91,15 @@ export function readEvent(body: Uint8Array): readonly WebhookContent[] {
   return contents.length > 0 ? contents : [ignored('nothing')];
 }
 
+const UPDATES = 'user_id_update';
+
 /** The fields of a webhook that are read. */
 const FIELDS: ReadonlySet<string> = new Set([
   'messages',
   // Of a number that is also used in the WhatsApp Business app (Meta, "smb_message_echoes").
   'smb_message_echoes',
   'user_preferences',
+  UPDATES,
 ]);
 
 const ignored = (event: string): WebhookContent => ({
@@ -103,6 +118,7 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
   const value = valueSchema.safeParse(data.value).data;
   if (value === undefined) return [unreadable('metadata')];
   const senders = sendersIn(value.contacts);
+  const notices = value.user_id_update.flatMap((each) => noticeOf(each) ?? []);
   const read =
     (kind: 'message' | 'echo') =>
     (each: unknown): WebhookContent => {
@@ -112,13 +128,26 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
       return kind === 'echo' ? ignored(data.field) : unreadable(message);
     };
   const messages = [
-    ...value.messages.map(read('message')),
+    ...[...value.messages, ...notices].map(read('message')),
     ...value.message_echoes.map(read('echo')),
   ];
   const preferences = value.user_preferences.map((each) => preferenceOf(value.metadata, each));
   const contents = [...messages, ...value.statuses.map(statusOf), ...preferences];
   // A value may have errors of the account only.
   return contents.length > 0 ? contents : [ignored('errors')];
+}
+
+/** The same as a system message; undefined if it cannot be read. */
+function noticeOf(given: unknown): unknown {
+  const { data } = updateSchema.safeParse(given);
+  if (data === undefined) return undefined;
+  const { wa_id, user_id, timestamp } = data;
+  const { previous: previous_user_id, current } = user_id;
+  const system = { type: USER_ID, user_id: current, previous_user_id, body: 'Changed the user id' };
+  const id = `${UPDATES}:${previous_user_id}:${current}`
+    .replace(/[^\x21-\x7e]/g, '?')
+    .slice(0, 256);
+  return { id, from: wa_id, timestamp, type: 'system', system };
 }
 
 /**
@@ -196,13 +225,18 @@ function messageIn(
   const [number, userId] =
     kind === 'echo' ? [message.to, message.to_user_id] : [message.from, message.from_user_id];
   const contact = only ?? byId.get(number) ?? byId.get(userId);
-  const from = senderOf([number, contact?.wa_id, userId, contact?.user_id]);
+  const from = senderOf([
+    ...[number, contact?.wa_id, userId, contact?.user_id],
+    message.system?.user_id,
+  ]);
   if (from === undefined) return 'messages.from';
   const { name, username } = contact?.profile ?? {};
   const member = kind === 'echo' ? 'message_echoes' : 'messages';
   const stored = { metadata, contacts: contact ? [contact] : [], [member]: [given] };
   const text: ReceivedText = {
     ...{ id: message.id, account: ACCOUNT_ID, service: metadata.phone_number_id, from },
+    ...(kind === 'message' && { names: namesOf(message, contact) }),
+    writtenAt: Number(message.timestamp || NaN) * 1000,
     to: numberOf(metadata),
     name: oneLine(name, MAX_LINE_LENGTH) ?? oneLine(username, MAX_LINE_LENGTH) ?? '',
     isTest: metadata.phone_number_id === TEST_NUMBER_ID,
@@ -211,6 +245,33 @@ function messageIn(
   };
   return { message, text };
 }
+
+const NUMBER = 'user_changed_number';
+const USER_ID = 'user_changed_user_id';
+
+/** What a message says of its sender's names, beside its address. */
+function namesOf(
+  { from, from_user_id, system }: z.output<typeof messageSchema>,
+  contact: Contact | undefined,
+): ReceivedText['names'] {
+  const userId = asUserId(from_user_id || contact?.user_id);
+  if (system?.type !== NUMBER && system?.type !== USER_ID) return { ...(userId && { userId }) };
+  const current = asUserId(system.user_id);
+  const previousUserId =
+    asUserId(system.previous_user_id) ?? (userId === current ? undefined : userId);
+  const [number, previousNumber] = [system.wa_id, from].map((id) =>
+    system.type === NUMBER && /^\d{1,15}$/.test(id) ? `+${id}` : undefined,
+  );
+  return {
+    ...(current !== undefined && { userId: current }),
+    ...(previousUserId !== undefined && previousUserId !== current && { previousUserId }),
+    ...(number !== undefined && { number }),
+    ...(previousNumber !== undefined && previousNumber !== number && { previousNumber }),
+  };
+}
+
+const asUserId = (id = ''): string | undefined =>
+  isUserId({ transport: 'whatsapp', address: id }) ? id : undefined;
 
 /** A number if there is one, since it may be absent; otherwise the person's id. */
 function senderOf(ids: readonly (string | undefined)[]): string | undefined {

@@ -1,0 +1,169 @@
+import type { EntryId, ShopId } from '../../domain/ids.ts';
+import {
+  joinedLanes,
+  joinedName,
+  type LanePerson,
+  namesIn,
+  personInLane,
+  personLane,
+  type PersonName,
+  sightingOf,
+} from '../../domain/person-names.ts';
+import type { NewEntry } from '../entry.ts';
+import { NAME_COLUMNS } from '../entry-row.ts';
+import { dedupHash, laneHash, rateHash, uuidOf } from '../hashes.ts';
+import type { LaneKey } from '../spool.ts';
+import type { Database, Query } from './connection.ts';
+import { dedupKeyHash } from './erased-keys.ts';
+import { jsonOf, storable } from './rows.ts';
+import { sqlFunction } from './schema.ts';
+
+/** All lanes of the person of a lane, as `NameTable.lanesOf` of SQLite returns them. */
+export const LANES_OF = sqlFunction(
+  'lanes_of',
+  `(own uuid, given text) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
+   DECLARE
+     place text := split_part(given, '/', 1) || '/whatsapp';
+     begin_with text := place || '/' || split_part(given, '/', 3) || '/';
+     whose text := split_part(given, '/', 4);
+   BEGIN
+     IF split_part(given, '/', 2) <> 'whatsapp' THEN RETURN ARRAY[given]; END IF;
+     whose := coalesce((SELECT person FROM person_name
+       WHERE shop = own AND scope = place AND name = '=' || whose), whose);
+     RETURN ARRAY[begin_with || whose] || ARRAY(SELECT begin_with || substr(name, 2) FROM person_name
+       WHERE shop = own AND scope = place AND person = whose AND name LIKE '=%' ORDER BY since);
+   END $$`,
+);
+
+export const NAME_FUNCTIONS = [LANES_OF];
+
+interface NameRow extends PersonName {
+  readonly shop: ShopId;
+  readonly scope: string;
+}
+
+const placeOf = (shop: ShopId, scope: string): string => `${shop} ${scope}`;
+
+/**
+ * Locks the names of an account, and with them the lanes that may be joined, until the transaction ends:
+ * gateways accept its texts one after the other.
+ */
+export async function lockNames(
+  query: Query,
+  places: readonly { readonly shop: ShopId; readonly scope: string }[],
+): Promise<void> {
+  const keys = new Set(places.map(({ shop, scope }) => rateHash(shop, 'names', scope)));
+  const sorted = [...keys].toSorted((a, b) => a - b).map(String);
+  await query('SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key', [sorted]);
+}
+
+/**
+ * Stores what the messages say of their senders, but for those that are known, and returns the lane of
+ * each that is new. The transaction that accepts them calls it.
+ */
+export async function lanesFor(
+  query: Query,
+  entries: readonly NewEntry[],
+): Promise<ReadonlyMap<NewEntry, string>> {
+  const named = entries.flatMap((entry) => {
+    const { sender, shopId: shop } = entry;
+    if (sender === undefined) return [];
+    return [{ entry, sender, shop, scope: sender.scope, dedup: uuidOf(dedupHash(entry)) }];
+  });
+  await lockNames(query, named);
+  const known = await query<{ dedup: string }>(
+    `SELECT dedup FROM unnest($1::uuid[]) AS asked (dedup)
+     WHERE EXISTS (SELECT FROM entry WHERE entry.dedup = asked.dedup)
+       OR EXISTS (SELECT FROM erased_key)
+         AND EXISTS (SELECT FROM erased_key WHERE hash = ${dedupKeyHash('asked.dedup')})`,
+    [named.map(({ dedup }) => dedup)],
+  );
+  const isKnown = new Set(known.map(({ dedup }) => dedup));
+  const fresh = named.filter(({ dedup }) => !isKnown.has(dedup));
+  const asked = fresh.flatMap(({ sender, shop, scope }) =>
+    namesIn(sender).map((name) => ({ shop, scope, name })),
+  );
+  const rows = await query<NameRow>(
+    `WITH asked AS (SELECT * FROM json_to_recordset($1) AS asked (shop uuid, scope text, name text))
+     SELECT shop, scope, ${NAME_COLUMNS} FROM person_name
+     WHERE (shop, scope, person) IN (
+       SELECT shop, scope, person FROM person_name JOIN asked USING (shop, scope, name)
+       UNION SELECT shop, scope, name FROM asked)`,
+    [jsonOf(asked)],
+  );
+  const places = new Map<string, Map<string, PersonName>>();
+  for (const { shop, scope } of asked) places.set(placeOf(shop, scope), new Map());
+  for (const { shop, scope, ...row } of rows) {
+    places.get(placeOf(shop, scope))?.set(row.name, row);
+  }
+  const lanes = new Map<NewEntry, string>();
+  const changes = new Map<string, NameRow>();
+  for (const { entry, sender, shop, scope, dedup } of fresh) {
+    // Of equal keys in one batch the first is stored.
+    if (isKnown.has(dedup)) continue;
+    isKnown.add(dedup);
+    const names = places.get(placeOf(shop, scope)) ?? new Map<string, PersonName>();
+    const { person, changed } = sightingOf(sender, [...names.values()], entry.receivedAt);
+    for (const row of changed) {
+      names.set(row.name, row);
+      changes.set(`${placeOf(shop, scope)} ${row.name}`, { shop, scope, ...row });
+    }
+    lanes.set(entry, personLane(sender, person));
+  }
+  await query(
+    `INSERT INTO person_name (shop, scope, name, person, since, seen_at, beside, left_at, former)
+     SELECT shop, scope, name, person, since, "seenAt", beside, "leftAt", former
+     FROM json_to_recordset($1) AS row (shop uuid, scope text, name text, person text, since bigint,
+       "seenAt" bigint, beside text, "leftAt" bigint, former text)
+     ON CONFLICT (shop, scope, name) DO UPDATE SET person = EXCLUDED.person, since = EXCLUDED.since,
+       seen_at = EXCLUDED.seen_at, beside = EXCLUDED.beside, left_at = EXCLUDED.left_at,
+       former = EXCLUDED.former`,
+    [jsonOf([...changes.values()])],
+  );
+  return lanes;
+}
+
+/** The names of people on WhatsApp (`domain/person-names.ts`). */
+export class NameTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async personOf({
+    shopId,
+    channel,
+    lane,
+    id,
+  }: LaneKey & { readonly id?: EntryId }): Promise<LanePerson | undefined> {
+    const parts = personInLane(storable(lane));
+    if (parts === undefined) return undefined;
+    const names = await this.#database.query<PersonName>(
+      `SELECT ${NAME_COLUMNS} FROM person_name WHERE shop = $1 AND scope = $2 AND person = coalesce(
+         (SELECT person FROM person_name WHERE shop = $1 AND scope = $2 AND name = $3), $4) ORDER BY name`,
+      [shopId, parts.scope, joinedName(parts.person), parts.person],
+    );
+    const [first] = names;
+    if (first === undefined) return undefined;
+    const joined = joinedLanes(parts, names);
+    const into = personLane(parts, first.person);
+    if (joined.length === 0) {
+      return { lane: into, joined, isWaiting: false, names, conversations: [] };
+    }
+    const conversations = await this.#database.query<{ id: string }>(
+      `SELECT conversation_id AS id FROM conversation WHERE shop = $1 AND channel = $2 AND lane = ANY ($3)`,
+      [shopId, channel, [into, ...joined]],
+    );
+    const others = [into, ...joined].filter((each) => each !== lane);
+    const earlier = await this.#database.query(
+      `SELECT FROM job WHERE lane = ANY ($1::bigint[])
+         AND seq < (SELECT seq FROM entry WHERE id = $2) LIMIT 1`,
+      [others.map((each) => String(laneHash({ shopId, channel, lane: each }))), id ?? null],
+    );
+    return {
+      ...{ lane: into, joined, isWaiting: earlier.length > 0, names },
+      conversations: conversations.map((row) => row.id),
+    };
+  }
+}

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { optOutsOf } from '../../src/channels/sms/person.ts';
 import { laneOf } from '../../src/channels/sms/receive.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { asShopId } from '../../src/domain/ids.ts';
@@ -153,8 +154,10 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
   ends(() => store.spool.close());
   const lane = (from: string) => laneOf({ account: ACCOUNT_SID, from, to: OUR_NUMBER });
   const shop = asShopId(ACME.shopId);
-  expect(await store.optOuts.isOptedOut(shop, lane(THEIR_NUMBER))).toBe(true);
-  expect(await store.optOuts.isOptedOut(shop, lane('+14155550123'))).toBe(false);
+  expect(await optOutsOf(store.optOuts, undefined).isOptedOut(shop, lane(THEIR_NUMBER))).toBe(true);
+  expect(await optOutsOf(store.optOuts, undefined).isOptedOut(shop, lane('+14155550123'))).toBe(
+    false,
+  );
 });
 
 test('without a gateway the same, and unused files go too', async () => {

@@ -47,24 +47,30 @@ export const numberLane = (lane: string, number: string): string =>
 
 /**
  * The opt-outs of one lane's person: under all lanes that were joined, and of each number that is theirs
- * now. An opt-out of a number stays with the number, whoever has it next, until they opt in.
+ * now. An opt-out of a number stays with the number, whoever has it next, until they opt in. It is
+ * stored without the account, since a shop may take its number to another provider; rows from before
+ * that have the account.
  */
 export function optOutsOf(optOuts: OptOutStore, person: LanePerson | undefined): OptOutStore {
-  if (person === undefined) return optOuts;
-  const numbers = namesNow(person).filter(({ name }) => isNumber(name));
-  const lanes = [
-    person.lane,
-    ...person.joined,
-    ...numbers.map(({ name }) => numberLane(person.lane, name)),
-  ];
-  const each = <T>(work: (lane: string) => Promise<T>) => Promise.all(lanes.map(work));
+  const lanesOf = (lane: string): string[] => {
+    if (person === undefined) return [lane];
+    const numbers = namesNow(person).filter(({ name }) => isNumber(name));
+    const ofNumbers = numbers.map(({ name }) => numberLane(person.lane, name));
+    return [person.lane, ...person.joined, ...ofNumbers];
+  };
+  const each = <T>(lanes: readonly string[], work: (lane: string) => Promise<T>) =>
+    Promise.all(lanes.map(work));
+  const stored = (lane: string) => lanesOf(lane).map(withoutAccount);
+  const all = (lane: string) => [...lanesOf(lane), ...stored(lane)];
   return {
-    isOptedOut: async (shopId) =>
-      (await each((lane) => optOuts.isOptedOut(shopId, lane))).includes(true),
-    optOut: async (shopId, _lane, sid) => {
-      await each((lane) => optOuts.optOut(shopId, lane, sid));
+    isOptedOut: async (shopId, lane) =>
+      (await each(all(lane), (one) => optOuts.isOptedOut(shopId, one))).includes(true),
+    optOut: async (shopId, lane, sid) => {
+      await each(stored(lane), (one) => optOuts.optOut(shopId, one, sid));
     },
-    optIn: async (shopId, _lane, sid) =>
-      (await each((lane) => optOuts.optIn(shopId, lane, sid))).includes(true),
+    optIn: async (shopId, lane, sid) =>
+      (await each(all(lane), (one) => optOuts.optIn(shopId, one, sid))).includes(true),
   };
 }
+
+const withoutAccount = (lane: string): string => lane.replace(/^[^/]*/, '');

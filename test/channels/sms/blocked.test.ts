@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { optOutsOf } from '../../../src/channels/sms/person.ts';
 import { telnyxShopAccount } from '../../../src/channels/sms/providers/telnyx/account.ts';
 import { twilioShopAccount } from '../../../src/channels/sms/providers/twilio/account.ts';
 import type { BlockedText } from '../../../src/channels/sms/normalize/consent.ts';
@@ -43,7 +44,8 @@ beforeEach(async () => {
 });
 
 const AT_TWILIO = laneOf({ account: ACCOUNT_SID, to: OUR_NUMBER, from: THEIR_NUMBER });
-const isOut = (lane = AT_TWILIO) => webhook.store.optOuts.isOptedOut(shopId, lane);
+const isOut = (lane = AT_TWILIO) =>
+  optOutsOf(webhook.store.optOuts, undefined).isOptedOut(shopId, lane);
 
 /** The names and numbers of the events that wait for the platform. */
 async function events(): Promise<unknown[]> {

@@ -1,5 +1,6 @@
 import { sentence } from '../../../src/domain/reasons.ts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { optOutsOf } from '../../../src/channels/sms/person.ts';
 import type { Entry } from '../../../src/spool/entry.ts';
 import {
   inboundForm,
@@ -159,6 +160,6 @@ describe('a person', () => {
     const { shopId, lane = '' } = flooded ?? {};
     if (shopId === undefined) throw new Error('there is no entry');
     const { optOuts } = scene.webhook.store;
-    await waitFor('the opt-out', () => optOuts.isOptedOut(shopId, lane), 5);
+    await waitFor('the opt-out', () => optOutsOf(optOuts, undefined).isOptedOut(shopId, lane), 5);
   });
 });

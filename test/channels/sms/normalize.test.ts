@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { optOutsOf } from '../../../src/channels/sms/person.ts';
 import { join } from 'node:path';
 import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
 import type { SmsShop } from '../../../src/channels/sms/shop.ts';
@@ -191,7 +192,7 @@ describe('a message is held', () => {
 
 describe('consent', () => {
   const optedOut = ({ entry }: Claimed) =>
-    webhook.store.optOuts.isOptedOut(entry.shopId, entry.lane);
+    optOutsOf(webhook.store.optOuts, undefined).isOptedOut(entry.shopId, entry.lane);
 
   it.each([
     'STOP',

@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
+import { optOutsOf } from '../../../src/channels/sms/person.ts';
+import { laneOf } from '../../../src/channels/sms/receive.ts';
 import { telnyxShopAccount } from '../../../src/channels/sms/providers/telnyx/account.ts';
 import type { SmsShop } from '../../../src/channels/sms/shop.ts';
 import type { Claimed } from '../../../src/spool/entry.ts';
@@ -71,4 +73,22 @@ test('a waiting STOP still opts out, by the words of the provider that answered 
   const claimed = await webhook.claim();
   if (claimed === undefined) throw new Error('nothing to claim');
   expect((await normalize(claimed)).verdict).toMatchObject({ reason: { code: 'opt_out' } });
+});
+
+test('an opt-out holds at the next provider, until they opt in there', async () => {
+  const { optOuts } = webhook.store;
+  const { shopId } = moved;
+  const at = (account: string) => laneOf({ account, to: OUR_NUMBER, from: THEIR_NUMBER });
+  const own = optOutsOf(optOuts, undefined);
+  await own.optOut(shopId, at('AC1'), 'first');
+  expect(await own.isOptedOut(shopId, at('telnyx'))).toBe(true);
+  expect(await own.isOptedOut(shopId, at('telnyx').replace('/sms/', '/rcs/'))).toBe(false);
+  expect(await own.optIn(shopId, at('telnyx'), 'second')).toBe(true);
+  for (const account of ['AC1', 'telnyx'])
+    expect(await own.isOptedOut(shopId, at(account))).toBe(false);
+  // As it was stored before.
+  await optOuts.optOut(shopId, at('AC1'), 'third');
+  expect(await own.isOptedOut(shopId, at('AC1'))).toBe(true);
+  expect(await own.optIn(shopId, at('AC1'), 'fourth')).toBe(true);
+  expect(await own.isOptedOut(shopId, at('AC1'))).toBe(false);
 });

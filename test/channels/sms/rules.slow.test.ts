@@ -1,5 +1,6 @@
 // The sentences of "Payload" and "Opt-out" that normalize.test.ts does not show, by their words.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { optOutsOf } from '../../../src/channels/sms/person.ts';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -280,7 +281,7 @@ describe('a START whose attempt was killed after the state had changed', () => {
       expect(child).toMatchObject({ stdout: 'opt_in', signal: 'SIGKILL' });
 
       await withStore(async (store) => {
-        expect(await store.optOuts.isOptedOut(shop.shopId, lane)).toBe(false);
+        expect(await optOutsOf(store.optOuts, undefined).isOptedOut(shop.shopId, lane)).toBe(false);
         expect(await next(store)).toMatchObject({
           kind: 'suppressed',
           reason: { code: 'opt_in' },

@@ -9,7 +9,7 @@ import type { Claimed } from '../../../spool/entry.ts';
 import type { OptOutStore } from '../../../spool/opt-out-store.ts';
 import { subscriberOf } from '../../../domain/phone-forms.ts';
 import { isE164, parseAddress } from '../address.ts';
-import { numberLane } from '../person.ts';
+import { numberLane, optOutsOf } from '../person.ts';
 import type { Keywords, ProviderTexts, TextMessage } from '../provider.ts';
 import { laneOf } from '../receive.ts';
 import type { SmsShop } from '../shop.ts';
@@ -148,9 +148,10 @@ export async function recordBlocked(
   const own = laneOf({ account, to: ours, from: theirs });
   const isNamed = transport === 'whatsapp' && isE164(address);
   const lane = isNamed ? numberLane(own, subscriberOf(address)) : own;
-  if (await optOuts.isOptedOut(shopId, lane)) return;
+  const theirOptOuts = optOutsOf(optOuts, undefined);
+  if (await theirOptOuts.isOptedOut(shopId, lane)) return;
   const events = consentEvents(true, Date.now(), { phone: address });
   const key = { shopId, channel: 'sms', lane, dedupKey: `blocked/${id}` } as const;
   if (events.length > 0) await intake.accept(events.map((event) => eventArrival(event, key)));
-  await optOuts.optOut(shopId, lane, id);
+  await theirOptOuts.optOut(shopId, lane, id);
 }

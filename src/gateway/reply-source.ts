@@ -7,6 +7,7 @@ import {
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { cursorOf } from '../platform-api/addresses.ts';
+import type { Message } from '../platform-api/resources.ts';
 import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { ShopClient } from './platforms.ts';
@@ -32,7 +33,7 @@ export function replySource(
           ...(most !== undefined && { limit: most }),
         };
         const { results, next } = await client.listMessages(query, signal);
-        return { results, next: cursorOf(next) };
+        return { results: client.isEmbedded ? results : results.map(plain), next: cursorOf(next) };
       };
       const listLargely = async () => {
         if (limit < PAGE) return list(limit);
@@ -58,6 +59,9 @@ export function replySource(
     },
   };
 }
+
+/** What another platform means by `choices` is not known. */
+const plain = ({ choices: _, ...message }: Message): Message => message;
 
 /**
  * A refusal of the request as such. The documentation does not say how an expired cursor is

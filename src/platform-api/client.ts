@@ -57,7 +57,7 @@ export interface PlatformClientOptions {
   /** Default: no retries. */
   readonly retry?: RetryOptions;
   readonly onRequest?: RequestObserver;
-  /** The platform is the embedded one, which is told what no field of the API says. */
+  /** The platform is the embedded one, which is told, and tells, what no field of the API says. */
   readonly isEmbedded?: boolean;
   /** Sockets to share with other clients. Default: its own, which `close()` closes. */
   readonly pool?: ConnectionPool;
@@ -126,6 +126,10 @@ export class PlatformClient {
     this.#transport = new Transport({ apiKey, send, observe });
   }
 
+  get isEmbedded(): boolean {
+    return this.#options.isEmbedded === true;
+  }
+
   /** Ends idle connections, unless they are shared. */
   close(): void {
     this.#ownPool?.close();
@@ -188,7 +192,7 @@ export class PlatformClient {
     } = {},
   ): Promise<CreateMessageResult> {
     const { unverifiedFrom, isEcho = false } = told;
-    const headers = this.#options.isEmbedded === true && {
+    const headers = this.isEmbedded && {
       ...(unverifiedFrom !== undefined && { [UNVERIFIED_HEADER]: unverifiedFrom }),
       ...(isEcho && { [ECHO_HEADER]: '1' }),
     };

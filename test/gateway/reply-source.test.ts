@@ -4,6 +4,7 @@ import { replySource } from '../../src/gateway/reply-source.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
+import { bareMessage } from '../channels/chat/replies/platform-messages.ts';
 import { ends } from '../support/ends.ts';
 import { SHOP } from '../support/entries.ts';
 import { type Script, ScriptedPlatform } from '../support/scripted-platform.ts';
@@ -11,7 +12,7 @@ import { type Script, ScriptedPlatform } from '../support/scripted-platform.ts';
 const EMPTY = { status: 200, body: { results: [], next: null, previous: null } };
 const CONVERSATION = '6f6a1a52-3c0c-4e57-9f3b-0a3c9e1d2b11';
 
-async function source(script: Script) {
+async function source(script: Script, isEmbedded = false) {
   const platform = new ScriptedPlatform();
   ends(() => platform.stop());
   platform.script = script;
@@ -20,7 +21,7 @@ async function source(script: Script) {
   const platformUrl = await platform.start();
   const client = new PlatformClient({
     ...{ baseUrl: platformUrl, apiKey: 'key', shopId: SHOP, pool },
-    ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000, maxAnswerBytes: 100_000 },
+    ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000, maxAnswerBytes: 100_000, isEmbedded },
   });
   const replies = replySource({ value: [{ shopId: SHOP, client }] });
   return {
@@ -51,6 +52,16 @@ test.each([400, 422])(
     expect(limits()).toEqual(['200', null, null]);
   },
 );
+
+test('only the embedded platform offers choices', async () => {
+  const choices = [{ id: 'yes', text: 'Yes' }];
+  const message = { ...bareMessage(), choices };
+  const script = () => ({ status: 200, body: { ...EMPTY.body, results: [message] } });
+  const foundIn = async (isEmbedded: boolean) =>
+    (await (await source(script, isEmbedded)).list()).results.map((each) => each.choices);
+  expect(await foundIn(true)).toEqual([choices]);
+  expect(await foundIn(false)).toEqual([undefined]);
+});
 
 test('what the platform refuses for another reason stays refused', async () => {
   const { list, limits } = await source(() => ({ status: 400 }));

@@ -21,6 +21,8 @@ export interface Chat {
   readonly connection: ReadonlySignal<ConnectionState>;
   /** The last `session` of the server; undefined before the first one, and after `logout`. */
   readonly session: ReadonlySignal<SessionEvent | undefined>;
+  /** How often another visitor, or none, has been shown than before: also without a session. */
+  readonly visitorChanges: ReadonlySignal<number>;
   /**
    * The visitor has a name or a conversation, or the page says who they are; also before there is a
    * session. Not a signal: it changes with `session` and `connection`.

@@ -113,6 +113,10 @@ class WidgetChat implements Chat {
     });
   }
 
+  get visitorChanges(): Chat['visitorChanges'] {
+    return this.#visitor.changes;
+  }
+
   get session(): Chat['session'] {
     return this.#visitor.session;
   }

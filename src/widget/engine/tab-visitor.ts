@@ -68,6 +68,7 @@ export class TabVisitor {
   readonly #session = signal<SessionEvent | undefined>(undefined);
   readonly #seen = signal(0);
   readonly #breaks = signal<readonly number[]>([]);
+  readonly #changes = signal(0);
   #shown: StoredSession | undefined;
   /** A JWT that the server has not answered yet. */
   #identity: string | undefined;
@@ -94,6 +95,11 @@ export class TabVisitor {
       this.#session.value ?? this.#shown ?? {};
     const isNamed = verified || name !== undefined || this.#identity !== undefined;
     return isNamed || this.#notes.number(LAST, this.#shown?.visitorId) > 0;
+  }
+
+  /** How often the tab has shown another visitor, or none, than before. */
+  get changes(): ReadonlySignal<number> {
+    return this.#changes;
   }
 
   /** The last line that this visitor has seen in any tab of this browser. */
@@ -178,6 +184,7 @@ export class TabVisitor {
     this.#accepted = undefined;
     batch(() => {
       this.#session.value = undefined;
+      this.#changes.value += 1;
       this.reread();
     });
   }
@@ -214,10 +221,12 @@ export class TabVisitor {
   #write(session: SessionEvent): void {
     const { token, visitorId, verified, name, email } = session;
     const labels = { ...(name !== undefined && { name }), ...(email !== undefined && { email }) };
+    const isOther = this.#shown !== undefined && this.#shown.visitorId !== visitorId;
     this.#shown = { token, visitorId, verified, ...labels };
     this.#storage.set(SESSION, this.#shown);
     batch(() => {
       this.#session.value = session;
+      if (isOther) this.#changes.value += 1;
       this.reread();
     });
   }

@@ -105,12 +105,9 @@ export function createApp(options: MainOptions, chat: Chat, storage: Storage | u
   draw(<Aside wasOpen={wasOpen} />, aside);
   draw(<Badge />, badge);
   loadParsers(ui, parts);
-  let visitorId: string | undefined;
+  // Also after a logout in another tab, while this one has no connection.
   effect(() => {
-    const before = visitorId;
-    visitorId = chat.session.value?.visitorId;
-    // After a logout in another tab, the next visitor may be there at once.
-    if (!visitorId || (before && visitorId !== before)) forgetForm();
+    if (chat.visitorChanges.value) forgetForm();
   });
   // An open panel is connected: also after a logout, in this tab or another.
   effect(() => {

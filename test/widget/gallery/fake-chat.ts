@@ -38,6 +38,7 @@ export function fakeChat(scene: Scene): Chat {
   return {
     connection: signal(scene.connection ?? { state: 'online' }),
     session: signal(session),
+    visitorChanges: signal(0),
     isKnown: session?.verified === true || session?.name !== undefined,
     lines,
     older: signal(scene.older ?? 'none'),

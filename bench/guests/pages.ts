@@ -65,7 +65,9 @@ const REPLACING: readonly GuestPage[] = [
     packages: ['swup@4.8.1'],
     head: lib('swup/dist/Swup.umd.js'),
     body: '<main id="swup" class="transition-fade"><h1>One</h1></main>',
-    act: `new Swup({ animationSelector: false }).navigate(location.pathname + '/two'); ${SECOND}`,
+    act: `const swup = new Swup({ animationSelector: false });
+      const ended = new Promise((resolve) => swup.hooks.once('visit:end', resolve));
+      swup.navigate(location.pathname + '/two'); ${SECOND} await ended;`,
   },
   {
     name: 'Barba.js',

@@ -45,7 +45,8 @@ export class RefusedOrigins {
   note({ shopId, origins }: ChatShop, fullOrigin: string, publicUrl: string): void {
     const { metrics, clock, logger } = this.#parts;
     metrics.refused.inc({ channel: 'web_chat', reason: 'origin' });
-    const origin = fullOrigin.slice(0, MAX_CHARS);
+    // A header may have bytes that a terminal takes for commands.
+    const origin = fullOrigin.slice(0, MAX_CHARS).replace(/[^\x21-\x7e]/g, '?');
     const of = this.#ofShops.get(shopId) ?? {
       logged: new Seldom(HOUR_MS, MAX_KEPT),
       seen: new Map<string, RefusedOrigin>(),

@@ -14,9 +14,8 @@ export const checkChatOrigins = (
 ): readonly CheckResult[] => shops.flatMap((shop) => ofShops([shop], [checkShop(shop, asked)]));
 
 function checkShop(shop: string, asked: Asked<GatewayStatus['refusedPages']>): CheckResult {
-  const { ok, skipped, warning } = resultsFor(
-    ...(['chat-origins', shop, 'pages only of shops[].chat.origins'] as const),
-  );
+  const expected = 'pages only of shops[].chat.origins';
+  const { ok, skipped, warning } = resultsFor('chat-origins', shop, expected);
   if (asked.kind !== 'answered') return skipped(`what it refused is unknown: ${asked.why}`);
   const refused = asked.answer.filter((page) => page.shop === shop);
   const list = (isOwn: boolean): string =>

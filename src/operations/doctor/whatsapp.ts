@@ -6,6 +6,7 @@ import {
   GRAPH_API,
   GRAPH_VERSIONS,
 } from '../../channels/sms/providers/whatsapp-cloud/graph-versions.ts';
+import { counted } from '../../runtime/amounts.ts';
 import { type CheckResult, resultsFor } from './check.ts';
 import { calledUrl, shownUrl, WHATSAPP } from './public-url.ts';
 
@@ -87,7 +88,8 @@ function checkVersion(
   const days = Math.floor((Date.parse(ends) - now) / DAY_MS);
   if (days < 0) return failed(`${version} ended on ${ends}`, todo);
   const found = `${version} ends on ${ends}`;
-  return days < WARN_DAYS ? warning(`${found}, in ${days} days`, todo) : ok(found);
+  const left = days === 0 ? 'today' : `in ${counted(days, 'day')}`;
+  return days < WARN_DAYS ? warning(`${found}, ${left}`, todo) : ok(found);
 }
 
 const numberResults = (subject: string) =>

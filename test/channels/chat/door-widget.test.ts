@@ -314,6 +314,9 @@ describe('a page is told whether it may connect', () => {
     );
     expect(found).toHaveLength(10 + own.length);
     expect(refused.of({ ...shop, origins: own }).filter(({ isOwn }) => isOwn)).toEqual([]);
+    const hostile = aShop({ ...shop, shopId: asShopId('hostile') });
+    refused.note(hostile, 'https://a\x9b2J\x85.example', 'https://gw.example');
+    expect(refused.of(hostile).map(({ origin }) => origin)).toEqual(['https://a?2J?.example']);
     const other = aShop({ ...shop, shopId: asShopId('other') });
     for (const origin of others) refused.note(other, origin, 'https://gw.example');
     expect(refused.of(other).map(({ origin, isOwn }) => [origin, isOwn])).toEqual(

@@ -116,8 +116,8 @@ describe('the version of the API', () => {
   test.each<[day: string, told: string[]]>([
     ['2028-04-30', []],
     ['2028-05-01', [`warning whatsapp.version: v25.0 ends on 2028-07-29, in 89 days; ${TODO}`]],
-    ['2028-07-28', [`warning whatsapp.version: v25.0 ends on 2028-07-29, in 1 days; ${TODO}`]],
-    ['2028-07-29', [`warning whatsapp.version: v25.0 ends on 2028-07-29, in 0 days; ${TODO}`]],
+    ['2028-07-28', [`warning whatsapp.version: v25.0 ends on 2028-07-29, in 1 day; ${TODO}`]],
+    ['2028-07-29', [`warning whatsapp.version: v25.0 ends on 2028-07-29, today; ${TODO}`]],
     ['2028-07-30', [`failed whatsapp.version: v25.0 ended on 2028-07-29; ${TODO}`]],
   ])('ends: on %s', async (day, expected) => {
     number({ application: WANTED });

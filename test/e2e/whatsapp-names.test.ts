@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import Sqlite from 'better-sqlite3';
@@ -15,10 +16,12 @@ import {
   type Members,
   PHONE_NUMBER_ID,
   postEvent,
+  requestsOf,
   VERIFY_TOKEN,
   wamid,
   WHATSAPP_NUMBER,
 } from '../support/whatsapp-stand-in.ts';
+import { zipContents } from '../support/zip-contents.ts';
 import { scene } from './scene.ts';
 
 /** One person on WhatsApp, under several names. */
@@ -53,21 +56,14 @@ async function told(...events: readonly string[]) {
 }
 
 test('who hides the number goes on in the same conversation, as the same contact', async () => {
-  const number = { from: '14155557777', from_user_id: 'US.777' };
-  const { messages, payloads } = await told(
-    said(1, number),
-    said(2, { from_user_id: 'US.777' }, { name: 'Vic', username: 'vic' }),
-  );
+  const { messages, payloads } = await told(...requestsOf('W4.json'));
   expect(messages[1]?.conversation_id).toBe(messages[0]?.conversation_id);
   expect(messages[1]?.contact_id).toBe(messages[0]?.contact_id);
   expect(payloads[1]?.contact).toEqual({ phone: '+14155557777', name: 'Vic' });
 });
 
 test('both forms of a number are one contact, each as it came', async () => {
-  const { messages, payloads } = await told(
-    said(1, { from: '5511987654399' }, { name: 'Bia' }),
-    said(2, { from: '551187654399' }, { name: 'Bia' }),
-  );
+  const { messages, payloads } = await told(...requestsOf('W7.json'));
   expect(messages[1]?.conversation_id).toBe(messages[0]?.conversation_id);
   expect(messages[1]?.contact_id).toBe(messages[0]?.contact_id);
   expect(payloads.map(({ contact }) => contact.phone)).toEqual(['+5511987654399', '+551187654399']);
@@ -133,8 +129,24 @@ test('the contacts of two names become the older one, with both tickets, once a 
   );
   expect(conversations).toHaveLength(1);
 
-  // The person is erased under any name, with the others.
+  // Under any name, the person is exported with the others, and erased.
   await delivered(dir.path, 3);
+  for (const address of ['US.777', '+14155557777']) {
+    const output = join(dir.path, `${address}.zip`);
+    const args = ['--address', address, '--output', output];
+    expect(await command(dir.path, 'export', ...args)).toMatchObject({ code: 0 });
+    const archive = await zipContents(output);
+    const records = (path: string): unknown => JSON.parse(archive.get(path)?.toString() ?? '');
+    const names = records('names.json') as { name: string; beside: string | null }[];
+    expect(names).toContainEqual(expect.objectContaining({ name: 'US.777', shop: 'acme' }));
+    expect(names).toContainEqual(
+      expect.objectContaining({ name: '+14155557777', beside: 'US.777' }),
+    );
+    expect(records('platform/contacts.json')).toMatchObject([{ id: older?.id }]);
+    const entries = [...archive.keys()].filter((path) => path.endsWith('/entry.json'));
+    expect(entries).toHaveLength(3);
+    rmSync(output);
+  }
   const erased = await command(dir.path, 'erase', '--address', 'US.777', '--yes', '--json');
   expect(erased).toMatchObject({ code: 0, err: '' });
   expect(contacts()).toEqual([]);

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import {
   type WhatsAppAccount,
   type WhatsAppShopAccount,
@@ -84,6 +85,17 @@ export const messageEvent = (message: Members = {}, contact: Members = contactOf
 
 export const statusEvent = (...statuses: readonly Members[]): string =>
   eventOf(changeOf({ statuses: statuses.map(whatsappStatus) }));
+
+/** When the tests run, in seconds: in files, `NOW`. */
+export const NOW = Math.floor(Date.now() / 1000);
+
+/** The requests of a file of `test/fixtures/texts/`. */
+export function requestsOf(name: string): string[] {
+  const text = readFileSync(new URL(`../fixtures/texts/${name}`, import.meta.url), 'utf8');
+  const dated = text.replace(/"NOW(-\d+)?"/g, (_, ago = '0') => `"${NOW + Number(ago)}"`);
+  const given: unknown = JSON.parse(dated);
+  return (Array.isArray(given) ? given : [given]).map((each) => JSON.stringify(each));
+}
 
 /** The headers of a genuine request: HMAC-SHA256 of its bytes, with the secret of the app. */
 export const signedHeaders = (body: string | Buffer, secret = APP_SECRET) => ({

@@ -60,24 +60,16 @@ async function stored() {
   return all.map((claimed) => ({ ...readStored(claimed).message, lane: claimed.entry.lane }));
 }
 
-const NOW = Math.floor(Date.now() / 1000);
-/** The requests of a file, with the time of the run in place of `NOW`. */
-function requestsOf(name: string): string[] {
-  const text = fixture(name).replace(/"NOW(-\d+)?"/g, (_, ago = '0') => `"${NOW + Number(ago)}"`);
-  const given: unknown = JSON.parse(text);
-  return (Array.isArray(given) ? given : [given]).map((each) => JSON.stringify(each));
-}
-
 async function postToMeta(name: string, headersOf = meta.signedHeaders): Promise<number[]> {
   const answers: number[] = [];
-  for (const body of requestsOf(name)) {
+  for (const body of meta.requestsOf(name)) {
     const { status } = await meta.postEvent(new URL(webhook.target).origin, body, headersOf(body));
     answers.push(status);
   }
   return answers;
 }
 
-const secondsAgo = ({ writtenAt = NaN }) => NOW - writtenAt / 1000;
+const secondsAgo = ({ writtenAt = NaN }) => meta.NOW - writtenAt / 1000;
 
 describe('WhatsApp', () => {
   test('W1: a text has the time at which it was written', async () => {

@@ -11,14 +11,20 @@ const CONNECT_TIMEOUT_MS = 5000;
  * committed on the primary alone.
  */
 const ANSWER_TIMEOUT_MS = 20_000;
+/**
+ * The server ends a transaction that sends nothing for this time: a gateway that is frozen, or whose
+ * machine is gone, would keep its locks, and no other one could accept. Shorter than these wait.
+ */
+const IDLE_TIMEOUT_MS = 10_000;
 /** Refusals that another try may not meet (PostgreSQL, appendix A): deadlock_detected, serialization_failure. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001']);
 const MOST_TRIES = 5;
 /**
  * The connection is over: the server became a standby (read_only_sql_transaction), or it ended the
- * connection (admin_shutdown and those like it), whose socket closes a moment after the answer.
+ * connection (admin_shutdown and those like it, idle_in_transaction_session_timeout), whose socket
+ * closes a moment after the answer.
  */
-const ENDS_CONNECTION = /^(25006|57P)/;
+const ENDS_CONNECTION = /^(25006|25P03|57P)/;
 const DISK_FULL = '53100';
 /** The class of warnings. */
 const WARNING = '01';
@@ -73,7 +79,7 @@ export class Database {
    */
   async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#tries(async (query) => {
-      await query('BEGIN');
+      await query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`);
       try {
         const result = await work(query);
         await query('COMMIT');
@@ -256,7 +262,7 @@ function spoolError(error: unknown): Error {
   }
   // Conflicts between transactions, insufficient resources, locks, operator intervention and system
   // errors are not the statement's fault.
-  const isServers = /^(5[3-8]|08|40|25006)/.test(error.code ?? '');
+  const isServers = /^(5[3-8]|08|40|25006|25P03)/.test(error.code ?? '');
   const Kind = isServers ? SpoolUnavailable : StoreRefuses;
   return new Kind(`the database refused a statement (${error.code ?? 'unknown'})`, {
     cause: error,

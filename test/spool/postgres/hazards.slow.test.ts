@@ -8,6 +8,7 @@ import { Database } from '../../../src/spool/postgres/connection.ts';
 import { CLAIM } from '../../../src/spool/postgres/delivery-functions.ts';
 import { PostgresDeliveries } from '../../../src/spool/postgres/deliveries.ts';
 import { ACCEPT, storedForms } from '../../../src/spool/postgres/intake.ts';
+import { lockNames } from '../../../src/spool/postgres/names.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
 import { jsonOf } from '../../../src/spool/postgres/rows.ts';
 import { NOW } from '../../../src/spool/postgres/schema.ts';
@@ -411,3 +412,21 @@ test('a statement that met a deadlock is tried five times, and not six', async (
     await database.close();
   }
 });
+
+test('a gateway that freezes between two statements of a transaction keeps no lock', async () => {
+  const place = { scope: 'whatsapp/whatsapp', ours: '+15550783881' };
+  const frozen = new Database(url);
+  let accepted: Promise<unknown> | undefined;
+  const transaction = frozen.transaction(async (query) => {
+    await lockNames(query, [{ shop: SHOP, scope: place.scope }]);
+    const sender = { ...place, number: '+14155550001', at: Date.now() };
+    accepted = other.accept([anEntry({ sender })]);
+    await accepted;
+    await query('SELECT');
+  });
+  await expect(transaction).rejects.toThrow(SpoolUnavailable);
+  await expect(accepted).resolves.toEqual([{ id: expect.any(String), duplicate: false }]);
+  // It has connections again.
+  expect(await frozen.transaction((query) => query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+  await frozen.close();
+}, 60_000);

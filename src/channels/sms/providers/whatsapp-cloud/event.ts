@@ -21,13 +21,18 @@ const TEST_NUMBER_ID = '123456123';
 /** Of an id or a name. Each stored message has a copy of them, so that a long one is left out. */
 const MAX_MEMBER_LENGTH = 320;
 
-const unknowns = z.array(z.unknown()).catch([]);
+/** Meta is said to aggregate 1000 at most. A body of full size with small ones would take minutes to read. */
+const MAX_UPDATES = 25_000;
+
+const limited = z.array(z.unknown()).max(MAX_UPDATES);
+const unknowns = z.array(z.unknown()).catch([]).pipe(limited);
 const word = z.string().max(MAX_MEMBER_LENGTH);
 const line = word.catch('');
 const figure = z.union([word, z.number().transform(String)]);
 
 const entrySchema = z.object({ changes: z.array(z.unknown()) });
-const requestSchema = z.object({ entry: z.array(entrySchema.catch({ changes: [undefined] })) });
+const entries = z.array(entrySchema.catch({ changes: [undefined] }));
+const requestSchema = z.object({ entry: limited.pipe(entries) });
 const changeSchema = z.object({ field: z.string(), value: z.unknown() });
 const valueSchema = z.object({
   metadata: z.object({ display_phone_number: figure, phone_number_id: word }),
@@ -87,7 +92,11 @@ export function readEvent(body: Uint8Array): readonly WebhookContent[] {
     const text = "Not an event of Meta's webhooks";
     throw new WebhookRefused(400, 'malformed', text, { cause: error });
   }
-  const contents = data.entry.flatMap(({ changes }) => changes.flatMap(contentsOf));
+  const contents: WebhookContent[] = [];
+  for (const change of data.entry.flatMap(({ changes }) => changes)) {
+    if (contents.length >= MAX_UPDATES) return [...contents, unreadable('entry')];
+    contents.push(...contentsOf(change));
+  }
   return contents.length > 0 ? contents : [ignored('nothing')];
 }
 
@@ -117,8 +126,9 @@ function contentsOf(change: unknown): readonly WebhookContent[] {
   if (!FIELDS.has(data.field)) return [ignored(data.field)];
   const value = valueSchema.safeParse(data.value).data;
   if (value === undefined) return [unreadable('metadata')];
-  const senders = sendersIn(value.contacts);
   const notices = value.user_id_update.flatMap((each) => noticeOf(each) ?? []);
+  const count = value.messages.length + notices.length + value.message_echoes.length;
+  const senders = sendersIn(value.contacts, count);
   const read =
     (kind: 'message' | 'echo') =>
     (each: unknown): WebhookContent => {
@@ -185,7 +195,7 @@ export function readMessage(stored: Uint8Array) {
   const [echo] = data?.message_echoes ?? [];
   const given =
     echo === undefined ? (['message', data?.messages[0]] as const) : (['echo', echo] as const);
-  const message = data && messageIn(data.metadata, sendersIn(data.contacts), given[1], given[0]);
+  const message = data && messageIn(data.metadata, sendersIn(data.contacts, 1), given[1], given[0]);
   return typeof message === 'string' ? undefined : message;
 }
 
@@ -194,20 +204,20 @@ type Contact = z.output<typeof contactSchema>;
 
 /** Who wrote the messages of a value. */
 interface Senders {
-  /** Of a value with one contact: it may lack an id that its messages have. */
+  /** Of a value with one message and one contact, which may lack an id that the message has. */
   readonly only: Contact | undefined;
   readonly byId: ReadonlyMap<string, Contact>;
 }
 
 /** Read once for all messages of a value, which may have thousands of both. */
-function sendersIn(contacts: readonly unknown[]): Senders {
+function sendersIn(contacts: readonly unknown[], messages: number): Senders {
   const known = contacts.flatMap((each) => contactSchema.safeParse(each).data ?? []);
   // Of two with one id, the first holds.
   const ids = known
     .toReversed()
     .flatMap((each) => [[each.wa_id, each] as const, [each.user_id, each] as const]);
   const byId = new Map(ids.filter(([id]) => id !== ''));
-  return { only: known.length === 1 ? known[0] : undefined, byId };
+  return { only: messages === 1 && known.length === 1 ? known[0] : undefined, byId };
 }
 
 /**
@@ -232,7 +242,8 @@ function messageIn(
   if (from === undefined) return 'messages.from';
   const { name, username } = contact?.profile ?? {};
   const member = kind === 'echo' ? 'message_echoes' : 'messages';
-  const stored = { metadata, contacts: contact ? [contact] : [], [member]: [given] };
+  const raw = bytesOf({ metadata, contacts: contact ? [contact] : [], [member]: [given] });
+  if (raw === undefined) return member;
   const text: ReceivedText = {
     ...{ id: message.id, account: ACCOUNT_ID, service: metadata.phone_number_id, from },
     ...(kind === 'message' && { names: namesOf(message, contact) }),
@@ -241,9 +252,18 @@ function messageIn(
     name: oneLine(name, MAX_LINE_LENGTH) ?? oneLine(username, MAX_LINE_LENGTH) ?? '',
     isTest: metadata.phone_number_id === TEST_NUMBER_ID,
     meta: { provider: 'whatsapp' },
-    raw: Buffer.from(JSON.stringify(stored)),
+    raw,
   };
   return { message, text };
+}
+
+/** Undefined if it is nested too deeply: `JSON.stringify` needs stack for it, which `JSON.parse` does not. */
+function bytesOf(stored: object): Buffer | undefined {
+  try {
+    return Buffer.from(JSON.stringify(stored));
+  } catch {
+    return undefined;
+  }
 }
 
 const NUMBER = 'user_changed_number';

@@ -230,6 +230,55 @@ describe('several messages in one request', () => {
     expect(await stored()).toEqual([[FIRST, wamid(1)]]);
   });
 
+  test.each(['messages', 'contacts', 'statuses', 'message_echoes', 'user_id_update'])(
+    'are refused within seconds if small %s fill the request, but for those of other changes',
+    async (list) => {
+      const small = { [list]: Array.from({ length: 900_000 }, () => 1) };
+      const since = performance.now();
+      const answer = await post(eventOf(messageTo(1), changeOf(small), messageTo(2)));
+      expect(answer).toMatchObject({ status: 400 });
+      expect(performance.now() - since).toBeLessThan(10_000);
+      expect(await stored()).toEqual([1, 2].map((n) => [FIRST, wamid(n)]));
+    },
+  );
+
+  test('are refused within seconds if small changes fill the request, but for the first', async () => {
+    const small = Array.from({ length: 900_000 }, () => ({}));
+    const entry = [{ changes: [messageTo(1), ...small] }];
+    const since = performance.now();
+    expect(await post(JSON.stringify({ entry }))).toMatchObject({ status: 400 });
+    expect(await post(JSON.stringify({ entry: small }))).toMatchObject({ status: 400 });
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(await stored()).toEqual([[FIRST, wamid(1)]]);
+  });
+
+  test('are stored but for one that is nested too deeply', async () => {
+    const nested = '['.repeat(20_000) + ']'.repeat(20_000);
+    const deep = changeOf({ messages: [whatsappMessage({ id: wamid(1), order: 'nested' })] });
+    const body = eventOf(deep, messageTo(2)).replace('"nested"', nested);
+    expect(await post(body)).toMatchObject({ status: 400 });
+    expect(await stored()).toEqual([[FIRST, wamid(2)]]);
+  });
+
+  test('are of several people, also with the contact of one', async () => {
+    const theirs = { ...contactOf(PERSON), user_id: 'US.1' };
+    const system = { type: 'user_changed_number', body: 'changed', wa_id: '447400123459' };
+    const messages = [
+      whatsappMessage({ id: wamid(1) }),
+      whatsappMessage({ id: wamid(2), from: '447400123456' }),
+      whatsappMessage({ id: wamid(3), from: '447400123458', type: 'system', system }),
+      whatsappMessage({ id: wamid(4), from: undefined, from_user_id: 'US.1' }),
+    ];
+    expect(await post(eventOf(changeOf({ contacts: [theirs], messages })))).toMatchObject(ACCEPTED);
+    const lanes = (await webhook.store.spool.list({ limit: 10 })).map(({ lane }) => lane);
+    expect(lanes.toReversed().map((lane) => lane.split('/').at(-1))).toEqual([
+      '+16505551234',
+      '+447400123456',
+      '+447400123459',
+      '+16505551234',
+    ]);
+  });
+
   test('do not each store a name that fills the request', async () => {
     const contacts = [contactOf(PERSON, { name: 'x'.repeat(100_000) })];
     const messages = [1, 2].map((n) => whatsappMessage({ id: wamid(n) }));

@@ -7,6 +7,7 @@ import {
   personInLane,
   personLane,
   type PersonName,
+  type Sighting,
   sightingOf,
 } from '../../domain/person-names.ts';
 import type { NewEntry } from '../entry.ts';
@@ -91,21 +92,19 @@ export async function lanesFor(
        UNION SELECT shop, scope, name FROM asked)`,
     [jsonOf(asked)],
   );
-  const places = new Map<string, Map<string, PersonName>>();
-  for (const { shop, scope } of asked) places.set(placeOf(shop, scope), new Map());
-  for (const { shop, scope, ...row } of rows) {
-    places.get(placeOf(shop, scope))?.set(row.name, row);
-  }
+  const places = new Map<string, KnownNames>();
+  for (const { shop, scope } of asked) places.set(placeOf(shop, scope), new KnownNames());
+  for (const { shop, scope, ...row } of rows) places.get(placeOf(shop, scope))?.put(row);
   const lanes = new Map<NewEntry, string>();
   const changes = new Map<string, NameRow>();
   for (const { entry, sender, shop, scope, dedup } of fresh) {
     // Of equal keys in one batch the first is stored.
     if (isKnown.has(dedup)) continue;
     isKnown.add(dedup);
-    const names = places.get(placeOf(shop, scope)) ?? new Map<string, PersonName>();
-    const { person, changed } = sightingOf(sender, [...names.values()], entry.receivedAt);
+    const names = places.get(placeOf(shop, scope)) ?? new KnownNames();
+    const { person, changed } = sightingOf(sender, names.of(sender), entry.receivedAt);
     for (const row of changed) {
-      names.set(row.name, row);
+      names.put(row);
       changes.set(`${placeOf(shop, scope)} ${row.name}`, { shop, scope, ...row });
     }
     lanes.set(entry, personLane(sender, person));
@@ -121,6 +120,27 @@ export async function lanesFor(
     [jsonOf([...changes.values()])],
   );
   return lanes;
+}
+
+/** The rows of one account that a batch is about, as its messages change them. */
+class KnownNames {
+  readonly #byName = new Map<string, PersonName>();
+  readonly #byPerson = new Map<string, Map<string, PersonName>>();
+
+  put(row: PersonName): void {
+    const { name, person } = row;
+    this.#byPerson.get(this.#byName.get(name)?.person ?? '')?.delete(name);
+    this.#byName.set(name, row);
+    const theirs = this.#byPerson.get(person) ?? new Map<string, PersonName>();
+    this.#byPerson.set(person, theirs.set(name, row));
+  }
+
+  /** What `sightingOf` needs for one message: of a thousand people, those whom it may name. */
+  of(sighting: Sighting): PersonName[] {
+    const names = namesIn(sighting);
+    const people = new Set(names.flatMap((name) => [name, this.#byName.get(name)?.person ?? name]));
+    return [...people].flatMap((person) => [...(this.#byPerson.get(person)?.values() ?? [])]);
+  }
 }
 
 /** The names of people on WhatsApp (`domain/person-names.ts`). */

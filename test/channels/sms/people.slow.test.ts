@@ -71,6 +71,16 @@ test('messages that name a person at once, at two gateways, end in one lane', as
   }
 });
 
+test('a batch of 4000 people is accepted', async () => {
+  const { one } = await twoGateways();
+  const place = { scope: 'whatsapp/whatsapp', ours: '+15550783881' };
+  const batch = Array.from({ length: 4000 }, (_, n) => {
+    const names = { number: `+1415${5_000_000 + n}`, userId: `US.${n}` };
+    return anEntry({ sender: { ...place, ...names, at: Date.now() } });
+  });
+  expect(await one.spool.accept(batch)).toHaveLength(4000);
+});
+
 test.each(PORTIONS)('in PostgreSQL, by two gateways: 20 histories from %i on', async (from) => {
   const { one, other, url } = await twoGateways();
   await play([one, other], one.openEraser(), from);

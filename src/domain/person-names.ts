@@ -108,19 +108,24 @@ export const namesIn = (sighting: Sighting): string[] => {
 export function sightingOf(sighting: Sighting, known: readonly PersonName[], now: number): Sighted {
   const { number, userId, previousNumber, previousUserId, at } = sighting;
   const people = new People(known);
+  const ids = [userId, previousUserId].filter((id) => id !== undefined);
   let person: string | undefined;
-  for (const id of [userId, previousUserId]) {
-    const found = id === undefined ? undefined : people.of(id)?.person;
+  for (const id of ids) {
+    const found = people.of(id)?.person;
     if (found === undefined) continue;
     person = person === undefined ? found : people.join(person, found);
   }
 
+  // A number that was last seen with another user id may be another person's.
+  const mayBeTheirs = ({ beside }: PersonName): boolean =>
+    beside === null || ids.length === 0 || ids.includes(beside);
   const old = previousNumber === undefined ? undefined : people.of(previousNumber);
   // If it was seen since, it may be another person's by now.
   const isTheirs = old !== undefined && old.seenAt <= at;
   if (isTheirs) {
-    if (person === undefined) person = old.person;
-    else if (people.continues(old, at)) person = people.join(person, old.person);
+    const isSame = people.continues(old, at);
+    if (person === undefined) person = mayBeTheirs(old) || isSame ? old.person : undefined;
+    else if (mayBeTheirs(old) && isSame) person = people.join(person, old.person);
   }
 
   const held = number === undefined ? undefined : people.of(number);
@@ -138,16 +143,16 @@ export function sightingOf(sighting: Sighting, known: readonly PersonName[], now
       if (isSame && !isFree) person = held.person;
     } else if (!isFree && people.continues(held, at)) {
       const isNotice =
-        previousNumber !== undefined && now - people.since(held.person) <= SAME_FOR_MS;
+        previousNumber !== undefined &&
+        mayBeTheirs(held) &&
+        now - people.since(held.person) <= SAME_FOR_MS;
       const isHidden = held.beside === null && !people.hasNumber(person);
       if (isNotice || isHidden) person = people.join(person, held.person);
     }
   }
 
   person ??= people.newPerson(number, userId ?? previousUserId, at);
-  for (const id of [userId, previousUserId]) {
-    if (id !== undefined) people.see(id, { person, at, now });
-  }
+  for (const id of ids) people.see(id, { person, at, now });
   if (previousNumber !== undefined && (old === undefined || isTheirs)) {
     people.see(previousNumber, { person, at: old?.seenAt ?? at, now, leftAt: at });
   }

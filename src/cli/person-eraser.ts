@@ -173,10 +173,11 @@ export class PersonEraser {
       signal.throwIfAborted();
       files += await this.#eraseOnPlatform(request);
       signal.throwIfAborted();
+      // What arrives afterwards has lanes of its own; what arrived before is found now.
+      if (round === 0) await this.#spool.eraseNames(found.names);
       ({ traces } = await this.#spool.find({ ...request, others: false }));
       if (isNothing(traces) && !(await this.#isOnPlatform(request))) break;
     }
-    await this.#spool.eraseNames(found.names);
     await this.#spool.sweepTemporary();
     signal.throwIfAborted();
     const bytes: Record<string, Purged> = { ...(await this.#spool.purge(person, signal)) };

@@ -10,23 +10,20 @@ import { makeStoreSchema, openBlobs } from '../postgres/open.ts';
 import { jsonOf } from '../postgres/rows.ts';
 import { NOW } from '../postgres/schema.ts';
 import {
-  type Digest,
+  type Contents,
+  HASH_DIGITS,
   type Key,
   keyOf,
   type NamedBlob,
+  type Place,
   type Progress,
-  sumOf,
-  type Target,
 } from './rows.ts';
-import { quoted, type Row, type Table, TABLES } from './tables.ts';
+import { quoted, type Row, type Table, TABLES, type Value } from './tables.ts';
 
 /** Raw forms have up to 64 KiB each. */
 const ROWS_PER_PAGE = { plain: 2000, bytes: 200 };
 /** Statements that compare or complete everything take minutes; the pool's have to be answered sooner. */
 const APPLICATION = 'sluice migrate';
-
-const NAMED_BLOBS = `(SELECT blob AS name, raw_size AS size FROM entry WHERE blob IS NOT NULL
-  UNION SELECT blob, size FROM upload)`;
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -35,11 +32,14 @@ export interface DatabaseOptions {
 }
 
 /** A store in PostgreSQL, which no gateway uses meanwhile. */
-export class SharedDatabase implements Target {
+export class SharedDatabase implements Place, Contents {
   readonly name: string;
+  readonly undo = 'run DELETE FROM moved in it';
   readonly blobs: BlobStore;
   readonly #database: Database;
   readonly #client: pg.Client;
+  /** Booleans and bytes, as `table.column`. */
+  readonly #types = new Map<string, string>();
 
   private constructor(name: string, database: Database, client: pg.Client, blobs: BlobStore) {
     this.name = name;
@@ -49,24 +49,34 @@ export class SharedDatabase implements Target {
   }
 
   /** @throws {SpoolUnusable} {SpoolUnavailable} */
-  static async open({ url, s3, scratch }: DatabaseOptions): Promise<SharedDatabase> {
+  static async connect({ url, s3, scratch }: DatabaseOptions): Promise<SharedDatabase> {
     const database = new Database(url, APPLICATION);
     try {
       await makeStoreSchema(database);
       const client = await database.connectAlone({ types: INTEGERS });
       const blobs = await openBlobs({ database, s3, scratch });
-      return new SharedDatabase(withoutPassword(url), database, client, blobs);
+      const connected = new SharedDatabase(withoutPassword(url), database, client, blobs);
+      await connected.#readTypes();
+      return connected;
     } catch (error) {
       await database.close();
       throw error;
     }
   }
 
-  async #rows<Found extends pg.QueryResultRow>(
+  async #rows<Found extends object>(
     text: string,
-    values: unknown[] = [],
+    values: readonly unknown[] = [],
   ): Promise<Found[]> {
-    return (await this.#client.query<Found>(text, values)).rows;
+    return (await this.#client.query<Found>(text, [...values])).rows;
+  }
+
+  async #readTypes(): Promise<void> {
+    const columns = await this.#rows<{ name: string; type: string }>(
+      `SELECT table_name || '.' || column_name AS name, data_type AS type FROM information_schema.columns
+       WHERE table_schema = current_schema() AND data_type IN ('boolean', 'bytea')`,
+    );
+    for (const { name, type } of columns) this.#types.set(name, type);
   }
 
   move(): Promise<Move | undefined> {
@@ -87,7 +97,12 @@ export class SharedDatabase implements Target {
     );
   }
 
-  /** @throws {SpoolUnusable} a gateway or a command uses the database, or did a moment ago */
+  async open(): Promise<Contents> {
+    await this.assertUnused();
+    return this;
+  }
+
+  /** A gateway is also found for some time after its end. */
   async assertUnused(): Promise<void> {
     const [row] = await this.#rows<{ used: boolean }>(
       `SELECT EXISTS (SELECT FROM pg_stat_activity
@@ -102,92 +117,85 @@ export class SharedDatabase implements Target {
     );
   }
 
-  /** @throws {SpoolUnusable} it has data of a store */
   async assertEmpty(): Promise<void> {
+    await this.assertUnused();
     const kept = TABLES.filter(({ name }) => !OVERWRITTEN.includes(name));
     const rows = await this.#rows<{ name: string }>(
       [...kept.map(({ name }) => name), 'erasure_key']
         .map((name) => `SELECT '${name}' AS name WHERE EXISTS (SELECT FROM ${name})`)
         .join(' UNION ALL '),
     );
-    if (rows.length > 0) {
-      const names = rows.map(({ name }) => name).join(', ');
-      throw new SpoolUnusable(
-        `${this.name} is not empty (${names}). Name a new database, so that nothing is mixed.`,
-      );
-    }
-    for (const name of OVERWRITTEN) await this.#client.query(`DELETE FROM ${name}`);
+    if (rows.length === 0) return;
+    const names = rows.map(({ name }) => name).join(', ');
+    throw new SpoolUnusable(
+      `${this.name} is not empty (${names}). Name a new database, so that nothing is mixed.`,
+    );
   }
 
-  async count({ name, database = name }: Table): Promise<number> {
+  async count({ database }: Table): Promise<number> {
     const [row] = await this.#rows<{ n: number }>(
       `SELECT count(*)::int AS n FROM ${database} AS each`,
     );
     return row?.n ?? 0;
   }
 
-  async *read(table: Table, after?: Key): AsyncGenerator<readonly Row[]> {
-    const { name, columns, key, bytes, database = name } = table;
-    const limit = bytes === undefined ? ROWS_PER_PAGE.plain : ROWS_PER_PAGE.bytes;
-    const order = key.map(quoted).join(', ');
-    const page = (behind: Key | undefined) =>
-      this.#rows<Row>(
-        `SELECT ${columns.map(quoted).join(', ')} FROM ${database} AS each
-         ${behind === undefined ? '' : `WHERE (${order}) > (${key.map((_, n) => `$${n + 1}`).join(', ')})`}
+  /** A SELECT of a table's columns, with 0 and 1 for booleans. */
+  #select({ name, columns, database }: Table, bytes: (column: string) => string = quoted): string {
+    const selected = columns.map((column) => {
+      const type = this.#types.get(`${name}.${column}`);
+      const value = type === 'bytea' ? bytes(column) : quoted(column);
+      return `${value}${type === 'boolean' ? '::int' : ''} AS ${quoted(column)}`;
+    });
+    return `SELECT ${selected.join(', ')} FROM ${database} AS each`;
+  }
+
+  #bytesOf({ name, columns }: Table): string | undefined {
+    return columns.find((column) => this.#types.get(`${name}.${column}`) === 'bytea');
+  }
+
+  async *read(table: Table, after: Key = []): AsyncGenerator<readonly Row[]> {
+    const limit = ROWS_PER_PAGE[this.#bytesOf(table) === undefined ? 'plain' : 'bytes'];
+    const order = table.key.map(quoted).join(', ');
+    for (let behind = after; ;) {
+      const places = behind.map((_, n) => `$${n + 1}`).join(', ');
+      const rows = await this.#rows<Row>(
+        `${this.#select(table)} ${behind.length === 0 ? '' : `WHERE (${order}) > (${places})`}
          ORDER BY ${order} LIMIT ${limit}`,
-        [...(behind ?? [])],
+        behind,
       );
-    let behind = after;
-    for (;;) {
-      const rows = await page(behind);
       if (rows.length > 0) yield rows;
       if (rows.length < limit) return;
       behind = keyOf(table, rows.at(-1));
     }
   }
 
-  async digest(table: Table): Promise<Digest> {
-    const { columns, database = table.name } = table;
-    const selected = columns.map((column) =>
-      column === table.bytes
-        ? `encode(sha256(${quoted(column)}), 'hex') AS ${quoted(column)}`
-        : quoted(column),
+  /** The sum of the hashes of all rows, as in `Folder`. */
+  async digest(table: Table): Promise<string> {
+    const kept = this.#select(table, (column) => `encode(sha256(${quoted(column)}), 'hex')`);
+    const [row] = await this.#rows<{ digest: string }>(
+      `SELECT count(*) || ' ' || coalesce(sum(('x' || left(encode(sha256(convert_to(
+         row_to_json(each)::text, 'UTF8')), 'hex'), ${HASH_DIGITS}))::bit(${4 * HASH_DIGITS})::bigint), 0) AS digest FROM (${kept}) AS each`,
     );
-    return this.#sum(
-      'row_to_json(each)::text',
-      `(SELECT ${selected.join(', ')} FROM ${database} AS kept)`,
-    );
-  }
-
-  async #sum(text: string, from: string): Promise<Digest> {
-    const [row] = await this.#rows<{ rows: number; hash: string }>(
-      `SELECT count(*)::int AS rows, ${sumOf(text)} AS hash FROM ${from} AS each`,
-    );
-    return row ?? { rows: 0, hash: '0' };
+    return row?.digest ?? '';
   }
 
   namedBlobs(): Promise<readonly NamedBlob[]> {
-    return this.#rows<NamedBlob & pg.QueryResultRow>(
-      `SELECT name, size FROM ${NAMED_BLOBS} AS named`,
+    return this.#rows<NamedBlob>(
+      `SELECT blob AS name, raw_size AS size FROM entry WHERE blob IS NOT NULL
+       UNION SELECT blob, size FROM upload`,
     );
   }
 
-  storedBlobs(): Promise<readonly NamedBlob[]> {
-    return this.#rows<NamedBlob & pg.QueryResultRow>(
-      `SELECT name, coalesce(size, (SELECT sum(octet_length(bytes)) FROM blob_chunk WHERE blob = name)::bigint, 0)
-         AS size FROM blob WHERE chunks > 0`,
+  async storedBlobs(of: 'sizes' | 'hashes'): Promise<ReadonlyMap<string, number | string>> {
+    const chunks = (what: string) => `(SELECT ${what} FROM blob_chunk WHERE blob = name)`;
+    const what =
+      of === 'sizes'
+        ? `coalesce(size, ${chunks('sum(octet_length(bytes))')}::bigint, 0)`
+        : `encode(sha256(${chunks(`string_agg(bytes, ''::bytea ORDER BY no)`)}), 'hex')`;
+    const rows = await this.#rows<{ name: string; what: number | string }>(
+      `SELECT name, ${what} AS what FROM blob WHERE chunks > 0`,
     );
-  }
-
-  blobDigest(of: 'bytes' | 'sizes'): Promise<Digest> {
-    const named = `blob.chunks > 0 AND name IN (SELECT name FROM ${NAMED_BLOBS} AS named)`;
-    return of === 'sizes'
-      ? this.#sum(`name || ' ' || size`, `(SELECT name, size FROM blob WHERE ${named})`)
-      : this.#sum(
-          `name || ' ' || encode(sha256(bytes), 'hex')`,
-          `(SELECT name, string_agg(bytes, ''::bytea ORDER BY no) AS bytes
-            FROM blob JOIN blob_chunk ON blob_chunk.blob = name WHERE ${named} GROUP BY name)`,
-        );
+    return new Map(rows.map(({ name, what: found }) => [name, found]));
   }
 
   async erasureKey(): Promise<Uint8Array | undefined> {
@@ -195,51 +203,38 @@ export class SharedDatabase implements Target {
     return row?.key;
   }
 
-  async progress(): Promise<Progress | undefined> {
-    // Blobs that were being written when the last run ended; an object may exist and is deleted by a sweep.
+  async resume(): Promise<Progress | undefined> {
+    // The last commit of the move covers all others.
+    await this.#client.query('SET synchronous_commit = off');
+    // An object of a blob that was being written may exist, and is deleted by a sweep.
     await this.#client.query(`DELETE FROM blob WHERE chunks = 0 AND key IS NULL`);
     await this.#client.query(
       `UPDATE blob SET name = gen_random_uuid()::text WHERE chunks = 0 AND key IS NOT NULL`,
     );
     const [row] = await this.#rows<{ progress: string | null }>('SELECT progress FROM moved');
     // Written by `write`.
-    return row?.progress ? (JSON.parse(row.progress) as Progress) : undefined;
+    if (row?.progress) return JSON.parse(row.progress) as Progress;
+    for (const name of OVERWRITTEN) await this.#client.query(`DELETE FROM ${name}`);
+    return undefined;
   }
 
-  async write(table: Table, rows: readonly Row[], progress: Progress): Promise<void> {
-    const { items, bytes } = parametersOf(table, rows);
-    await this.#inTransaction(async () => {
-      // The last commit of the move covers it.
-      await this.#client.query('SET LOCAL synchronous_commit = off');
-      await this.#client.query(insertOf(table, rows), [items, ...(bytes ? [bytes] : [])]);
-      await this.remember(progress);
-    });
-  }
-
-  async remember(progress: Progress): Promise<void> {
-    await this.#client.query('UPDATE moved SET progress = $1', [JSON.stringify(progress)]);
-  }
-
-  async #inTransaction(work: () => Promise<void>): Promise<void> {
-    await this.#client.query('BEGIN');
-    try {
-      await work();
-      await this.#client.query('COMMIT');
-    } catch (error) {
-      await this.#client.query('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
+  async write(progress: Progress, table?: Table, rows: readonly Row[] = []): Promise<void> {
+    const copied = table === undefined ? '' : `WITH copied AS (${insertOf(table, rows)})`;
+    const bytes = table && this.#bytesOf(table);
+    const items =
+      bytes === undefined ? rows : rows.map((row) => ({ ...row, [bytes]: hexOf(row[bytes]) }));
+    await this.#client.query(`${copied} UPDATE moved SET progress = $1`, [
+      ...[JSON.stringify(progress), ...(table === undefined ? [] : [jsonOf(items)])],
+    ]);
   }
 
   async complete(erasureKey: Uint8Array | undefined): Promise<void> {
-    await this.#inTransaction(async () => {
-      for (const sql of DERIVED) await this.#client.query(sql);
-      if (erasureKey === undefined) return;
-      await this.#client.query(
-        'INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-        [...erasureKeyRow(erasureKey)],
-      );
-    });
+    for (const sql of DERIVED) await this.#client.query(sql);
+    if (erasureKey === undefined) return;
+    await this.#client.query(
+      'INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [...erasureKeyRow(erasureKey)],
+    );
   }
 
   async close(): Promise<void> {
@@ -251,7 +246,7 @@ export class SharedDatabase implements Target {
 /** What a gateway that was started once has left in them is replaced. */
 const OVERWRITTEN = ['mark', 'shop_health', 'probe_request'];
 
-/** What follows from the copied rows. Made anew when the command was killed afterwards. */
+/** What follows from the copied rows. Made anew when the command was killed meanwhile or afterwards. */
 const DERIVED = [
   'DELETE FROM remote',
   `INSERT INTO remote (hash, seq) SELECT DISTINCT ON (remote) remote, seq FROM entry
@@ -271,41 +266,19 @@ const DERIVED = [
   'ANALYZE',
 ];
 
-const FROM = '_from';
-const LENGTH = '_length';
-
-/** All rows as JSON, and the bytes of all of them, one after the other, as in `accept`. */
-function parametersOf({ bytes }: Table, rows: readonly Row[]) {
-  if (bytes === undefined) return { items: jsonOf(rows) };
-  const all: Uint8Array[] = [];
-  let from = 0;
-  const items = rows.map((row) => {
-    const value = row[bytes];
-    if (!(value instanceof Uint8Array)) return row;
-    all.push(value);
-    from += value.byteLength;
-    const [start, length] = [from - value.byteLength, value.byteLength];
-    return { ...row, [bytes]: null, [FROM]: start, [LENGTH]: length };
-  });
-  return { items: jsonOf(items), bytes: Buffer.concat(all, from) };
-}
-
-function insertOf({ name, bytes }: Table, rows: readonly Row[]): string {
-  const columns = Object.keys(rows[0] ?? {});
-  const values = columns.map((column) =>
-    column === bytes
-      ? `substr($2::bytea, (item->>'${FROM}')::int + 1, (item->>'${LENGTH}')::int)`
-      : `each.${quoted(column)}`,
-  );
+/** Rows as a list in JSON, the second parameter. */
+function insertOf({ name }: Table, rows: readonly Row[]): string {
+  const columns = Object.keys(rows[0] ?? {})
+    .map(quoted)
+    .join(', ');
   // NULL of the table's type: `record` is also the name of a pseudo-type.
-  const none = `(SELECT each FROM ${name} AS each LIMIT 0)`;
-  const source =
-    bytes === undefined
-      ? `json_populate_recordset(${none}, $1::json) AS each`
-      : `json_array_elements($1::json) AS item CROSS JOIN LATERAL json_populate_record(${none}, item) AS each`;
-  return `INSERT INTO ${name} (${columns.map(quoted).join(', ')}) OVERRIDING SYSTEM VALUE
-    SELECT ${values.join(', ')} FROM ${source}`;
+  return `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns}
+    FROM json_populate_recordset((SELECT each FROM ${name} AS each LIMIT 0), $2::json) AS each`;
 }
+
+/** Bytes as PostgreSQL writes them in JSON. */
+const hexOf = (value: Value | undefined): Value | undefined =>
+  value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
 /** `postgres://user@host:5432/name`; also of a list of hosts. */
 export const withoutPassword = (url: string): string =>

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { makeFolder } from '../../runtime/durable-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { explaining, SpoolUnusable } from '../errors.ts';
-import { folderMove, type Move, movedAway, setFolderMove } from '../move.ts';
+import { type Move, movedAway } from '../move.ts';
 import { ScratchFiles } from '../scratch.ts';
 import { type DatabaseOptions, SharedDatabase, withoutPassword } from './database.ts';
-import { Folder, hasSpool } from './folder.ts';
-import { type CopiedBlobs, keyOf, type NamedBlob, type Place, type Target } from './rows.ts';
+import { Folder, folderAt } from './folder.ts';
+import { type Contents, type CopiedBlobs, keyOf, type NamedBlob, type Place } from './rows.ts';
 import { TABLES } from './tables.ts';
 
 export interface MigrationOptions {
@@ -50,11 +49,11 @@ const BLOBS_AT_ONCE = 8;
 export async function migrate(options: MigrationOptions): Promise<Migrated> {
   const scratch = new ScratchFiles(options.scratchFolder);
   try {
-    const database = await SharedDatabase.open({ ...options.database, scratch });
+    const database = await SharedDatabase.connect({ ...options.database, scratch });
     try {
-      const dir = resolve(options.dir);
-      const move = options.to === 'database' ? toDatabase : toFolder;
-      return await explaining(() => move(dir, database, options));
+      const folder = folderAt(resolve(options.dir));
+      const [from, to] = options.to === 'database' ? [folder, database] : [database, folder];
+      return await explaining(() => moveStore(from, to, options));
     } finally {
       await database.close();
     }
@@ -63,132 +62,65 @@ export async function migrate(options: MigrationOptions): Promise<Migrated> {
   }
 }
 
-const inDatabase = 'run DELETE FROM moved in it';
-const inFolder = (dir: string) => `delete moved.json in it, ${dir}`;
-
-async function toDatabase(
-  dir: string,
-  database: SharedDatabase,
-  options: MigrationOptions,
-): Promise<Migrated> {
-  const before = folderMove(dir);
-  if (before !== undefined && (before.state === 'filling' || before.other !== database.name)) {
-    throw movedAway(dir, before, inFolder(dir));
-  }
-  const there = await database.move();
-  if (there !== undefined && there.id !== before?.id) {
-    throw movedAway(database.name, there, inDatabase);
-  }
-  const move = before ?? begun(database.name);
-  const folder = Folder.open(dir);
-  try {
-    if (move.state !== 'moved') {
-      await database.assertUnused();
-      if (there === undefined) await beginFilling(database, dir, move);
-      const migrated = await copy(folder, database, options);
-      // The old place first: at no time both can be used.
-      await setFolderMove(dir, ended(move));
-      await database.setMove(undefined);
-      return migrated;
-    }
-    // The last run was killed between these two.
-    if (there !== undefined) await database.setMove(undefined);
-    return done(dir, database.name);
-  } finally {
-    await folder.close();
-  }
-}
-
-async function beginFilling(database: SharedDatabase, dir: string, move: Move): Promise<void> {
-  await database.assertEmpty();
-  await setFolderMove(dir, move);
-  await database.setMove({ ...move, state: 'filling', other: dir });
-  try {
-    // A gateway that has opened it meanwhile would not have seen the move.
-    await database.assertUnused();
-    await database.assertEmpty();
-  } catch (error) {
-    await database.setMove(undefined);
-    await setFolderMove(dir, undefined);
-    throw error;
-  }
-}
-
-async function toFolder(
-  dir: string,
-  database: SharedDatabase,
-  options: MigrationOptions,
-): Promise<Migrated> {
-  const there = folderMove(dir);
-  const before = await database.move();
-  if (before !== undefined && (before.state === 'filling' || before.other !== dir)) {
-    throw movedAway(database.name, before, inDatabase);
+async function moveStore(from: Place, to: Place, options: MigrationOptions): Promise<Migrated> {
+  const [before, there] = [await from.move(), await to.move()];
+  if (before !== undefined && (before.state === 'filling' || before.other !== to.name)) {
+    throw movedAway(from.name, before, from.undo);
   }
   if (there !== undefined && (there.state !== 'filling' || there.id !== before?.id)) {
-    throw movedAway(dir, there, inFolder(dir));
+    throw movedAway(to.name, there, to.undo);
   }
-  if (before?.state === 'moved' && there === undefined) return done(database.name, dir);
-  if (there === undefined && hasSpool(dir)) {
-    throw new SpoolUnusable(`${dir} is not empty: it has a spool.db. Name a new folder.`, {
-      mayPass: true,
-    });
-  }
-  const move = before ?? begun(dir);
-  if (before === undefined) await beginEmptying(database, move);
-  makeFolder(dir);
-  await setFolderMove(dir, { ...move, state: 'filling', other: database.name });
-  const folder = Folder.open(dir);
+  const nothing = { rows: {}, blobs: 0, missing: [] };
+  const done = { ...nothing, from: from.name, to: to.name, wasDone: true };
+  if (before?.state === 'moved' && there === undefined) return done;
+  if (there === undefined) await to.assertEmpty();
+  const source = await from.open();
   try {
-    const migrated =
-      move.state === 'moved'
-        ? done(database.name, dir)
-        : await copyFrom(database, folder, move, options);
-    folder.finish();
-    await setFolderMove(dir, undefined);
-    return migrated;
+    const move = before ?? { id: randomUUID(), state: 'emptying', other: to.name, at: Date.now() };
+    if (there === undefined) await mark(from, to, move);
+    const target = await to.open();
+    try {
+      const isCopied = move.state === 'moved';
+      const copied = isCopied ? nothing : await copy(source, target, options, done);
+      // The old place first: at no time both can be used.
+      if (!isCopied) await from.setMove({ ...move, state: 'moved', at: Date.now() });
+      target.finish?.();
+      await to.setMove(undefined);
+      return { ...done, ...copied, wasDone: isCopied };
+    } finally {
+      await target.close();
+    }
   } finally {
-    await folder.close();
+    await source.close();
   }
 }
 
-async function beginEmptying(database: SharedDatabase, move: Move): Promise<void> {
-  await database.assertUnused();
-  await database.setMove(move);
+/** Marks both places, or leaves both as they were. */
+async function mark(from: Place, to: Place, move: Move): Promise<void> {
+  await from.setMove(move);
+  await to.setMove({ ...move, state: 'filling', other: from.name });
   try {
-    await database.assertUnused();
+    // A gateway that has opened one of them meanwhile would not have seen its mark.
+    await from.assertUnused?.();
+    await to.assertEmpty();
   } catch (error) {
-    await database.setMove(undefined);
+    await to.setMove(undefined);
+    await from.setMove(undefined);
     throw error;
   }
 }
 
-async function copyFrom(
-  database: SharedDatabase,
-  folder: Folder,
-  move: Move,
+type Copied = Pick<Migrated, 'rows' | 'blobs' | 'missing'>;
+
+async function copy(
+  source: Contents,
+  target: Contents,
   options: MigrationOptions,
-): Promise<Migrated> {
-  await database.assertUnused();
-  const migrated = await copy(database, folder, options);
-  await database.setMove(ended(move));
-  return migrated;
-}
-
-const begun = (other: string): Move => ({
-  ...{ id: randomUUID(), state: 'emptying', other },
-  at: Date.now(),
-});
-
-const ended = (move: Move): Move => ({ ...move, state: 'moved', at: Date.now() });
-
-const done = (from: string, to: string): Migrated => ({
-  ...{ from, to, wasDone: true, rows: {}, blobs: 0, missing: [] },
-});
-
-async function copy(source: Place, target: Target, options: MigrationOptions): Promise<Migrated> {
-  const before = await target.progress();
+  names: Pick<Migrated, 'from' | 'to'>,
+): Promise<Copied> {
+  const before = await target.resume();
   const rows = before?.rows ?? (await countRows(source));
-  if (before?.rows === undefined) await target.remember({ rows });
+  if (before === undefined) await target.write({ rows });
   const named = before?.blobs === undefined ? await source.namedBlobs() : [];
   let copied = before?.blobs?.count ?? 0;
   const total = Object.values(rows).reduce((sum, count) => sum + count, copied + named.length);
@@ -198,7 +130,7 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
     options.onProgress?.(copied, total);
   };
   const blobs = before?.blobs ?? (await copyBlobs(source, target, named, onCopied));
-  if (before?.blobs === undefined) await target.remember({ rows, blobs });
+  if (before?.blobs === undefined) await target.write({ rows, blobs });
   const doneTables = TABLES.findIndex(({ name }) => name === before?.table);
   for (const [index, table] of TABLES.entries()) {
     if (index < doneTables) {
@@ -206,22 +138,26 @@ async function copy(source: Place, target: Target, options: MigrationOptions): P
       continue;
     }
     // The next portion is read while the last one is written.
-    let writing: Promise<void> = Promise.resolve();
+    let writing: Promise<void> | void = undefined;
     const after = index === doneTables ? before?.after : undefined;
     for await (const portion of source.read(table, after)) {
       await writing;
       onCopied(portion.length);
-      const last = keyOf(table, portion.at(-1));
-      writing = target.write(table, portion, { rows, blobs, table: table.name, after: last });
-      writing.catch(() => undefined);
+      const progress = { rows, blobs, table: table.name, after: keyOf(table, portion.at(-1)) };
+      writing = target.write(progress, table, portion);
+      writing?.catch(() => undefined);
     }
     await writing;
   }
   await target.complete(await source.erasureKey());
   options.onCompare?.();
-  await compare(source, target, options);
-  const { count, missing } = blobs;
-  return { from: source.name, to: target.name, wasDone: false, rows, blobs: count, missing };
+  const different = await differences(source, target, options);
+  if (different.length === 0) return { rows, blobs: blobs.count, missing: blobs.missing };
+  throw new SpoolUnusable(
+    `${names.to} differs from ${names.from} in: ${different.join(', ')}. Nothing has been switched: ` +
+      'remove what was copied, and run the command again.',
+    { mayPass: true },
+  );
 }
 
 export interface Plan extends Pick<Migrated, 'from' | 'to' | 'rows' | 'blobs'> {
@@ -233,18 +169,18 @@ export interface Plan extends Pick<Migrated, 'from' | 'to' | 'rows' | 'blobs'> {
 export async function planMigration(
   options: Pick<MigrationOptions, 'dir' | 'database' | 'to' | 'scratchFolder'>,
 ): Promise<Plan> {
-  const dir = resolve(options.dir);
-  const other = withoutPassword(options.database.url);
+  const [dir, url] = [resolve(options.dir), withoutPassword(options.database.url)];
+  const [from, to] = options.to === 'database' ? [dir, url] : [url, dir];
   const scratch = new ScratchFiles(options.scratchFolder);
-  const isToDatabase = options.to === 'database';
-  const source = isToDatabase
-    ? await explaining(() => Folder.look(dir))
-    : await SharedDatabase.open({ ...options.database, scratch });
+  const source: Contents =
+    options.to === 'database'
+      ? await explaining(() => Folder.look(dir))
+      : await SharedDatabase.connect({ ...options.database, scratch });
   try {
-    const [rows, blobs] = [await countRows(source), await source.namedBlobs()];
+    const rows = await countRows(source);
+    const blobs = await source.namedBlobs();
     const bytes = blobs.reduce((sum, { size }) => sum + size, 0);
-    const to = isToDatabase ? other : dir;
-    return { from: source.name, to, rows, blobs: blobs.length, bytes };
+    return { from, to, rows, blobs: blobs.length, bytes };
   } finally {
     await source.close();
     await scratch.close();
@@ -252,19 +188,19 @@ export async function planMigration(
 }
 
 /** How many rows a store has, by table. */
-async function countRows(source: Place): Promise<Record<string, number>> {
+async function countRows(source: Contents): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
   for (const table of TABLES) rows[table.name] = await source.count(table);
   return rows;
 }
 
 async function copyBlobs(
-  source: Place,
-  target: Target,
+  source: Contents,
+  target: Contents,
   blobs: readonly NamedBlob[],
   onCopied: (count: number) => void,
 ): Promise<CopiedBlobs> {
-  const there = new Map((await target.storedBlobs()).map(({ name, size }) => [name, size]));
+  const there = await target.storedBlobs('sizes');
   const missing: string[] = [];
   const waiting = blobs.values();
   const work = async () => {
@@ -278,7 +214,11 @@ async function copyBlobs(
   return { count: blobs.length, missing };
 }
 
-async function copyBlob(source: Place, target: Target, name: NamedBlob['name']): Promise<boolean> {
+async function copyBlob(
+  source: Contents,
+  target: Contents,
+  name: NamedBlob['name'],
+): Promise<boolean> {
   const writer = target.blobs.writer({ inlineMaxBytes: -1, name });
   try {
     await pipeline(source.blobs.read(name), writer);
@@ -291,21 +231,21 @@ async function copyBlob(source: Place, target: Target, name: NamedBlob['name']):
   }
 }
 
-/** @throws {SpoolUnusable} the two places differ */
-async function compare(source: Place, target: Place, options: MigrationOptions): Promise<void> {
+/** The tables in which two stores differ, by their hashes. */
+async function differences(
+  source: Contents,
+  target: Contents,
+  { signal, database: { s3 } }: MigrationOptions,
+): Promise<string[]> {
   const different: string[] = [];
   for (const table of TABLES) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     const [one, other] = await Promise.all([source.digest(table), target.digest(table)]);
-    if (one.rows !== other.rows || one.hash !== other.hash) different.push(table.name);
+    if (one !== other) different.push(table.name);
   }
-  const of = options.database.s3 === undefined ? 'bytes' : 'sizes';
-  const [one, other] = await Promise.all([source.blobDigest(of), target.blobDigest(of)]);
-  if (one.rows !== other.rows || one.hash !== other.hash) different.push('blob');
-  if (different.length === 0) return;
-  throw new SpoolUnusable(
-    `${target.name} differs from ${source.name} in: ${different.join(', ')}. Nothing has been switched: ` +
-      'remove what was copied, and run the command again.',
-    { mayPass: true },
-  );
+  const of = s3 === undefined ? 'hashes' : 'sizes';
+  const [one, other] = await Promise.all([source.storedBlobs(of), target.storedBlobs(of)]);
+  const named = await source.namedBlobs();
+  if (named.some(({ name }) => one.get(name) !== other.get(name))) different.push('blob');
+  return different;
 }

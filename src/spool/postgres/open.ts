@@ -5,7 +5,8 @@ import type { ApiTokenStore } from '../api-token-store.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Fleet } from '../fleet.ts';
-import type { Retention, Spool, Swept } from '../spool.ts';
+import type { Spool } from '../spool.ts';
+import { sweepStore } from '../sweep.ts';
 import { SpoolUnusable } from '../errors.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { ScratchFiles } from '../scratch.ts';
@@ -152,8 +153,8 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
         missing: await retention.withoutBlob(),
       }),
       sweep: async (kept) => {
-        while (await rates.sweepSenderRates()) continue;
-        const swept = await sweep(retention, blobs, kept);
+        const tables = { ...methodsOf(retention), ...methodsOf(rates) };
+        const swept = await sweepStore(tables, blobs, kept);
         await blobs.sweep();
         return swept;
       },
@@ -214,20 +215,4 @@ export async function openBlobs(options: {
   const { database, s3, scratch } = options;
   if (s3 === undefined) return new PostgresBlobs(database, scratch);
   return (await import('./s3-blobs.ts')).openS3Blobs({ url: s3, database, scratch });
-}
-
-async function sweep(
-  retention: RetentionTable,
-  blobs: SharedBlobs,
-  kept: Retention,
-): Promise<Swept> {
-  const total = { entries: 0, raws: 0, files: 0 };
-  for (;;) {
-    const swept = await retention.sweep(kept);
-    for (const blob of swept.blobs) await blobs.remove(blob);
-    total.entries += swept.entries;
-    total.raws += swept.raws;
-    total.files += swept.blobs.length;
-    if (!swept.more) return total;
-  }
 }

@@ -1,6 +1,7 @@
-import { asBlobName, type BlobName, type EntryId } from '../../domain/ids.ts';
+import type { EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
+import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
 import type { Database } from './connection.ts';
 import { SPAN_BITS } from './cards.ts';
 import { REFRESH } from './lanes.ts';
@@ -8,20 +9,18 @@ import { NEVER, NOW, sqlFunction } from './schema.ts';
 
 /** Rows per call: a call holds their locks until it has committed. */
 const ROWS_PER_CALL = 500;
-/** The audit log is kept for more than a year. */
-const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 const INSTANCE_KEPT_MS = 24 * 60 * 60 * 1000;
 /** Every budget is full again after an hour. */
 const BUDGET_KEPT_MS = 2 * 60 * 60 * 1000;
 
 /**
  * Deletes some of what is kept no longer. Rows that another gateway sweeps are skipped.
- * `blobs` are those that the deleted rows named and no other row does.
+ * `unused` are the blobs that the deleted rows named and no other row does.
  */
 const SWEEP = sqlFunction(
   'sweep',
   `(raw_ms bigint, dead_ms bigint, entries_ms bigint,
-    OUT raws int, OUT entries int, OUT blobs text[], OUT more boolean) LANGUAGE plpgsql AS $$
+    OUT raws int, OUT entries int, OUT unused text[], OUT more boolean) LANGUAGE plpgsql AS $$
    DECLARE
      now bigint := ${NOW.name}();
      seqs bigint[];
@@ -74,7 +73,7 @@ const SWEEP = sqlFunction(
        SELECT no FROM visitor WHERE reserved AND created_at < now - ${RESERVED_KEPT_MS}
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
      GET DIAGNOSTICS guests = ROW_COUNT;
-     blobs := ARRAY(SELECT DISTINCT name FROM unnest(named) AS name
+     unused := ARRAY(SELECT DISTINCT name FROM unnest(named) AS name
        WHERE NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
          AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name));
 
@@ -116,15 +115,6 @@ const RECOVER = sqlFunction(
 
 export const RETENTION_FUNCTIONS = [SWEEP, RECOVER];
 
-export interface SweptRows {
-  readonly entries: number;
-  readonly raws: number;
-  /** Blobs that no row names any more. */
-  readonly blobs: readonly BlobName[];
-  /** Call again: more rows are due than one call takes. */
-  readonly more: boolean;
-}
-
 /** Sweeps old rows, and recovers what an earlier process of this gateway left. */
 export class RetentionTable {
   readonly #database: Database;
@@ -138,7 +128,7 @@ export class RetentionTable {
       ...[rawMs, deadMs, entriesMs],
     ]);
     if (row === undefined) throw new Error('the sweep answers with one row');
-    return { ...row, blobs: row.blobs.map(asBlobName) };
+    return row;
   }
 
   async requeueOwn(instance: string): Promise<number> {

@@ -12,7 +12,8 @@ import { createMonotonicClock } from '../../runtime/clock.ts';
 import { budgetsInMemory } from '../../runtime/budgets.ts';
 import { soleLeases } from '../../runtime/leases.ts';
 import { LocalSignals } from '../signals.ts';
-import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import type { Recovered, Spool } from '../spool.ts';
+import { sweepStore } from '../sweep.ts';
 import { StoreFailure } from '../errors.ts';
 import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts';
 import { SUMMARY_VERSION } from '../stored-form.ts';
@@ -114,7 +115,7 @@ function createSpool(
       lock === undefined ? acceptBeside(remote, entries) : remote.accept(entries),
     recover: () => recover(remote, blobs, blobLock),
     sweep: async (retention) => {
-      const swept = await sweep(remote, blobs, retention);
+      const swept = await sweepStore(remote, blobs, retention);
       await ballast.hold();
       return swept;
     },
@@ -182,23 +183,6 @@ async function recover(
     for (const orphan of files) await blobs.remove(orphan);
     return { requeued, orphans: files.size, missing };
   });
-}
-
-async function sweep(
-  remote: Remote<Operations>,
-  blobs: BlobFiles,
-  retention: Retention,
-): Promise<Swept> {
-  const total = { entries: 0, raws: 0, files: 0 };
-  while (await remote.sweepSenderRates()) continue;
-  for (;;) {
-    const swept = await remote.sweep(retention);
-    for (const blob of swept.unused) await blobs.remove(blob);
-    total.entries += swept.entries;
-    total.raws += swept.raws;
-    total.files += swept.unused.length;
-    if (!swept.more) return total;
-  }
 }
 
 /** The mark with the version for which every entry has a summary. */

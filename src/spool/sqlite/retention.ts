@@ -2,6 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
+import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
 import type { Db } from './database.ts';
 import { IN_OPEN_INDEX } from './entry-queries.ts';
 import type { FreshEntries } from './fresh-entries.ts';
@@ -15,19 +16,8 @@ const MEANT_TO_WAIT = `CASE last_attempt_at WHEN 0 THEN 0
   ELSE min(3600000, max(0, next_attempt_at - last_attempt_at)) END`;
 /** Rows per call: the batch's transaction also holds acknowledgements of other callers. */
 const ROWS_PER_CALL = 200;
-/** The audit log is kept for more than a year. */
-const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 /** Rows of `changes` to keep; an index that is further behind reads every entry. */
 const CHANGES_KEPT = 1_000_000;
-
-export interface SweptRows {
-  readonly entries: number;
-  readonly raws: number;
-  /** Files that no row references any more; the caller deletes them after the commit. */
-  readonly unused: readonly BlobName[];
-  /** Call again: more rows are due than one call takes. */
-  readonly more: boolean;
-}
 
 interface RetentionParts {
   readonly lanes: Pick<LaneHeads, 'refresh'>;
@@ -65,60 +55,42 @@ export class RetentionTable {
     return this.#sql.namedBlobs.all();
   }
 
-  sweep(retention: Retention): SweptRows {
+  sweep({ rawMs, deadMs, entriesMs }: Retention): SweptRows {
     const now = this.#clock();
-    const raws = this.#sql.oldRaws.all({
-      short: now - retention.rawMs,
-      long: now - retention.deadMs,
-      limit: ROWS_PER_CALL,
-    });
-    for (const { seq } of raws) {
-      this.#sql.deleteRaw.run(seq);
-      this.#sql.forgetRaw.run(seq);
-      this.#sql.deleteMedia.run(seq);
-      this.#sql.deleteRecord.run(seq);
-    }
-    const entries = this.#sql.oldEntries.all({
-      short: now - retention.entriesMs,
-      limit: ROWS_PER_CALL,
-    });
-    for (const { seq, id } of entries) {
-      this.#sql.deleteSteps.run(seq);
-      this.#sql.deleteUploadsOf.run(id);
-      this.#sql.deleteMove.run(seq);
-      this.#sql.deleteSummary.run(seq);
-      this.#sql.deleteEntry.run(seq);
-      this.#sql.insertChange.run(seq);
-    }
+    const limit = ROWS_PER_CALL;
+    const raws = this.#sql.oldRaws.all({ short: now - rawMs, long: now - deadMs, limit });
+    for (const sql of this.#sql.withRaws) sql.run(json(raws.map(({ seq }) => seq)));
+    const entries = this.#sql.oldEntries.all({ before: now - entriesMs, limit });
+    for (const sql of this.#sql.withEntries) sql.run(json(entries.map(({ seq }) => seq)));
     // One that was discarded before it was claimed is still in memory: its repetition would be a duplicate.
     if (entries.length > 0) this.#parts.fresh.read();
     this.#sql.deleteChanges.run(CHANGES_KEPT);
-    this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit: ROWS_PER_CALL });
-    const lines = this.#sql.deleteLines.run({
-      before: now - retention.entriesMs,
-      limit: ROWS_PER_CALL,
-    }).changes;
-    const reserved = this.#sql.deleteReserved.run({
-      before: now - RESERVED_KEPT_MS,
-      limit: ROWS_PER_CALL,
-    }).changes;
-    const uploads = this.#sql.staleUploads.all(now - UPLOAD_KEPT_MS, ROWS_PER_CALL);
-    for (const { id } of uploads) this.#sql.deleteUpload.run(id);
-    const usedUploads = raws.flatMap(({ id }) => this.#sql.uploadsOf.all(id));
-    for (const { seq } of raws) this.#sql.noBlob.run(seq);
-    for (const { id } of raws) this.#sql.deleteUploadsOf.run(id);
-    const candidates = [...raws, ...uploads, ...usedUploads].flatMap(({ blob }) => blob ?? []);
+    this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit });
+    const deleted = [
+      this.#sql.deleteLines.run({ before: now - entriesMs, limit }).changes,
+      this.#sql.deleteReserved.run({ before: now - RESERVED_KEPT_MS, limit }).changes,
+    ];
+    const uploads = [
+      ...this.#sql.deleteUploadsOf.all(json([...raws, ...entries].map(({ id }) => id))),
+      ...this.#sql.deleteStaleUploads.all({ before: now - UPLOAD_KEPT_MS, limit }),
+    ];
+    const named = new Set([...raws, ...uploads].flatMap(({ blob }) => blob ?? []));
     return {
       entries: entries.length,
       raws: raws.length,
-      unused: candidates.filter((blob) => !this.isNamed(blob)),
-      more: [raws.length, entries.length, uploads.length, lines, reserved].includes(ROWS_PER_CALL),
+      unused: [...named].filter((blob) => this.#sql.named.get(blob, blob) === undefined),
+      more: [raws.length, entries.length, uploads.length, ...deleted].some((n) => n >= limit),
     };
   }
+}
 
-  isNamed(blob: BlobName): boolean {
-    return this.#sql.named.get(blob, blob) !== undefined;
-  }
+const LISTED = '(SELECT value FROM json_each(?))';
+/** A list for `LISTED`. */
+const json = (values: readonly (number | string)[]): string => JSON.stringify(values);
+
+interface Old {
+  readonly before: number;
+  readonly limit: number;
 }
 
 function prepare(db: Db) {
@@ -148,40 +120,40 @@ function prepare(db: Db) {
          AND (state IN ('delivered', 'discarded') OR settled_at < @long)
        LIMIT @limit`,
     ),
-    oldEntries: db.prepare<[{ short: number; limit: number }], { seq: number; id: EntryId }>(
+    oldEntries: db.prepare<[Old], { seq: number; id: EntryId }>(
       `SELECT seq, id FROM entries
-       WHERE has_raw = 0 AND settled_at IS NOT NULL AND settled_at < @short LIMIT @limit`,
+       WHERE has_raw = 0 AND settled_at IS NOT NULL AND settled_at < @before LIMIT @limit`,
     ),
-    deleteRaw: db.prepare(`DELETE FROM raws WHERE seq = ?`),
-    deleteMedia: db.prepare(`DELETE FROM media WHERE seq = ?`),
-    deleteRecord: db.prepare(`DELETE FROM records WHERE seq = ?`),
-    deleteMove: db.prepare(`DELETE FROM moves WHERE seq = ?`),
-    deleteSummary: db.prepare(`DELETE FROM summaries WHERE seq = ?`),
-    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
+    withRaws: [
+      ...['raws', 'media', 'records'].map((table) => `DELETE FROM ${table}`),
+      'UPDATE entries SET has_raw = 0, blob = NULL',
+    ].map((sql) => db.prepare(`${sql} WHERE seq IN ${LISTED}`)),
+    withEntries: [
+      ...['timeline', 'moves', 'summaries', 'entries'].map(
+        (table) => `DELETE FROM ${table} WHERE seq IN ${LISTED}`,
+      ),
+      `INSERT INTO changes (seq) ${LISTED.slice(1, -1)}`,
+    ].map((sql) => db.prepare(sql)),
     deleteChanges: db.prepare(`DELETE FROM changes WHERE no < (SELECT max(no) FROM changes) - ?`),
-    // Lines are numbered in order of arrival, so the lowest numbers are the oldest.
-    deleteAudit: db.prepare(
+    // Lines of both are numbered in order of arrival, so the lowest numbers are the oldest.
+    deleteAudit: db.prepare<[Old]>(
       `DELETE FROM audit
        WHERE no IN (SELECT no FROM audit ORDER BY no LIMIT @limit) AND at < @before`,
     ),
-    forgetRaw: db.prepare(`UPDATE entries SET has_raw = 0 WHERE seq = ?`),
-    noBlob: db.prepare(`UPDATE entries SET blob = NULL WHERE seq = ?`),
-    deleteSteps: db.prepare(`DELETE FROM timeline WHERE seq = ?`),
-    deleteEntry: db.prepare(`DELETE FROM entries WHERE seq = ?`),
-    uploadsOf: db.prepare<[string], { blob: BlobName }>(`SELECT blob FROM uploads WHERE entry = ?`),
-    deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),
-    // Lines are numbered in order of arrival, so the lowest numbers are the oldest.
-    deleteLines: db.prepare(
+    deleteLines: db.prepare<[Old]>(
       `DELETE FROM journal
        WHERE line IN (SELECT line FROM journal ORDER BY line LIMIT @limit) AND at < @before`,
     ),
-    deleteReserved: db.prepare(
+    deleteReserved: db.prepare<[Old]>(
       `DELETE FROM visitors WHERE no IN (
          SELECT no FROM visitors WHERE reserved = 1 AND created_at < @before LIMIT @limit)`,
     ),
-    staleUploads: db.prepare<[number, number], { id: string; blob: BlobName }>(
-      `SELECT id, blob FROM uploads WHERE entry IS NULL AND at < ? LIMIT ?`,
+    deleteUploadsOf: db.prepare<[string], { blob: BlobName }>(
+      `DELETE FROM uploads WHERE entry IN ${LISTED} RETURNING blob`,
     ),
-    deleteUpload: db.prepare(`DELETE FROM uploads WHERE id = ?`),
+    deleteStaleUploads: db.prepare<[Old], { blob: BlobName }>(
+      `DELETE FROM uploads WHERE id IN (
+         SELECT id FROM uploads WHERE entry IS NULL AND at < @before LIMIT @limit) RETURNING blob`,
+    ),
   };
 }

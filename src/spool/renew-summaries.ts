@@ -7,16 +7,17 @@ import type { BlobStore } from './blobs.ts';
 import type { EntryKind, EntryMeta, StoredSummary } from './entry.ts';
 import { BEGINNING_BYTES, type StoredFormReaders } from './stored-form.ts';
 
-/** An entry whose summary is missing, or was made by another version. */
+/** The row of an entry whose summary is missing, or was made by another version. */
 export interface OutdatedSummary {
   readonly seq: number;
   readonly id: EntryId;
   readonly kind: EntryKind;
   readonly channel: Channel;
-  readonly meta: EntryMeta;
-  /** The beginning of the raw form; undefined when it is in a file or was swept. */
-  readonly beginning: Uint8Array | undefined;
-  readonly blob: BlobName | undefined;
+  /** An `EntryMeta` as JSON. */
+  readonly meta: string;
+  /** The beginning of the raw form; null when it is in a file or was swept. */
+  readonly beginning: Uint8Array | null;
+  readonly blob: BlobName | null;
 }
 
 export type RenewedSummary = StoredSummary & Pick<OutdatedSummary, 'seq' | 'id'>;
@@ -51,9 +52,10 @@ export async function renewSummariesAfter(
   { blobs, forms }: SummarySources,
   signal: AbortSignal,
 ): Promise<number> {
-  const summaryOf = async ({ seq: own, id, beginning, blob, ...entry }: OutdatedSummary) => {
+  const summaryOf = async ({ seq: own, id, beginning, blob, meta, ...entry }: OutdatedSummary) => {
     const bytes = beginning ?? (blob && (await beginningOf(blobs, blob))) ?? new Uint8Array();
-    return { seq: own, id, ...forms(entry).summaryOf(entry.meta, bytes) };
+    // Written by JSON.stringify of an EntryMeta.
+    return { seq: own, id, ...forms(entry).summaryOf(JSON.parse(meta) as EntryMeta, bytes) };
   };
   let renewed = 0;
   for (let after: number | undefined = seq; after !== undefined && !signal.aborted;) {

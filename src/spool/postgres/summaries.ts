@@ -1,5 +1,3 @@
-import type { BlobName } from '../../domain/ids.ts';
-import type { EntryMeta } from '../entry.ts';
 import {
   type OutdatedSummary,
   type RenewedSummary,
@@ -20,13 +18,6 @@ const SUMMARIES = 'summaries';
 const UP_TO = 'summaries_up_to';
 /** Entries before the newest one that may be committed later than it. */
 const LATE_ENTRIES = 10_000;
-
-interface SummarizedRow extends Omit<OutdatedSummary, 'meta' | 'beginning' | 'blob'> {
-  readonly is_outdated: boolean;
-  readonly meta: string;
-  readonly beginning: Uint8Array | null;
-  readonly blob: BlobName | null;
-}
 
 /** Replaces summaries that are missing or that another version of the program made. */
 export class SummaryTable implements SummaryStore {
@@ -56,7 +47,7 @@ export class SummaryTable implements SummaryStore {
   }
 
   async outdatedSummaries(after: number) {
-    const rows = await this.#database.query<SummarizedRow>(
+    const rows = await this.#database.query<OutdatedSummary & { readonly is_outdated: boolean }>(
       `SELECT seq, id, kind, channel, meta, blob, is_outdated, CASE WHEN is_outdated THEN (
            SELECT substr(bytes, 1, ${BEGINNING_BYTES}) FROM raw WHERE raw.seq = portion.seq) END AS beginning
        FROM (SELECT *, coalesce(summary_version, 0) < ${SUMMARY_VERSION} AS is_outdated
@@ -65,15 +56,7 @@ export class SummaryTable implements SummaryStore {
     );
     return {
       upTo: rows.length === PORTION ? rows.at(-1)?.seq : undefined,
-      outdated: rows
-        .filter(({ is_outdated: isOutdated }) => isOutdated)
-        .map(({ is_outdated: _isOutdated, meta, beginning, blob, ...row }) => ({
-          ...row,
-          // Written by JSON.stringify of an EntryMeta in `storedForm`.
-          meta: JSON.parse(meta) as EntryMeta,
-          beginning: beginning ?? undefined,
-          blob: blob ?? undefined,
-        })),
+      outdated: rows.filter(({ is_outdated: isOutdated }) => isOutdated),
     };
   }
 

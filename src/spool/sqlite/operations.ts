@@ -21,7 +21,6 @@ import { VisitorIdentities, VisitorTable } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { OutdatedSummary, RenewedSummary } from '../renew-summaries.ts';
 import { BEGINNING_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
-import type { EntryRow } from './entry-row.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
@@ -253,7 +252,7 @@ class SummaryTable {
   constructor(db: Db) {
     this.#sql = {
       newest: db.prepare<[], { seq: number | null }>(`SELECT max(seq) AS seq FROM entries`),
-      outdated: db.prepare<[number, number], OutdatedRow>(
+      outdated: db.prepare<[number, number], OutdatedSummary>(
         `SELECT seq, id, kind, channel, meta, blob,
            (SELECT substr(bytes, 1, ${BEGINNING_BYTES}) FROM raws WHERE raws.seq = entries.seq)
              AS beginning
@@ -273,15 +272,7 @@ class SummaryTable {
   outdatedSummaries(after: number): { outdated: OutdatedSummary[]; upTo: number | undefined } {
     const upTo = after + SEQS_PER_CALL;
     const newest = this.#sql.newest.get()?.seq ?? 0;
-    const outdated = this.#sql.outdated
-      .all(after, upTo)
-      .map(({ meta, beginning, blob, ...row }) => ({
-        ...row,
-        // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
-        meta: JSON.parse(meta) as EntryMeta,
-        beginning: beginning ?? undefined,
-        blob: blob ?? undefined,
-      }));
+    const outdated = this.#sql.outdated.all(after, upTo);
     return { outdated, upTo: upTo < newest ? upTo : undefined };
   }
 
@@ -293,10 +284,6 @@ class SummaryTable {
     }
   }
 }
-
-type OutdatedRow = Pick<EntryRow, 'seq' | 'id' | 'kind' | 'channel' | 'meta' | 'blob'> & {
-  readonly beginning: Uint8Array | null;
-};
 
 /** The store has failed: it is uncertain what is on the disk. Never retried. */
 export class StoreFailed extends Error {

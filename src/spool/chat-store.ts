@@ -145,6 +145,15 @@ export interface WatchedConversation {
   readonly usedAt: number;
 }
 
+/** `from` is the number that the lines come after or before. */
+export type AskedLines = readonly [
+  shopId: ShopId,
+  visitorId: VisitorId,
+  from: number,
+  limit: number,
+  maxBytes?: number,
+];
+
 /**
  * What the chat channel stores besides the spool's entries. It is in the same database, so that a
  * visitor's message, its journal line and the use of its uploads are one durable write.
@@ -218,30 +227,12 @@ export interface ChatStore {
     messageId: string,
     state: MarkedState,
   ): Promise<VisitorId | undefined>;
-  /** Lines with `seq > after`, oldest first, up to `maxBytes` of text as JSON but at least one. */
-  linesAfter(
-    shopId: ShopId,
-    id: VisitorId,
-    after: number,
-    limit: number,
-    maxBytes?: number,
-  ): Promise<readonly JournalLine[]>;
-  /** Lines with `rev > after`, in the order of their changes, with the same byte limit. */
-  linesRevised(
-    shopId: ShopId,
-    id: VisitorId,
-    after: number,
-    limit: number,
-    maxBytes?: number,
-  ): Promise<readonly JournalLine[]>;
-  /** The newest `limit` lines with `seq < before`, oldest first, with the same byte limit. */
-  linesBefore(
-    shopId: ShopId,
-    id: VisitorId,
-    before: number,
-    limit: number,
-    maxBytes?: number,
-  ): Promise<readonly JournalLine[]>;
+  /** Lines with `seq > from`, oldest first, up to `maxBytes` of text as JSON but at least one. */
+  linesAfter(...asked: AskedLines): Promise<readonly JournalLine[]>;
+  /** Lines with `rev > from`, in the order of their changes, with the same byte limit. */
+  linesRevised(...asked: AskedLines): Promise<readonly JournalLine[]>;
+  /** The newest `limit` lines with `seq < from`, oldest first, with the same byte limit. */
+  linesBefore(...asked: AskedLines): Promise<readonly JournalLine[]>;
   /** The conversations of these visitors' lanes, and of guests who were merged into them. */
   conversationsOf(
     shopId: ShopId,

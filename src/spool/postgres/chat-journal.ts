@@ -1,6 +1,7 @@
 import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import { type LineRow, STATES_BEFORE, toLine } from '../chat-rows.ts';
 import type {
+  AskedLines,
   JournalLine,
   MarkedState,
   NewChatEntry,
@@ -12,7 +13,7 @@ import type {
 import type { Accepted } from '../entry.ts';
 import { Batches } from './batches.ts';
 import { ACCEPT_MESSAGES, STORE_REPLIES, MARK_MESSAGES } from './chat-writes.ts';
-import type { Database, Param } from './connection.ts';
+import type { Database } from './connection.ts';
 import { storedForms } from './intake.ts';
 import { jsonOf, storable } from './rows.ts';
 
@@ -140,39 +141,21 @@ export class ChatJournal {
     return marks.map((_, number) => owners.get(number));
   }
 
-  linesAfter(
-    shopId: ShopId,
-    id: VisitorId,
-    after: number,
-    limit: number,
-    maxBytes?: number,
-  ): Promise<JournalLine[]> {
-    return this.#lines(AFTER, [shopId, storable(id), after, limit, maxBytes ?? null]);
+  linesAfter(...asked: AskedLines): Promise<JournalLine[]> {
+    return this.#lines(AFTER, asked);
   }
 
-  linesRevised(
-    shopId: ShopId,
-    id: VisitorId,
-    after: number,
-    limit: number,
-    maxBytes?: number,
-  ): Promise<JournalLine[]> {
-    return this.#lines(REVISED, [shopId, storable(id), after, limit, maxBytes ?? null]);
+  linesRevised(...asked: AskedLines): Promise<JournalLine[]> {
+    return this.#lines(REVISED, asked);
   }
 
-  async linesBefore(
-    shopId: ShopId,
-    id: VisitorId,
-    before: number,
-    limit: number,
-    maxBytes?: number,
-  ): Promise<JournalLine[]> {
+  async linesBefore(...asked: AskedLines): Promise<JournalLine[]> {
     // Read from the newest line on.
-    const values = [shopId, storable(id), before, limit, maxBytes ?? null];
-    return (await this.#lines(BEFORE, values)).reverse();
+    return (await this.#lines(BEFORE, asked)).reverse();
   }
 
-  async #lines(text: string, values: readonly Param[]): Promise<JournalLine[]> {
+  async #lines(text: string, [shopId, id, from, limit, maxBytes]: AskedLines) {
+    const values = [shopId, storable(id), from, limit, maxBytes ?? null];
     return (await this.#database.query<LineRow>(text, values)).map(toLine);
   }
 

@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3';
 import type { BlobName, EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import {
   laneOf,
@@ -9,6 +10,7 @@ import {
   type VisitorRow,
 } from '../chat-rows.ts';
 import type {
+  AskedLines,
   ChatAttachment,
   ChatFormat,
   ChatStore,
@@ -173,39 +175,34 @@ export class ChatJournal {
     return visitor.id;
   }
 
-  linesAfter(
-    shopId: ShopId,
-    id: VisitorId,
-    after: number,
-    limit: number,
-    maxBytes?: number,
-  ): JournalLine[] {
-    const visitor = this.#sql.visitorNo.get(shopId, id);
-    return visitor ? lines(this.#sql.linesAfter.iterate(visitor.no, after, limit), maxBytes) : [];
+  linesAfter(...asked: AskedLines): JournalLine[] {
+    return this.#lines(this.#sql.linesAfter, asked);
   }
 
-  linesRevised(
-    shopId: ShopId,
-    id: VisitorId,
-    after: number,
-    limit: number,
-    maxBytes?: number,
-  ): JournalLine[] {
-    const visitor = this.#sql.visitorNo.get(shopId, id);
-    return visitor ? lines(this.#sql.linesRevised.iterate(visitor.no, after, limit), maxBytes) : [];
+  linesRevised(...asked: AskedLines): JournalLine[] {
+    return this.#lines(this.#sql.linesRevised, asked);
   }
 
-  linesBefore(
-    shopId: ShopId,
-    id: VisitorId,
-    before: number,
-    limit: number,
-    maxBytes?: number,
+  linesBefore(...asked: AskedLines): JournalLine[] {
+    // Read from the newest line on.
+    return this.#lines(this.#sql.linesBefore, asked).reverse();
+  }
+
+  /** The first of the rows, up to `maxBytes` of text as JSON; at least one. */
+  #lines(
+    rows: LineRows,
+    [shopId, id, from, limit, maxBytes = Infinity]: AskedLines,
   ): JournalLine[] {
     const visitor = this.#sql.visitorNo.get(shopId, id);
     if (visitor === undefined) return [];
-    // Read from the newest line on.
-    return lines(this.#sql.linesBefore.iterate(visitor.no, before, limit), maxBytes).reverse();
+    const taken: JournalLine[] = [];
+    let bytes = 0;
+    for (const row of rows.iterate(visitor.no, from, limit)) {
+      bytes += Buffer.byteLength(JSON.stringify(row.text));
+      if (taken.length > 0 && bytes > maxBytes) break;
+      taken.push(toLine(row));
+    }
+    return taken;
   }
 
   conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]): WatchedConversation[] {
@@ -274,17 +271,7 @@ interface NewLine {
 
 type KnownReply = LineRow & { readonly line: number; readonly updated_at: number | null };
 
-/** The first of these rows, up to `maxBytes` of text as JSON; at least one. */
-function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
-  const taken: JournalLine[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    bytes += Buffer.byteLength(JSON.stringify(row.text));
-    if (taken.length > 0 && bytes > maxBytes) break;
-    taken.push(toLine(row));
-  }
-  return taken;
-}
+type LineRows = Statement<[number, number, number], LineRow>;
 
 function prepare(db: Db) {
   return {

@@ -2,7 +2,8 @@ import type { Channel } from '../domain/channel.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
 import type { Reason } from '../domain/reasons.ts';
-import type { Entry, EntryKind, EntryMeta, EntrySummary, RawForm } from './entry.ts';
+import type { Entry, EntryKind, EntryMeta, EntrySummary, RawForm, TimelineStep } from './entry.ts';
+import type { FoundEntry } from './entry-index.ts';
 
 /** What every store keeps of an entry. It is not validated, because only this program writes it. */
 export interface EntryRow {
@@ -86,6 +87,31 @@ export const toSummary = ({ from, to, subject }: SummaryRow): EntrySummary => ({
   to: to ?? '',
   subject: subject ?? '',
 });
+
+/** A page of found entries. With more rows than the limit, there is a next one. */
+export function foundPage(
+  rows: readonly (EntryRow & SummaryRow)[],
+  limit: number,
+): { found: FoundEntry[]; next?: EntryId } {
+  const page = rows.slice(0, limit);
+  const found = page.map((row) => ({ entry: toEntry(row), summary: toSummary(row) }));
+  const last = page.at(-1);
+  return { found, ...(rows.length > limit && last !== undefined && { next: last.id }) };
+}
+
+export const summariesById = (
+  rows: readonly (Pick<EntryRow, 'id'> & SummaryRow)[],
+): Map<EntryId, EntrySummary> => new Map(rows.map((row) => [row.id, toSummary(row)]));
+
+/** The arrival of an entry, and the steps that are stored, as rows of JSON lists. */
+export const timelineOf = (
+  { received_at: at, raw_size: bytes }: Pick<EntryRow, 'received_at' | 'raw_size'>,
+  later: readonly { readonly steps: string }[],
+): TimelineStep[] => [
+  { at, step: 'accepted', detail: { bytes } },
+  // Written by JSON.stringify of TimelineSteps.
+  ...later.flatMap(({ steps }) => JSON.parse(steps) as TimelineStep[]),
+];
 
 /** The columns of a `PersonName`, in both stores. */
 export const NAME_COLUMNS = `name, person, since, seen_at AS "seenAt", beside, left_at AS "leftAt", former`;

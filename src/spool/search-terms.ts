@@ -1,3 +1,4 @@
+import type { EntrySearch } from './entry-index.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { StoredSummary } from './entry.ts';
 import { withoutEnd } from '../runtime/without-end.ts';
@@ -207,6 +208,23 @@ export type TermQuery =
   | { readonly all: readonly TermQuery[] }
   | { readonly any: readonly TermQuery[] };
 
+/** The filters of a search that the terms of entries answer; undefined: all entries; null: none. */
+export function searchedTerms({
+  text = '',
+  shopId,
+  channel,
+}: SearchedTerms): TermQuery | undefined | null {
+  const typed = queryOf(text.trim());
+  if (typed === undefined && text.trim() !== '') return null;
+  return allOf([
+    typed,
+    shopId && { is: filterTerm('s', shopId) },
+    channel && { is: filterTerm('c', channel) },
+  ]);
+}
+
+type SearchedTerms = Pick<EntrySearch, 'text' | 'shopId' | 'channel'>;
+
 /**
  * What was typed as a query: every piece must occur as a prefix of a word, an address, an id or a
  * number. Undefined when it contains nothing to search for.
@@ -257,18 +275,13 @@ const begins = (term: string): TermQuery | undefined =>
   term === '' ? undefined : { begins: term };
 
 /** All of the conditions that there are; undefined: there is none. */
-export function allOf(clauses: readonly (TermQuery | undefined)[]): TermQuery | undefined {
+function allOf(clauses: readonly (TermQuery | undefined)[]): TermQuery | undefined {
   const all = clauses.filter((clause) => clause !== undefined);
   return all.length > 1 ? { all } : all[0];
 }
 
 const either = (one: TermQuery | undefined, other: TermQuery | undefined): TermQuery | undefined =>
   one === undefined || other === undefined ? (one ?? other) : { any: [one, other] };
-
-/** That an entry is of a shop or a channel. */
-export const isOf = (filter: 's' | 'c', value: string): TermQuery => ({
-  is: filterTerm(filter, value),
-});
 
 /** A filter as a term: `=`, a letter for the filter (shop or channel), and its value. */
 const filterTerm = (filter: 's' | 'c', value: string): string => `=${filter}${value}`;

@@ -2,8 +2,8 @@ import { CHANNELS } from '../../domain/channel.ts';
 import type { EntryId } from '../../domain/ids.ts';
 import { codesBeginning, sentence } from '../../domain/reasons.ts';
 import type { EntrySearch, FoundEntry } from '../entry-index.ts';
-import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts';
-import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
+import { foundPage, readReason, summariesById, type SummaryRow } from '../entry-row.ts';
+import { searchedTerms, type TermQuery } from '../search-terms.ts';
 import { SPAN_BITS, spanPrefixOf } from './cards.ts';
 import type { Database, Param } from './connection.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, STATE, storable } from './rows.ts';
@@ -171,11 +171,7 @@ export class EntrySearches {
       high = String(page.at(-1)?.seq);
       most = Math.min(PAGE, 4 * most);
     }
-    const found = rows
-      .slice(0, limit)
-      .map((row) => ({ entry: toEntry(row), summary: toSummary(row) }));
-    const last = found.at(-1);
-    return { found, ...(rows.length > limit && last !== undefined && { next: last.entry.id }) };
+    return foundPage(rows, limit);
   }
 
   async count(filters: Filters, most: number): Promise<number> {
@@ -202,7 +198,7 @@ export class EntrySearches {
       `SELECT id, ${SUMMARY_COLUMNS} FROM entry WHERE id = ANY ($1::uuid[])`,
       [ids.filter(isUuid)],
     );
-    return new Map(rows.map((row) => [row.id, toSummary(row)]));
+    return summariesById(rows);
   }
 
   async neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }> {
@@ -240,19 +236,16 @@ interface Conditions {
 
 /** Undefined: nothing matches. */
 function conditionsOf(filters: Filters): Conditions | undefined {
-  const { shopId, channel, states, from, to } = filters;
-  const text = filters.text?.trim() ?? '';
-  const reason = filters.reason ?? '';
-  const query = text === '' ? undefined : queryOf(text);
-  if (states?.length === 0 || (text !== '' && query === undefined)) return undefined;
+  const { shopId, channel, states, from, to, text = '', reason = '' } = filters;
+  const terms = searchedTerms(filters);
+  if (states?.length === 0 || terms === null) return undefined;
   const { always, perhaps } = codesBeginning(reason);
-  const terms = allOf([query, shopId && isOf('s', shopId), channel && isOf('c', channel)]);
   const isCertain: ReadonlySet<string> = new Set(always);
   return {
     params: [
       ...[shopId ?? null, channel === undefined ? CHANNELS : [channel], states ?? null],
       ...[reason === '' ? null : [...always, ...perhaps], from ?? null, to ?? null],
-      ...[terms === undefined ? null : storable(tsqueryOf(terms)), query !== undefined],
+      ...[terms === undefined ? null : storable(tsqueryOf(terms)), text.trim() !== ''],
     ],
     needsReason: reason !== '' && perhaps.length > 0,
     hasReason: ({ reason: stored }) => {

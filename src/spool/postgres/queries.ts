@@ -5,7 +5,7 @@ import { dedupHash, remoteKey, uuidOf } from '../hashes.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { dedupKeyHash, remoteIdHash } from './erased-keys.ts';
-import { toEntry, toRawForm } from '../entry-row.ts';
+import { timelineOf, toEntry, toRawForm } from '../entry-row.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, storable } from './rows.ts';
 
 /**
@@ -79,11 +79,7 @@ export class EntryQueries {
       'SELECT steps FROM timeline WHERE seq = $1 ORDER BY no',
       [row.seq],
     );
-    return [
-      { at: row.received_at, step: 'accepted', detail: { bytes: row.raw_size } },
-      // Written by JSON.stringify of TimelineSteps.
-      ...later.flatMap(({ steps }) => JSON.parse(steps) as TimelineStep[]),
-    ];
+    return timelineOf(row, later);
   }
 
   async backlogBytes(): Promise<ReadonlyMap<ShopId, number>> {

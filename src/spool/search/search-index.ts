@@ -3,12 +3,12 @@ import type { EntryId } from '../../domain/ids.ts';
 import { codesBeginning, sentence } from '../../domain/reasons.ts';
 import type { EntrySummary } from '../entry.ts';
 import type { EntrySearch, FoundEntry } from '../entry-index.ts';
-import { readReason, type SummaryRow, toEntry, toSummary } from '../entry-row.ts';
+import { foundPage, readReason, summariesById, type SummaryRow } from '../entry-row.ts';
 import type { EntryRow } from '../sqlite/entry-row.ts';
 import { openToRead } from './follow.ts';
 import { SPAN_BITS } from './index-database.ts';
 import { matchOf, readTerms, type TermsBeginning } from './match.ts';
-import { allOf, isOf, queryOf, type TermQuery } from '../search-terms.ts';
+import { searchedTerms } from '../search-terms.ts';
 
 type Filters = Omit<EntrySearch, 'limit'>;
 type Value = string | number;
@@ -44,15 +44,10 @@ export class SearchIndex {
   find({ limit, ...filters }: EntrySearch): { found: FoundEntry[]; next?: EntryId } {
     return this.#atOnce(() => {
       const seqs = this.#seqs(filters, limit + 1);
-      const found = seqs.slice(0, limit).flatMap((seq) => {
-        const row = this.#sql.one.get(seq);
-        return row === undefined ? [] : [{ entry: toEntry(row), summary: toSummary(row) }];
-      });
-      const last = found.at(-1);
-      return {
-        found,
-        ...(seqs.length > limit && last !== undefined && { next: last.entry.id }),
-      };
+      return foundPage(
+        seqs.flatMap((seq) => this.#sql.one.get(seq) ?? []),
+        limit,
+      );
     });
   }
 
@@ -61,12 +56,7 @@ export class SearchIndex {
   }
 
   summaries(ids: readonly EntryId[]): Map<EntryId, EntrySummary> {
-    return new Map(
-      ids.flatMap((id) => {
-        const row = this.#sql.byId.get(id);
-        return row === undefined ? [] : [[id, toSummary(row)]];
-      }),
-    );
+    return summariesById(ids.flatMap((id) => this.#sql.byId.get(id) ?? []));
   }
 
   /** The entries that were accepted directly before and after this one. */
@@ -88,8 +78,8 @@ export class SearchIndex {
   }
 
   #seqs(filters: Filters, limit: number): number[] {
-    const terms = termsOf(filters);
-    if (terms === NOTHING || filters.states?.length === 0) return [];
+    const terms = searchedTerms(filters);
+    if (terms === null || filters.states?.length === 0) return [];
     const match = terms && matchOf(terms, this.#termsBeginning);
     const before = filters.before === undefined ? undefined : this.#seqBefore(filters.before);
     const candidates = candidatesOf(filters, before);
@@ -149,18 +139,7 @@ export class SearchIndex {
   }
 }
 
-/** For a text without searchable terms, which matches nothing. */
-const NOTHING = Symbol('nothing');
-
 const textOf = ({ text = '' }: Filters): string => text.trim();
-
-/** The filters that the index supports; undefined: no restriction. */
-function termsOf({ shopId, channel, ...filters }: Filters): TermQuery | typeof NOTHING | undefined {
-  const text = textOf(filters) === '' ? undefined : queryOf(textOf(filters));
-  if (textOf(filters) !== '' && text === undefined) return NOTHING;
-  const shop = shopId && isOf('s', shopId);
-  return allOf([text, shop, channel && isOf('c', channel)]);
-}
 
 /**
  * Entries that the spool finds by its own indexes: those that are not delivered, which are few, or

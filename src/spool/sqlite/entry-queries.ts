@@ -5,7 +5,7 @@ import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';
 import { dedupHash, remoteHash } from '../hashes.ts';
-import { toEntry, toRawForm } from '../entry-row.ts';
+import { timelineOf, toEntry, toRawForm } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
@@ -72,12 +72,7 @@ export class EntryQueries {
 
   timeline(id: EntryId): TimelineStep[] {
     const row = this.#sql.byId.get(id);
-    if (row === undefined) return [];
-    const later = this.#sql.steps
-      .all(row.seq)
-      // Written by JSON.stringify of TimelineSteps in `EntryTable`.
-      .flatMap(({ steps }) => JSON.parse(steps) as TimelineStep[]);
-    return [{ at: row.received_at, step: 'accepted', detail: { bytes: row.raw_size } }, ...later];
+    return row === undefined ? [] : timelineOf(row, this.#sql.steps.all(row.seq));
   }
 
   backlogBytes(): ReadonlyMap<ShopId, number> {

@@ -3,12 +3,11 @@ import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
+import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
 import { dedupHash, remoteHash } from '../hashes.ts';
 import { timelineOf, toEntry, toRawForm } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
-import type { ErasedKeys } from './erased-keys.ts';
-import type { FreshEntries } from './fresh-entries.ts';
 
 /**
  * A detached entry that waits for its own time and never failed: a follow-up with the pictures of a
@@ -20,16 +19,12 @@ export const IN_OPEN_INDEX = `state <> 'delivered'`;
 
 /** The reads of the spool for operators, metrics and normalizers. */
 export class EntryQueries {
-  readonly #db: Db;
-  readonly #fresh: FreshEntries;
-  readonly #erased: ErasedKeys;
+  readonly #context: StoreContext;
   readonly #sql;
 
-  constructor(db: Db, fresh: FreshEntries, erased: ErasedKeys) {
-    this.#db = db;
-    this.#fresh = fresh;
-    this.#erased = erased;
-    this.#sql = prepare(db);
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.#sql = prepare(context.db);
   }
 
   get(id: EntryId): Entry | undefined {
@@ -60,7 +55,7 @@ export class EntryQueries {
     }
     const sql = `SELECT * FROM entries ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
       ORDER BY seq DESC LIMIT ?`;
-    return this.#db
+    return this.#context.db
       .prepare<(string | number)[], EntryRow>(sql)
       .all(...params, filter.limit)
       .map(toEntry);
@@ -96,9 +91,9 @@ export class EntryQueries {
     return new Set(
       ids.filter(
         (id) =>
-          this.#fresh.hasRemoteId(shopId, id) ||
+          this.#context.fresh.hasRemoteId(shopId, id) ||
           this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined ||
-          this.#erased.hasRemoteId(shopId, id),
+          this.#context.erased.hasRemoteId(shopId, id),
       ),
     );
   }
@@ -108,9 +103,9 @@ export class EntryQueries {
       dedupKeys.filter((dedupKey) => {
         const hash = dedupHash({ shopId, channel, dedupKey });
         return (
-          this.#fresh.idOf(hash) !== undefined ||
+          this.#context.fresh.idOf(hash) !== undefined ||
           this.#sql.dedup.get(hash) !== undefined ||
-          this.#erased.firstWith(hash) !== undefined
+          this.#context.erased.firstWith(hash) !== undefined
         );
       }),
     );
@@ -118,7 +113,7 @@ export class EntryQueries {
 
   laneOf({ shopId, channel, dedupKey, conversationId }: KnownMessage): string | undefined {
     const hash = dedupKey === undefined ? undefined : dedupHash({ shopId, channel, dedupKey });
-    const fresh = hash && this.#fresh.idOf(hash);
+    const fresh = hash && this.#context.fresh.idOf(hash);
     const entry = fresh ? this.#sql.byId.get(fresh) : hash && this.#sql.laneByKey.get(hash);
     return entry?.lane ?? this.#sql.laneOfConversation.get(shopId, conversationId, channel)?.lane;
   }

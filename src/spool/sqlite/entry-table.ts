@@ -1,4 +1,3 @@
-import type { Clock } from '../../runtime/clock.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type {
   Accepted,
@@ -14,7 +13,7 @@ import type {
 } from '../entry.ts';
 import { dedupHash, laneHash, remoteHash } from '../hashes.ts';
 import { storedReason, toEntry, toRawForm } from '../entry-row.ts';
-import type { Db } from './database.ts';
+import type { StoreContext } from './context.ts';
 import {
   type EntryRow,
   FILED_PER_CLAIM,
@@ -22,12 +21,8 @@ import {
   type MediaRow,
   prepareEntryStatements,
 } from './entry-row.ts';
-import type { ErasedKeys } from './erased-keys.ts';
-import type { FreshEntries } from './fresh-entries.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { ConversationTable } from './lane-tables.ts';
-import type { LaneHeads } from './lanes.ts';
-import type { NameTable } from './name-table.ts';
 
 /** While nothing is claimed, `mostFresh` entries stay fresh; the rest is filed in portions. */
 export interface BacklogLimits {
@@ -42,14 +37,6 @@ export interface ClaimAnswer {
   more: boolean;
 }
 
-export interface EntryTableParts {
-  readonly lanes: LaneHeads;
-  readonly fresh: FreshEntries;
-  readonly erased: ErasedKeys;
-  readonly conversations: ConversationTable;
-  readonly names: Pick<NameTable, 'laneFor'>;
-}
-
 /**
  * The writes of intake and delivery (states: `domain/entry-state.ts`). Every method runs in the
  * batch's transaction, is synchronous, and keeps the invariant of `lanes.ts`.
@@ -59,35 +46,22 @@ export interface EntryTableParts {
  * them, in order of arrival, before it can be claimed.
  */
 export class EntryTable {
-  readonly #clock: Clock;
-  readonly #fresh: FreshEntries;
-  readonly #erased: ErasedKeys;
-  readonly #lanes: LaneHeads;
+  readonly #context: StoreContext;
   readonly #conversations: ConversationTable;
-  readonly #names: EntryTableParts['names'];
   readonly #backlog: BacklogLimits;
   readonly #sql;
 
-  constructor(
-    db: Db,
-    clock: Clock,
-    { lanes, fresh, erased, conversations, names }: EntryTableParts,
-    backlog: BacklogLimits,
-  ) {
-    this.#clock = clock;
-    this.#fresh = fresh;
-    this.#erased = erased;
-    this.#lanes = lanes;
+  constructor(context: StoreContext, conversations: ConversationTable, backlog: BacklogLimits) {
+    this.#context = context;
     this.#conversations = conversations;
-    this.#names = names;
     this.#backlog = backlog;
-    this.#sql = prepareEntryStatements(db);
+    this.#sql = prepareEntryStatements(context.db);
   }
 
   accept(entries: readonly NewEntry[]): Accepted[] {
     const accepted = entries.map((entry) => this.#acceptOne(entry));
     const { mostFresh, filedAtOnce } = this.#backlog;
-    if (this.#fresh.count >= mostFresh + filedAtOnce) this.#fileBacklog(filedAtOnce);
+    if (this.#context.fresh.count >= mostFresh + filedAtOnce) this.#fileBacklog(filedAtOnce);
     return accepted;
   }
 
@@ -97,7 +71,7 @@ export class EntryTable {
    */
   acceptFiled(entries: readonly NewEntry[]): Accepted[] {
     while (this.fileSome()) continue;
-    this.#fresh.read();
+    this.#context.fresh.read();
     const accepted = entries.map((entry) => this.#acceptOne(entry));
     while (this.fileSome()) continue;
     return accepted;
@@ -120,7 +94,7 @@ export class EntryTable {
     const rows = this.#sql.anyFresh.all(limit);
     this.#file(rows, 0, 0);
     // There may be fewer than were counted, because a command may have discarded some.
-    if (rows.length < limit) this.#fresh.read();
+    if (rows.length < limit) this.#context.fresh.read();
   }
 
   #acceptOne(entry: NewEntry): Accepted {
@@ -129,7 +103,9 @@ export class EntryTable {
     if (first !== undefined) return { id: first, duplicate: true };
     const { id, shopId, channel, hold, detached, raw, summary, sender } = entry;
     const lane =
-      sender === undefined ? entry.lane : this.#names.laneFor(shopId, sender, entry.receivedAt);
+      sender === undefined
+        ? entry.lane
+        : this.#context.names.laneFor(shopId, sender, entry.receivedAt);
     const isInLane = hold === undefined && detached !== true;
     const remoteId = this.#freeRemoteId(entry);
     const { lastInsertRowid } = this.#sql.insert.run(
@@ -149,7 +125,7 @@ export class EntryTable {
       isInLane ? 0 : 1,
       detached === true && hold === undefined ? 1 : 0,
       detached === true ? 1 : 0,
-      Math.min(entry.receivedAt, this.#clock()),
+      Math.min(entry.receivedAt, this.#context.clock()),
       storedReason(hold),
       raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
       raw.kind === 'file' ? raw.blob : null,
@@ -161,7 +137,7 @@ export class EntryTable {
       this.#sql.insertSummary.run(lastInsertRowid, from, to, subject, more);
     }
     if (isInLane) {
-      this.#fresh.add({ id, shop: shopId, channel, dedup_hash: hash, remote_id: remoteId });
+      this.#context.fresh.add({ id, shop: shopId, channel, dedup_hash: hash, remote_id: remoteId });
     }
     return { id, duplicate: false };
   }
@@ -173,16 +149,18 @@ export class EntryTable {
 
   #firstWith(hash: Uint8Array): EntryId | undefined {
     return (
-      this.#fresh.idOf(hash) ?? this.#sql.byDedupHash.get(hash)?.id ?? this.#erased.firstWith(hash)
+      this.#context.fresh.idOf(hash) ??
+      this.#sql.byDedupHash.get(hash)?.id ??
+      this.#context.erased.firstWith(hash)
     );
   }
 
   #freeRemoteId({ shopId, remoteId, remoteIdIfTaken }: NewEntry): string {
     if (remoteIdIfTaken === undefined) return remoteId;
     const taken =
-      this.#fresh.hasRemoteId(shopId, remoteId) ||
+      this.#context.fresh.hasRemoteId(shopId, remoteId) ||
       this.#sql.remoteIdTaken.get(remoteHash(shopId, remoteId), remoteId, shopId) !== undefined ||
-      this.#erased.hasRemoteId(shopId, remoteId);
+      this.#context.erased.hasRemoteId(shopId, remoteId);
     return taken ? remoteIdIfTaken : remoteId;
   }
 
@@ -193,14 +171,14 @@ export class EntryTable {
   #file(rows: readonly FreshRow[], leases: number, leaseUntil: number): EntryRow[] {
     const leased: EntryRow[] = [];
     for (const row of rows) {
-      const isHead = !this.#lanes.has(row);
+      const isHead = !this.#context.lanes.has(row);
       if (isHead && leased.length < leases) {
         const lease = this.#sql.fileAndLease.get(leaseUntil, row.seq);
         if (lease !== undefined) leased.push(lease);
       } else {
         this.#sql.file.run(isHead ? 1 : 0, row.seq);
       }
-      this.#fresh.remove(row);
+      this.#context.fresh.remove(row);
     }
     return leased;
   }
@@ -209,7 +187,7 @@ export class EntryTable {
     requests: readonly ClaimRequest[],
     leaseMs: number,
     atMost: number,
-    expiredBefore: number = this.#clock(),
+    expiredBefore: number = this.#context.clock(),
   ): ClaimAnswer[] {
     this.#sql.expireLeases.run(expiredBefore);
     const answers = requests.map((): ClaimAnswer => ({ claimed: [], more: false }));
@@ -236,7 +214,7 @@ export class EntryTable {
   }
 
   #claimOf({ shopId, limit, from, retries = 0 }: ClaimRequest, leaseMs: number): ClaimAnswer {
-    const now = this.#clock();
+    const now = this.#context.clock();
     const rows: EntryRow[] = [];
     const unended = new Set<number>();
     let filed = 0;
@@ -269,7 +247,7 @@ export class EntryTable {
     const raw = toRawForm(row, bytes);
     if (raw === undefined) {
       this.#sql.lostRaw.run(now, storedReason({ code: 'raw_missing' }), row.seq);
-      this.#lanes.promoteNext(row);
+      this.#context.lanes.promoteNext(row);
       return undefined;
     }
     // There is none before the first attempt.
@@ -290,7 +268,7 @@ export class EntryTable {
   }
 
   renew(leases: readonly Lease[], leaseMs: number): Lease[] {
-    const until = this.#clock() + leaseMs;
+    const until = this.#context.clock() + leaseMs;
     return leases.filter(({ id, generation }) => {
       return this.#sql.renew.run(until, id, generation).changes === 0;
     });
@@ -302,7 +280,7 @@ export class EntryTable {
     { steps, notes, followUps = [] }: Settlement,
     record?: StoredRecord,
   ): boolean {
-    const now = this.#clock();
+    const now = this.#context.clock();
     const row = this.#sql.ofLease.get(lease.id, lease.generation);
     const leaseUntil = row?.lease_until ?? undefined;
     if (row === undefined || leaseUntil === undefined) return false;
@@ -353,8 +331,8 @@ export class EntryTable {
     }
     const leavesLane = outcome.state !== 'queued' || outcome.detach;
     if (row.detached === 0) {
-      if (leavesLane) this.#lanes.promoteNext(row);
-      else this.#lanes.promoteFirst(row);
+      if (leavesLane) this.#context.lanes.promoteNext(row);
+      else this.#context.lanes.promoteFirst(row);
     }
     return true;
   }

@@ -1,10 +1,7 @@
-import type { Clock } from '../../runtime/clock.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { RememberedConversation } from '../entry.ts';
 import type { LaneKey } from '../spool.ts';
-import type { Db } from './database.ts';
-import type { ErasedKeys } from './erased-keys.ts';
-import type { NameTable } from './name-table.ts';
+import type { StoreContext } from './context.ts';
 
 /** A lane, and the entry whose delivery revealed its conversation. */
 type EntryLane = LaneKey & { readonly id?: EntryId };
@@ -14,19 +11,12 @@ type EntryLane = LaneKey & { readonly id?: EntryId };
  * messages go to, or of the first that has one.
  */
 export class ConversationTable {
-  readonly #clock: Clock;
-  readonly #erased: ErasedKeys;
-  readonly #names: Pick<NameTable, 'lanesOf'>;
+  readonly #context: StoreContext;
   readonly #sql;
 
-  constructor(
-    db: Db,
-    clock: Clock,
-    { erased, names }: { erased: ErasedKeys; names: Pick<NameTable, 'lanesOf'> },
-  ) {
-    this.#clock = clock;
-    this.#erased = erased;
-    this.#names = names;
+  constructor(context: StoreContext) {
+    const { db } = context;
+    this.#context = context;
     this.#sql = {
       get: db.prepare<[string, string, string], RememberedConversation>(
         `SELECT conversation_id AS id, used_at AS usedAt FROM conversations
@@ -51,7 +41,7 @@ export class ConversationTable {
   }
 
   conversation({ shopId, channel, lane }: LaneKey): RememberedConversation | undefined {
-    for (const each of this.#names.lanesOf(shopId, lane)) {
+    for (const each of this.#context.names.lanesOf(shopId, lane)) {
       const found = this.#sql.get.get(shopId, channel, each);
       if (found !== undefined) return found;
     }
@@ -60,11 +50,15 @@ export class ConversationTable {
 
   /** Nothing is stored for an entry erased during delivery: its lane names the person. */
   rememberConversation({ shopId, channel, lane, id }: EntryLane, conversationId: string): boolean {
-    if (id !== undefined && !this.#erased.isEmpty && this.#sql.entry.get(id) === undefined) {
+    if (
+      id !== undefined &&
+      !this.#context.erased.isEmpty &&
+      this.#sql.entry.get(id) === undefined
+    ) {
       return false;
     }
     const owner = this.#sql.owner.get(shopId, conversationId);
-    const lanes = this.#names.lanesOf(shopId, lane);
+    const lanes = this.#context.names.lanesOf(shopId, lane);
     if (owner !== undefined) {
       const isOwn = owner.channel === channel && lanes.includes(owner.lane);
       if (isOwn) this.useConversation({ shopId, channel, lane }, conversationId);
@@ -73,19 +67,19 @@ export class ConversationTable {
     const [into] = lanes;
     // A message of a joined lane was on its way: the conversation goes on that there is.
     if (lane !== into && this.conversation({ shopId, channel, lane })) return true;
-    this.#sql.put.run(shopId, channel, into, conversationId, this.#clock());
+    this.#sql.put.run(shopId, channel, into, conversationId, this.#context.clock());
     return true;
   }
 
   /** Notes that a lane has used its conversation; no other lane's. */
   useConversation({ shopId, channel, lane }: LaneKey, conversationId: string): void {
-    for (const each of this.#names.lanesOf(shopId, lane)) {
-      this.#sql.use.run(this.#clock(), shopId, channel, each, conversationId);
+    for (const each of this.#context.names.lanesOf(shopId, lane)) {
+      this.#sql.use.run(this.#context.clock(), shopId, channel, each, conversationId);
     }
   }
 
   forgetConversation({ shopId, channel, lane }: LaneKey): void {
-    for (const each of this.#names.lanesOf(shopId, lane)) {
+    for (const each of this.#context.names.lanesOf(shopId, lane)) {
       this.#sql.forget.run(shopId, channel, each);
     }
   }
@@ -102,13 +96,12 @@ interface OptOutRow {
  * START or STOP again.
  */
 export class OptOutTable {
-  readonly #clock: Clock;
-  readonly #erased: ErasedKeys;
+  readonly #context: StoreContext;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, erased: ErasedKeys) {
-    this.#clock = clock;
-    this.#erased = erased;
+  constructor(context: StoreContext) {
+    const { db } = context;
+    this.#context = context;
     this.#sql = {
       get: db.prepare<[string, string], OptOutRow>(
         `SELECT opted_out, changed_by FROM opt_outs WHERE shop = ? AND lane = ?`,
@@ -123,18 +116,18 @@ export class OptOutTable {
 
   isOptedOut(shopId: ShopId, lane: string): boolean {
     const row = this.#sql.get.get(shopId, lane);
-    return row === undefined ? this.#erased.isOptedOut(shopId, lane) : row.opted_out === 1;
+    return row === undefined ? this.#context.erased.isOptedOut(shopId, lane) : row.opted_out === 1;
   }
 
   optOut(shopId: ShopId, lane: string, messageSid: string): void {
-    this.#sql.put.run(shopId, lane, this.#clock(), 1, messageSid);
+    this.#sql.put.run(shopId, lane, this.#context.clock(), 1, messageSid);
   }
 
   optIn(shopId: ShopId, lane: string, messageSid: string): boolean {
     if (!this.isOptedOut(shopId, lane)) {
       return this.#sql.get.get(shopId, lane)?.changed_by === messageSid;
     }
-    this.#sql.put.run(shopId, lane, this.#clock(), 0, messageSid);
+    this.#sql.put.run(shopId, lane, this.#context.clock(), 0, messageSid);
     return true;
   }
 }

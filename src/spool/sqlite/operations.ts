@@ -32,22 +32,20 @@ const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
  * cloned to another thread.
  */
 export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
-  const fresh = new FreshEntries(db);
-  const erased = new ErasedKeys(db);
-  const lanes = new LaneHeads(db);
-  const names = new NameTable(db);
-  const conversations = new ConversationTable(db, clock, { erased, names });
-  const parts = { lanes, fresh, erased, conversations, names };
-  const entries = new EntryTable(db, clock, parts, backlog);
+  const [fresh, erased] = [new FreshEntries(db), new ErasedKeys(db)];
+  const [lanes, names] = [new LaneHeads(db), new NameTable(db)];
+  const context = { db, clock, fresh, erased, lanes, names };
+  const conversations = new ConversationTable(context);
+  const entries = new EntryTable(context, conversations, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
   const visitors = new VisitorTable(db);
   const queries = {
-    ...methodsOf(new EntryQueries(db, fresh, erased)),
+    ...methodsOf(new EntryQueries(context)),
     ...methodsOf(new ApiTokenQueries(db)),
   };
   const operations = {
     ...methodsOf(entries),
-    ...methodsOf(new OperatorMoves(db, clock, { entries, lanes })),
+    ...methodsOf(new OperatorMoves(context, entries)),
     ...methodsOf(waiting),
     ...methodsOf(new RefusalTable(db, clock, waiting)),
     ...queries,
@@ -55,15 +53,15 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(visitors),
     ...methodsOf(new VisitorIdentities(db, visitors)),
     ...methodsOf(new ChatJournal(db, entries)),
-    ...methodsOf(new OptOutTable(db, clock, erased)),
+    ...methodsOf(new OptOutTable(context)),
     ...methodsOf(names),
-    ...methodsOf(new SenderRateTable(db, clock)),
+    ...methodsOf(new SenderRateTable(context)),
     ...methodsOf(new SummaryTable(db)),
     ...methodsOf(new ShopHealthTable(db)),
     ...methodsOf(new MarkTable(db)),
     ...methodsOf(new AuditTable(db, clock)),
     ...methodsOf(new ApiTokenTable(db, clock)),
-    ...methodsOf(new RetentionTable(db, clock, { lanes, fresh })),
+    ...methodsOf(new RetentionTable(context)),
     ...methodsOf(new Probe(db)),
   };
   // `status` must answer while a gateway hangs in a transaction.

@@ -1,10 +1,9 @@
-import type { Clock } from '../../runtime/clock.ts';
 import { isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
+import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryTable } from './entry-table.ts';
-import type { LaneHeads } from './lanes.ts';
 
 /** What is remembered of a move: every claim raises the entry's generation. */
 interface MoveRow {
@@ -13,20 +12,14 @@ interface MoveRow {
 
 /** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
 export class OperatorMoves {
-  readonly #clock: Clock;
+  readonly #context: StoreContext;
   readonly #entries: Pick<EntryTable, 'fileLane'>;
-  readonly #lanes: LaneHeads;
   readonly #sql;
 
-  constructor(
-    db: Db,
-    clock: Clock,
-    { entries, lanes }: { entries: Pick<EntryTable, 'fileLane'>; lanes: LaneHeads },
-  ) {
-    this.#clock = clock;
+  constructor(context: StoreContext, entries: Pick<EntryTable, 'fileLane'>) {
+    this.#context = context;
     this.#entries = entries;
-    this.#lanes = lanes;
-    this.#sql = prepare(db);
+    this.#sql = prepare(context.db);
   }
 
   requeue(id: EntryId, by?: string): boolean {
@@ -39,7 +32,7 @@ export class OperatorMoves {
     // A fresh entry is due already and is filed in its turn.
     if (row.filed === 1) {
       const released = isRelease ? 1 : row.released;
-      this.#sql.requeue.run({ now: this.#clock(), seq: row.seq, released });
+      this.#sql.requeue.run({ now: this.#context.clock(), seq: row.seq, released });
     }
     this.#moved(row, 'requeued', by);
     return true;
@@ -49,7 +42,7 @@ export class OperatorMoves {
     const row = this.#movable(id);
     if (row === undefined || !isMoveAllowed('discard', row.state)) return false;
     this.#sql.rememberMove.run({ seq: row.seq, move: 'discarded' });
-    this.#sql.discard.run({ now: this.#clock(), seq: row.seq });
+    this.#sql.discard.run({ now: this.#context.clock(), seq: row.seq });
     this.#moved(row, 'discarded', by);
     return true;
   }
@@ -74,7 +67,7 @@ export class OperatorMoves {
   /** The entry, if its raw form is kept and can be submitted. */
   #movable(id: EntryId): EntryRow | undefined {
     // One whose lease has ended is queued again, although no claim has looked since.
-    this.#sql.endLease.run(id, this.#clock());
+    this.#sql.endLease.run(id, this.#context.clock());
     const row = this.#sql.byId.get(id);
     return row?.has_raw === 0 ? undefined : row;
   }
@@ -94,11 +87,11 @@ export class OperatorMoves {
   /** Updates the entry's lane, its timeline and `changes`. */
   #moved(row: EntryRow, step: string, by: string | undefined): void {
     const { seq, lane_hash } = row;
-    const at = this.#clock();
+    const at = this.#context.clock();
     const made = { at, step, ...(by !== undefined && { detail: { by } }) };
     // Fresh entries of the lane may precede this one.
     this.#entries.fileLane(row);
-    this.#lanes.refresh({ lane_hash });
+    this.#context.lanes.refresh({ lane_hash });
     this.#sql.insertSteps.run({ seq, at, steps: JSON.stringify([made]) });
     this.#sql.insertChange.run(seq);
   }

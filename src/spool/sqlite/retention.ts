@@ -1,12 +1,10 @@
-import type { Clock } from '../../runtime/clock.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
+import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
 import { IN_OPEN_INDEX } from './entry-queries.ts';
-import type { FreshEntries } from './fresh-entries.ts';
-import type { LaneHeads } from './lanes.ts';
 
 /**
  * The delay set after the last failure, in milliseconds, at most an hour; 0 for an entry that was
@@ -19,21 +17,14 @@ const ROWS_PER_CALL = 200;
 /** Rows of `changes` to keep; an index that is further behind reads every entry. */
 const CHANGES_KEPT = 1_000_000;
 
-interface RetentionParts {
-  readonly lanes: Pick<LaneHeads, 'refresh'>;
-  readonly fresh: Pick<FreshEntries, 'read'>;
-}
-
 /** Sweeps old rows and recovers what the previous process left. */
 export class RetentionTable {
-  readonly #clock: Clock;
-  readonly #parts: RetentionParts;
+  readonly #context: StoreContext;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, parts: RetentionParts) {
-    this.#clock = clock;
-    this.#parts = parts;
-    this.#sql = prepare(db);
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.#sql = prepare(context.db);
   }
 
   /**
@@ -42,11 +33,11 @@ export class RetentionTable {
    * process's.
    */
   requeueAll(): number {
-    const now = this.#clock();
+    const now = this.#context.clock();
     this.#sql.clampSchedule.run({ now });
     const lanes = this.#sql.lanesInFlight.all();
     const { changes } = this.#sql.requeueAll.run();
-    for (const lane of lanes) this.#parts.lanes.refresh(lane);
+    for (const lane of lanes) this.#context.lanes.refresh(lane);
     return changes;
   }
 
@@ -56,14 +47,14 @@ export class RetentionTable {
   }
 
   sweep({ rawMs, deadMs, entriesMs }: Retention): SweptRows {
-    const now = this.#clock();
+    const now = this.#context.clock();
     const limit = ROWS_PER_CALL;
     const raws = this.#sql.oldRaws.all({ short: now - rawMs, long: now - deadMs, limit });
     for (const sql of this.#sql.withRaws) sql.run(json(raws.map(({ seq }) => seq)));
     const entries = this.#sql.oldEntries.all({ before: now - entriesMs, limit });
     for (const sql of this.#sql.withEntries) sql.run(json(entries.map(({ seq }) => seq)));
     // One that was discarded before it was claimed is still in memory: its repetition would be a duplicate.
-    if (entries.length > 0) this.#parts.fresh.read();
+    if (entries.length > 0) this.#context.fresh.read();
     this.#sql.deleteChanges.run(CHANGES_KEPT);
     this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit });
     const deleted = [

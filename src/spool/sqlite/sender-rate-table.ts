@@ -1,4 +1,3 @@
-import type { Clock } from '../../runtime/clock.ts';
 import {
   type CountedBy,
   type CountedMessage,
@@ -11,6 +10,7 @@ import {
   rulesFor,
 } from '../sender-rates.ts';
 import { rateHash } from '../hashes.ts';
+import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
 
 const ROWS_PER_CALL = 2000;
@@ -31,12 +31,12 @@ export const SERIES = { person: 0, verdict: 0, day: 1, thread: 2, body: 3 } as c
  * window needs them and deleted soon after.
  */
 export class SenderRateTable {
-  readonly #clock: Clock;
+  readonly #context: StoreContext;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock) {
-    this.#clock = clock;
-    this.#sql = prepare(db);
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.#sql = prepare(context.db);
   }
 
   /** Counts a message unless it was counted before. Returns the limit that it exceeds. */
@@ -76,7 +76,7 @@ export class SenderRateTable {
 
   /** Deletes some of the rows that are too old to count. True: there may be more. */
   sweepSenderRates(): boolean {
-    const before = Math.floor((this.#clock() - KEPT_MS) / HOUR_MS);
+    const before = Math.floor((this.#context.clock() - KEPT_MS) / HOUR_MS);
     return this.#sql.sweep.run({ before }).changes === ROWS_PER_CALL;
   }
 }

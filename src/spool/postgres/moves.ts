@@ -5,16 +5,17 @@ import { REFRESH } from './lanes.ts';
 import { isUuid } from './rows.ts';
 import { NEVER, NOW, sqlFunction } from './schema.ts';
 
+/** The states from which a requeue means that an operator released the entry. */
+const RELEASED = OPERATOR_MOVES.release.map((state) => `'${state}'`).join(', ');
+
 /**
  * Moves one entry from a state in `allowed` and returns whether it did. `step` says how: `requeued`, unless the
  * entry is queued, and `discarded` remember the state before in `move`; `restored` and `taken_back` return to it.
  * `by`: the operator. The notes stay, with the marks of `MovedNotes`.
- *
- * @param releases the states from which a requeue means that an operator released the entry
  */
 const MOVE = sqlFunction(
   'move_entry',
-  `(of_id uuid, step text, allowed text[], releases text[], by text)
+  `(of_id uuid, step text, allowed text[], by text)
    RETURNS boolean LANGUAGE plpgsql AS $$
    #variable_conflict use_column
    DECLARE
@@ -66,19 +67,16 @@ const MOVE = sqlFunction(
      ELSE
        -- Retried twice before an attempt, it is taken back to where it was before the first.
        IF step = 'discarded' OR was.state <> 'queued' THEN
+         DELETE FROM move WHERE seq = own.seq;
          INSERT INTO move (seq, move, state, settled_at, next_at, attempts, failing_ms, last_attempt_at,
              detached, released, reason)
            VALUES (own.seq, step, was.state, was.settled_at, was.next_at, was.attempts, was.failing_ms,
-             was.last_attempt_at, was.detached, was.released, was.reason)
-           ON CONFLICT (seq) DO UPDATE SET move = EXCLUDED.move, state = EXCLUDED.state,
-             settled_at = EXCLUDED.settled_at, next_at = EXCLUDED.next_at, attempts = EXCLUDED.attempts,
-             failing_ms = EXCLUDED.failing_ms, last_attempt_at = EXCLUDED.last_attempt_at,
-             detached = EXCLUDED.detached, released = EXCLUDED.released, reason = EXCLUDED.reason;
+             was.last_attempt_at, was.detached, was.released, was.reason);
        END IF;
        next := was;
        IF step = 'requeued' THEN
          marked := (marked::jsonb || '{"restarted": true}')::text;
-         next.released := was.released OR was.state = ANY (releases);
+         next.released := was.released OR was.state IN (${RELEASED});
          next.state := 'queued';
          next.next_at := least(now, greatest(own.received_at, was.last_attempt_at));
          next.attempts := 0;
@@ -128,35 +126,26 @@ export class OperatorMoves {
 
   requeue(id: EntryId, by?: string): Promise<boolean> {
     const { retry, release } = OPERATOR_MOVES;
-    return this.#move(id, 'requeued', [...retry, ...release], { releases: release, by });
+    return this.#move(id, 'requeued', [...retry, ...release], by);
   }
 
   discard(id: EntryId, by?: string): Promise<boolean> {
-    return this.#move(id, 'discarded', OPERATOR_MOVES.discard, { by });
+    return this.#move(id, 'discarded', OPERATOR_MOVES.discard, by);
   }
 
   restore(id: EntryId, by?: string): Promise<boolean> {
-    return this.#move(id, 'restored', OPERATOR_MOVES.restore, { by });
+    return this.#move(id, 'restored', OPERATOR_MOVES.restore, by);
   }
 
   takeBack(id: EntryId, by?: string): Promise<boolean> {
-    return this.#move(id, 'taken_back', ['queued'], { by });
+    return this.#move(id, 'taken_back', ['queued'], by);
   }
 
-  async #move(
-    id: EntryId,
-    step: string,
-    allowed: readonly EntryState[],
-    more: {
-      readonly by: string | undefined;
-      readonly releases?: readonly EntryState[];
-    },
-  ): Promise<boolean> {
+  async #move(id: EntryId, step: string, allowed: readonly EntryState[], by?: string) {
     if (!isUuid(id)) return false;
-    const { releases = [], by = null } = more;
     const [row] = await this.#database.query<{ moved: boolean }>(
-      `SELECT ${MOVE.name}($1, $2, $3, $4, $5) AS moved`,
-      [id, step, [...allowed], [...releases], by],
+      `SELECT ${MOVE.name}($1, $2, $3, $4) AS moved`,
+      [id, step, allowed, by ?? null],
     );
     return row?.moved === true;
   }

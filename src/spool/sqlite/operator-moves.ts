@@ -5,11 +5,6 @@ import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryTable } from './entry-table.ts';
 
-/** What is remembered of a move: every claim raises the entry's generation. */
-interface MoveRow {
-  readonly generation: number;
-}
-
 /** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
 export class OperatorMoves {
   readonly #context: StoreContext;
@@ -49,19 +44,25 @@ export class OperatorMoves {
 
   /** False: it is not discarded, its raw form was swept, or its earlier state is unknown. */
   restore(id: EntryId, by?: string): boolean {
-    const row = this.#movable(id);
-    if (row === undefined || !isMoveAllowed('restore', row.state)) return false;
-    const move = this.#sql.move.get(row.seq, 'discarded');
-    return this.#moveBack(row, move, { step: 'restored', by });
+    return this.#moveBack(id, 'restored', by);
   }
 
   /** False: an attempt has claimed it since, or it was moved otherwise. */
   takeBack(id: EntryId, by?: string): boolean {
+    return this.#moveBack(id, 'taken_back', by);
+  }
+
+  #moveBack(id: EntryId, step: 'restored' | 'taken_back', by: string | undefined): boolean {
     const row = this.#movable(id);
-    if (row?.state !== 'queued') return false;
-    const move = this.#sql.move.get(row.seq, 'requeued');
-    if (move?.generation !== row.generation) return false;
-    return this.#moveBack(row, move, { step: 'taken_back', by });
+    if (row?.state !== (step === 'restored' ? 'discarded' : 'queued')) return false;
+    const move = this.#sql.move.get(row.seq, step === 'restored' ? 'discarded' : 'requeued');
+    // Every claim raises the entry's generation.
+    const isLast = step === 'restored' || move?.generation === row.generation;
+    if (move === undefined || !isLast) return false;
+    this.#sql.moveBack.run({ seq: row.seq });
+    this.#sql.forgetMove.run(row.seq);
+    this.#moved(row, step, by);
+    return true;
   }
 
   /** The entry, if its raw form is kept and can be submitted. */
@@ -70,18 +71,6 @@ export class OperatorMoves {
     this.#sql.endLease.run(id, this.#context.clock());
     const row = this.#sql.byId.get(id);
     return row?.has_raw === 0 ? undefined : row;
-  }
-
-  #moveBack(
-    row: EntryRow,
-    move: MoveRow | undefined,
-    { step, by }: { readonly step: string; readonly by: string | undefined },
-  ): boolean {
-    if (move === undefined) return false;
-    this.#sql.moveBack.run({ seq: row.seq });
-    this.#sql.forgetMove.run(row.seq);
-    this.#moved(row, step, by);
-    return true;
   }
 
   /** Updates the entry's lane, its timeline and `changes`. */
@@ -98,8 +87,8 @@ export class OperatorMoves {
 }
 
 function prepare(db: Db) {
-  const before = `generation, state, reason, settled_at, last_attempt_at, next_attempt_at, attempts,
-         failing_ms, detached, released`;
+  const before = `state, reason, settled_at, last_attempt_at, next_attempt_at, attempts, failing_ms,
+         detached, released`;
   const notesOf = `CASE WHEN lease_until > 0
     THEN json_set(coalesce(notes, '{}'), '$.unended', json('true')) ELSE notes END`;
   return {
@@ -122,19 +111,15 @@ function prepare(db: Db) {
        WHERE seq = @seq`,
     ),
     rememberMove: db.prepare(
-      `INSERT OR REPLACE INTO moves (seq, move, ${before})
-       SELECT seq, @move, ${before} FROM entries WHERE seq = @seq`,
+      `INSERT OR REPLACE INTO moves (seq, move, generation, ${before})
+       SELECT seq, @move, generation, ${before} FROM entries WHERE seq = @seq`,
     ),
-    move: db.prepare<[number, string], MoveRow>(
+    move: db.prepare<[number, string], Pick<EntryRow, 'generation'>>(
       `SELECT generation FROM moves WHERE seq = ? AND move = ?`,
     ),
     // `filed` is kept: a discard has filed a fresh entry. A detached entry is in no lane.
     moveBack: db.prepare(
-      `UPDATE entries SET state = moves.state, reason = moves.reason,
-         settled_at = moves.settled_at, last_attempt_at = moves.last_attempt_at,
-         next_attempt_at = moves.next_attempt_at, attempts = moves.attempts,
-         failing_ms = moves.failing_ms, detached = moves.detached, released = moves.released,
-         waits = 0,
+      `UPDATE entries SET (${before}) = (SELECT ${before} FROM moves AS was WHERE was.seq = @seq), waits = 0,
          in_lane = (moves.state = 'queued' AND moves.detached = 0 AND entries.filed = 1),
          claimable = (moves.state = 'queued' AND moves.detached = 1)
        FROM moves WHERE entries.seq = @seq AND moves.seq = @seq`,

@@ -259,3 +259,6 @@ export interface ChatStore {
   removeUpload(shopId: ShopId, visitorId: VisitorId, id: string): Promise<BlobName | undefined>;
   countUnusedUploads(shopId: ShopId, visitorId: VisitorId): Promise<number>;
 }
+
+/** The parameters of a method. */
+export type ChatParams<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;

@@ -2,6 +2,7 @@ import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import { type LineRow, STATES_BEFORE, toLine } from '../chat-rows.ts';
 import type {
   AskedLines,
+  ChatParams,
   JournalLine,
   MarkedState,
   NewChatEntry,
@@ -119,12 +120,7 @@ export class ChatJournal {
     });
   }
 
-  markMessage(
-    shopId: ShopId,
-    visitorId: VisitorId,
-    messageId: string,
-    state: MarkedState,
-  ): Promise<VisitorId | undefined> {
+  markMessage(...[shopId, visitorId, messageId, state]: ChatParams<'markMessage'>) {
     return this.#marks.add({ shop: shopId, visitor: visitorId, message_id: messageId, state });
   }
 
@@ -159,14 +155,9 @@ export class ChatJournal {
     return (await this.#database.query<LineRow>(text, values)).map(toLine);
   }
 
-  async conversationsOf(
-    shopId: ShopId,
-    visitors: readonly VisitorId[],
-  ): Promise<WatchedConversation[]> {
-    return this.#database.query<WatchedConversation>(CONVERSATIONS, [
-      shopId,
-      visitors.map(storable),
-    ]);
+  async conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]) {
+    const values = [shopId, visitors.map(storable)];
+    return this.#database.query<WatchedConversation>(CONVERSATIONS, values);
   }
 }
 

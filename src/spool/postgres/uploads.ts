@@ -1,6 +1,6 @@
 import type { BlobName, ShopId, VisitorId } from '../../domain/ids.ts';
 import { toUpload, type UploadRow } from '../chat-rows.ts';
-import type { ChatStore, UploadRecord } from '../chat-store.ts';
+import type { ChatParams, UploadRecord } from '../chat-store.ts';
 import type { Database } from './connection.ts';
 import { jsonOf, storable } from './rows.ts';
 import { sqlFunction } from './schema.ts';
@@ -67,22 +67,16 @@ export class UploadTable {
     this.#database = database;
   }
 
-  async addUpload(
-    { shopId, visitorId, ...upload }: Parameters<ChatStore['addUpload']>[0],
-    unusedAtMost: number,
-  ): Promise<boolean> {
+  async addUpload(...[upload, unusedAtMost]: ChatParams<'addUpload'>): Promise<boolean> {
+    const { shopId, visitorId, ...stored } = upload;
     const [row] = await this.#database.query<{ added: boolean }>(
       `SELECT ${ADD_UPLOAD.name}($1, $2) AS added`,
-      [jsonOf({ ...upload, shop: shopId, visitor: visitorId }), unusedAtMost],
+      [jsonOf({ ...stored, shop: shopId, visitor: visitorId }), unusedAtMost],
     );
     return row?.added === true;
   }
 
-  async unusedUploads(
-    shopId: ShopId,
-    visitorId: VisitorId,
-    ids: readonly string[],
-  ): Promise<readonly UploadRecord[]> {
+  async unusedUploads(...[shopId, visitorId, ids]: ChatParams<'unusedUploads'>) {
     const rows = await this.#database.query<UploadRow>(
       `SELECT ${COLUMNS} FROM upload
        WHERE id = ANY ($3::text[]) AND shop = $1 AND visitor = $2 AND entry IS NULL
@@ -93,9 +87,7 @@ export class UploadTable {
   }
 
   async upload(
-    shopId: ShopId,
-    visitorId: VisitorId,
-    id: string,
+    ...[shopId, visitorId, id]: ChatParams<'upload'>
   ): Promise<UploadRecord | undefined> {
     const [row] = await this.#database.query<UploadRow>(
       `SELECT ${COLUMNS} FROM upload WHERE id = $3 AND shop = $1 AND visitor = $2`,
@@ -104,11 +96,7 @@ export class UploadTable {
     return row && toUpload(row);
   }
 
-  async removeUpload(
-    shopId: ShopId,
-    visitorId: VisitorId,
-    id: string,
-  ): Promise<BlobName | undefined> {
+  async removeUpload(...[shopId, visitorId, id]: ChatParams<'removeUpload'>) {
     const [row] = await this.#database.query<{ blob: BlobName }>(
       `DELETE FROM upload WHERE id = $3 AND shop = $1 AND visitor = $2 AND entry IS NULL RETURNING blob`,
       [shopId, visitorId, storable(id)],

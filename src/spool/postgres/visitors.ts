@@ -1,11 +1,9 @@
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { toVisitor, type VisitorRow } from '../chat-rows.ts';
-import type { ChatStore, VisitorRecord } from '../chat-store.ts';
+import type { ChatParams, VisitorRecord } from '../chat-store.ts';
 import type { Database } from './connection.ts';
 import { storable } from './rows.ts';
 import { LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
-
-type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
 /** `laneOf` in SQL: the lane of a visitor's current conversation. */
 export const LANE = `coalesce(lane, id || '/' || conversation)`;
@@ -108,7 +106,7 @@ export class VisitorTable {
     return row && toVisitor(row);
   }
 
-  async createVisitor(visitor: Params<'createVisitor'>[0]): Promise<VisitorRecord> {
+  async createVisitor(visitor: ChatParams<'createVisitor'>[0]): Promise<VisitorRecord> {
     const { shopId, id, name, email, subject, createdAt } = visitor;
     const [row] = await this.#database.query<VisitorRow>(
       `SELECT * FROM ${CREATE.name}($1, $2, $3, $4, $5, $6)`,
@@ -118,11 +116,8 @@ export class VisitorTable {
     return toVisitor(row);
   }
 
-  async updateVisitor(
-    shopId: ShopId,
-    id: VisitorId,
-    { name, email, seenSeq }: Params<'updateVisitor'>[2],
-  ): Promise<void> {
+  async updateVisitor(...[shopId, id, change]: ChatParams<'updateVisitor'>): Promise<void> {
+    const { name, email, seenSeq } = change;
     // What a visitor states never replaces verified data, not even a statement that was in transit
     // when the visitor was verified.
     await this.#database.query(
@@ -141,10 +136,7 @@ export class VisitorTable {
     );
   }
 
-  async startConversation(
-    shopId: ShopId,
-    id: VisitorId,
-  ): Promise<Pick<VisitorRecord, 'conversation' | 'lane'>> {
+  async startConversation(shopId: ShopId, id: VisitorId) {
     const [row] = await this.#database.query<VisitorRow>(
       `SELECT * FROM ${START_CONVERSATION.name}($1, $2)`,
       [shopId, id],

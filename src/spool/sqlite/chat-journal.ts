@@ -13,9 +13,8 @@ import type {
   AskedLines,
   ChatAttachment,
   ChatFormat,
-  ChatStore,
+  ChatParams,
   JournalLine,
-  MarkedState,
   NewChatEntry,
   PlatformReply,
   StoredReply,
@@ -26,8 +25,6 @@ import type {
 import type { Accepted } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryTable } from './entry-table.ts';
-
-type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
 /**
  * The numbered journals of visitors, their conversations and their uploads. `ChatStore` documents
@@ -160,12 +157,7 @@ export class ChatJournal {
     return next.seq;
   }
 
-  markMessage(
-    shopId: ShopId,
-    visitorId: VisitorId,
-    messageId: string,
-    state: MarkedState,
-  ): VisitorId | undefined {
+  markMessage(...[shopId, visitorId, messageId, state]: ChatParams<'markMessage'>) {
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
     if (visitor === undefined) return undefined;
     const line = this.#sql.lineOfVisitor.get(visitor.no, messageId);
@@ -218,7 +210,7 @@ export class ChatJournal {
     });
   }
 
-  addUpload(upload: Params<'addUpload'>[0], unusedAtMost: number): boolean {
+  addUpload(upload: ChatParams<'addUpload'>[0], unusedAtMost: number): boolean {
     const { id, shopId, visitorId, name, type, size, blob, checksum = null, at } = upload;
     const owner = this.#mustFind(shopId, visitorId).id;
     if (this.countUnusedUploads(shopId, owner) >= unusedAtMost) return false;

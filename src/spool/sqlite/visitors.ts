@@ -1,9 +1,7 @@
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { laneOf, MOST_RESERVED, toVisitor, type VisitorRow } from '../chat-rows.ts';
-import type { ChatStore, Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
+import type { ChatParams, Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
 import type { Db } from './database.ts';
-
-type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
 interface NumberedRow extends VisitorRow {
   readonly no: number;
@@ -32,7 +30,7 @@ export class VisitorTable {
     return row && toVisitor(row);
   }
 
-  createVisitor(visitor: Params<'createVisitor'>[0]): VisitorRecord {
+  createVisitor(visitor: ChatParams<'createVisitor'>[0]): VisitorRecord {
     this.#sql.createVisitor.run({
       shop: visitor.shopId,
       id: visitor.id,
@@ -54,7 +52,7 @@ export class VisitorTable {
   updateVisitor(
     shopId: ShopId,
     id: VisitorId,
-    change: Params<'updateVisitor'>[2] & { subject?: string },
+    change: ChatParams<'updateVisitor'>[2] & { subject?: string },
   ): void {
     this.#sql.updateVisitor.run({
       shop: shopId,

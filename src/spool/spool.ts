@@ -29,6 +29,9 @@ export interface LaneKey {
   readonly lane: string;
 }
 
+/** A lane, and an entry of it. */
+export type EntryLane = LaneKey & { readonly id?: EntryId };
+
 /** A message as the platform identifies it. */
 export interface KnownMessage {
   readonly shopId: ShopId;
@@ -174,10 +177,7 @@ export interface Conversations {
    * False, and nothing is stored, when another lane has this conversation or the given entry was
    * erased meanwhile.
    */
-  rememberConversation(
-    lane: LaneKey & { readonly id?: EntryId },
-    conversationId: string,
-  ): Promise<boolean>;
+  rememberConversation(lane: EntryLane, conversationId: string): Promise<boolean>;
   forgetConversation(lane: LaneKey): Promise<void>;
   /**
    * The lane of a message by its dedup key. If the key is unknown or its entry was swept, the lane
@@ -188,7 +188,7 @@ export interface Conversations {
    * The person of a lane of WhatsApp; undefined if no names of theirs are stored.
    * @param lane that of an entry, whose `id` says which messages are earlier ones
    */
-  personOf(lane: LaneKey & { readonly id?: EntryId }): Promise<LanePerson | undefined>;
+  personOf(lane: EntryLane): Promise<LanePerson | undefined>;
   /** Which of these chat messages this gateway created on the platform; they are not replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -292,3 +292,10 @@ export interface DeliverySpool
     Marks {
   readonly blobs: BlobReader;
 }
+
+/** The parameters of a method. */
+export type SpoolParams<Method extends keyof Spool> = Spool[Method] extends (
+  ...args: infer All
+) => unknown
+  ? All
+  : never;

@@ -1,6 +1,6 @@
-import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { RememberedConversation } from '../entry.ts';
-import type { LaneKey } from '../spool.ts';
+import type { EntryLane, LaneKey } from '../spool.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
 import { optOutHash } from './erased-keys.ts';
@@ -8,7 +8,7 @@ import { LANES_OF } from './names.ts';
 import { jsonOf, storable } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
-type Remembered = LaneKey & { readonly id?: EntryId; readonly conversationId: string };
+type Remembered = EntryLane & { readonly conversationId: string };
 
 /**
  * Stores the conversations of lanes, unless another lane has the conversation. Returns their numbers. Nothing
@@ -69,24 +69,17 @@ export class ConversationTable {
     this.#database = database;
   }
 
-  async conversation({
-    shopId,
-    channel,
-    lane,
-  }: LaneKey): Promise<RememberedConversation | undefined> {
+  async conversation(of: LaneKey): Promise<RememberedConversation | undefined> {
     const [row] = await this.#database.query<RememberedConversation>(
       `SELECT conversation_id AS id, used_at AS "usedAt" FROM conversation
        JOIN unnest(${LANES_OF.name}($1, $3)) WITH ORDINALITY AS theirs (lane, place) USING (lane)
        WHERE shop = $1 AND channel = $2 ORDER BY place LIMIT 1`,
-      [shopId, channel, storable(lane)],
+      [of.shopId, of.channel, storable(of.lane)],
     );
     return row;
   }
 
-  rememberConversation(
-    lane: LaneKey & { readonly id?: EntryId },
-    conversationId: string,
-  ): Promise<boolean> {
+  rememberConversation(lane: EntryLane, conversationId: string): Promise<boolean> {
     return this.#remembers.add({ ...lane, conversationId });
   }
 

@@ -11,7 +11,7 @@ import type {
   SavedMedia,
   Settlement,
 } from '../entry.ts';
-import type { DeliveryRecord } from '../operator-store.ts';
+import type { SpoolParams } from '../spool.ts';
 import { Batches } from './batches.ts';
 import type { Database, Param } from './connection.ts';
 import { CLAIM, RENEW, SAVE_MEDIA, SETTLE, SETTLE_AND_CLAIM } from './delivery-functions.ts';
@@ -97,12 +97,8 @@ export class PostgresDeliveries {
     this.#clock = clock;
   }
 
-  async claim(
-    requests: readonly ClaimRequest[],
-    leaseMs: number,
-    atMost: number,
-    expiredBefore?: number,
-  ): Promise<readonly (readonly Claimed[])[]> {
+  async claim(...asked: SpoolParams<'claim'>): Promise<readonly (readonly Claimed[])[]> {
+    const [requests, leaseMs, atMost, expiredBefore] = asked;
     const answers = requests.map((): Claimed[] => []);
     if (requests.length === 0 || atMost <= 0) return answers;
     const stale = expiredBefore === undefined ? 0 : Math.max(0, this.#clock() - expiredBefore);
@@ -218,12 +214,7 @@ export class PostgresDeliveries {
     return leases.filter(({ generation }) => !generations.has(generation));
   }
 
-  async settle(
-    lease: Lease,
-    outcome: Outcome,
-    settlement: Settlement,
-    record?: DeliveryRecord,
-  ): Promise<boolean> {
+  async settle(...[lease, outcome, settlement, record]: SpoolParams<'settle'>): Promise<boolean> {
     const stored = record && (await encodeRecord(record));
     return this.#settles.add({ lease, outcome, settlement, record: stored });
   }

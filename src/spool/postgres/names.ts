@@ -1,4 +1,4 @@
-import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import {
   joinedLanes,
   joinedName,
@@ -13,7 +13,7 @@ import {
 import type { NewEntry } from '../entry.ts';
 import { NAME_COLUMNS } from '../entry-row.ts';
 import { dedupHash, laneHash, rateHash, uuidOf } from '../hashes.ts';
-import type { LaneKey } from '../spool.ts';
+import type { EntryLane } from '../spool.ts';
 import type { Database, Query } from './connection.ts';
 import { dedupKeyHash } from './erased-keys.ts';
 import { jsonOf, storable } from './rows.ts';
@@ -151,12 +151,7 @@ export class NameTable {
     this.#database = database;
   }
 
-  async personOf({
-    shopId,
-    channel,
-    lane,
-    id,
-  }: LaneKey & { readonly id?: EntryId }): Promise<LanePerson | undefined> {
+  async personOf({ shopId, channel, lane, id }: EntryLane): Promise<LanePerson | undefined> {
     const parts = personInLane(storable(lane));
     if (parts === undefined) return undefined;
     const names = await this.#database.query<PersonName>(

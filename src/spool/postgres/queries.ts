@@ -1,8 +1,7 @@
-import type { Channel } from '../../domain/channel.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import { dedupHash, remoteKey, uuidOf } from '../hashes.ts';
-import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
+import type { EntryCount, EntryFilter, KnownMessage, SpoolParams } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { dedupKeyHash, remoteIdHash } from './erased-keys.ts';
 import { timelineOf, toEntry, toRawForm } from '../entry-row.ts';
@@ -128,11 +127,7 @@ export class EntryQueries {
     );
   }
 
-  knownKeys(
-    shopId: ShopId,
-    channel: Channel,
-    dedupKeys: readonly string[],
-  ): Promise<ReadonlySet<string>> {
+  knownKeys(...[shopId, channel, dedupKeys]: SpoolParams<'knownKeys'>) {
     return this.#known(
       `SELECT dedup AS hash FROM entry WHERE dedup = ANY ($1::uuid[])
        UNION ALL SELECT asked FROM unnest($1::uuid[]) AS asked
@@ -144,12 +139,8 @@ export class EntryQueries {
     );
   }
 
-  async laneOf({
-    shopId,
-    channel,
-    dedupKey,
-    conversationId,
-  }: KnownMessage): Promise<string | undefined> {
+  async laneOf(known: KnownMessage): Promise<string | undefined> {
+    const { shopId, channel, dedupKey, conversationId } = known;
     const hash = dedupKey === undefined ? null : uuidOf(dedupHash({ shopId, channel, dedupKey }));
     const [row] = await this.#database.query<{ lane: string }>(
       `SELECT lane, 1 AS place FROM entry WHERE dedup = $1

@@ -1,7 +1,7 @@
 import type { BlobFiles } from '../blobs.ts';
 import { encodeRecord } from '../delivery-record.ts';
-import type { Claimed, ClaimRequest } from '../entry.ts';
-import type { Spool } from '../spool.ts';
+import type { Claimed } from '../entry.ts';
+import type { SpoolParams } from '../spool.ts';
 import type { Operations } from './operations.ts';
 import type { Remote } from './store-client.ts';
 
@@ -10,9 +10,9 @@ export function createDeliverySpool(remote: Remote<Operations>, blobs: BlobFiles
   return {
     ...remote,
     blobs,
-    claim: (...args: Parameters<Spool['claim']>) => claim(remote, ...args),
+    claim: (...args: SpoolParams<'claim'>) => claim(remote, ...args),
     // The record is compressed here, to keep this work off the database's thread.
-    settle: async (...[lease, outcome, settlement, record]: Parameters<Spool['settle']>) =>
+    settle: async (...[lease, outcome, settlement, record]: SpoolParams<'settle'>) =>
       remote.settle(lease, outcome, settlement, record && (await encodeRecord(record))),
   };
 }
@@ -20,10 +20,7 @@ export function createDeliverySpool(remote: Remote<Operations>, blobs: BlobFiles
 /** Claims again while there may be more: one call files only a limited number of fresh entries. */
 async function claim(
   remote: Remote<Operations>,
-  requests: readonly ClaimRequest[],
-  leaseMs: number,
-  atMost: number,
-  expiredBefore?: number,
+  ...[requests, leaseMs, atMost, expiredBefore]: SpoolParams<'claim'>
 ): Promise<Claimed[][]> {
   let left = atMost;
   const all: Claimed[][] = requests.map(() => []);

@@ -1,10 +1,7 @@
-import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { RememberedConversation } from '../entry.ts';
-import type { LaneKey } from '../spool.ts';
+import type { EntryLane, LaneKey } from '../spool.ts';
 import type { StoreContext } from './context.ts';
-
-/** A lane, and the entry whose delivery revealed its conversation. */
-type EntryLane = LaneKey & { readonly id?: EntryId };
 
 /**
  * The platform conversation of each lane. Lanes that were joined share one: that of the lane which new

@@ -1,4 +1,4 @@
-import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import {
   joinedLanes,
   joinedName,
@@ -12,7 +12,7 @@ import {
 } from '../../domain/person-names.ts';
 import { NAME_COLUMNS } from '../entry-row.ts';
 import { laneHash } from '../hashes.ts';
-import type { LaneKey } from '../spool.ts';
+import type { EntryLane } from '../spool.ts';
 import type { Db } from './database.ts';
 
 interface Person {
@@ -47,12 +47,7 @@ export class NameTable {
   }
 
   /** Undefined if no names of the lane's person are stored. */
-  personOf({
-    shopId,
-    channel,
-    lane,
-    id,
-  }: LaneKey & { readonly id?: EntryId }): LanePerson | undefined {
+  personOf({ shopId, channel, lane, id }: EntryLane): LanePerson | undefined {
     const person = this.#personIn(shopId, lane);
     const names = person === undefined ? [] : this.#sql.of.all(person);
     if (person === undefined || names.length === 0) return undefined;

@@ -44,8 +44,6 @@ export interface EntryFilter {
   readonly shopId?: ShopId;
   readonly channel?: Channel;
   readonly states?: readonly EntryState[];
-  /** Only entries older than this one; the newest come first. */
-  readonly before?: EntryId;
   readonly limit: number;
 }
 
@@ -209,6 +207,7 @@ export interface Entries {
   get(id: EntryId): Promise<Entry | undefined>;
   /** The raw form; undefined when it was swept. */
   raw(id: EntryId): Promise<RawForm | undefined>;
+  /** The newest first. */
   list(filter: EntryFilter): Promise<readonly Entry[]>;
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
   /** Counts for every state except `delivered`, which holds most entries and needs no action. */

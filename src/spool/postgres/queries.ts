@@ -46,27 +46,12 @@ export class EntryQueries {
     return row;
   }
 
-  async list(filter: EntryFilter): Promise<readonly Entry[]> {
-    const conditions: string[] = [];
-    const params: Param[] = [];
-    const where = (sql: (place: string) => string, value: Param) => {
-      params.push(value);
-      conditions.push(sql(`$${params.length}`));
-    };
-    const { shopId, channel, states, before, limit } = filter;
-    if (shopId !== undefined) where((place) => `entry.shop = ${place}`, shopId);
-    if (channel !== undefined) where((place) => `entry.channel = ${place}`, channel);
-    if (before !== undefined) {
-      if (!isUuid(before)) return [];
-      where((place) => `entry.seq < (SELECT seq FROM entry WHERE id = ${place})`, before);
-    }
-    const all = `SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES}
-      ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}`;
-    params.push(states ?? null, limit);
+  async list({ shopId, channel, states, limit }: EntryFilter): Promise<readonly Entry[]> {
     const rows = await this.#database.query<EntryRow>(
-      `SELECT * FROM (${all}) AS entry WHERE $${params.length - 1}::text[] IS NULL
-         OR state = ANY ($${params.length - 1}) ORDER BY seq DESC LIMIT $${params.length}`,
-      params,
+      `SELECT * FROM (SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES}
+         WHERE ($1::uuid IS NULL OR entry.shop = $1) AND ($2::text IS NULL OR entry.channel = $2)) AS entry
+       WHERE $3::text[] IS NULL OR state = ANY ($3) ORDER BY seq DESC LIMIT $4`,
+      [shopId ?? null, channel ?? null, states ?? null, limit],
     );
     return rows.map(toEntry);
   }

@@ -17,6 +17,12 @@ const PUT_OFF = `detached = 1 AND waits = 0 AND failures = 0`;
 /** SQLite takes the index of what is not delivered only where this is said (Partial Indexes, §3). */
 export const IN_OPEN_INDEX = `state <> 'delivered'`;
 
+/** Reads from the newest entry on, until there are enough. */
+const LIST = `SELECT * FROM entries
+  WHERE (@shopId IS NULL OR shop = @shopId) AND (@channel IS NULL OR channel = @channel)
+    AND (@states IS NULL OR state IN (SELECT value FROM json_each(@states)))
+  ORDER BY seq DESC LIMIT @limit`;
+
 /** The reads of the spool for operators, metrics and normalizers. */
 export class EntryQueries {
   readonly #context: StoreContext;
@@ -38,27 +44,11 @@ export class EntryQueries {
     return toRawForm(row, this.#sql.raw.get(row.seq)?.bytes);
   }
 
-  list(filter: EntryFilter): Entry[] {
-    const conditions: string[] = [];
-    const params: (string | number)[] = [];
-    const where = (sql: string, ...values: (string | number)[]) => {
-      conditions.push(sql);
-      params.push(...values);
-    };
-    if (filter.shopId !== undefined) where('shop = ?', filter.shopId);
-    if (filter.channel !== undefined) where('channel = ?', filter.channel);
-    if (filter.states !== undefined) {
-      where(`state IN (${filter.states.map(() => '?').join(', ')})`, ...filter.states);
-    }
-    if (filter.before !== undefined) {
-      where('seq < (SELECT seq FROM entries WHERE id = ?)', filter.before);
-    }
-    const sql = `SELECT * FROM entries ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-      ORDER BY seq DESC LIMIT ?`;
-    return this.#context.db
-      .prepare<(string | number)[], EntryRow>(sql)
-      .all(...params, filter.limit)
-      .map(toEntry);
+  list({ shopId, channel, states, limit }: EntryFilter): Entry[] {
+    const asked = { shopId: shopId ?? null, channel: channel ?? null, limit };
+    const of = states === undefined ? null : JSON.stringify(states);
+    const list = this.#context.db.prepare<[object], EntryRow>(LIST);
+    return list.all({ ...asked, states: of }).map(toEntry);
   }
 
   record(id: EntryId): StoredRecord | undefined {

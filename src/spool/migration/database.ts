@@ -91,8 +91,7 @@ export class SharedDatabase implements Place, Contents {
     }
     await this.#database.query(
       `INSERT INTO moved (id, state, other, at) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (one) DO UPDATE SET id = EXCLUDED.id, state = EXCLUDED.state, other = EXCLUDED.other,
-         at = EXCLUDED.at`,
+       ON CONFLICT (one) DO UPDATE SET (id, state, other, at) = ($1, $2, $3, $4)`,
       [move.id, move.state, move.other, move.at],
     );
   }

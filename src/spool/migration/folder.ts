@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { makeFolder } from '../../runtime/durable-files.ts';
-import { codeOf } from '../../runtime/error-code.ts';
 import { BlobFiles } from '../blobs.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { DataFolderLock } from '../locks.ts';
 import { folderMove, setFolderMove } from '../move.ts';
 import { jsonOf, storable } from '../postgres/rows.ts';
-import { type Db, MAX_LOG_BYTES, logBytes, openDatabase } from '../sqlite/database.ts';
+import { type Db, hasItAlone, MAX_LOG_BYTES, logBytes, openDatabase } from '../sqlite/database.ts';
 import { readErasureKey, writeErasureKey } from '../sqlite/erased-keys.ts';
 import {
   hashOf,
@@ -187,23 +186,16 @@ export class Folder implements Contents {
 /** Locks out every other process: commands use a database without the lock of its folder. */
 function openAlone(file: string, dir: string): Db {
   const db = new Sqlite(file, { timeout: WAIT_MS });
-  try {
-    // Before the database is read for the first time, or it locks out nobody.
-    db.pragma('locking_mode = EXCLUSIVE');
-    db.prepare('SELECT count(*) FROM sqlite_master').get();
-    db.pragma('synchronous = FULL');
-    db.pragma('wal_autocheckpoint = 0');
-    db.pragma('secure_delete = ON');
-    db.pragma(`cache_size = -${CACHE_KIB}`);
-    return db;
-  } catch (cause) {
+  if (!hasItAlone(db)) {
     db.close();
-    if (!codeOf(cause).startsWith('SQLITE_BUSY')) throw cause;
-    throw new SpoolUnusable(`${dir} is in use by another command of Sluice. Wait until it ends.`, {
-      cause,
-      mayPass: true,
-    });
+    const why = `${dir} is in use by another command of Sluice. Wait until it ends.`;
+    throw new SpoolUnusable(why, { mayPass: true });
   }
+  db.pragma('synchronous = FULL');
+  db.pragma('wal_autocheckpoint = 0');
+  db.pragma('secure_delete = ON');
+  db.pragma(`cache_size = -${CACHE_KIB}`);
+  return db;
 }
 
 /** A text as PostgreSQL stores it. An index over jsonb refuses the escapes of what it cannot store. */

@@ -11,8 +11,6 @@ import {
 } from '../chat-rows.ts';
 import type {
   AskedLines,
-  ChatAttachment,
-  ChatFormat,
   ChatParams,
   JournalLine,
   NewChatEntry,
@@ -66,15 +64,16 @@ export class ChatJournal {
       return { ...accepted, seq: first?.seq ?? 0, at: first?.at ?? entry.receivedAt };
     }
     for (const { id } of uploads) this.#sql.useUpload.run(entry.id, id);
+    const attachments = uploads.map(({ id, name, type, size }) => ({ id, name, type, size }));
     const seq = this.#append(visitor.no, {
       sender: 'visitor',
-      messageId,
+      message_id: messageId,
       text: message.text,
       format: 'TEXT',
-      attachments: uploads.map(({ id, name, type, size }) => ({ id, name, type, size })),
+      attachments: JSON.stringify(attachments),
       at: entry.receivedAt,
       state: 'accepted',
-      ...{ agentId: null, userId: null, updatedAt: null, choices: null },
+      ...{ agent_id: null, user_id: null, updated_at: null, choices: null },
     });
     return { ...accepted, seq, at: entry.receivedAt };
   }
@@ -98,23 +97,19 @@ export class ChatJournal {
     const known = this.#sql.replyOf.get(visitor.no, platformMessageId);
     if (known !== undefined) return this.#revise(visitor, known, reply);
     const askedAt = this.#sql.unanswered.get({ visitor: visitor.no })?.at ?? undefined;
-    const line = { text, format, attachments: [], at, state: 'delivered' } as const;
-    const seq = this.#append(visitor.no, {
-      ...line,
+    const line: NewLine = {
       sender: 'agent',
-      messageId: platformMessageId,
-      agentId: author?.agentId ?? null,
-      userId: author?.userId ?? null,
-      updatedAt: updatedAt ?? null,
+      message_id: platformMessageId,
+      ...{ text, format, attachments: '[]', at, state: 'delivered' },
+      agent_id: author?.agentId ?? null,
+      user_id: author?.userId ?? null,
+      updated_at: updatedAt ?? null,
       choices: choices ? JSON.stringify(choices) : null,
-    });
+    };
+    const seq = this.#append(visitor.no, line);
     return {
       visitorId: visitor.id,
-      line: {
-        ...{ ...line, seq, id: platformMessageId, from: 'agent' },
-        ...(author && { author }),
-        ...(choices && { choices }),
-      },
+      line: toLine({ ...line, seq, rev: 0 }),
       isNew: true,
       ...(askedAt !== undefined && { askedAt }),
     };
@@ -148,12 +143,7 @@ export class ChatJournal {
   #append(visitor: number, line: NewLine): number {
     const next = this.#sql.nextSeq.get(visitor);
     if (next === undefined) throw new Error('the visitor was there a moment ago');
-    this.#sql.insertLine.run({
-      ...line,
-      visitor,
-      seq: next.seq,
-      attachments: JSON.stringify(line.attachments),
-    });
+    this.#sql.insertLine.run({ ...line, visitor, seq: next.seq });
     return next.seq;
   }
 
@@ -246,20 +236,7 @@ interface Owner extends Pick<VisitorRow, 'id' | 'conversation' | 'lane'> {
   readonly no: number;
 }
 
-interface NewLine {
-  readonly sender: 'visitor' | 'agent';
-  readonly messageId: string;
-  readonly text: string;
-  readonly format: ChatFormat;
-  readonly attachments: readonly ChatAttachment[];
-  readonly at: number;
-  readonly state: JournalLine['state'];
-  readonly agentId: string | null;
-  readonly userId: string | null;
-  readonly updatedAt: number | null;
-  /** JSON */
-  readonly choices: string | null;
-}
+type NewLine = Omit<LineRow, 'seq' | 'rev'> & { readonly updated_at: number | null };
 
 type KnownReply = LineRow & { readonly line: number; readonly updated_at: number | null };
 
@@ -311,8 +288,8 @@ function prepare(db: Db) {
     insertLine: db.prepare(
       `INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state,
          agent_id, user_id, updated_at, choices)
-       VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state,
-         @agentId, @userId, @updatedAt, @choices)`,
+       VALUES (@visitor, @seq, @sender, @message_id, @text, @format, @attachments, @at, @state,
+         @agent_id, @user_id, @updated_at, @choices)`,
     ),
     mark: db.prepare(`UPDATE journal SET state = ? WHERE line = ?`),
     // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.

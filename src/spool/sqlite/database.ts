@@ -170,7 +170,7 @@ function secure(file: string, role: 'owner' | 'beside'): void {
  * until this one closes. The mode must be set before anything has read the database: after another
  * pragma it locks out nobody.
  */
-function hasItAlone(db: Database.Database): boolean {
+export function hasItAlone(db: Database.Database): boolean {
   db.pragma('locking_mode = EXCLUSIVE');
   try {
     db.prepare('SELECT count(*) FROM sqlite_master').get();

@@ -162,7 +162,6 @@ export interface ChatStore {
   visitor(shopId: ShopId, id: VisitorId): Promise<VisitorRecord | undefined>;
   /** Those of these visitors that are stored, in any order. */
   visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): Promise<readonly VisitorRecord[]>;
-  visitorBySubject(shopId: ShopId, subject: string): Promise<VisitorRecord | undefined>;
   createVisitor(visitor: {
     shopId: ShopId;
     id: VisitorId;

@@ -185,8 +185,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     openIndex: (index) => new PostgresIndex(database, index),
     openEraser: () => new PostgresEraser(database, blobs),
     operator: {
-      restore: (id, by) => moves.restore(id, by),
-      takeBack: (id, by) => moves.takeBack(id, by),
+      ...methodsOf(moves),
       audit: (line) => records.audit(line),
       auditLines: (page) => records.auditLines(page),
       record: async (id) => {

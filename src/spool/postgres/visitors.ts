@@ -98,14 +98,6 @@ export class VisitorTable {
     return rows.map(toVisitor);
   }
 
-  async visitorBySubject(shopId: ShopId, subject: string): Promise<VisitorRecord | undefined> {
-    const [row] = await this.#database.query<VisitorRow>(
-      'SELECT * FROM visitor WHERE shop = $1 AND subject = $2',
-      [shopId, storable(subject)],
-    );
-    return row && toVisitor(row);
-  }
-
   async createVisitor(visitor: ChatParams<'createVisitor'>[0]): Promise<VisitorRecord> {
     const { shopId, id, name, email, subject, createdAt } = visitor;
     const [row] = await this.#database.query<VisitorRow>(

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { makeFolder } from '../../runtime/durable-files.ts';
@@ -113,9 +114,7 @@ export class Folder implements Contents {
     let [rows, sum] = [0, 0n];
     for await (const portion of this.read(table)) {
       rows += portion.length;
-      for (const row of portion) {
-        sum += hashOf(table, row);
-      }
+      for (const row of portion) sum += hashOf(table, row);
     }
     return `${rows} ${sum}`;
   }
@@ -131,8 +130,8 @@ export class Folder implements Contents {
   async storedBlobs(of: 'sizes' | 'hashes'): Promise<ReadonlyMap<string, number | string>> {
     const stored = new Map<string, number | string>();
     for (const name of await this.blobs.names()) {
-      const { size } = await stat(this.blobs.path(name));
-      stored.set(name, of === 'sizes' ? size : await sha256Of(this.blobs.read(name)));
+      const path = this.blobs.path(name);
+      stored.set(name, of === 'sizes' ? (await stat(path)).size : await sha256Of(path));
     }
     return stored;
   }
@@ -202,8 +201,8 @@ function openAlone(file: string, dir: string): Db {
 const storedText = (column: string, text: string): string =>
   column === 'reason' ? jsonOf(JSON.parse(text)) : storable(text);
 
-async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+async function sha256Of(path: string): Promise<string> {
   const sum = createHash('sha256');
-  for await (const chunk of bytes) sum.update(chunk);
+  await pipeline(createReadStream(path), sum);
   return sum.digest('hex');
 }

@@ -5,17 +5,19 @@ import { durableFiles } from '../runtime/durable-files.ts';
 import { codeOf } from '../runtime/error-code.ts';
 import { SpoolUnusable } from './errors.ts';
 
-/** A store that is moved to another place, or was (`sluice migrate`). */
-export interface Move {
+const moveSchema = z.object({
   /** The same at both places. */
-  readonly id: string;
+  id: z.string(),
   /** `filling`: this is the new place, and not complete. `emptying`: the old one. `moved`: the old one, at the end. */
-  readonly state: 'filling' | 'emptying' | 'moved';
+  state: z.enum(['filling', 'emptying', 'moved']),
   /** The other place, without a password. */
-  readonly other: string;
+  other: z.string(),
   /** When it began or ended, in milliseconds since the epoch. */
-  readonly at: number;
-}
+  at: z.number(),
+});
+
+/** A store that is moved to another place, or was (`sluice migrate`). */
+export type Move = Readonly<z.output<typeof moveSchema>>;
 
 /**
  * The error for whoever opens a store that is not, or no longer, the one to use.
@@ -38,13 +40,6 @@ export function movedAway(place: string, { state, other, at }: Move, undo: strin
 }
 
 const FILE = 'moved.json';
-
-const moveSchema = z.object({
-  id: z.string(),
-  state: z.enum(['filling', 'emptying', 'moved']),
-  other: z.string(),
-  at: z.number(),
-});
 
 /** @throws {SpoolUnusable} the file cannot be read */
 export function folderMove(dir: string): Move | undefined {

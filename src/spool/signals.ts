@@ -1,28 +1,27 @@
-import type { ShopId, VisitorId } from '../domain/ids.ts';
-import type { MarkedState } from './chat-store.ts';
+import * as z from 'zod/mini';
+import { asShopId, asVisitorId } from '../domain/ids.ts';
+
+const visitor = {
+  shopId: z.pipe(z.string(), z.transform(asShopId)),
+  visitorId: z.pipe(z.string(), z.transform(asVisitorId)),
+};
+export const hintSchema = z.discriminatedUnion('what', [
+  /** `seq`: the number of the newest line. */
+  z.object({ ...visitor, what: z.literal('line'), seq: z.number() }),
+  /** `rev`: the number of the newest change to a line. */
+  z.object({ ...visitor, what: z.literal('revised'), rev: z.number() }),
+  z.object({
+    ...{ ...visitor, what: z.literal('tick'), messageId: z.string() },
+    state: z.enum(['failed', 'delivered', 'seen']),
+  }),
+  /** An identity was verified: this visitor is now another, or a guest no more. */
+  z.object({ ...visitor, what: z.literal('identified') }),
+  /** Tokens of this visitor that were issued before are invalid. */
+  z.object({ ...visitor, what: z.literal('logged_out') }),
+]);
 
 /** Something of a visitor was stored. It is committed: whoever needs the rest reads the store. */
-export type Hint = { readonly shopId: ShopId; readonly visitorId: VisitorId } & (
-  | {
-      readonly what: 'line';
-      /** The number of the newest line. */
-      readonly seq: number;
-    }
-  | {
-      readonly what: 'revised';
-      /** The number of the newest change to a line. */
-      readonly rev: number;
-    }
-  | {
-      readonly what: 'tick';
-      readonly messageId: string;
-      readonly state: MarkedState;
-    }
-  /** An identity was verified: this visitor is now another, or a guest no more. */
-  | { readonly what: 'identified' }
-  /** Tokens of this visitor that were issued before are invalid. */
-  | { readonly what: 'logged_out' }
-);
+export type Hint = Readonly<z.output<typeof hintSchema>>;
 
 export interface SignalListener {
   /** A hint may come late, twice, or not at all. */

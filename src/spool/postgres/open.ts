@@ -1,20 +1,13 @@
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
-import type { Leases } from '../../runtime/leases.ts';
-import type { ApiTokenStore } from '../api-token-store.ts';
-import type { OperatorStore } from '../operator-store.ts';
-import type { OptOutStore } from '../opt-out-store.ts';
 import type { Fleet } from '../fleet.ts';
-import type { Spool } from '../spool.ts';
+import type { Store } from '../store.ts';
 import { sweepStore } from '../sweep.ts';
 import { SpoolUnusable } from '../errors.ts';
-import type { ChatStore } from '../chat-store.ts';
 import { ScratchFiles } from '../scratch.ts';
-import type { OpenBudget } from '../../runtime/budgets.ts';
 import { ApiTokenTable } from './api-tokens.ts';
 import { BUDGET_FUNCTIONS, BudgetRows } from './budgets.ts';
 import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
-import type { Signals } from '../signals.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
@@ -29,7 +22,6 @@ import { PostgresEraser } from './erasure.ts';
 import type { Eraser } from '../erasure.ts';
 import type { EntryIndex } from '../entry-index.ts';
 import { CARD_FUNCTIONS } from './cards.ts';
-import type { StoredFormReaders } from '../stored-form.ts';
 import { PostgresIndex, type PostgresIndexOptions } from './entry-index.ts';
 import { SEARCH_FUNCTIONS } from './entry-search.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
@@ -87,18 +79,9 @@ export interface PostgresSpoolOptions {
   readonly scratchFolder: string;
 }
 
-export interface PostgresStore {
-  readonly spool: Spool;
-  readonly chat: ChatStore;
-  readonly signals: Signals;
-  readonly optOuts: OptOutStore;
-  readonly operator: OperatorStore;
-  readonly apiTokens: ApiTokenStore;
-  readonly leases: Leases;
+/** Without what belongs to the data folder of a gateway. */
+export interface PostgresStore extends Omit<Store, 'files' | 'neededBytes' | 'sharing'> {
   readonly fleet: Fleet;
-  readonly openBudget: OpenBudget;
-  /** Computes summaries that are missing or from an earlier version; resolves with their number. */
-  renewSummaries(forms: StoredFormReaders, signal: AbortSignal): Promise<number>;
   /** Close it before the store. */
   readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
   readonly openEraser: () => Eraser;

@@ -3,8 +3,13 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import * as z from 'zod/mini';
-import { asShopId, asVisitorId } from '../../domain/ids.ts';
-import { type Hint, LocalSignals, type SignalListener, type Signals } from '../signals.ts';
+import {
+  type Hint,
+  hintSchema,
+  LocalSignals,
+  type SignalListener,
+  type Signals,
+} from '../signals.ts';
 import type { Database } from './connection.ts';
 import { jsonOf } from './rows.ts';
 
@@ -20,19 +25,6 @@ const POLL_UNHEARD_MS = 1_000;
 /** The longest time in which a notification to oneself comes back. */
 const ECHO_MS = 2_000;
 
-const visitor = {
-  shopId: z.pipe(z.string(), z.transform(asShopId)),
-  visitorId: z.pipe(z.string(), z.transform(asVisitorId)),
-};
-const hint = z.discriminatedUnion('what', [
-  z.object({ ...visitor, what: z.literal('line'), seq: z.number() }),
-  z.object({ ...visitor, what: z.literal('revised'), rev: z.number() }),
-  z.object({
-    ...{ ...visitor, what: z.literal('tick'), messageId: z.string() },
-    state: z.enum(['failed', 'delivered', 'seen']),
-  }),
-  z.object({ ...visitor, what: z.enum(['identified', 'logged_out']) }),
-]);
 /** What one gateway tells all; without hints, it asks whether it hears itself. */
 const payloadSchema = z.object({ from: z.string(), hints: z.array(z.unknown()) });
 
@@ -159,7 +151,7 @@ export class PostgresSignals implements Signals {
       return;
     }
     for (const each of hints) {
-      const known = hint.safeParse(each).data;
+      const known = hintSchema.safeParse(each).data;
       if (known !== undefined) this.#local.publish(known);
     }
   }

@@ -38,7 +38,6 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const conversations = new ConversationTable(context);
   const entries = new EntryTable(context, conversations, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
-  const visitors = new VisitorTable(db);
   const queries = {
     ...methodsOf(new EntryQueries(context)),
     ...methodsOf(new ApiTokenQueries(db)),
@@ -50,8 +49,8 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new RefusalTable(db, clock, waiting)),
     ...queries,
     ...methodsOf(conversations),
-    ...methodsOf(visitors),
-    ...methodsOf(new VisitorIdentities(db, visitors)),
+    ...methodsOf(new VisitorTable(db)),
+    ...methodsOf(new VisitorIdentities(db)),
     ...methodsOf(new ChatJournal(db, entries)),
     ...methodsOf(new OptOutTable(context)),
     ...methodsOf(names),

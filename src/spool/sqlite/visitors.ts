@@ -25,11 +25,6 @@ export class VisitorTable {
     return ids.flatMap((id) => this.visitor(shopId, id) ?? []);
   }
 
-  visitorBySubject(shopId: ShopId, subject: string): VisitorRecord | undefined {
-    const row = this.#sql.visitorBySubject.get(shopId, subject);
-    return row && toVisitor(row);
-  }
-
   createVisitor(visitor: ChatParams<'createVisitor'>[0]): VisitorRecord {
     this.#sql.createVisitor.run({
       shop: visitor.shopId,
@@ -37,31 +32,20 @@ export class VisitorTable {
       name: visitor.name ?? null,
       email: visitor.email ?? null,
       subject: visitor.subject ?? null,
-      createdAt: visitor.createdAt,
+      at: visitor.createdAt,
     });
-    const subject = visitor.subject;
+    const { shopId, id, subject } = visitor;
     const stored =
-      this.visitor(visitor.shopId, visitor.id) ??
+      this.#sql.visitor.get(shopId, id) ??
       // Two devices of one verified visitor connected at the same time: the first one is kept.
-      (subject === undefined ? undefined : this.visitorBySubject(visitor.shopId, subject));
+      (subject === undefined ? undefined : this.#sql.visitorBySubject.get(shopId, subject));
     if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
-    return stored;
+    return toVisitor(stored);
   }
 
-  /** @param change `subject` makes its email a verified one, which replaces any other */
-  updateVisitor(
-    shopId: ShopId,
-    id: VisitorId,
-    change: ChatParams<'updateVisitor'>[2] & { subject?: string },
-  ): void {
-    this.#sql.updateVisitor.run({
-      shop: shopId,
-      id,
-      name: change.name ?? null,
-      email: change.email ?? null,
-      subject: change.subject ?? null,
-      seenSeq: change.seenSeq ?? null,
-    });
+  updateVisitor(...[shop, id, { name, email, seenSeq }]: ChatParams<'updateVisitor'>): void {
+    const change = { name: name ?? null, email: email ?? null, seenSeq: seenSeq ?? 0 };
+    this.#sql.updateVisitor.run({ shop, id, ...change });
   }
 
   logOut(shopId: ShopId, id: VisitorId): void {
@@ -85,14 +69,14 @@ function prepareVisitors(db: Db) {
     ),
     createVisitor: db.prepare(
       `INSERT INTO visitors (shop, id, name, email, subject, created_at)
-       VALUES (@shop, @id, @name, @email, @subject, @createdAt) ON CONFLICT DO NOTHING`,
+       VALUES (@shop, @id, @name, @email, @subject, @at) ON CONFLICT DO NOTHING`,
     ),
     updateVisitor: db.prepare(
       // What a visitor states never replaces verified data, not even a statement that was in
       // transit when the visitor was verified.
-      `UPDATE OR IGNORE visitors SET name = coalesce(@name, name),
-         email = iif(subject IS NULL OR @subject IS NOT NULL, coalesce(@email, email), email),
-         subject = coalesce(@subject, subject), seen_seq = max(seen_seq, coalesce(@seenSeq, 0))
+      `UPDATE visitors SET name = coalesce(@name, name),
+         email = iif(subject IS NULL, coalesce(@email, email), email),
+         seen_seq = max(seen_seq, @seenSeq)
        WHERE shop = @shop AND id = @id`,
     ),
     logOut: db.prepare(`UPDATE visitors SET logouts = logouts + 1 WHERE shop = ? AND id = ?`),
@@ -104,64 +88,36 @@ function prepareVisitors(db: Db) {
   };
 }
 
-type Known = Pick<VisitorRecord, 'shopId' | 'id'>;
-
 /** Merges guests into identified visitors (`ChatStore.identifyVisitor`). */
 export class VisitorIdentities {
-  readonly #visitors: VisitorTable;
   readonly #sql;
 
-  constructor(db: Db, visitors: VisitorTable) {
-    this.#visitors = visitors;
+  constructor(db: Db) {
     this.#sql = prepareIdentities(db);
   }
 
   identifyVisitor(identity: VisitorIdentity): Identified {
-    const { shopId, subject, guestId } = identity;
-    const guest = guestId === undefined ? undefined : this.#visitors.visitor(shopId, guestId);
+    const { shopId, subject, guestId, newId, at, name, email } = identity;
+    const guest = guestId === undefined ? undefined : this.#sql.visitor.get(shopId, guestId);
     // A guest without stored data may be sending its first line right now.
-    const isFree = guestId !== undefined && guest === undefined;
-    const isGuest = isFree || (guest?.subject === undefined && guest?.joined === undefined);
+    const isGuest = guest === undefined || (guest.subject === null && guest.joined === null);
     const superseded = isGuest ? guestId : undefined;
-    const known = this.#visitors.visitorBySubject(shopId, subject);
+    const known = this.#sql.visitorBySubject.get(shopId, subject);
+    const labels = { name: name ?? null, email: email ?? null };
     let joinedLines = 0;
-    if (known === undefined) {
-      this.#create(identity, superseded, isFree);
+    if (known !== undefined) {
+      this.#sql.relabel.run({ no: known.no, ...labels });
+      if (superseded !== undefined && guest === undefined) this.#reserve(superseded, known, at);
+      else if (superseded !== undefined && guest) joinedLines = this.#join(guest, known);
+    } else if (superseded !== undefined && guest !== undefined) {
+      this.#sql.adopt.run({ no: guest.no, subject, ...labels });
     } else {
-      this.#relabel(known, identity);
-      if (superseded !== undefined && isFree) this.#reserve(identity, superseded, known);
-      else if (superseded !== undefined) joinedLines = this.#join(superseded, known);
+      this.#sql.create.run({ shop: shopId, id: superseded ?? newId, subject, at, ...labels });
     }
-    const visitor = this.#visitors.visitorBySubject(shopId, subject);
+    const visitor = this.#sql.visitorBySubject.get(shopId, subject);
     if (visitor === undefined) throw new Error('a visitor that was stored cannot be found');
-    return { visitor, joinedLines, ...(superseded !== undefined && { superseded }) };
-  }
-
-  #create(identity: VisitorIdentity, guestId: VisitorRow['id'] | undefined, isFree: boolean): void {
-    const { shopId, subject, name, email, newId, at } = identity;
-    const labels = { ...(name !== undefined && { name }), subject };
-    if (guestId !== undefined && !isFree) {
-      // An address that the visitor typed must not be taken for a verified one.
-      this.#visitors.updateVisitor(shopId, guestId, { ...labels, email: email ?? '' });
-      return;
-    }
-    const mine = email === undefined ? {} : { email };
-    this.#visitors.createVisitor({
-      ...{ shopId, id: guestId ?? newId, createdAt: at },
-      ...labels,
-      ...mine,
-    });
-  }
-
-  #relabel(known: VisitorRecord, { subject, name, email }: VisitorIdentity): void {
-    const isSame =
-      (email === undefined || email === known.email) && (name === undefined || name === known.name);
-    if (isSame) return;
-    this.#visitors.updateVisitor(known.shopId, known.id, {
-      subject,
-      ...(name !== undefined && { name }),
-      ...(email !== undefined && { email }),
-    });
+    const stored = { visitor: toVisitor(visitor), joinedLines };
+    return { ...stored, ...(superseded !== undefined && { superseded }) };
   }
 
   /**
@@ -169,16 +125,13 @@ export class VisitorIdentities {
    * not create another visitor; the client sends it again as the identified visitor. By the time
    * the oldest reservation is dropped, nothing is in transit.
    */
-  #reserve({ shopId, at }: VisitorIdentity, id: VisitorRow['id'], known: Known): void {
-    this.#sql.reserve.run({ shop: shopId, id, joined: known.id, at });
-    this.#sql.dropReserved.run({ shop: shopId, joined: known.id, most: MOST_RESERVED });
+  #reserve(id: VisitorRow['id'], { shop, id: joined }: NumberedRow, at: number): void {
+    this.#sql.reserve.run({ shop, id, joined, at });
+    this.#sql.dropReserved.run({ shop, joined, most: MOST_RESERVED });
   }
 
   /** @returns how many lines were moved */
-  #join(guestId: VisitorRow['id'], known: Known): number {
-    const guest = this.#sql.visitor.get(known.shopId, guestId);
-    const target = this.#sql.visitor.get(known.shopId, known.id);
-    if (guest === undefined || target === undefined) throw new Error('both were there just now');
+  #join(guest: NumberedRow, target: NumberedRow): number {
     const continuesGuest = this.#wroteLast(guest, target);
     let lastSeq = target.last_seq;
     let seenSeq = target.seen_seq;
@@ -203,9 +156,9 @@ export class VisitorIdentities {
       const fromSeq = isEmpty ? lastSeq : target.last_seq;
       this.#sql.continueIn.run({ no: target.no, lane: laneOf(guest), fromSeq });
     }
-    this.#sql.moveUnusedUploads.run(known.id, known.shopId, guestId);
-    this.#sql.moveUsedUploads.run(known.id, known.shopId, guestId);
-    this.#sql.markJoined.run(known.id, guest.no);
+    this.#sql.moveUnusedUploads.run(target.id, target.shop, guest.id);
+    this.#sql.moveUsedUploads.run(target.id, target.shop, guest.id);
+    this.#sql.markJoined.run(target.id, guest.no);
     return lastSeq - target.last_seq;
   }
 
@@ -225,9 +178,17 @@ interface GuestLine {
 }
 
 function prepareIdentities(db: Db) {
+  const { visitor, visitorBySubject, createVisitor } = prepareVisitors(db);
   return {
-    visitor: db.prepare<[string, string], NumberedRow>(
-      `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
+    ...{ visitor, visitorBySubject, create: createVisitor },
+    relabel: db.prepare(
+      `UPDATE visitors SET name = coalesce(@name, name), email = coalesce(@email, email)
+       WHERE no = @no AND (name IS NOT coalesce(@name, name) OR email IS NOT coalesce(@email, email))`,
+    ),
+    // An address that the visitor typed must not be taken for a verified one.
+    adopt: db.prepare(
+      `UPDATE visitors SET name = coalesce(@name, name), email = coalesce(@email, ''),
+         subject = @subject WHERE no = @no`,
     ),
     lines: db.prepare<[number], GuestLine>(
       `SELECT line, seq, sender, message_id FROM journal WHERE visitor = ? ORDER BY seq`,

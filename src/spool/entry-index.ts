@@ -22,6 +22,13 @@ export interface EntrySearch {
   readonly limit: number;
 }
 
+export interface IndexOptions {
+  /** `owner`: a gateway, which updates the index. `beside`: a command. */
+  readonly role: 'owner' | 'beside';
+  /** The index cannot be updated, for this reason (a code or the error's name). */
+  readonly onFailure?: ((reason: string) => void) | undefined;
+}
+
 export interface FoundEntry {
   readonly entry: Entry;
   readonly summary: EntrySummary;

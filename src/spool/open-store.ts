@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DurableFiles, makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
-import type { EntryIndex } from './entry-index.ts';
+import type { EntryIndex, IndexOptions } from './entry-index.ts';
 import type { Eraser } from './erasure.ts';
 import { explaining, SpoolUnavailable, SpoolUnusable } from './errors.ts';
 import { DataFolderLock } from './locks.ts';
@@ -22,11 +22,8 @@ export interface StoreOptions extends SqliteSpoolOptions {
 }
 
 export interface OpenedStore extends Store {
-  /**
-   * Opens the index of the entries; the caller closes it before the spool.
-   * @param onFailure the index cannot be updated, for this reason (a code or the error's name)
-   */
-  readonly openIndex: (onFailure?: (reason: string) => void) => Promise<EntryIndex>;
+  /** Opens the index of the entries; the caller closes it before the spool. */
+  readonly openIndex: (onFailure?: IndexOptions['onFailure']) => Promise<EntryIndex>;
   /** Opens what erases people; the caller closes it before the spool. */
   readonly openEraser: () => Promise<Eraser>;
 }
@@ -47,7 +44,7 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
     ...store,
     openIndex: async (onFailure) => {
       const { SearchThreads } = await import('./search/search-threads.ts');
-      return new SearchThreads({ dir, role, ...(onFailure && { onFailure }) });
+      return new SearchThreads({ dir, role, onFailure });
     },
     openEraser: () => explaining(() => embeddedEraser(dir)),
   };
@@ -99,8 +96,7 @@ async function openShared(options: StoreOptions): Promise<OpenedStore> {
       spool: { ...store.spool, close },
       files: new DurableFiles(),
       neededBytes: () => reserveBytes,
-      openIndex: (onFailure) =>
-        Promise.resolve(store.openIndex({ role, ...(onFailure && { onFailure }) })),
+      openIndex: (onFailure) => Promise.resolve(store.openIndex({ role, onFailure })),
       openEraser: () => Promise.resolve(store.openEraser()),
     };
   } catch (error) {

@@ -161,22 +161,15 @@ const COUNTS = table('sender_count', 'sender_counts', {
         max(iif(no = 0, at, NULL)) AS place
       FROM sender_counts GROUP BY 1, 2) WHERE arrived IS NOT NULL`,
   toFolder: [
-    countRow(`${IN_HOUR}, @person, ${SERIES.person}, @at, @message`),
-    countRow(`${IN_DAY}, @person, ${SERIES.day}, @at, @message WHERE ${IS_DAILY}`),
-    countRow(
-      `${IN_HOUR}, @person, 4 * @thread + ${SERIES.thread}, @at, @message WHERE @thread IS NOT NULL`,
-    ),
-    countRow(
-      `${IN_HOUR}, @person, 4 * @body + ${SERIES.body}, @at, @message WHERE @body IS NOT NULL`,
-    ),
-    countRow(`iif(${IS_DAILY}, ${IN_DAY}, ${IN_HOUR}), @person, 4 * @message + ${SERIES.verdict},
-      CASE @exceeded ${PLACES} ELSE -1 END, 0`),
+    `INSERT OR IGNORE INTO sender_counts (hour, person, series, at, no)
+     SELECT ${IN_HOUR}, @person, ${SERIES.person}, @at, @message
+     UNION ALL SELECT ${IN_DAY}, @person, ${SERIES.day}, @at, @message WHERE ${IS_DAILY}
+     UNION ALL SELECT ${IN_HOUR}, @person, 4 * @thread + ${SERIES.thread}, @at, @message WHERE @thread IS NOT NULL
+     UNION ALL SELECT ${IN_HOUR}, @person, 4 * @body + ${SERIES.body}, @at, @message WHERE @body IS NOT NULL
+     UNION ALL SELECT iif(${IS_DAILY}, ${IN_DAY}, ${IN_HOUR}), @person, 4 * @message + ${SERIES.verdict},
+       CASE @exceeded ${PLACES} ELSE -1 END, 0`,
   ],
 });
-
-function countRow(values: string): string {
-  return `INSERT OR IGNORE INTO sender_counts (hour, person, series, at, no) SELECT ${values}`;
-}
 
 const LINE = `at, visitor, seq, sender, message_id, text, format, attachments, state, agent_id, user_id, rev,
   updated_at, choices`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { EntryId } from '../../domain/ids.ts';
-import type { EntryIndex, EntrySearch } from '../entry-index.ts';
+import type { EntryIndex, EntrySearch, IndexOptions } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import { cardBacklog, CardFiller } from './cards.ts';
 import type { Database } from './connection.ts';
@@ -22,13 +22,6 @@ const COMMAND_WAITS_MS = 2000;
 const GATEWAY_WAITS_MS = 500;
 const BUSY_PAUSE_MS = 25;
 
-export interface PostgresIndexOptions {
-  /** `owner`: a gateway, which fills cards. `beside`: a command. */
-  readonly role: 'owner' | 'beside';
-  /** Cards could not be filled, for this reason (a code or the error's name). */
-  readonly onFailure?: (reason: string) => void;
-}
-
 /** The index of a store in PostgreSQL. All gateways share it, and whichever has time fills its cards. */
 export class PostgresIndex implements EntryIndex {
   readonly #database: Database;
@@ -41,7 +34,7 @@ export class PostgresIndex implements EntryIndex {
   #hasFailed = false;
   #closed = false;
 
-  constructor(database: Database, { role, onFailure = () => undefined }: PostgresIndexOptions) {
+  constructor(database: Database, { role, onFailure = () => undefined }: IndexOptions) {
     this.#database = database;
     this.#searches = new EntrySearches(database);
     this.#filler = new CardFiller(database);

@@ -20,9 +20,9 @@ import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
 import { ERASURE_FUNCTIONS } from './erasure-rows.ts';
 import { PostgresEraser } from './erasure.ts';
 import type { Eraser } from '../erasure.ts';
-import type { EntryIndex } from '../entry-index.ts';
+import type { EntryIndex, IndexOptions } from '../entry-index.ts';
 import { CARD_FUNCTIONS } from './cards.ts';
-import { PostgresIndex, type PostgresIndexOptions } from './entry-index.ts';
+import { PostgresIndex } from './entry-index.ts';
 import { SEARCH_FUNCTIONS } from './entry-search.ts';
 import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
@@ -83,7 +83,7 @@ export interface PostgresSpoolOptions {
 export interface PostgresStore extends Omit<Store, 'files' | 'neededBytes' | 'sharing'> {
   readonly fleet: Fleet;
   /** Close it before the store. */
-  readonly openIndex: (options: PostgresIndexOptions) => EntryIndex;
+  readonly openIndex: (options: IndexOptions) => EntryIndex;
   readonly openEraser: () => Eraser;
 }
 

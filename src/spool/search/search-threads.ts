@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { EntryId } from '../../domain/ids.ts';
 import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
-import type { EntryIndex, EntrySearch } from '../entry-index.ts';
+import type { EntryIndex, EntrySearch, IndexOptions } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import { indexFileOf } from './index-database.ts';
 import type { Questions, SearchOwner, SearchThread, SearchThreadData } from './search-worker.ts';
@@ -15,13 +15,9 @@ const STOP_WITHIN_MS = 20_000;
 
 type Thread = RpcThread<SearchThread, SearchOwner>;
 
-interface SearchThreadsOptions {
+interface SearchThreadsOptions extends IndexOptions {
   /** The data folder, with a store. */
   readonly dir: string;
-  /** `owner`: the gateway, which updates the index. `beside`: a command. */
-  readonly role: 'owner' | 'beside';
-  /** The updating thread failed, for this reason (a code or the error's name). */
-  readonly onFailure?: (reason: string) => void;
 }
 
 /**

@@ -2,7 +2,9 @@
 // each call that they answer differently, and exits with 1 if there is one.
 import { parseArgs } from 'node:util';
 import { openPostgresStore } from '../src/spool/postgres/open.ts';
+import { openEraser } from '../src/spool/sqlite/erasure.ts';
 import { openStore } from '../test/support/store.ts';
+import { eraseOne } from '../test/support/differential/erasure-calls.ts';
 import { play } from '../test/support/differential/play.ts';
 import { startCluster } from '../test/support/postgres-cluster.ts';
 import { withWorkbench } from './support/workbench.ts';
@@ -23,18 +25,26 @@ await withWorkbench(async (bench) => {
   let differences = 0;
   const [first, seeds] = [Number(values.first), Number(values.seeds)];
   for (let seed = first; seed < first + seeds;) {
-    const sqlite = await openStore(await bench.folder());
+    const dir = await bench.folder();
+    const sqlite = await openStore(dir);
     const postgres = await openPostgresStore({
       ...{ url: await cluster.createDatabase(), instance: '00000000-0000-4000-8000-00000000000a' },
       scratchFolder: await bench.folder(),
     });
+    const eraser = openEraser(dir);
+    const stores = [
+      { ...sqlite, eraser },
+      { ...postgres, eraser: postgres.openEraser() },
+    ] as const;
+    for (const store of stores) await eraseOne(store);
     const end = Math.min(first + seeds, seed + SEEDS_A_STORE);
     for (; seed < end; seed += 1) {
-      const difference = await play(seed, [sqlite, postgres]);
+      const difference = await play(seed, stores);
       if (difference === undefined) continue;
       differences += 1;
       if (differences <= SHOWN) console.log(JSON.stringify(difference));
     }
+    eraser.close();
     await sqlite.spool.close();
     await postgres.spool.close();
     console.error(`${seed - first} of ${seeds}`);

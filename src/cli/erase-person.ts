@@ -112,7 +112,7 @@ function emailPerson(key: string, typed: string): NamedPerson {
     is,
     wrote: isAuthor(is),
     hasSmsLane: () => false,
-    ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`, local),
+    isNamedIn: finder([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`, local),
     countedAs: [key, countedWhenForged(key)],
   };
 }
@@ -125,7 +125,7 @@ function numberPerson(number: string, typed: string): NamedPerson {
     is,
     wrote: isAuthor(is),
     hasSmsLane: (lane) => is(theirsIn(lane)),
-    ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
+    isNamedIn: finder(writtenForms(number), String.raw`\d`, String.raw`\d`),
     countedAs: [key],
   };
 }
@@ -140,7 +140,7 @@ function visitorPerson(id: string): NamedPerson {
     is,
     wrote: isAuthor(is),
     hasSmsLane: (lane) => is(theirsIn(lane)),
-    ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
+    isNamedIn: finder(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
     countedAs: [bare],
   };
 }
@@ -151,8 +151,8 @@ const theirsIn = (lane: string): string => lane.slice(lane.lastIndexOf('/') + 1)
 /** Whether the entry's channel names the person as its author or subject. */
 const isAuthor =
   (is: Person['is']): Person['wrote'] =>
-  (entry, raw) =>
-    storedFormReaderOf(entry).identitiesIn(entry, raw).some(is);
+  (entry) =>
+    storedFormReaderOf(entry).identitiesIn(entry).some(is);
 
 /** Characters that may separate the digits of a number. */
 const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;
@@ -180,48 +180,37 @@ function numberKey(identity: string): string | undefined {
   return number === undefined ? undefined : subscriberOf(number);
 }
 
-/** Longer than any local part with its tag, as raw bytes too. */
+/** Longer than any local part with its tag. */
 const LOCAL_MAX = 500;
 
 /**
- * Searches texts for patterns, both as UTF-8 and as raw bytes.
+ * Searches texts for patterns.
  * @param before characters that would make a match part of a longer word
  * @param local what has to be directly before a match: it is looked for only there, so that a text with
  *   many local parts takes linear time
  */
-function finders(
+function finder(
   patterns: readonly string[],
   before: string,
   after: string,
   local = '',
-): Pick<Person, 'isNamedIn' | 'occursIn'> {
-  if (patterns.length === 0) return { isNamedIn: () => false, occursIn: () => false };
-  const all = allForms(patterns);
-  const start = `(?:${allForms([local])})$`;
-  const find = (text: string, pattern: RegExp, starts: RegExp): boolean => {
-    for (const { index } of text.matchAll(pattern)) {
-      if (starts.test(text.slice(Math.max(0, index - LOCAL_MAX), index))) return true;
+): Person['isNamedIn'] {
+  if (patterns.length === 0) return () => false;
+  const localAt = (text: string, index: number) =>
+    text.slice(Math.max(0, index - LOCAL_MAX), index);
+  const named = new RegExp(`(?:${allForms(patterns)})(?!${after})`, 'giu');
+  const start = new RegExp(`(?<!${before})(?:${allForms([local])})$`, 'iu');
+  return (text) => {
+    for (const { index } of text.matchAll(named)) {
+      if (start.test(localAt(text, index))) return true;
     }
     return false;
   };
-  const named = new RegExp(`(?:${all})(?!${after})`, 'giu');
-  const namedStart = new RegExp(`(?<!${before})${start}`, 'iu');
-  const occurs = new RegExp(`(?:${all})`, 'giu');
-  const occursStart = new RegExp(start, 'iu');
-  return {
-    isNamedIn: (text) => find(text, named, namedStart),
-    occursIn: (bytes) => find(bytes, occurs, occursStart),
-  };
 }
 
-function allForms(patterns: readonly string[]): string {
-  const composed = patterns.flatMap((pattern) => [pattern, pattern.normalize('NFD')]);
-  return [...new Set(composed.flatMap((pattern) => [pattern, asBytes(pattern)]))].join('|');
-}
-
-/** The non-ASCII characters of a pattern as their UTF-8 bytes, read as Latin-1. */
-const asBytes = (pattern: string): string =>
-  pattern.replace(/[^\x00-\x7f]+/g, (text) => Buffer.from(text).toString('latin1'));
+/** Composed and decomposed. */
+const allForms = (patterns: readonly string[]): string =>
+  [...new Set(patterns.flatMap((pattern) => [pattern, pattern.normalize('NFD')]))].join('|');
 
 /** Node 20 has no RegExp.escape. In `u` mode, only syntax characters may be escaped. */
 const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

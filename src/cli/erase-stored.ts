@@ -7,14 +7,15 @@ import {
   withPerson,
   withRemotePlatform,
 } from './find-person.ts';
-import type { Erased } from './person-eraser.ts';
-import { CommandFailed } from './exit-codes.ts';
+import { type Erased, PersonEraser } from './person-eraser.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
 import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface EraseOptions extends PersonOptions {
+export interface EraseOptions extends Partial<PersonOptions> {
+  readonly finish?: true;
   readonly yes?: true;
   readonly dryRun?: true;
   readonly json?: true;
@@ -27,12 +28,38 @@ export async function eraseStored(
   terminal: Terminal,
   events: ProcessEvents,
 ): Promise<void> {
-  await withSpool(command, terminal, (open) => eraseWith(open, options, terminal, events));
+  const { address, finish } = options;
+  if ((address === undefined) === (finish === undefined)) {
+    throw new UsageError('either --address or --finish is needed');
+  }
+  await withSpool(command, terminal, (open) =>
+    address === undefined
+      ? finishErasures(open, options, terminal, events)
+      : eraseWith(open, { ...options, address }, terminal, events),
+  );
+}
+
+/** Rewrites the databases that people were erased from, if that was postponed or interrupted. */
+async function finishErasures(
+  open: OpenSpool,
+  { json }: EraseOptions,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  const eraser = PersonEraser.open(open.config, await open.openEraser());
+  try {
+    const databases = await interruptible(events, (signal) => eraser.purge(signal));
+    const lines = Object.entries(databases).map(([file, purged]) => `${file}: ${purged}\n`);
+    terminal.out(json ? document({ databases }) : lines.join(''));
+    assertPurged(databases);
+  } finally {
+    eraser.close();
+  }
 }
 
 async function eraseWith(
   open: OpenSpool,
-  options: EraseOptions,
+  options: EraseOptions & PersonOptions,
   terminal: Terminal,
   events: ProcessEvents,
 ): Promise<void> {
@@ -99,11 +126,17 @@ function reportEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal:
       "Everything is erased, but this user of the database may not run VACUUM: have the tables' owner run it.\n",
     );
   }
+  assertPurged(bytes);
+}
+
+/** @throws {CommandFailed} a database is too large to be rewritten while a gateway is running */
+function assertPurged(bytes: Erased['bytes']): void {
   const postponed = Object.keys(bytes).filter((file) => bytes[file] === 'postponed');
   if (postponed.length > 0) {
     throw new CommandFailed(
       `Everything is erased, but ${postponed.join(' and ')} may still contain traces in unused space, and is too ` +
-        'large to be rewritten while a gateway runs: stop the gateway and run this again.',
+        'large to be rewritten while a gateway runs. The next start does it, or: stop the gateway and run ' +
+        'sluice erase --finish.',
     );
   }
 }

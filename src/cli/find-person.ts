@@ -9,6 +9,7 @@ import { type EraseFound, type EraseRequest, PersonEraser } from './person-erase
 import { interruptible, type ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { note, type Terminal } from './terminal.ts';
+import { wholePerson } from './whole-person.ts';
 
 export interface PersonOptions {
   /** As typed: an email address, a number, a chat visitor's id or subject, or `-`: see `withPerson`. */
@@ -45,7 +46,10 @@ export async function withPerson(
   rejectOwnAddress(open, asked, typed);
   const eraser = PersonEraser.open(open.config, await open.openEraser());
   try {
-    const request: EraseRequest = { ...asked, person: await eraser.whole(asked) };
+    const request: EraseRequest = {
+      ...asked,
+      person: await wholePerson(person, eraser.spool, shopId),
+    };
     const found = await interruptible(events, (signal) =>
       search(eraser, request, terminal, signal),
     );
@@ -56,7 +60,7 @@ export async function withPerson(
           'nor a telephone number.\n',
       );
     }
-    const target = async () => `person ${await eraser.hashOf(identityOf(person))}`;
+    const target = async () => `person ${await eraser.spool.hashOf(identityOf(person))}`;
     await work({ eraser, request, found, target });
   } finally {
     eraser.close();
@@ -100,7 +104,7 @@ async function search(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<EraseFound> {
-  const total = await eraser.count();
+  const total = await eraser.spool.count();
   const bar = progressOf(terminal, { name: 'looking', total, unit: 'entries' });
   try {
     const found = await eraser.find(request, (entries) => {

@@ -13,10 +13,9 @@ import type {
   TracedEntry,
   Traces,
 } from '../spool/erasure.ts';
-import { purgeBeside } from '../spool/sqlite/erasure.ts';
+import { purgeBeside } from '../spool/sqlite/vacuum.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { NamedPerson } from './erase-person.ts';
-import { wholePerson } from './whole-person.ts';
 
 /** Longer than an attempt usually takes, including its uploads. */
 const WAIT_FOR_DELIVERIES_MS = 30_000;
@@ -37,7 +36,6 @@ export interface EraseFound {
 
 export interface Erased {
   readonly files: number;
-  readonly senderRates: number;
   readonly inFlight: readonly TracedEntry[];
   /** By the file name of the database. */
   readonly bytes: Readonly<Record<string, Purged>>;
@@ -51,35 +49,24 @@ export interface EraseRequest {
 /** The stores that are searched for a person: the spool, its files, and the embedded platform. */
 export class PersonEraser {
   readonly #dataDir: string;
-  readonly #spool: Eraser;
   readonly #platform: PlatformEraser | undefined;
   readonly #shops: readonly ShopId[];
+  readonly spool: Eraser;
 
-  private constructor(
-    dataDir: string,
-    spool: Eraser,
-    platform: PlatformEraser | undefined,
-    shops: readonly ShopId[],
-  ) {
+  private constructor({ dataDir, shops }: CompleteConfig, spool: Eraser) {
     this.#dataDir = dataDir;
-    this.#spool = spool;
-    this.#platform = platform;
-    this.#shops = shops;
+    this.#platform = PlatformEraser.open(platformDir(dataDir));
+    this.#shops = shops.map(({ shopId }) => shopId);
+    this.spool = spool;
   }
 
   /**
    * @param spool the opened store's; it is closed with this
    * @throws {LocalPlatformUnusable}
    */
-  static open({ dataDir, shops }: CompleteConfig, spool: Eraser): PersonEraser {
+  static open(config: CompleteConfig, spool: Eraser): PersonEraser {
     try {
-      const platform = PlatformEraser.open(platformDir(dataDir));
-      return new PersonEraser(
-        dataDir,
-        spool,
-        platform,
-        shops.map(({ shopId }) => shopId),
-      );
+      return new PersonEraser(config, spool);
     } catch (error) {
       spool.close();
       throw error;
@@ -88,26 +75,12 @@ export class PersonEraser {
 
   close(): void {
     this.#platform?.close();
-    this.#spool.close();
-  }
-
-  count(): Promise<number> {
-    return this.#spool.count();
-  }
-
-  /** @param identity the same text for the same person, however the address was typed */
-  hashOf(identity: string): Promise<string> {
-    return this.#spool.hashOf(identity);
-  }
-
-  /** The person with all their names. */
-  whole({ person, shopId }: EraseRequest): Promise<NamedPerson> {
-    return wholePerson(person, this.#spool, shopId);
+    this.spool.close();
   }
 
   async find(request: EraseRequest, onProgress?: (entries: number) => void): Promise<EraseFound> {
     const { person, shopId } = request;
-    const found = await this.#spool.find({
+    const found = await this.spool.find({
       ...{ person, others: true },
       ...(shopId !== undefined && { shopId }),
       ...(onProgress && { onProgress }),
@@ -126,12 +99,12 @@ export class PersonEraser {
   async #findOnPlatform(request: EraseRequest, traces?: Traces): Promise<PlatformPlan | undefined> {
     const visitors = traces?.visitors.map(({ id }) => id) ?? [];
     const person = await this.#erasedPerson(request, visitors);
-    const media = await this.#spool.rest('media');
+    const media = await this.spool.rest('media');
     return this.#platform?.find(person, media);
   }
 
   async #rest(kinds: readonly RestKind[]): Promise<(readonly [RestKind, readonly string[]])[]> {
-    return Promise.all(kinds.map(async (kind) => [kind, await this.#spool.rest(kind)] as const));
+    return Promise.all(kinds.map(async (kind) => [kind, await this.spool.rest(kind)] as const));
   }
 
   async #erasedPerson(
@@ -141,8 +114,8 @@ export class PersonEraser {
     return {
       is: person.isOnPlatform ?? person.is,
       isNamedIn: person.isNamedIn,
-      messageIds: new Set(await this.#spool.rest('message')),
-      visitorIds: new Set([...visitors, ...(await this.#spool.rest('visitor'))]),
+      messageIds: new Set(await this.spool.rest('message')),
+      visitorIds: new Set([...visitors, ...(await this.spool.rest('visitor'))]),
       ...(shopId !== undefined && { shopId }),
     };
   }
@@ -160,32 +133,36 @@ export class PersonEraser {
   async erase(request: EraseRequest, found: EraseFound, signal: AbortSignal): Promise<Erased> {
     const { person } = request;
     let { traces } = found;
-    let [files, senderRates] = [0, 0];
+    let files = 0;
     const inFlight: TracedEntry[] = [];
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const shops = request.shopId === undefined ? this.#shops : [request.shopId];
-      const rows = await this.#spool.eraseRows(traces, {
+      const rows = await this.spool.eraseRows(traces, {
         ...{ person, shops, waitMs: WAIT_FOR_DELIVERIES_MS, signal },
       });
-      senderRates += rows.senderRates;
       inFlight.push(...rows.inFlight);
-      files += await this.#spool.eraseBlobs();
+      files += await this.spool.eraseBlobs();
       signal.throwIfAborted();
       files += await this.#eraseOnPlatform(request);
       signal.throwIfAborted();
       // What arrives afterwards has lanes of its own; what arrived before is found now.
-      if (round === 0) await this.#spool.eraseNames(found.names);
-      ({ traces } = await this.#spool.find({ ...request, others: false }));
+      if (round === 0) await this.spool.eraseNames(found.names);
+      ({ traces } = await this.spool.find({ ...request, others: false }));
       if (isNothing(traces) && !(await this.#isOnPlatform(request))) break;
     }
-    await this.#spool.sweepTemporary();
+    await this.spool.sweepTemporary();
     signal.throwIfAborted();
-    const bytes: Record<string, Purged> = { ...(await this.#spool.purge(person, signal)) };
+    return { files, inFlight, bytes: await this.purge(signal) };
+  }
+
+  /** Removes the bytes of what was erased, in this run or earlier ones. */
+  async purge(signal: AbortSignal): Promise<Erased['bytes']> {
+    const bytes: Record<string, Purged> = { ...(await this.spool.purge(signal)) };
     signal.throwIfAborted();
     if (this.#platform !== undefined) {
-      bytes['platform.sqlite'] = await purgeBeside(this.#platform.db, this.#dataDir, person);
+      bytes['platform.sqlite'] = await purgeBeside(this.#platform.db, this.#dataDir);
     }
-    return { files, senderRates, inFlight, bytes };
+    return bytes;
   }
 
   /** References that only the person's messages lead to are deleted last, after everything else. */
@@ -194,7 +171,7 @@ export class PersonEraser {
     const plan = await this.#findOnPlatform(request);
     if (plan !== undefined)
       await this.#platform?.erase(plan, await this.#erasedPerson(request, []));
-    for (const [kind, names] of rest) await this.#spool.forgetRest(kind, names);
+    for (const [kind, names] of rest) await this.spool.forgetRest(kind, names);
     return plan === undefined ? 0 : plan.media.length + plan.emails.length;
   }
 
@@ -206,18 +183,10 @@ export class PersonEraser {
 
 const platformDir = (dataDir: string): string => join(dataDir, 'platform');
 
-export const isNothing = (traces: Traces): boolean =>
-  Object.values(traces).every((part: readonly unknown[]) => part.length === 0);
+export const isNothing = (traces: Traces): boolean => areEmpty(traces);
 
-export const isNothingOf = ({
-  contacts,
-  messages,
-  events,
-  leftAddresses,
-  media,
-  emails,
-  texts,
-}: PlatformPlan): boolean =>
-  [contacts, messages, events, leftAddresses, media, emails, texts].every(
-    (part) => part.length === 0,
-  );
+export const isNothingOf = ({ mentions: _mentions, ...own }: PlatformPlan): boolean =>
+  areEmpty(own);
+
+const areEmpty = (lists: object): boolean =>
+  Object.values(lists).every((list: readonly unknown[]) => list.length === 0);

@@ -217,21 +217,23 @@ Keyed hashes remain, so that repeated messages are still recognized and an opt-o
 texts stays in force. Not erased: data on a remote platform, backups, and other people's
 mailboxes. The command can be repeated at any time, also after an interruption.
 
+Bytes of deleted rows are removed by rewriting the databases. One of more than 256 MiB is
+rewritten only without a gateway: when the next one starts, or by --finish.
+
 Examples:
   $ sluice erase --address ann@example.com --dry-run
   $ sluice erase --address "+1 (415) 555-2671" --shop acme
   $ sluice erase --address ann@example.com --yes --json
-  $ sluice erase --address - --yes < address.txt`;
+  $ sluice erase --address - --yes < address.txt
+  $ sluice erase --finish`;
 
 /** `erase`: removes what is stored about a person. */
 export function registerErase(program: Command, terminal: Terminal, events: ProcessEvents): void {
   program
     .command('erase')
     .description('removes what is stored about a person')
-    .requiredOption(
-      '--address <address>',
-      'email address, number, or chat visitor; - reads standard input',
-    )
+    .option('--address <address>', 'email address, number, or chat visitor; - reads standard input')
+    .option('--finish', 'only rewrites databases that an earlier run has postponed')
     .option('--shop <name>', 'only data of this shop')
     .option('--dry-run', 'shows what would be erased')
     .option('--yes', 'skips the confirmation')

@@ -59,12 +59,11 @@ export async function wholePerson(
     is: some((part) => part.is),
     // The platform finds contacts by number alone: one that another person had is that person's there.
     isOnPlatform: some((part) => part.is, own.filter((row) => !isOthers(row)).map(partOf)),
-    wrote: (entry, raw) =>
-      isLaneTheirs(entry.lane, entry.shop) ?? parts.some((part) => part.wrote(entry, raw)),
+    wrote: (entry) =>
+      isLaneTheirs(entry.lane, entry.shop) ?? parts.some((part) => part.wrote(entry)),
     hasSmsLane: (lane, shop) =>
       isLaneTheirs(lane, shop) ?? parts.some((part) => part.hasSmsLane(lane, shop)),
     isNamedIn: some((part) => part.isNamedIn),
-    occursIn: some((part) => part.occursIn),
     countedAs: [
       ...new Set([
         ...parts.flatMap(({ countedAs }) => countedAs),

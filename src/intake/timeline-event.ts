@@ -32,7 +32,7 @@ export const storedEvent: StoredFormReader = {
     const subject = typeof name === 'string' ? shownText(name) : '';
     return { from: shownText(from), to: '', subject, more: '' };
   },
-  identitiesIn: (_entry, raw) => contactIn(parsedJson(raw() ?? new Uint8Array())),
+  identitiesIn: ({ event }) => contactIn(parsedJson(event ?? new Uint8Array())),
 };
 
 /** The email address and phone number of the event's contact. */

@@ -1,17 +1,19 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId, VisitorId } from '../domain/ids.ts';
 import type { UploadRecord } from './chat-store.ts';
-import type { EntryKind, EntryMeta, TimelineStep } from './entry.ts';
+import type { EntryKind, EntryMeta } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { PersonName } from '../domain/person-names.ts';
 
-/** What is known of an entry without reading its raw form. */
+/** What says whose an entry is. */
 export interface ErasableEntry {
   readonly shop?: ShopId;
   readonly kind: EntryKind;
   readonly channel: Channel;
   readonly lane: string;
   readonly meta: EntryMeta;
+  /** The raw form of an event, which alone says whom it is about; null when it was swept. */
+  readonly event?: Uint8Array | null;
 }
 
 /** A name of a person on WhatsApp, at an account of a shop. */
@@ -24,17 +26,12 @@ export interface StoredName extends PersonName {
 export interface Person {
   /** Whether this address, number, subject or visitor id is theirs, in any spelling. */
   readonly is: (identity: string) => boolean;
-  /** Whether they wrote this entry or it is an event about them. `raw` reads the raw form. */
-  readonly wrote: (entry: ErasableEntry, raw: () => Uint8Array | undefined) => boolean;
+  /** Whether they wrote this entry or it is an event about them. */
+  readonly wrote: (entry: ErasableEntry) => boolean;
   /** Whether the text messages of this lane are theirs. */
   readonly hasSmsLane: (lane: string, shop?: ShopId) => boolean;
   /** Whether a text names them, that is, contains their address, number or id in any spelling. */
   readonly isNamedIn: (text: string) => boolean;
-  /**
-   * Whether these bytes, one character each, contain their address, number or id anywhere, even
-   * inside a longer word: in a database file, nothing separates one text from the next.
-   */
-  readonly occursIn: (bytes: string) => boolean;
   /** The names under which their mail is counted (`CountedMessage.person`). */
   readonly countedAs: readonly string[];
 }
@@ -100,26 +97,11 @@ export interface LineMention {
   readonly seq: number;
 }
 
-/** Replaces texts that name the person. */
-export const BLACKENED = '[erased]';
-
-/** The step with texts that name the person redacted; the same object when there are none. */
-export function blackened(step: TimelineStep, person: Person): TimelineStep {
-  const { detail } = step;
-  if (detail === undefined) return step;
-  const names = (value: unknown) => typeof value === 'string' && person.isNamedIn(value);
-  if (!Object.values(detail).some(names)) return step;
-  const clean = Object.entries(detail).map(
-    ([key, value]) => [key, names(value) ? BLACKENED : value] as const,
-  );
-  return { ...step, detail: Object.fromEntries(clean) };
-}
-
 export interface FindOptions {
   readonly person: Person;
   /** Searches this shop only. */
   readonly shopId?: ShopId;
-  /** Also search other people's messages, which requires reading all of them. */
+  /** Also search other people's messages: what lists and the search show of them, and the lines of chats. */
   readonly others: boolean;
   /** Called after each portion with the number of entries read. */
   readonly onProgress?: (entries: number) => void;
@@ -132,7 +114,6 @@ export interface Found {
 }
 
 export interface ErasedRows {
-  readonly senderRates: number;
   /** Entries that were still being delivered when they were erased. */
   readonly inFlight: readonly TracedEntry[];
 }
@@ -152,8 +133,9 @@ export interface EraseRowsOptions {
 export type RestKind = 'blob' | 'media' | 'message' | 'visitor';
 
 /**
- * What became of deleted bytes in a file or a database. `postponed`: the file has to be rewritten,
- * which takes too long beside a running gateway. `vacuumed`: the server was asked to free the space
+ * What became of deleted bytes in a file or a database. `clean`: nothing was erased from it since it was
+ * rewritten. `postponed`: it has to be rewritten, which takes too long beside a running gateway; the next start
+ * does it. `vacuumed`: the server was asked to free the space
  * of deleted rows, which it overwrites when it uses the space again; `not_vacuumed`: it refused.
  */
 export type Purged = 'clean' | 'rewritten' | 'postponed' | 'vacuumed' | 'not_vacuumed';
@@ -189,6 +171,6 @@ export interface Eraser {
   /** Deletes files of this data folder and blobs that nothing names and nobody is writing. */
   sweepTemporary(): Promise<void>;
   /** Removes deleted bytes as far as the store can, and answers for each of its databases. */
-  purge(person: Person, signal?: AbortSignal): Promise<Readonly<Record<string, Purged>>>;
+  purge(signal?: AbortSignal): Promise<Readonly<Record<string, Purged>>>;
   close(): void;
 }

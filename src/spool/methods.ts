@@ -19,3 +19,10 @@ export function methodsOf<Table extends object>(table: Table): Methods<Table> {
   // The prototype's own methods are exactly those of the type, because no table extends another.
   return Object.fromEntries(methods) as Methods<Table>;
 }
+
+/** Operations of a database's thread or of a server, as their callers see them: each is asynchronous. */
+export type Remote<Sync> = {
+  readonly [Name in keyof Sync]: Sync[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Result>
+    : never;
+};

@@ -10,6 +10,7 @@ import { DataFolderLock } from './locks.ts';
 import { methodsOf } from './methods.ts';
 import { assertNotMoved } from './move.ts';
 import { openSqliteStore, type SqliteSpoolOptions } from './sqlite/open.ts';
+import { purgePostponed } from './sqlite/vacuum.ts';
 import type { Store } from './store.ts';
 
 export interface StoreOptions extends SqliteSpoolOptions {
@@ -52,15 +53,15 @@ async function openEmbedded(options: SqliteSpoolOptions): Promise<OpenedStore> {
 
 /** The index is a file of its own, which follows the store's. */
 async function embeddedEraser(dir: string): Promise<Eraser> {
-  const { SpoolEraser } = await import('./sqlite/erasure.ts');
+  const { openEraser } = await import('./sqlite/erasure.ts');
   const { eraseFromIndex } = await import('./search/open-search.ts');
-  const eraser = SpoolEraser.open(dir);
+  const eraser = openEraser(dir);
   return {
     ...methodsOf(eraser),
     hashOf: (identity) => explaining(() => eraser.hashOf(identity)),
     eraseRows: (...args) => explaining(() => eraser.eraseRows(...args)),
-    purge: async (person, signal) => {
-      const store = await eraser.purge(person);
+    purge: async (signal) => {
+      const store = await eraser.purge();
       signal?.throwIfAborted();
       const index = await eraseFromIndex(dir);
       return { ...store, ...(index !== undefined && { 'search.db': index }) };
@@ -78,6 +79,7 @@ async function openShared(options: StoreOptions): Promise<OpenedStore> {
   const isOwner = role === 'owner';
   const lock = isOwner ? DataFolderLock.take(dir) : undefined;
   try {
+    if (isOwner) await purgePostponed(dir);
     // The driver is loaded only where it is used.
     const { openPostgresStore } = await import('./postgres/open.ts');
     const store = await openPostgresStore({

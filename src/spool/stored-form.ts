@@ -26,12 +26,8 @@ export interface StoredFormReader {
   /**
    * The people the entry belongs to: addresses, numbers or visitor ids of its sender, or of the
    * person it is about.
-   * @param raw reads the raw form; undefined when it was swept
    */
-  readonly identitiesIn: (
-    entry: ErasableEntry,
-    raw: () => Uint8Array | undefined,
-  ) => readonly string[];
+  readonly identitiesIn: (entry: ErasableEntry) => readonly string[];
 }
 
 /** The reader of each channel's entries and of timeline events. */

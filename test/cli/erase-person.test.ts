@@ -80,7 +80,6 @@ test('an address is his in any case, with any tag, in any text', () => {
         expect(person.is(form)).toBe(true);
         expect(person.isNamedIn(`Cc: "A" <${form}>, b@c.example`)).toBe(true);
         expect(person.isNamedIn(`?to=${form.replace('@', '%40')}&x`)).toBe(true);
-        expect(person.occursIn(`email${form}support`)).toBe(true);
       }
     }),
   );

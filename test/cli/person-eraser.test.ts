@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { readPerson } from '../../src/cli/erase-person.ts';
 import { PersonEraser } from '../../src/cli/person-eraser.ts';
-import { SpoolEraser } from '../../src/spool/sqlite/erasure.ts';
+import { wholePerson } from '../../src/cli/whole-person.ts';
+import { openEraser } from '../../src/spool/sqlite/erasure.ts';
 import { ends } from '../support/ends.ts';
 import { anEntry, SHOP } from '../support/entries.ts';
 import { openStore } from '../support/store.ts';
@@ -20,7 +21,7 @@ test('what arrives just before the names of a person are erased is erased, too',
   await write({ userId: 'US.1111' });
   await write({ userId: 'US.2222', previousUserId: 'US.1111' });
 
-  const inSpool = SpoolEraser.open(dir.path);
+  const inSpool = openEraser(dir.path);
   const eraseNames = inSpool.eraseNames.bind(inSpool);
   // The lane has the first name, which only the names say is this person's.
   const lane = {
@@ -37,8 +38,7 @@ test('what arrives just before the names of a person are erased is erased, too',
   // The rest of the configuration is not used.
   const eraser = PersonEraser.open(config as never, inSpool);
   ends(() => eraser.close());
-  const request = { person: readPerson('US.2222', []) };
-  const whole = { person: await eraser.whole(request) };
+  const whole = { person: await wholePerson(readPerson('US.2222', []), inSpool) };
   await eraser.erase(whole, await eraser.find(whole), new AbortController().signal);
   expect(await spool.list({ limit: 10 })).toEqual([]);
   expect(await spool.conversation(lane)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { ErasureRows } from '../../src/spool/sqlite/erasure-rows.ts';
+import { EntryEraser } from '../../src/spool/sqlite/erasure.ts';
 import { soleLeases } from '../../src/runtime/leases.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import type { Lease } from '../../src/spool/entry.ts';
@@ -369,8 +369,8 @@ class World {
     if (kind === 'retry') this.#disk.call('requeue', [asEntryId(id)]);
     else if (kind === 'discard') this.#disk.call('discard', [asEntryId(id)]);
     else {
-      const rowsOf = new ErasureRows(this.#disk.db, () => KEY as unknown as ErasureKey);
-      rowsOf.entries(
+      const eraser = new EntryEraser(this.#disk.db, () => KEY as unknown as ErasureKey);
+      eraser.erase(
         [{ seq, id: asEntryId(id) } as never],
         'take',
         this.#time.now + (this.#gateways[0]?.skewMs ?? 0),

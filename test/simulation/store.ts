@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
+import { refusalEnds } from '../../src/spool/cold/refusals.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { updateSchema } from '../../src/runtime/sqlite-schema.ts';
 import { SPOOL_SCHEMA } from '../../src/spool/sqlite/schema.ts';
@@ -157,6 +158,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
       exists: unused,
     },
     ...remote,
+    ...refusalEnds(remote),
     claim: async (...args) => (await remote.claim(...args)).map(({ claimed }) => claimed),
     settle: (lease, outcome, settlement) => remote.settle(lease, outcome, settlement),
     conversation: (lane) => remote.conversation(key(lane)),

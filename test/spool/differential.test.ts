@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { openPostgresStore } from '../../src/spool/postgres/open.ts';
+import { openEraser } from '../../src/spool/sqlite/erasure.ts';
+import { eraseOne } from '../support/differential/erasure-calls.ts';
 import { play } from '../support/differential/play.ts';
 import { ends } from '../support/ends.ts';
 import { startCluster } from '../support/postgres-cluster.ts';
@@ -23,7 +25,14 @@ test('the same calls, late and out of order, have the same answers in SQLite and
     scratchFolder: join(dir.path, 'scratch'),
   });
   ends(() => postgres.spool.close());
+  const eraser = openEraser(dir.path);
+  ends(() => eraser.close());
+  const stores = [
+    { ...sqlite, eraser },
+    { ...postgres, eraser: postgres.openEraser() },
+  ] as const;
+  for (const store of stores) await eraseOne(store);
   for (let seed = 1; seed <= SEQUENCES; seed += 1) {
-    expect(await play(seed, [sqlite, postgres])).toBeUndefined();
+    expect(await play(seed, stores)).toBeUndefined();
   }
 });

@@ -196,8 +196,7 @@ export function describeErasure(backend: string, open: () => Promise<ErasureUnde
     });
 
     test('a name is seen behind a line break in JSON, and blackened there', async () => {
-      const text = JSON.stringify([['Body', 'Hi\nann@example.com']]);
-      const bobs = anEntry({ raw: { kind: 'inline', bytes: Buffer.from(text) } });
+      const bobs = anEntry({ meta: { note: 'Hi\nann@example.com' } });
       await spool.accept([bobs]);
       const claimed = await claimOne();
       const answer = 'no such person:\nann@example.com';
@@ -207,7 +206,7 @@ export function describeErasure(backend: string, open: () => Promise<ErasureUnde
         { steps: [{ at: 1, step: 'refused', detail: { answer, status: 400 } }] },
       );
       const { mentions, traces } = await find();
-      expect(mentions).toMatchObject([{ id: bobs.id, where: ['body'] }]);
+      expect(mentions).toMatchObject([{ id: bobs.id, where: ['header'] }]);
       expect(traces.notes).toHaveLength(1);
       await eraseAll();
       const detail = { answer: '[erased]', status: 400 };

@@ -446,10 +446,12 @@ export function describeOperatorStore(
       await write('ann', 'login', '192.0.2.7');
       await write('unknown', 'login_failed', '198.51.100.9');
       await write('terminal:ben', 'erase');
+      await write('Änne', 'reload');
       const found = async (filter: AuditFilter) =>
         (await operator.auditLines({ ...filter, limit: 10 })).map(({ who }) => who);
       expect(await found({ text: '198.51' })).toEqual(['unknown']);
       expect(await found({ text: 'ANN' })).toEqual(['ann']);
+      expect(await found({ text: 'äNNE' })).toEqual(['Änne']);
       expect(await found({ text: 'n\nl' })).toEqual([]);
       expect(await found({ text: 'a_n' })).toEqual([]);
       expect(await found({ actions: ['login', 'login_failed'] })).toEqual(['unknown', 'ann']);

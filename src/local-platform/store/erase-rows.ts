@@ -38,33 +38,19 @@ export interface PlatformTraces {
 
 const ROWS_AT_ONCE = 500;
 
-type Row = Pick<
-  MessageRow,
-  | 'seq'
-  | 'id'
-  | 'shop'
-  | 'conversation_id'
-  | 'contact_id'
-  | 'role'
-  | 'remote_id'
-  | 'sender'
-  | 'in_reply_to'
-  | 'content'
-  | 'email'
->;
-
 /** Searches the platform's tables for a person. Changes nothing. */
 export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
   const contacts = new Map<string, Pick<ContactRow, 'id' | 'shop'>>();
-  for (const row of pages<ContactRow>(db, 'contacts', '*')) {
+  const anonymous = new Map<string, Pick<ContactRow, 'id' | 'shop'>>();
+  for (const row of pages<ContactRow>(db, 'contacts')) {
+    if (row.email === null && row.phone === null) anonymous.set(row.id, row);
     if (!isOfShop(row, person)) continue;
     const names = [row.email, row.phone, row.remote_id, row.name];
     if (names.some((name) => name !== null && person.is(name))) contacts.set(row.id, row);
   }
-  const anonymous = anonymousContacts(db);
   const messages = new Map<string, Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>>();
   // Only the messages identify an anonymous chat visitor.
-  for (const row of pages<Row>(db, 'messages', COLUMNS)) {
+  for (const row of pages<MessageRow>(db, 'messages')) {
     if (row.role !== 'customer' || !isOfShop(row, person) || !isKnown(row, person)) continue;
     const contact = row.contact_id === null ? undefined : anonymous.get(row.contact_id);
     if (contact !== undefined) contacts.set(contact.id, contact);
@@ -74,7 +60,7 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
   const mails = mailsOfReplies(db);
   const authors = new Set<string>();
   const mentions: MessageMention[] = [];
-  for (const row of pages<Row>(db, 'messages', COLUMNS)) {
+  for (const row of pages<MessageRow>(db, 'messages')) {
     if (!isOfShop(row, person)) continue;
     const isToContact = row.contact_id !== null && contacts.has(row.contact_id);
     const isTheirs =
@@ -153,13 +139,10 @@ function mailsOfReplies(db: Db): ReadonlyMap<string, ReplyMailRow> {
   );
 }
 
-const COLUMNS =
-  'seq, id, shop, conversation_id, contact_id, role, remote_id, sender, in_reply_to, content, email';
-
 const isOfShop = ({ shop }: { shop: string }, { shopId }: ErasedPerson): boolean =>
   shopId === undefined || shop === shopId.toLowerCase();
 
-function isKnown({ id, remote_id: remoteId }: Row, person: ErasedPerson): boolean {
+function isKnown({ id, remote_id: remoteId }: MessageRow, person: ErasedPerson): boolean {
   return person.messageIds.has(id) || isByVisitor(remoteId ?? '', person);
 }
 
@@ -169,10 +152,10 @@ function isByVisitor(remoteId: string, person: ErasedPerson): boolean {
   return visitor !== undefined && (person.visitorIds.has(visitor) || person.is(visitor));
 }
 
-const isFrom = ({ sender }: Row, person: ErasedPerson): boolean =>
+const isFrom = ({ sender }: MessageRow, person: ErasedPerson): boolean =>
   sender !== null && person.is(sender);
 
-function mentioned({ content, email, remote_id: remoteId }: Row, person: ErasedPerson) {
+function mentioned({ content, email, remote_id: remoteId }: MessageRow, person: ErasedPerson) {
   const where: ('header' | 'body')[] = [];
   if ([email, remoteId].some((text) => text !== null && person.isNamedIn(text)))
     where.push('header');
@@ -180,20 +163,10 @@ function mentioned({ content, email, remote_id: remoteId }: Row, person: ErasedP
   return where;
 }
 
-/** Contacts without an email and a phone. */
-function anonymousContacts(db: Db): Map<string, Pick<ContactRow, 'id' | 'shop'>> {
-  const rows = db
-    .prepare<[], Pick<ContactRow, 'id' | 'shop'>>(
-      `SELECT id, shop FROM contacts WHERE email IS NULL AND phone IS NULL`,
-    )
-    .all();
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
 /** Events on their timeline, and events without a contact that name them. */
 function events(db: Db, person: ErasedPerson, contacts: ReadonlyMap<string, unknown>): string[] {
   const found: string[] = [];
-  for (const row of pages<EventRow>(db, 'events', '*')) {
+  for (const row of pages<EventRow>(db, 'events')) {
     if (!isOfShop(row, person)) continue;
     const texts = [row.name, row.description, row.metric];
     const isTheirs =
@@ -209,10 +182,9 @@ function events(db: Db, person: ErasedPerson, contacts: ReadonlyMap<string, unkn
 function* pages<T extends { readonly seq: number }>(
   db: Db,
   table: 'contacts' | 'messages' | 'events',
-  columns: string,
 ): Generator<T> {
   const page = db.prepare<[number, number], T>(
-    `SELECT ${columns} FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ? + 0`,
+    `SELECT * FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ? + 0`,
   );
   let rows: T[];
   for (
@@ -227,28 +199,30 @@ function* pages<T extends { readonly seq: number }>(
 /** Replaces a ticket's name that came from an erased message. */
 const ERASED_NAME = '[erased]';
 
+/** Rows of these go with the message that they name. */
+const PARTS_OF_MESSAGE = ['attachments', 'departures', 'fates', 'sent_parts', 'reply_mails'];
+
 /** Deletes a person's rows, one transaction per conversation. */
 export class PlatformErasure {
   readonly #db: Db;
-  readonly #sql;
 
   constructor(db: Db) {
     this.#db = db;
-    this.#sql = prepare(db);
   }
 
   /** Media that only these messages use. */
   mediaOf({ messages }: Pick<PlatformTraces, 'messages'>): string[] {
     const theirs = new Set(messages.map(({ id }) => id));
+    const sql = 'SELECT media_id AS id FROM attachments WHERE message_id = ?';
     return messages
-      .flatMap(({ id }) => this.#sql.mediaOf.all(id))
-      .filter(({ id }) => this.#sql.users.all(id).every((user) => theirs.has(user.message_id)))
+      .flatMap(({ id }) => this.#rows<{ id: string }>(sql, id))
+      .filter(({ id }) => this.#users(id).every((user) => theirs.has(user)))
       .map(({ id }) => id);
   }
 
   /** Whether any message uses this file. */
   isUsed(mediaId: string): boolean {
-    return this.#sql.users.get(mediaId) !== undefined;
+    return this.#users(mediaId).length > 0;
   }
 
   /** The files themselves must have been deleted before. */
@@ -263,134 +237,108 @@ export class PlatformErasure {
       });
     }
     for (const id of traces.leftAddresses) this.#transact(() => this.#deleteLeftAddress(id));
-    for (const id of traces.events) this.#transact(() => this.#sql.deleteEvent.run(id));
     this.#transact(() => {
-      for (const id of mediaIds) this.#sql.deleteMedia.run(id);
-      for (const { conversation_id: id, email } of this.#sql.participants.all()) {
-        if (is(email)) this.#sql.deleteParticipant.run(id, email);
+      for (const id of traces.events) this.#run('DELETE FROM events WHERE id = ?', id);
+      for (const id of mediaIds) this.#run('DELETE FROM media WHERE id = ?', id);
+      const emails = this.#rows<{ email: string }>('SELECT DISTINCT email FROM participants');
+      for (const { email } of emails) {
+        if (is(email)) this.#run('DELETE FROM participants WHERE email = ?', email);
       }
     });
     for (const id of contacts) this.#transact(() => this.#deleteContact(id));
   }
 
   #deleteMessage(id: string): void {
-    this.#sql.deleteAttachments.run(id);
-    this.#sql.deleteOutgoing.run(id);
-    this.#sql.deleteFate.run(id);
-    this.#sql.deleteParts.run(id);
-    this.#sql.deleteReplyMail.run(id);
-    this.#sql.deleteMessage.run(id);
+    for (const table of PARTS_OF_MESSAGE) {
+      this.#run(`DELETE FROM ${table} WHERE message_id = ?`, id);
+    }
+    this.#run('DELETE FROM messages WHERE id = ?', id);
   }
 
   /** A stopped address stays stopped: of it there is a keyed hash only. */
   #deleteLeftAddress(id: string): void {
-    this.#sql.deleteReplyMailsTo.run(id);
-    const thread = this.#sql.threadOf.get(id)?.thread_id ?? '';
-    const email = this.#sql.threadOf.get(id)?.email ?? '';
-    this.#sql.deleteParticipant.run(thread, email.toLowerCase());
-    this.#sql.deleteLeftAddress.run(id);
+    this.#run('DELETE FROM reply_mails WHERE address_id = ?', id);
+    this.#run(
+      `DELETE FROM participants WHERE (conversation_id, email) IN
+         (SELECT thread_id, lower(email) FROM left_addresses WHERE id = ?)`,
+      id,
+    );
+    this.#run('DELETE FROM left_addresses WHERE id = ?', id);
   }
 
   /** Updates what others have left in a conversation, or deletes it when no message is left. */
-  #updateConversation(conversation: string, contacts: ReadonlySet<string>): void {
-    const first = this.#sql.first.get(conversation);
+  #updateConversation(id: string, contacts: ReadonlySet<string>): void {
+    const [first] = this.#rows<Pick<MessageRow, 'id' | 'contact_id'>>(
+      `SELECT id, contact_id FROM messages WHERE conversation_id = ? AND role = 'customer' ORDER BY seq LIMIT 1`,
+      id,
+    );
     if (first === undefined) {
-      for (const { id } of this.#sql.messages.all(conversation)) this.#deleteMessage(id);
-      this.#sql.deleteSteps.run(conversation);
-      this.#sql.deleteTickets.run(conversation);
-      this.#sql.deleteParticipants.run(conversation);
-      this.#sql.deleteConversation.run(conversation);
+      this.#deleteConversation(id);
       return;
     }
-    const owner = this.#sql.owner.get(conversation)?.contact_id;
-    const last = this.#sql.last.get(conversation);
+    const [last] = this.#rows<Pick<MessageRow, 'text'>>(
+      `SELECT text FROM messages WHERE conversation_id = ? AND type = 'External' ORDER BY seq DESC LIMIT 1`,
+      id,
+    );
     const excerpt = last === undefined ? null : excerptOf(last.text);
-    this.#sql.setLastMessage.run({ conversation, excerpt });
+    this.#run(
+      'UPDATE tickets SET last_message_content = ?, summary = NULL WHERE conversation_id = ?',
+      ...[excerpt, id],
+    );
+    const [conversation] = this.#rows<{ contact_id: string | null }>(
+      'SELECT contact_id FROM conversations WHERE id = ?',
+      id,
+    );
+    const owner = conversation?.contact_id ?? null;
     // Someone else started it, so its name is theirs.
-    if (owner !== null && owner !== undefined && !contacts.has(owner)) return;
+    if (owner !== null && !contacts.has(owner)) return;
     const contact = first.contact_id;
-    this.#sql.setOwner.run({ conversation, contact });
-    this.#sql.rename.run({ conversation, contact, name: ERASED_NAME, message: first.id });
+    this.#run('UPDATE conversations SET contact_id = ?, title = NULL WHERE id = ?', contact, id);
+    this.#run(
+      'UPDATE tickets SET contact_id = ?, name = ?, message_id = ? WHERE conversation_id = ?',
+      ...[contact, ERASED_NAME, first.id, id],
+    );
+  }
+
+  /** With the replies that are left in it. */
+  #deleteConversation(id: string): void {
+    const left = this.#rows<{ id: string }>(
+      'SELECT id FROM messages WHERE conversation_id = ?',
+      id,
+    );
+    for (const message of left) this.#deleteMessage(message.id);
+    this.#run(
+      'DELETE FROM ticket_steps WHERE ticket_id IN (SELECT id FROM tickets WHERE conversation_id = ?)',
+      id,
+    );
+    for (const table of ['tickets', 'participants']) {
+      this.#run(`DELETE FROM ${table} WHERE conversation_id = ?`, id);
+    }
+    this.#run('DELETE FROM conversations WHERE id = ?', id);
   }
 
   #deleteContact(id: string): void {
-    this.#sql.unlinkTickets.run(id);
-    this.#sql.unlinkConversations.run(id);
-    this.#sql.unlinkChildren.run(id);
-    this.#sql.deleteContact.run(id);
+    this.#run('UPDATE tickets SET contact_id = NULL WHERE contact_id = ?', id);
+    this.#run('UPDATE conversations SET contact_id = NULL WHERE contact_id = ?', id);
+    this.#run('UPDATE contacts SET parent_contact_id = NULL WHERE parent_contact_id = ?', id);
+    this.#run('DELETE FROM contacts WHERE id = ?', id);
+  }
+
+  /** The messages that use this file. */
+  #users(mediaId: string): string[] {
+    const sql = 'SELECT message_id AS id FROM attachments WHERE media_id = ?';
+    return this.#rows<{ id: string }>(sql, mediaId).map(({ id }) => id);
+  }
+
+  #rows<Row>(sql: string, ...values: string[]): Row[] {
+    return this.#db.prepare<string[], Row>(sql).all(...values);
+  }
+
+  #run(sql: string, ...values: (string | null)[]): void {
+    this.#db.prepare(sql).run(...values);
   }
 
   #transact(work: () => unknown): void {
     this.#db.transaction(work).immediate();
   }
-}
-
-function prepare(db: Db) {
-  return {
-    mediaOf: db.prepare<[string], { id: string }>(
-      `SELECT media_id AS id FROM attachments WHERE message_id = ?`,
-    ),
-    users: db.prepare<[string], { message_id: string }>(
-      `SELECT message_id FROM attachments WHERE media_id = ?`,
-    ),
-    deleteAttachments: db.prepare(`DELETE FROM attachments WHERE message_id = ?`),
-    deleteOutgoing: db.prepare(`DELETE FROM departures WHERE message_id = ?`),
-    deleteFate: db.prepare(`DELETE FROM fates WHERE message_id = ?`),
-    deleteParts: db.prepare(`DELETE FROM sent_parts WHERE message_id = ?`),
-    deleteReplyMail: db.prepare(`DELETE FROM reply_mails WHERE message_id = ?`),
-    deleteReplyMailsTo: db.prepare(`DELETE FROM reply_mails WHERE address_id = ?`),
-    threadOf: db.prepare<[string], Pick<LeftAddressRow, 'thread_id' | 'email'>>(
-      `SELECT thread_id, email FROM left_addresses WHERE id = ?`,
-    ),
-    deleteLeftAddress: db.prepare(`DELETE FROM left_addresses WHERE id = ?`),
-    deleteMessage: db.prepare(`DELETE FROM messages WHERE id = ?`),
-    deleteMedia: db.prepare(`DELETE FROM media WHERE id = ?`),
-    deleteEvent: db.prepare(`DELETE FROM events WHERE id = ?`),
-    participants: db.prepare<[], { conversation_id: string; email: string }>(
-      `SELECT conversation_id, email FROM participants`,
-    ),
-    deleteParticipant: db.prepare(
-      `DELETE FROM participants WHERE conversation_id = ? AND email = ?`,
-    ),
-    first: db.prepare<[string], Pick<MessageRow, 'id' | 'contact_id' | 'text'>>(
-      `SELECT id, contact_id, text FROM messages
-       WHERE conversation_id = ? AND role = 'customer' ORDER BY seq LIMIT 1`,
-    ),
-    last: db.prepare<[string], Pick<MessageRow, 'text'>>(
-      `SELECT text FROM messages WHERE conversation_id = ? AND type = 'External'
-       ORDER BY seq DESC LIMIT 1`,
-    ),
-    messages: db.prepare<[string], { id: string }>(
-      `SELECT id FROM messages WHERE conversation_id = ?`,
-    ),
-    owner: db.prepare<[string], { contact_id: string | null }>(
-      `SELECT contact_id FROM conversations WHERE id = ?`,
-    ),
-    setLastMessage: db.prepare(
-      `UPDATE tickets SET last_message_content = @excerpt, summary = NULL
-       WHERE conversation_id = @conversation`,
-    ),
-    setOwner: db.prepare(
-      `UPDATE conversations SET contact_id = @contact, title = NULL WHERE id = @conversation`,
-    ),
-    rename: db.prepare(
-      `UPDATE tickets SET contact_id = @contact, name = @name, message_id = @message
-       WHERE conversation_id = @conversation`,
-    ),
-    deleteSteps: db.prepare(
-      `DELETE FROM ticket_steps WHERE ticket_id IN
-         (SELECT id FROM tickets WHERE conversation_id = ?)`,
-    ),
-    deleteTickets: db.prepare(`DELETE FROM tickets WHERE conversation_id = ?`),
-    deleteParticipants: db.prepare(`DELETE FROM participants WHERE conversation_id = ?`),
-    deleteConversation: db.prepare(`DELETE FROM conversations WHERE id = ?`),
-    unlinkTickets: db.prepare(`UPDATE tickets SET contact_id = NULL WHERE contact_id = ?`),
-    unlinkConversations: db.prepare(
-      `UPDATE conversations SET contact_id = NULL WHERE contact_id = ?`,
-    ),
-    unlinkChildren: db.prepare(
-      `UPDATE contacts SET parent_contact_id = NULL WHERE parent_contact_id = ?`,
-    ),
-    deleteContact: db.prepare(`DELETE FROM contacts WHERE id = ?`),
-  };
 }

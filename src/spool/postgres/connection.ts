@@ -63,7 +63,8 @@ export class Database {
   }
 
   /**
-   * Runs one statement as a transaction of its own and resolves with its rows after the commit.
+   * Runs one statement as a transaction of its own and resolves with its rows after the commit. Several, without
+   * values, are one transaction: resolves with a list of rows for each.
    * @throws {SpoolUnavailable} no connection, or no answer: it is unknown whether it was committed
    * @throws {StoreRefuses} it was rolled back
    * @throws {SpoolFull} the server's disk is full
@@ -115,8 +116,11 @@ export class Database {
     let broken: Error | undefined;
     try {
       const result = await work(async <Row>(text: string, values: readonly Param[] = []) => {
-        const { rows } = await answered(client.query<Row & object>(text, [...values]));
-        return rows;
+        const answer = await answered<pg.QueryResult | pg.QueryResult[]>(
+          client.query(text, [...values]),
+        );
+        // The caller knows the columns.
+        return (Array.isArray(answer) ? answer.map(rowsIn) : rowsIn(answer)) as Row[];
       });
       if (warnings.length > 0)
         throw new SpoolUnavailable('the database could not confirm a commit');
@@ -239,6 +243,8 @@ async function allGone(pool: pg.Pool): Promise<void> {
 function end(pool: pg.Pool): void {
   pool.end().catch(() => undefined);
 }
+
+const rowsIn = ({ rows }: { readonly rows: unknown[] }): unknown[] => rows;
 
 async function answered<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

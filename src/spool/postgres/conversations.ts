@@ -1,9 +1,7 @@
-import type { ShopId } from '../../domain/ids.ts';
 import type { RememberedConversation } from '../entry.ts';
 import type { EntryLane, LaneKey } from '../spool.ts';
 import { Batches } from './batches.ts';
 import type { Database } from './connection.ts';
-import { optOutHash } from './erased-keys.ts';
 import { LANES_OF } from './names.ts';
 import { jsonOf, storable } from './rows.ts';
 import { NOW, sqlFunction } from './schema.ts';
@@ -100,49 +98,5 @@ export class ConversationTable {
       `DELETE FROM conversation WHERE shop = $1 AND channel = $2 AND lane = ANY (${LANES_OF.name}($1, $3))`,
       [shopId, channel, storable(lane)],
     );
-  }
-}
-
-const OWN_HASH = optOutHash('$1::uuid', '$2');
-
-/** Opt-outs from text messages. Of an erased person a keyed hash is stored, until they opt in or out again. `OptOutStore` documents the methods. */
-export class OptOutTable {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async isOptedOut(shopId: ShopId, lane: string): Promise<boolean> {
-    const [row] = await this.#database.query<{ opted_out: boolean }>(
-      `SELECT coalesce(
-         (SELECT opted_out FROM opt_out WHERE shop = $1::uuid AND lane = $2),
-         EXISTS (SELECT FROM erased_opt_out WHERE hash = ${OWN_HASH})) AS opted_out`,
-      [shopId, storable(lane)],
-    );
-    return row?.opted_out === true;
-  }
-
-  async optOut(shopId: ShopId, lane: string, messageSid: string): Promise<void> {
-    await this.#database.query(
-      `INSERT INTO opt_out (shop, lane, at, opted_out, changed_by) VALUES ($1, $2, ${NOW.name}(), true, $3)
-       ON CONFLICT (shop, lane) DO UPDATE
-         SET at = EXCLUDED.at, opted_out = true, changed_by = EXCLUDED.changed_by`,
-      [shopId, storable(lane), storable(messageSid)],
-    );
-  }
-
-  async optIn(shopId: ShopId, lane: string, messageSid: string): Promise<boolean> {
-    const changed = await this.#database.query(
-      `INSERT INTO opt_out AS old (shop, lane, at, opted_out, changed_by)
-       SELECT $1::uuid, $2, ${NOW.name}(), false, $3
-       WHERE EXISTS (SELECT FROM opt_out WHERE shop = $1::uuid AND lane = $2)
-         OR EXISTS (SELECT FROM erased_opt_out WHERE hash = ${OWN_HASH})
-       ON CONFLICT (shop, lane) DO UPDATE SET opted_out = false, changed_by = EXCLUDED.changed_by,
-         at = CASE WHEN old.opted_out THEN EXCLUDED.at ELSE old.at END
-       WHERE old.opted_out OR old.changed_by = EXCLUDED.changed_by RETURNING 1`,
-      [shopId, storable(lane), storable(messageSid)],
-    );
-    return changed.length > 0;
   }
 }

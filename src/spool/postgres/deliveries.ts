@@ -160,6 +160,14 @@ export class PostgresDeliveries {
     return { rows, notes: Object.assign({ floors: {}, probes: false }, ...parts) as Notes };
   }
 
+  async requestProbe(shopId: ShopId): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO probe_request AS before (shop, at) VALUES ($1, ${NOW.name}())
+       ON CONFLICT (shop) DO UPDATE SET at = greatest(before.at + 1, EXCLUDED.at)`,
+      [shopId],
+    );
+  }
+
   /** The last claim has looked for requests, too. */
   async takeProbeRequests(shops: readonly ShopId[]): Promise<readonly ShopId[]> {
     if (this.#clock() - this.#lookedForProbesAt < LOOKS_FOR_PROBES_EVERY_MS) return [];

@@ -1,62 +1,127 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { randomBytes } from 'node:crypto';
+import type { EntryId } from '../../domain/ids.ts';
 import type { BlobStore } from '../blobs.ts';
-import type {
-  Eraser,
-  EraseRowsOptions,
-  ErasedRows,
-  FindOptions,
-  Found,
-  Purged,
-  RestKind,
-  StoredName,
-  TracedEntry,
-  Traces,
-} from '../erasure.ts';
+import { type ErasureSite, StoreEraser } from '../cold/eraser.ts';
+import { statement } from '../cold/operation.ts';
+import type { Eraser, Purged, StoredName, TracedEntry } from '../erasure.ts';
+import { rateHash } from '../hashes.ts';
+import { partsOf, tablesOf } from '../tables.ts';
+import { DIALECT, runOn } from './cold-operations.ts';
 import type { Database } from './connection.ts';
-import { ERASED_HASH } from './erased-keys.ts';
-import { TraceFinder } from './erasure-finder.ts';
-import { ErasureRows } from './erasure-rows.ts';
+import { dedupKeyHash, ERASED_HASH, erasureKeyRow, remoteIdHash } from './erased-keys.ts';
+import { REFRESH } from './lanes.ts';
+import { LOOPS_BY_INDEX, NEVER, sqlFunction } from './schema.ts';
 
-const ENTRIES_PER_CALL = 20;
-const LOOK_EVERY_MS = 200;
+/**
+ * Erases entries with all that belongs to them, and returns those that it left: without `take`, those
+ * that are being delivered. What has to be deleted outside the rows is recorded in the same transaction.
+ *
+ * Whoever changes an entry has locked its lane, which may have no row any more. An entry that an attempt
+ * detached while this waited has another lane, which is locked by a second statement. Rows that other
+ * functions add under a lock of the entry are deleted after it.
+ */
+const ERASE_ENTRIES = sqlFunction(
+  'erase_entries',
+  `(ids uuid[], take boolean) RETURNS SETOF uuid LANGUAGE plpgsql
+   ${LOOPS_BY_INDEX} AS $$
+   #variable_conflict use_column
+   DECLARE
+     now bigint;
+     kept uuid[] := '{}';
+     seqs bigint[];
+     keys bigint[];
+     ended bigint[];
+   BEGIN
+     INSERT INTO lane (key, shop, due_at, waits, failures, after)
+       SELECT DISTINCT ON (lane_key) lane_key, shop, ${NEVER}, 0, 0, seq - 1 FROM entry
+       WHERE id = ANY (ids) ORDER BY lane_key, seq ON CONFLICT DO NOTHING;
+     FOR look IN 1..2 LOOP
+       PERFORM 1 FROM lane WHERE key IN (
+         SELECT lane_key FROM entry WHERE id = ANY (ids)
+         UNION ALL SELECT -seq FROM entry WHERE id = ANY (ids)) ORDER BY key FOR UPDATE;
+     END LOOP;
+     now := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+     IF NOT take THEN
+       kept := ARRAY(SELECT id FROM entry JOIN job USING (seq)
+         JOIN lane ON lane.key = job.lane AND head = seq AND owned AND due_at > now WHERE id = ANY (ids));
+     END IF;
+     seqs := ARRAY(SELECT seq FROM entry WHERE id = ANY (ids) AND id <> ALL (kept) ORDER BY seq);
+     keys := ARRAY(SELECT lane_key FROM entry WHERE seq = ANY (seqs)
+       UNION SELECT -seq FROM unnest(seqs) AS seq);
+     PERFORM 1 FROM outcome WHERE seq = ANY (seqs) ORDER BY seq FOR UPDATE;
+     INSERT INTO erased_key (hash, entry)
+       SELECT hash, id FROM entry CROSS JOIN LATERAL (VALUES
+         (${dedupKeyHash('dedup')}),
+         (CASE WHEN remote IS NOT NULL THEN ${remoteIdHash('shop', 'remote_id')} END)) AS known (hash)
+       WHERE seq = ANY (seqs) AND hash IS NOT NULL ORDER BY hash ON CONFLICT DO NOTHING;
+     INSERT INTO erasure_rest (kind, name)
+       SELECT 'blob', blob FROM entry WHERE seq = ANY (seqs) AND blob IS NOT NULL
+       UNION SELECT 'message', platform_message_id FROM outcome
+         WHERE seq = ANY (seqs) AND platform_message_id IS NOT NULL
+       ORDER BY 1, 2 ON CONFLICT DO NOTHING;
 
-/** All tables that an erasure deletes from or changes. */
-const TOUCHED =
-  'entry, raw, record, media, timeline, move, job, lane, outcome, remote, card, dirty, blob, blob_chunk, ' +
-  'upload, visitor, journal, conversation, person_name, opt_out, sender_count, sender_rate, shop_health, erasure_rest';
+     ended := ARRAY(SELECT key FROM lane WHERE key = ANY (keys) AND head = ANY (seqs));
+     DELETE FROM job WHERE seq = ANY (seqs);
+     PERFORM ${REFRESH.name}(ended, true);
+     PERFORM ${REFRESH.name}(keys, false);
+     DELETE FROM outcome WHERE seq = ANY (seqs);
+     DELETE FROM remote WHERE seq = ANY (seqs);
+     DELETE FROM entry WHERE seq = ANY (seqs);
 
-/** Erases people from the database of all gateways. `Eraser` documents the methods. */
-export class PostgresEraser implements Eraser {
+     WITH gone AS (DELETE FROM media WHERE seq = ANY (seqs) RETURNING media_id)
+       INSERT INTO erasure_rest (kind, name) SELECT DISTINCT 'media', media_id FROM gone
+       ON CONFLICT DO NOTHING;
+     WITH gone AS (DELETE FROM upload WHERE entry = ANY (ids) AND entry <> ALL (kept) RETURNING blob)
+       INSERT INTO erasure_rest (kind, name) SELECT DISTINCT 'blob', blob FROM gone
+       ON CONFLICT DO NOTHING;
+     ${[...partsOf('postgres', 'raw'), ...partsOf('postgres', 'entry'), 'card']
+       .map((table) => `DELETE FROM ${table} WHERE seq = ANY (seqs);`)
+       .join('\n     ')}
+     -- The key of a lane is a hash of the person's address.
+     DELETE FROM lane WHERE key = ANY (keys) AND head IS NULL AND NOT owned
+       AND NOT EXISTS (SELECT FROM job WHERE job.lane = lane.key);
+     RETURN QUERY SELECT unnest(kept);
+   END $$`,
+);
+
+export const ERASURE_FUNCTIONS = [ERASE_ENTRIES];
+
+/** All tables that an erasure deletes from or changes, and a few others. */
+const TOUCHED = [
+  ...Object.values(tablesOf('postgres')),
+  ...['job', 'lane', 'outcome', 'remote', 'card', 'dirty', 'blob', 'blob_chunk', 'sender_rate'],
+];
+
+type Blobs = BlobStore & { sweep(): Promise<number> };
+
+/** Opens what erases people from the database of all gateways. */
+export const openEraser = (database: Database, blobs: Blobs): Eraser =>
+  new StoreEraser(new PostgresSite(database, blobs));
+
+class PostgresSite implements ErasureSite {
+  readonly dialect = DIALECT;
+  readonly reasons = ['job', 'outcome', 'move'];
+  readonly counts = ['sender_count', 'sender_rate'];
+  readonly run;
   readonly #database: Database;
-  readonly #blobs: BlobStore & { sweep(): Promise<number> };
-  readonly #finder: TraceFinder;
-  readonly #rows: ErasureRows;
+  readonly #blobs: Blobs;
 
-  constructor(database: Database, blobs: BlobStore & { sweep(): Promise<number> }) {
+  constructor(database: Database, blobs: Blobs) {
     this.#database = database;
     this.#blobs = blobs;
-    this.#finder = new TraceFinder(database, blobs);
-    this.#rows = new ErasureRows(database);
+    this.run = runOn(database);
   }
 
-  count(): Promise<number> {
-    return this.#finder.count();
-  }
-
-  names(): AsyncGenerator<StoredName> {
-    return this.#finder.names();
-  }
-
-  async eraseNames(names: readonly StoredName[]): Promise<void> {
-    if (names.length > 0) await this.#rows.names(names);
-  }
-
-  find(options: FindOptions): Promise<Found> {
-    return this.#finder.find(options);
+  /** Makes the key of the hashes, unless the database has one. */
+  async begin(): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+      erasureKeyRow(randomBytes(32)),
+    );
   }
 
   async hashOf(identity: string): Promise<string> {
-    await this.#rows.makeKey();
+    await this.begin();
     const [row] = await this.#database.query<{ hash: string }>(
       `SELECT ${ERASED_HASH.name}('person', $1) AS hash`,
       [Buffer.from(identity)],
@@ -65,55 +130,37 @@ export class PostgresEraser implements Eraser {
     return row.hash.replaceAll('-', '');
   }
 
-  async eraseRows(
-    { entries, visitors, conversations, optOuts, notes }: Traces,
-    { person, shops, waitMs, signal }: EraseRowsOptions,
-  ): Promise<ErasedRows> {
-    const rows = this.#rows;
-    await rows.makeKey();
-    const deadline = performance.now() + waitMs;
-    let left = await this.#eraseEntries(entries, 'keep', signal);
-    while (left.length > 0 && performance.now() < deadline) {
-      await delay(LOOK_EVERY_MS);
-      left = await this.#eraseEntries(left, 'keep', signal);
-    }
-    await this.#eraseEntries(left, 'take', signal);
-    for (const visitor of visitors) await rows.visitor(visitor);
-    await rows.conversations(conversations);
-    for (const lane of optOuts) await rows.optOut(lane);
-    for (const note of notes) await rows.note(note, person);
-    await rows.shopHealth(person);
-    return { senderRates: await rows.senderRates(person, shops), inFlight: left };
-  }
-
-  async #eraseEntries(
+  async eraseEntries(
     entries: readonly TracedEntry[],
     inFlight: 'keep' | 'take',
-    signal: AbortSignal | undefined,
-  ): Promise<TracedEntry[]> {
-    const left: TracedEntry[] = [];
-    for (let at = 0; at < entries.length; at += ENTRIES_PER_CALL) {
-      left.push(...(await this.#rows.entries(entries.slice(at, at + ENTRIES_PER_CALL), inFlight)));
-      signal?.throwIfAborted();
-    }
-    return left;
+  ): Promise<readonly TracedEntry[]> {
+    const rows = await this.#database.query<{ id: EntryId }>(
+      `SELECT id FROM ${ERASE_ENTRIES.name}($1::uuid[], $2) AS id`,
+      [entries.map(({ id }) => id), inFlight === 'take'],
+    );
+    const left = new Set(rows.map(({ id }) => id));
+    return entries.filter(({ id }) => left.has(id));
   }
 
-  async eraseBlobs(): Promise<number> {
-    const names = await this.#rows.rest('blob');
+  lockNames(names: readonly StoredName[]) {
+    const keys = new Set(names.map(({ shop, scope }) => rateHash(shop, 'names', scope)));
+    const sorted = [...keys].toSorted((a, b) => a - b);
+    return sorted.map((key) => statement('SELECT pg_advisory_xact_lock($1)', key));
+  }
+
+  async deleteBlobs(names: readonly string[]): Promise<number> {
     let deleted = 0;
     // One at a time: a blob may have thousands of chunks.
-    for (const name of names) deleted += await this.#rows.blobs([name]);
-    await this.#rows.forgetRest('blob', names);
+    for (const name of names) {
+      const gone = await this.#database.query(
+        `DELETE FROM blob WHERE name = $1
+           AND NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
+           AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name) RETURNING 1`,
+        [name],
+      );
+      deleted += gone.length;
+    }
     return deleted;
-  }
-
-  rest(kind: RestKind): Promise<readonly string[]> {
-    return this.#rows.rest(kind);
-  }
-
-  forgetRest(kind: RestKind, names: readonly string[]): Promise<void> {
-    return this.#rows.forgetRest(kind, names);
   }
 
   /** Blobs that were being written a day ago and that nothing names. */
@@ -133,7 +180,7 @@ export class PostgresEraser implements Eraser {
       if (notice.severity === 'WARNING') warnings.push(notice);
     });
     try {
-      await client.query(`VACUUM ${TOUCHED}`);
+      await client.query(`VACUUM ${TOUCHED.join(', ')}`);
     } finally {
       await client.end();
     }

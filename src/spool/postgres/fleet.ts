@@ -3,10 +3,27 @@ import type { BlobName, EntryId } from '../../domain/ids.ts';
 import type { Fleet, NamedBlob } from '../fleet.ts';
 import type { SharedBlobs } from './blobs.ts';
 import { Database } from './connection.ts';
-import { NOW } from './schema.ts';
+import { NOW, sqlFunction } from './schema.ts';
 
 const BLOBS_PER_CALL = 200;
 const SHOWN_MS = 24 * 60 * 60 * 1000;
+
+/** The lock decides which of two gateways is the first one. */
+const ADMIT_KEYS = sqlFunction(
+  'admit_keys',
+  `(fingerprints text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+   BEGIN
+     LOCK TABLE known_key IN SHARE ROW EXCLUSIVE MODE;
+     IF EXISTS (SELECT FROM known_key) AND
+       NOT EXISTS (SELECT FROM known_key WHERE fingerprint = ANY (fingerprints)) THEN
+       RETURN false;
+     END IF;
+     INSERT INTO known_key SELECT unnest(fingerprints) ON CONFLICT DO NOTHING;
+     RETURN true;
+   END $$`,
+);
+
+export const FLEET_FUNCTIONS = [ADMIT_KEYS];
 
 interface InstanceRow {
   readonly name: string;
@@ -136,4 +153,20 @@ async function statusOf(database: Database): Promise<DatabaseStatus> {
   // Half of the round trip is the expected difference.
   const clockAheadMs = Math.round(now - (begunAt + Date.now()) / 2);
   return { ...status, clockAheadMs, hosts: database.hosts };
+}
+
+/**
+ * Whether a gateway with these keys may use the database: the first one may, and each one that
+ * has a key of another. Then its other keys count, too, so keys can be replaced one after the
+ * other.
+ */
+export async function admitKeys(
+  database: Database,
+  fingerprints: readonly string[],
+): Promise<boolean> {
+  const rows = await database.query<{ admitted: boolean }>(
+    `SELECT ${ADMIT_KEYS.name}($1) AS admitted`,
+    [fingerprints],
+  );
+  return rows[0]?.admitted === true;
 }

@@ -1,24 +1,25 @@
 import { createMonotonicClock } from '../../runtime/clock.ts';
+import { findAuditLines } from '../cold/audit.ts';
+import { refusalEnds } from '../cold/refusals.ts';
 import { decodeRecord, type StoredRecord } from '../delivery-record.ts';
 import type { Fleet } from '../fleet.ts';
 import type { Store } from '../store.ts';
 import { sweepStore } from '../sweep.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
-import { ApiTokenTable } from './api-tokens.ts';
 import { BUDGET_FUNCTIONS, BudgetRows } from './budgets.ts';
 import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
-import { CONVERSATION_FUNCTIONS, ConversationTable, OptOutTable } from './conversations.ts';
+import { coldOperations } from './cold-operations.ts';
+import { CONVERSATION_FUNCTIONS, ConversationTable } from './conversations.ts';
 import { PostgresDeliveries } from './deliveries.ts';
 import { DELIVERY_FUNCTIONS } from './delivery-functions.ts';
 import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
-import { FleetTable } from './fleet.ts';
+import { admitKeys, FLEET_FUNCTIONS, FleetTable } from './fleet.ts';
 import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
-import { ERASURE_FUNCTIONS } from './erasure-rows.ts';
-import { PostgresEraser } from './erasure.ts';
+import { ERASURE_FUNCTIONS, openEraser } from './erasure.ts';
 import type { Eraser } from '../erasure.ts';
 import type { EntryIndex, IndexOptions } from '../entry-index.ts';
 import { CARD_FUNCTIONS } from './cards.ts';
@@ -30,14 +31,12 @@ import { LeaseTable } from './leases.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
 import { NAME_FUNCTIONS, NameTable } from './names.ts';
 import { EntryQueries } from './queries.ts';
-import { RECORD_FUNCTIONS, Records } from './records.ts';
-import { REFUSAL_FUNCTIONS, RefusalTable } from './refusals.ts';
 import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { assertNotMoved } from './moved.ts';
 import { makeSchema } from './schema.ts';
-import { SummaryTable } from './summaries.ts';
+import { renewSummaries } from './summaries.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
 import { PostgresSignals } from './signals.ts';
 import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
@@ -55,8 +54,7 @@ const FUNCTIONS = [
   ...CONVERSATION_FUNCTIONS,
   ...SENDER_RATE_FUNCTIONS,
   ...RETENTION_FUNCTIONS,
-  ...RECORD_FUNCTIONS,
-  ...REFUSAL_FUNCTIONS,
+  ...FLEET_FUNCTIONS,
   ...VISITOR_FUNCTIONS,
   ...IDENTITY_FUNCTIONS,
   ...UPLOAD_FUNCTIONS,
@@ -95,11 +93,10 @@ export interface PostgresStore extends Omit<Store, 'files' | 'neededBytes' | 'sh
 export async function openPostgresStore(options: PostgresSpoolOptions): Promise<PostgresStore> {
   const { url, instance, keys, s3 } = options;
   const database = new Database(url);
-  const records = new Records(database);
   try {
     await makeStoreSchema(database);
     await assertNotMoved(database);
-    if (keys !== undefined && !(await records.admitKeys(keys))) {
+    if (keys !== undefined && !(await admitKeys(database, keys))) {
       throw new SpoolUnusable(
         "the gateways with this database have other keys, so this one could not read their visitors' tokens. " +
           'Copy keys.json from the data folder of one of them into that of this one.',
@@ -111,6 +108,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   }
   const scratch = new ScratchFiles(options.scratchFolder);
   const blobs = await openBlobs({ database, s3, scratch });
+  const cold = coldOperations(database);
   const moves = new OperatorMoves(database);
   const rates = new SenderRateTable(database);
   const retention = new RetentionTable(database);
@@ -122,13 +120,13 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(new PostgresIntake(database)),
       ...methodsOf(new PostgresDeliveries(database, instance, createMonotonicClock())),
       ...methodsOf(waiting),
-      ...methodsOf(new RefusalTable(database, waiting)),
       ...methodsOf(new EntryQueries(database)),
       ...methodsOf(new ConversationTable(database)),
       ...methodsOf(new NameTable(database)),
       ...methodsOf(rates),
       ...methodsOf(moves),
-      ...methodsOf(records),
+      ...cold,
+      ...refusalEnds({ ...methodsOf(waiting), ...cold }),
       blobs,
       recover: async () => ({
         requeued: await retention.requeueOwn(instance),
@@ -141,7 +139,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
         await blobs.sweep();
         return swept;
       },
-      probe: () => records.setMark('probe', Date.now()),
+      probe: () => cold.setMark('probe', Date.now()),
       assertSound: () => undefined,
       onFatal: () => undefined,
       close: async () => {
@@ -158,19 +156,18 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(new ChatJournal(database)),
       ...methodsOf(new UploadTable(database)),
     },
-    optOuts: new OptOutTable(database),
-    apiTokens: new ApiTokenTable(database),
+    optOuts: cold,
+    apiTokens: cold,
     leases,
     fleet: new FleetTable({ database, blobs, instance }),
     openBudget: (name, size) => new BudgetRows(database, name, size),
-    renewSummaries: (forms, signal) =>
-      new SummaryTable(database, records).renewSummaries({ blobs, forms }, signal),
+    renewSummaries: (forms, signal) => renewSummaries(database, cold, { blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),
-    openEraser: () => new PostgresEraser(database, blobs),
+    openEraser: () => openEraser(database, blobs),
     operator: {
       ...methodsOf(moves),
-      audit: (line) => records.audit(line),
-      auditLines: (page) => records.auditLines(page),
+      audit: (line) => cold.audit(line),
+      auditLines: (page) => findAuditLines(cold, page),
       record: async (id) => {
         if (!isUuid(id)) return undefined;
         const [row] = await database.query<{ json: string | null; deflated: Uint8Array | null }>(

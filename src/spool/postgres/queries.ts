@@ -1,11 +1,9 @@
-import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { Entry, RawForm, TimelineStep } from '../entry.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import { dedupHash, remoteKey, uuidOf } from '../hashes.ts';
-import type { EntryCount, EntryFilter, KnownMessage, SpoolParams } from '../spool.ts';
+import type { EntryCount, KnownMessage, SpoolParams } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { dedupKeyHash, remoteIdHash } from './erased-keys.ts';
-import { timelineOf, toEntry, toRawForm } from '../entry-row.ts';
-import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, storable } from './rows.ts';
+import { storable } from './rows.ts';
 
 /**
  * The state of a job's entry, its detachment and whether it was put off: a detached entry that waits
@@ -14,56 +12,12 @@ import { ENTRY_COLUMNS, ENTRY_TABLES, type EntryRow, isUuid, storable } from './
  */
 const PUT_OFF = `job.lane < 0 AND job.waits = 0 AND job.failures = 0`;
 
-/** The reads of the spool for operators, metrics and normalizers. */
+/** The reads of the spool for metrics and normalizers. */
 export class EntryQueries {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
-  }
-
-  async get(id: EntryId): Promise<Entry | undefined> {
-    const row = await this.#row(id);
-    return row && toEntry(row);
-  }
-
-  async raw(id: EntryId): Promise<RawForm | undefined> {
-    const row = await this.#row(id);
-    if (row === undefined || !row.has_raw) return undefined;
-    const [raw] = await this.#database.query<{ bytes: Uint8Array }>(
-      'SELECT bytes FROM raw WHERE seq = $1',
-      [row.seq],
-    );
-    return toRawForm(row, raw?.bytes ?? null);
-  }
-
-  async #row(id: EntryId): Promise<EntryRow | undefined> {
-    if (!isUuid(id)) return undefined;
-    const [row] = await this.#database.query<EntryRow>(
-      `SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES} WHERE entry.id = $1`,
-      [id],
-    );
-    return row;
-  }
-
-  async list({ shopId, channel, states, limit }: EntryFilter): Promise<readonly Entry[]> {
-    const rows = await this.#database.query<EntryRow>(
-      `SELECT * FROM (SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES}
-         WHERE ($1::uuid IS NULL OR entry.shop = $1) AND ($2::text IS NULL OR entry.channel = $2)) AS entry
-       WHERE $3::text[] IS NULL OR state = ANY ($3) ORDER BY seq DESC LIMIT $4`,
-      [shopId ?? null, channel ?? null, states ?? null, limit],
-    );
-    return rows.map(toEntry);
-  }
-
-  async timeline(id: EntryId): Promise<readonly TimelineStep[]> {
-    const row = await this.#row(id);
-    if (row === undefined) return [];
-    const later = await this.#database.query<{ steps: string }>(
-      'SELECT steps FROM timeline WHERE seq = $1 ORDER BY no',
-      [row.seq],
-    );
-    return timelineOf(row, later);
   }
 
   async backlogBytes(): Promise<ReadonlyMap<ShopId, number>> {

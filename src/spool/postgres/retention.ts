@@ -2,6 +2,7 @@ import type { EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
+import { partsOf } from '../tables.ts';
 import type { Database } from './connection.ts';
 import { SPAN_BITS } from './cards.ts';
 import { REFRESH } from './lanes.ts';
@@ -12,6 +13,11 @@ const ROWS_PER_CALL = 500;
 const INSTANCE_KEPT_MS = 24 * 60 * 60 * 1000;
 /** Every budget is full again after an hour. */
 const BUDGET_KEPT_MS = 2 * 60 * 60 * 1000;
+
+const deleteParts = (whole: 'raw' | 'entry'): string =>
+  partsOf('postgres', whole)
+    .map((table) => `DELETE FROM ${table} WHERE seq = ANY (seqs);`)
+    .join(' ');
 
 /**
  * Deletes some of what is kept no longer. Rows that another gateway sweeps are skipped.
@@ -36,9 +42,7 @@ const SWEEP = sqlFunction(
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED);
      raws := cardinality(seqs);
      UPDATE outcome SET has_raw = false WHERE seq = ANY (seqs);
-     DELETE FROM raw WHERE seq = ANY (seqs);
-     DELETE FROM media WHERE seq = ANY (seqs);
-     DELETE FROM record WHERE seq = ANY (seqs);
+     ${deleteParts('raw')}
      named := ARRAY(SELECT DISTINCT blob FROM entry WHERE seq = ANY (seqs) AND blob IS NOT NULL);
      UPDATE entry SET blob = NULL WHERE seq = ANY (seqs) AND blob IS NOT NULL;
      WITH gone AS (DELETE FROM upload WHERE entry IN (SELECT id FROM entry WHERE seq = ANY (seqs))
@@ -49,8 +53,7 @@ const SWEEP = sqlFunction(
        WHERE NOT has_raw AND settled_at IS NOT NULL AND settled_at < now - entries_ms
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED);
      entries := cardinality(seqs);
-     DELETE FROM timeline WHERE seq = ANY (seqs);
-     DELETE FROM move WHERE seq = ANY (seqs);
+     ${deleteParts('entry')}
      DELETE FROM remote WHERE seq = ANY (seqs);
      DELETE FROM outcome WHERE seq = ANY (seqs);
      DELETE FROM entry WHERE seq = ANY (seqs);

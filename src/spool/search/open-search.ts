@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Follow } from './follow.ts';
 import type { Purged } from '../erasure.ts';
-import { truncateLog } from '../sqlite/erasure-bytes.ts';
+import { truncateLog } from '../sqlite/vacuum.ts';
 import { IndexDatabase, indexFileOf, isDamage, removeIndex } from './index-database.ts';
 import { SearchIndex } from './search-index.ts';
 

@@ -1,14 +1,16 @@
 import type { BlobFiles } from '../blobs.ts';
+import { refusalEnds } from '../cold/refusals.ts';
 import { encodeRecord } from '../delivery-record.ts';
 import type { Claimed } from '../entry.ts';
+import type { Remote } from '../methods.ts';
 import type { SpoolParams } from '../spool.ts';
 import type { Operations } from './operations.ts';
-import type { Remote } from './store-client.ts';
 
 /** The methods that delivery uses, in whichever thread. */
 export function createDeliverySpool(remote: Remote<Operations>, blobs: BlobFiles) {
   return {
     ...remote,
+    ...refusalEnds(remote),
     blobs,
     claim: (...args: SpoolParams<'claim'>) => claim(remote, ...args),
     // The record is compressed here, to keep this work off the database's thread.

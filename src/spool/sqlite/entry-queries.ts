@@ -1,12 +1,10 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { Entry, RawForm, TimelineStep } from '../entry.ts';
-import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
+import type { EntryCount, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
 import { dedupHash, remoteHash } from '../hashes.ts';
-import { timelineOf, toEntry, toRawForm } from '../entry-row.ts';
 import type { EntryRow } from './entry-row.ts';
 
 /**
@@ -17,13 +15,10 @@ const PUT_OFF = `detached = 1 AND waits = 0 AND failures = 0`;
 /** SQLite takes the index of what is not delivered only where this is said (Partial Indexes, §3). */
 export const IN_OPEN_INDEX = `state <> 'delivered'`;
 
-/** Reads from the newest entry on, until there are enough. */
-const LIST = `SELECT * FROM entries
-  WHERE (@shopId IS NULL OR shop = @shopId) AND (@channel IS NULL OR channel = @channel)
-    AND (@states IS NULL OR state IN (SELECT value FROM json_each(@states)))
-  ORDER BY seq DESC LIMIT @limit`;
-
-/** The reads of the spool for operators, metrics and normalizers. */
+/**
+ * The reads of the spool for metrics and normalizers. PostgreSQL has statements of its own: counts follow the
+ * indexes of each store, and normalizers ask for many keys in one round trip.
+ */
 export class EntryQueries {
   readonly #context: StoreContext;
   readonly #sql;
@@ -33,31 +28,8 @@ export class EntryQueries {
     this.#sql = prepare(context.db);
   }
 
-  get(id: EntryId): Entry | undefined {
-    const row = this.#sql.byId.get(id);
-    return row && toEntry(row);
-  }
-
-  raw(id: EntryId): RawForm | undefined {
-    const row = this.#sql.byId.get(id);
-    if (row === undefined || row.has_raw === 0) return undefined;
-    return toRawForm(row, this.#sql.raw.get(row.seq)?.bytes);
-  }
-
-  list({ shopId, channel, states, limit }: EntryFilter): Entry[] {
-    const asked = { shopId: shopId ?? null, channel: channel ?? null, limit };
-    const of = states === undefined ? null : JSON.stringify(states);
-    const list = this.#context.db.prepare<[object], EntryRow>(LIST);
-    return list.all({ ...asked, states: of }).map(toEntry);
-  }
-
   record(id: EntryId): StoredRecord | undefined {
     return this.#sql.record.get(id)?.body;
-  }
-
-  timeline(id: EntryId): TimelineStep[] {
-    const row = this.#sql.byId.get(id);
-    return row === undefined ? [] : timelineOf(row, this.#sql.steps.all(row.seq));
   }
 
   backlogBytes(): ReadonlyMap<ShopId, number> {
@@ -119,10 +91,6 @@ function prepare(db: Db) {
       `SELECT body FROM records WHERE seq = (SELECT seq FROM entries WHERE id = ?)`,
     ),
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
-    raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
-    steps: db.prepare<[number], { steps: string }>(
-      `SELECT steps FROM timeline WHERE seq = ? ORDER BY no`,
-    ),
     // Delivered entries are the majority; they are counted when they settle.
     backlogBytes: db.prepare<[], { shopId: ShopId; bytes: number }>(
       `SELECT shop AS shopId, sum(raw_size) AS bytes FROM entries

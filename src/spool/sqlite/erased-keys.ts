@@ -42,6 +42,10 @@ export class ErasureKey {
     return ErasureKey.read(dir);
   }
 
+  optOut(shop: string, lane: string): Uint8Array {
+    return this.hash('opt-out', `${shop}\0${lane}`);
+  }
+
   /** 128 bits of HMAC-SHA256. */
   hash(kind: ErasedKind, value: string | Uint8Array): Uint8Array {
     return createHmac('sha256', this.#key)
@@ -122,10 +126,9 @@ export class ErasedKeys {
     return this.#sql.keyed.get(hash) !== undefined;
   }
 
-  isOptedOut(shopId: ShopId, lane: string): boolean {
-    if (this.#isEmpty) return false;
-    const hash = this.#hasher().hash('opt-out', `${shopId}\0${lane}`);
-    return this.#sql.optedOut.get(hash) !== undefined;
+  /** Null: there is no hash of anything. */
+  optOutHash(shop: string, lane: string): Uint8Array | null {
+    return this.#isEmpty ? null : this.#hasher().optOut(shop, lane);
   }
 
   #hasher(): ErasureKey {
@@ -140,6 +143,5 @@ function prepare(db: Db) {
     keyed: db.prepare<[Uint8Array], { entry: EntryId }>(
       `SELECT entry FROM erased_keys WHERE hash = ?`,
     ),
-    optedOut: db.prepare<[Uint8Array]>(`SELECT 1 FROM erased_opt_outs WHERE hash = ?`),
   };
 }

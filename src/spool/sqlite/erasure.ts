@@ -1,147 +1,93 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { durableFiles } from '../../runtime/durable-files.ts';
-import { asBlobName } from '../../domain/ids.ts';
-import type {
-  Eraser,
-  EraseRowsOptions,
-  ErasedRows,
-  FindOptions,
-  Found,
-  Person,
-  Purged,
-  RestKind,
-  StoredName,
-  TracedEntry,
-  Traces,
-} from '../erasure.ts';
-import { ErasureKey } from './erased-keys.ts';
-import { SpoolUnusable } from '../errors.ts';
-import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
+import { type ErasureSite, StoreEraser } from '../cold/eraser.ts';
+import type { Run } from '../cold/operation.ts';
+import type { Eraser, RestKind, TracedEntry } from '../erasure.ts';
+import { BLOB_LOCK, SharedLock } from '../locks.ts';
+import { partsOf } from '../tables.ts';
+import { DIALECT, rowsIn } from './cold-operations.ts';
 import { type Db, openDatabase } from './database.ts';
-import { purge } from './erasure-bytes.ts';
-import { TraceFinder } from './erasure-finder.ts';
-import { ErasureRows } from './erasure-rows.ts';
+import type { EntryRow } from './entry-row.ts';
+import { ErasureKey } from './erased-keys.ts';
+import { LaneHeads } from './lanes.ts';
+import { noteErasure, purgeBeside, whileAlone } from './vacuum.ts';
 
 /** Transactions of other processes are short. */
 const BUSY_MS = 30_000;
-/** Raw forms of up to 64 KiB each are overwritten in one transaction. */
-const ENTRIES_AT_ONCE = 20;
-const LOOK_EVERY_MS = 200;
 
-/** `Eraser` documents the methods. It has its own connection, beside a gateway or without one. */
-export class SpoolEraser implements Eraser {
+/**
+ * Opens what erases people, with a connection of its own, beside a gateway or without one.
+ * @param dir a data folder with a spool
+ * @throws {SpoolUnusable}
+ */
+export function openEraser(dir: string): Eraser {
+  const db = openDatabase(join(dir, 'spool.db'));
+  db.pragma(`busy_timeout = ${BUSY_MS}`);
+  return new StoreEraser(new SqliteSite(dir, db));
+}
+
+class SqliteSite implements ErasureSite {
+  readonly dialect = DIALECT;
+  readonly reasons = ['entries', 'moves'];
+  readonly counts = ['sender_counts'];
   readonly #dir: string;
   readonly #db: Db;
-  readonly #finder: TraceFinder;
-  readonly #rows: ErasureRows;
+  readonly #entries: EntryEraser;
+  readonly #rowsOf;
+  readonly #named;
 
-  private constructor(dir: string, db: Db) {
+  constructor(dir: string, db: Db) {
     this.#dir = dir;
     this.#db = db;
-    this.#finder = new TraceFinder(db, dir);
-    this.#rows = new ErasureRows(db, () => ErasureKey.readOrMake(dir));
+    const key = () => ErasureKey.readOrMake(dir);
+    this.#entries = new EntryEraser(db, key);
+    this.#rowsOf = rowsIn(db);
+    this.#named = db.prepare<[string, string]>(
+      `SELECT 1 FROM entries WHERE blob = ? UNION ALL SELECT 1 FROM uploads WHERE blob = ? LIMIT 1`,
+    );
+    db.function('opt_out_hash', (shop: string, lane: string) => key().optOut(shop, lane));
   }
 
-  /**
-   * @param dir a data folder with a spool
-   * @throws {SpoolUnusable}
-   */
-  static open(dir: string): SpoolEraser {
-    const db = openDatabase(join(dir, 'spool.db'));
-    db.pragma(`busy_timeout = ${BUSY_MS}`);
-    return new SpoolEraser(dir, db);
-  }
-
-  close(): void {
-    this.#db.close();
-  }
-
-  async count(): Promise<number> {
-    return Promise.resolve(this.#finder.count());
-  }
-
-  async *names(): AsyncGenerator<StoredName> {
-    for (let after: readonly string[] = ['', '', '']; ;) {
-      const rows = this.#finder.names(after);
-      yield* rows;
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      after = [last.shop, last.scope, last.name];
+  /** Each list of several statements is a transaction. */
+  run: Run = async (begin) => {
+    const operation = begin();
+    let step = operation.next([]);
+    while (step.done !== true) {
+      const list = step.value;
+      const make = () => list.map(this.#rowsOf);
+      step = operation.next(list.length > 1 ? this.#db.transaction(make).immediate() : make());
       await nextTurn();
     }
-  }
+    return step.value;
+  };
 
-  async eraseNames(names: readonly StoredName[]): Promise<void> {
-    this.#rows.names(names);
+  begin(): Promise<void> {
+    ErasureKey.readOrMake(this.#dir);
+    noteErasure(this.#db);
     return Promise.resolve();
   }
 
-  find(options: FindOptions): Promise<Found> {
-    return this.#finder.find(options);
+  hashOf(identity: string): Promise<string> {
+    const hash = ErasureKey.readOrMake(this.#dir).hash('person', identity);
+    return Promise.resolve(Buffer.from(hash).toString('hex'));
   }
 
-  async hashOf(identity: string): Promise<string> {
-    const key = ErasureKey.readOrMake(this.#dir);
-    return Promise.resolve(Buffer.from(key.hash('person', identity)).toString('hex'));
+  async eraseEntries(entries: readonly TracedEntry[], inFlight: 'keep' | 'take') {
+    await nextTurn();
+    return this.#entries.erase(entries, inFlight, Date.now());
   }
 
-  async eraseRows(
-    { entries, visitors, conversations, optOuts, notes }: Traces,
-    { person, shops, waitMs, signal }: EraseRowsOptions,
-  ): Promise<ErasedRows> {
-    const rows = this.#rows;
-    const deadline = performance.now() + waitMs;
-    let left = await this.#eraseEntries(entries, 'keep', signal);
-    while (left.length > 0 && performance.now() < deadline) {
-      await delay(LOOK_EVERY_MS);
-      left = await this.#eraseEntries(left, 'keep', signal);
-    }
-    await this.#eraseEntries(left, 'take', signal);
-    rows.visitors(visitors);
-    rows.conversations(conversations);
-    rows.optOuts(optOuts);
-    rows.notes(notes, person);
-    rows.shopHealth(person);
-    return { senderRates: rows.senderRates(person, shops), inFlight: left };
-  }
+  /** One process at a time writes. */
+  lockNames = () => [];
 
-  async #eraseEntries(
-    entries: readonly TracedEntry[],
-    inFlight: 'keep' | 'take',
-    signal: AbortSignal | undefined,
-  ): Promise<TracedEntry[]> {
-    const left: TracedEntry[] = [];
-    for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
-      const portion = entries.slice(at, at + ENTRIES_AT_ONCE);
-      left.push(...this.#rows.entries(portion, inFlight, Date.now()));
-      await nextTurn();
-      signal?.throwIfAborted();
-    }
-    return left;
-  }
-
-  async eraseBlobs(): Promise<number> {
-    const rows = this.#rows;
-    const names = rows.rest('blob');
-    if (names.length === 0) return 0;
-    // A mail to two shops is stored as one file.
-    const unnamed = names.filter((name) => !rows.isNamed(asBlobName(name)));
+  async deleteBlobs(names: readonly string[]): Promise<number> {
+    const unnamed = names.filter((name) => !this.#isNamed(name));
     for (const name of unnamed) await rm(join(this.#dir, 'blobs', name), { force: true });
     await durableFiles.syncFolder(join(this.#dir, 'blobs'));
-    rows.forgetRest('blob', names);
     return unnamed.length;
-  }
-
-  async rest(kind: RestKind): Promise<readonly string[]> {
-    return Promise.resolve(this.#rows.rest(kind));
-  }
-
-  async forgetRest(kind: RestKind, names: readonly string[]): Promise<void> {
-    this.#rows.forgetRest(kind, names);
-    return Promise.resolve();
   }
 
   /**
@@ -158,42 +104,89 @@ export class SpoolEraser implements Eraser {
       await sweep(join(this.#dir, 'platform', 'media', 'tmp'), before);
       if (!isAlone) return;
       await new SharedLock(join(this.#dir, BLOB_LOCK)).whileAlone(async (noneWrites) => {
-        if (noneWrites) await this.#sweepBlobs();
+        if (noneWrites) await this.deleteBlobs(await namesIn(join(this.#dir, 'blobs')));
       });
     });
   }
 
-  async #sweepBlobs(): Promise<void> {
-    for (const name of await namesIn(join(this.#dir, 'blobs'))) {
-      if (!this.#rows.isNamed(asBlobName(name))) {
-        await rm(join(this.#dir, 'blobs', name), { force: true });
-      }
+  async purge() {
+    return { 'spool.db': await purgeBeside(this.#db, this.#dir) };
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #isNamed(blob: string): boolean {
+    return this.#named.get(blob, blob) !== undefined;
+  }
+}
+
+/** Erases entries. `ErasureSite` documents it. */
+export class EntryEraser {
+  readonly #db: Db;
+  readonly #key: () => ErasureKey;
+  readonly #sql;
+  readonly #lanes;
+
+  /** @param key returns the key, created when the first hash is stored */
+  constructor(db: Db, key: () => ErasureKey) {
+    this.#db = db;
+    this.#key = key;
+    this.#sql = prepare(db);
+    this.#lanes = new LaneHeads(db);
+  }
+
+  erase(entries: readonly TracedEntry[], inFlight: 'keep' | 'take', now: number): TracedEntry[] {
+    const key = this.#key();
+    const erase = () =>
+      entries.filter(({ seq, id }) => {
+        const row = this.#sql.entry.get(seq, id);
+        if (row === undefined) return false;
+        const isInFlight = row.state === 'delivering' && (row.lease_until ?? 0) >= now;
+        if (isInFlight && inFlight === 'keep') return true;
+        this.#erase(row, key);
+        return false;
+      });
+    return this.#db.transaction(erase).immediate();
+  }
+
+  #erase(row: EntryRow, key: ErasureKey): void {
+    const { seq, id, shop, channel, remote_id: remoteId, blob, platform_message_id: message } = row;
+    this.#sql.rememberKey.run(key.hash('dedup', row.dedup_hash), id);
+    if (channel === 'email') {
+      this.#sql.rememberKey.run(key.hash('remote', `${shop}\0${remoteId}`), id);
     }
-  }
-
-  async purge(person: Person): Promise<Readonly<Record<string, Purged>>> {
-    return { 'spool.db': await purgeBeside(this.#db, this.#dir, person) };
+    const leave = (kind: RestKind, name: string) => this.#sql.leaveRest.run(kind, name);
+    for (const { media_id: name } of this.#sql.media.all(seq)) leave('media', name);
+    for (const upload of this.#sql.uploadsOf.all(id)) leave('blob', upload.blob);
+    if (blob !== null) leave('blob', blob);
+    if (message !== null) leave('message', message);
+    for (const part of this.#sql.parts) part.run(seq);
+    // So that readers of `changes` remove it too.
+    this.#sql.insertChange.run(seq);
+    this.#lanes.refresh(row);
   }
 }
 
-/** Removes deleted bytes from a database of this data folder, with or without a running gateway. */
-export function purgeBeside(db: Db, dir: string, { occursIn }: Person): Promise<Purged> {
-  return whileAlone(dir, (isAlone) => purge(db, { occursIn, isServed: !isAlone }));
-}
-
-/** Runs `work` while no gateway can start; `isAlone` is false if one is running. */
-async function whileAlone<T>(dir: string, work: (isAlone: boolean) => Promise<T>): Promise<T> {
-  let lock: DataFolderLock | undefined;
-  try {
-    lock = DataFolderLock.take(dir);
-  } catch (error) {
-    if (!(error instanceof SpoolUnusable)) throw error;
-  }
-  try {
-    return await work(lock !== undefined);
-  } finally {
-    lock?.release();
-  }
+function prepare(db: Db) {
+  return {
+    // With the id, too: SQLite reuses the row number of a deleted last row.
+    entry: db.prepare<
+      [number, string],
+      EntryRow & { lane_hash: number; lease_until: number | null }
+    >(`SELECT * FROM entries WHERE seq = ? AND id = ?`),
+    rememberKey: db.prepare(`INSERT OR IGNORE INTO erased_keys (hash, entry) VALUES (?, ?)`),
+    media: db.prepare<[number], { media_id: string }>(`SELECT media_id FROM media WHERE seq = ?`),
+    uploadsOf: db.prepare<[string], { blob: string }>(
+      `DELETE FROM uploads WHERE entry = ? RETURNING blob`,
+    ),
+    parts: [...partsOf('sqlite', 'raw'), ...partsOf('sqlite', 'entry'), 'summaries', 'entries'].map(
+      (table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE seq = ?`),
+    ),
+    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
+    leaveRest: db.prepare(`INSERT OR IGNORE INTO erasure_rest (kind, name) VALUES (?, ?)`),
+  };
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

@@ -1,4 +1,3 @@
-import type { ShopId } from '../../domain/ids.ts';
 import type { RememberedConversation } from '../entry.ts';
 import type { EntryLane, LaneKey } from '../spool.ts';
 import type { StoreContext } from './context.ts';
@@ -79,52 +78,5 @@ export class ConversationTable {
     for (const each of this.#context.names.lanesOf(shopId, lane)) {
       this.#sql.forget.run(shopId, channel, each);
     }
-  }
-}
-
-interface OptOutRow {
-  readonly opted_out: 0 | 1;
-  readonly changed_by: string | null;
-}
-
-/**
- * Opt-outs from text messages, by SMS lane. A number that opted in again keeps a row with the
- * message that changed it. For an erased person a keyed hash is stored instead, until they send
- * START or STOP again.
- */
-export class OptOutTable {
-  readonly #context: StoreContext;
-  readonly #sql;
-
-  constructor(context: StoreContext) {
-    const { db } = context;
-    this.#context = context;
-    this.#sql = {
-      get: db.prepare<[string, string], OptOutRow>(
-        `SELECT opted_out, changed_by FROM opt_outs WHERE shop = ? AND lane = ?`,
-      ),
-      put: db.prepare(
-        `INSERT INTO opt_outs (shop, lane, at, opted_out, changed_by) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (shop, lane) DO UPDATE SET
-           at = excluded.at, opted_out = excluded.opted_out, changed_by = excluded.changed_by`,
-      ),
-    };
-  }
-
-  isOptedOut(shopId: ShopId, lane: string): boolean {
-    const row = this.#sql.get.get(shopId, lane);
-    return row === undefined ? this.#context.erased.isOptedOut(shopId, lane) : row.opted_out === 1;
-  }
-
-  optOut(shopId: ShopId, lane: string, messageSid: string): void {
-    this.#sql.put.run(shopId, lane, this.#context.clock(), 1, messageSid);
-  }
-
-  optIn(shopId: ShopId, lane: string, messageSid: string): boolean {
-    if (!this.isOptedOut(shopId, lane)) {
-      return this.#sql.get.get(shopId, lane)?.changed_by === messageSid;
-    }
-    this.#sql.put.run(shopId, lane, this.#context.clock(), 0, messageSid);
-    return true;
   }
 }

@@ -4,9 +4,11 @@ import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
 import { BlobFiles } from '../blobs.ts';
 import { BLOB_LOCK, DataFolderLock, SharedLock } from '../locks.ts';
+import { findAuditLines } from '../cold/audit.ts';
 import { decodeRecord } from '../delivery-record.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
-import type { AuditLine, OperatorStore } from '../operator-store.ts';
+import type { Remote } from '../methods.ts';
+import type { OperatorStore } from '../operator-store.ts';
 import type { Store } from '../store.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { budgetsInMemory } from '../../runtime/budgets.ts';
@@ -21,7 +23,8 @@ import { logGrowthBytes } from './database.ts';
 import type { Operations } from './operations.ts';
 import { createDeliverySpool } from './delivery-spool.ts';
 import { openStoreClient } from './open-client.ts';
-import { type OnCommit, type Remote, storeOperations } from './store-client.ts';
+import { purgePostponed } from './vacuum.ts';
+import { type OnCommit, storeOperations } from './store-client.ts';
 
 export interface SqliteSpoolOptions {
   /** The data folder; created when missing. */
@@ -49,6 +52,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   const isOwner = role === 'owner';
   const lock = isOwner ? DataFolderLock.take(dir) : undefined;
   try {
+    if (isOwner) await purgePostponed(dir);
     const failure = new StoreFailure();
     const files = new DurableFiles((cause) => failure.fail(cause));
     const { client, close } = await openStoreClient(
@@ -137,20 +141,7 @@ function createOperatorStore(remote: Remote<Operations>): OperatorStore {
       const stored = await remote.record(id);
       return stored === undefined ? undefined : decodeRecord(stored);
     },
-    auditLines: async ({ limit, before, ...filter }) => {
-      const lines: AuditLine[] = [];
-      let next = before;
-      do {
-        const left = { ...filter, limit: limit - lines.length };
-        const portion = await remote.auditPortion({
-          ...left,
-          ...(next !== undefined && { before: next }),
-        });
-        lines.push(...portion.lines);
-        next = portion.next;
-      } while (lines.length < limit && next !== undefined);
-      return lines;
-    },
+    auditLines: (page) => findAuditLines(remote, page),
   };
 }
 

@@ -1,11 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { ShopId } from '../../domain/ids.ts';
-import type { EntryMeta } from '../entry.ts';
 import { methodsOf } from '../methods.ts';
-import type { AuditLine, NewAuditLine, OperatorStore } from '../operator-store.ts';
-import { ApiTokenQueries, ApiTokenTable } from './api-tokens.ts';
 import { ChatJournal } from './chat-journal.ts';
-import { ConversationTable, OptOutTable } from './lane-tables.ts';
+import { coldOperations } from './cold-operations.ts';
+import { ConversationTable } from './lane-tables.ts';
 import { type Db, whenFree } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
@@ -14,13 +12,10 @@ import { FreshEntries } from './fresh-entries.ts';
 import { LaneHeads, WaitingEntries } from './lanes.ts';
 import { NameTable } from './name-table.ts';
 import { OperatorMoves } from './operator-moves.ts';
-import { RefusalTable } from './refusals.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
 import { VisitorIdentities, VisitorTable } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-import type { OutdatedSummary, RenewedSummary } from '../renew-summaries.ts';
-import { BEGINNING_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
@@ -38,33 +33,34 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const conversations = new ConversationTable(context);
   const entries = new EntryTable(context, conversations, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
-  const queries = {
-    ...methodsOf(new EntryQueries(context)),
-    ...methodsOf(new ApiTokenQueries(db)),
-  };
+  const queries = methodsOf(new EntryQueries(context));
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(context, entries)),
     ...methodsOf(waiting),
-    ...methodsOf(new RefusalTable(db, clock, waiting)),
     ...queries,
     ...methodsOf(conversations),
     ...methodsOf(new VisitorTable(db)),
     ...methodsOf(new VisitorIdentities(db)),
     ...methodsOf(new ChatJournal(db, entries)),
-    ...methodsOf(new OptOutTable(context)),
     ...methodsOf(names),
     ...methodsOf(new SenderRateTable(context)),
-    ...methodsOf(new SummaryTable(db)),
-    ...methodsOf(new ShopHealthTable(db)),
-    ...methodsOf(new MarkTable(db)),
-    ...methodsOf(new AuditTable(db, clock)),
-    ...methodsOf(new ApiTokenTable(db, clock)),
+    ...methodsOf(new ProbeRequests(db)),
+    ...coldOperations(db, clock, erased),
     ...methodsOf(new RetentionTable(context)),
     ...methodsOf(new Probe(db)),
   };
   // `status` must answer while a gateway hangs in a transaction.
-  const reading: readonly (keyof typeof operations)[] = ['shopHealth', 'auditPortion'];
+  const reading: readonly (keyof typeof operations)[] = [
+    'shopHealth',
+    'auditPortion',
+    'apiTokenOf',
+    'apiTokens',
+    'get',
+    'raw',
+    'list',
+    'timeline',
+  ];
   const readOnly = new Set<string>([...Object.keys(queries), ...reading]);
   return { operations, readOnly, fresh, erased };
 }
@@ -91,126 +87,16 @@ export type CallResult =
       readonly message: string;
     };
 
-/** The audit log of operators' actions. Lines are only added; `retention.ts` sweeps old ones. */
-class AuditTable {
-  readonly #clock: Clock;
-  readonly #sql;
-
-  constructor(db: Db, clock: Clock) {
-    this.#clock = clock;
-    this.#sql = {
-      add: db.prepare(
-        `INSERT INTO audit (at, who, action, target, outcome, address) VALUES (?, ?, ?, ?, ?, ?)`,
-      ),
-      ends: db.prepare<[], { first: number | null; last: number | null }>(
-        `SELECT (SELECT min(no) FROM audit) AS first, (SELECT max(no) FROM audit) AS last`,
-      ),
-      find: db.prepare<[Record<string, string | number | null>], AuditRow>(
-        `SELECT no, at, who, action, target, outcome, address FROM audit
-         WHERE no < @before AND no >= @downTo AND at >= @from AND at < @to
-           AND (@actions IS NULL OR action IN (SELECT value FROM json_each(@actions)))
-           AND (@text IS NULL
-             OR instr(lower(concat_ws(char(10), who, target, outcome, address)), lower(@text)) > 0)
-         ORDER BY no DESC LIMIT @limit`,
-      ),
-    };
-  }
-
-  audit({ who, action, target, outcome, address = '' }: NewAuditLine): void {
-    this.#sql.add.run(this.#clock(), who, action, target, outcome, address || null);
-  }
-
-  /**
-   * The lines among the next `AUDIT_LINES_PER_CALL`, the newest first.
-   * @returns with `next`, the `before` of the call after it, unless there are no older lines
-   */
-  auditPortion({
-    before,
-    limit,
-    text,
-    actions,
-    from = 0,
-    to = Number.MAX_SAFE_INTEGER,
-  }: Parameters<OperatorStore['auditLines']>[0]): {
-    readonly lines: readonly AuditLine[];
-    readonly next?: number;
-  } {
-    const { first, last } = this.#sql.ends.get() ?? {};
-    const start = Math.min(before ?? Infinity, (last ?? 0) + 1);
-    const downTo = start - AUDIT_LINES_PER_CALL;
-    const chosen = actions === undefined ? null : JSON.stringify(actions);
-    const lines = this.#sql.find
-      .all({ before: start, downTo, limit, text: text ?? null, actions: chosen, from, to })
-      .map(lineOf);
-    return { lines, ...(downTo > (first ?? 0) && { next: downTo }) };
-  }
-}
-
-/** Acknowledgements of other callers wait for one call. */
-const AUDIT_LINES_PER_CALL = 2000;
-
-type AuditRow = Omit<AuditLine, 'address'> & { readonly address: string | null };
-
-const lineOf = ({ address, ...line }: AuditRow): AuditLine => ({
-  ...line,
-  ...(address !== null && { address }),
-});
-
-/** Named numbers that outlive the process. */
-class MarkTable {
+/** Operators' requests for a probe. In PostgreSQL every gateway takes each of them (`deliveries.ts`). */
+class ProbeRequests {
   readonly #sql;
 
   constructor(db: Db) {
     this.#sql = {
-      get: db.prepare<[string], { at: number }>(`SELECT at FROM marks WHERE name = ?`),
-      set: db.prepare(
-        `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`,
-      ),
-      raise: db.prepare(
-        `INSERT INTO marks (name, at) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET at = at + 1
-           WHERE at >= 0 AND at < ?`,
-      ),
-    };
-  }
-
-  mark(name: string): number | undefined {
-    return this.#sql.get.get(name)?.at;
-  }
-
-  setMark(name: string, value: number): void {
-    this.#sql.set.run(name, value);
-  }
-
-  raiseMark(name: string, most: number): boolean {
-    return this.#sql.raise.run(name, most).changes > 0;
-  }
-}
-
-/**
- * The stored health of shops, for commands beside the gateway, and operators' requests for a probe,
- * from a command or the console.
- */
-class ShopHealthTable {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = {
-      save: db.prepare(`INSERT OR REPLACE INTO shop_health (shop, health) VALUES (?, ?)`),
-      of: db.prepare<[string], { health: string }>(`SELECT health FROM shop_health WHERE shop = ?`),
       request: db.prepare(`INSERT OR IGNORE INTO probe_requests (shop) VALUES (?)`),
       requests: db.prepare<[], { shop: ShopId }>(`SELECT shop FROM probe_requests ORDER BY shop`),
       take: db.prepare(`DELETE FROM probe_requests WHERE shop = ?`),
     };
-  }
-
-  saveShopHealth(shopId: ShopId, health: EntryMeta): void {
-    this.#sql.save.run(shopId, JSON.stringify(health));
-  }
-
-  shopHealth(shopId: ShopId): EntryMeta | undefined {
-    const row = this.#sql.of.get(shopId);
-    // Written by `saveShopHealth`.
-    return row === undefined ? undefined : (JSON.parse(row.health) as EntryMeta);
   }
 
   requestProbe(shopId: ShopId): void {
@@ -236,49 +122,6 @@ class Probe {
   /** A write without effect, committed and fsynced like any other. */
   probe(): void {
     this.#write.run();
-  }
-}
-
-/** Entries that one call reads: acknowledgements of other callers wait for the call. */
-const SEQS_PER_CALL = 200;
-
-/** Replaces summaries that are missing or that another version of the program made. */
-class SummaryTable {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = {
-      newest: db.prepare<[], { seq: number | null }>(`SELECT max(seq) AS seq FROM entries`),
-      outdated: db.prepare<[number, number], OutdatedSummary>(
-        `SELECT seq, id, kind, channel, meta, blob,
-           (SELECT substr(bytes, 1, ${BEGINNING_BYTES}) FROM raws WHERE raws.seq = entries.seq)
-             AS beginning
-         FROM entries LEFT JOIN summaries USING (seq)
-         WHERE seq > ? AND seq <= ? AND version IS NOT ${SUMMARY_VERSION}`,
-      ),
-      save: db.prepare(
-        `INSERT OR REPLACE INTO summaries (seq, version, "from", "to", subject, more)
-         SELECT seq, ${SUMMARY_VERSION}, @from, @to, @subject, @more FROM entries
-         WHERE seq = @seq AND id = @id`,
-      ),
-      insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
-    };
-  }
-
-  /** Some outdated summaries after this seq, and how far it looked; undefined: to the end. */
-  outdatedSummaries(after: number): { outdated: OutdatedSummary[]; upTo: number | undefined } {
-    const upTo = after + SEQS_PER_CALL;
-    const newest = this.#sql.newest.get()?.seq ?? 0;
-    const outdated = this.#sql.outdated.all(after, upTo);
-    return { outdated, upTo: upTo < newest ? upTo : undefined };
-  }
-
-  /** Skips entries that were deleted meanwhile, whose seq may belong to another entry. */
-  saveSummaries(summaries: readonly RenewedSummary[]): void {
-    for (const { seq, id, from, to, subject, more } of summaries) {
-      const { changes } = this.#sql.save.run({ seq, id, from, to, subject, more });
-      if (changes > 0) this.#sql.insertChange.run(seq);
-    }
   }
 }
 

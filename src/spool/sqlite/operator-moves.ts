@@ -5,7 +5,10 @@ import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { EntryTable } from './entry-table.ts';
 
-/** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
+/**
+ * Operators' moves of single entries, and their undo (`domain/entry-state.ts`). PostgreSQL has a function of
+ * its own: a move there takes rows from one table to another, under the locks of the entry's lanes.
+ */
 export class OperatorMoves {
   readonly #context: StoreContext;
   readonly #entries: Pick<EntryTable, 'fileLane'>;

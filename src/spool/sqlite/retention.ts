@@ -2,6 +2,7 @@ import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
+import { partsOf } from '../tables.ts';
 import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
 import { IN_OPEN_INDEX } from './entry-queries.ts';
@@ -17,7 +18,10 @@ const ROWS_PER_CALL = 200;
 /** Rows of `changes` to keep; an index that is further behind reads every entry. */
 const CHANGES_KEPT = 1_000_000;
 
-/** Sweeps old rows and recovers what the previous process left. */
+/**
+ * Sweeps old rows and recovers what the previous process left. PostgreSQL has statements of its own: an
+ * entry is several rows there, and gateways sweep at once.
+ */
 export class RetentionTable {
   readonly #context: StoreContext;
   readonly #sql;
@@ -116,11 +120,11 @@ function prepare(db: Db) {
        WHERE has_raw = 0 AND settled_at IS NOT NULL AND settled_at < @before LIMIT @limit`,
     ),
     withRaws: [
-      ...['raws', 'media', 'records'].map((table) => `DELETE FROM ${table}`),
+      ...partsOf('sqlite', 'raw').map((table) => `DELETE FROM ${table}`),
       'UPDATE entries SET has_raw = 0, blob = NULL',
     ].map((sql) => db.prepare(`${sql} WHERE seq IN ${LISTED}`)),
     withEntries: [
-      ...['timeline', 'moves', 'summaries', 'entries'].map(
+      ...[...partsOf('sqlite', 'entry'), 'summaries', 'entries'].map(
         (table) => `DELETE FROM ${table} WHERE seq IN ${LISTED}`,
       ),
       `INSERT INTO changes (seq) ${LISTED.slice(1, -1)}`,

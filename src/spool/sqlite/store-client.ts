@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable, type StoreFailure } from '../errors.ts';
+import type { Remote } from '../methods.ts';
 import type { Call, CallResult, OperationName, Operations } from './operations.ts';
 import type { FromStore, ToStore } from './serve-store.ts';
 
@@ -211,13 +212,6 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'saveSummaries',
   'apiTokenUsed',
 ]);
-
-/** Operations as their callers see them: each is an asynchronous call to the database's thread. */
-export type Remote<Sync> = {
-  readonly [Name in keyof Sync]: Sync[Name] extends (...args: infer Args) => infer Result
-    ? (...args: Args) => Promise<Result>
-    : never;
-};
 
 export type OperationCaller = <Name extends OperationName>(
   name: Name,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Eraser } from '../../../src/spool/erasure.ts';
 import { openPostgresStore } from '../../../src/spool/postgres/open.ts';
-import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
+import { openEraser } from '../../../src/spool/sqlite/erasure.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry } from '../../support/entries.ts';
 import { type Cluster, column, startCluster } from '../../support/postgres-cluster.ts';
@@ -45,7 +45,7 @@ test.each(PORTIONS)('in SQLite: 20 histories from %i on', async (from) => {
   ends(() => dir.remove());
   const store = await openStore(dir.path);
   ends(() => store.spool.close());
-  const eraser = SpoolEraser.open(dir.path);
+  const eraser = openEraser(dir.path);
   ends(() => eraser.close());
   await play([store], eraser, from);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
+import { openEraser } from '../../../src/spool/sqlite/erasure.ts';
 import { ends } from '../../support/ends.ts';
 import { openStore } from '../../support/store.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -15,7 +15,7 @@ test('names, changes, hidden and recycled numbers: each person has one conversat
   ends(() => store.spool.close());
   const all = Array.from({ length: SEQUENCES }, (_, n) => new Sequence(n + 1, [store]));
   await Promise.all(all.map((sequence) => sequence.play()));
-  const eraser = SpoolEraser.open(dir.path);
+  const eraser = openEraser(dir.path);
   ends(() => eraser.close());
   for (const sequence of all) await sequence.erase(eraser);
   expect(all).toHaveLength(SEQUENCES);

@@ -171,7 +171,7 @@ test('no row of any table names an erased person, and the server is asked to fre
   });
   const eraser = openEraser();
   await eraser.eraseRows(await tracesOf(one), OPTIONS);
-  expect(await eraser.purge(ANN)).toEqual({ database: 'vacuumed' });
+  expect(await eraser.purge()).toEqual({ database: 'vacuumed' });
   const tables = await column(
     url,
     `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'opt_out'`,
@@ -195,7 +195,7 @@ test('a user who may not vacuum is told so', async () => {
     scratchFolder: join(dir.path, 'guest'),
   });
   try {
-    expect(await store.openEraser().purge(ANN)).toEqual({ database: 'not_vacuumed' });
+    expect(await store.openEraser().purge()).toEqual({ database: 'not_vacuumed' });
   } finally {
     await store.spool.close();
   }

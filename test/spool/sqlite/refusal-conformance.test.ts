@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { refusalEnds } from '../../../src/spool/cold/refusals.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -13,12 +14,13 @@ describeRefusals('SQLite', () => {
     const { operations } = createOperations(db, () => time.now);
     return {
       countRefusal: (refusal) => Promise.resolve(operations.countRefusal(refusal)),
-      refusals: () => Promise.resolve(operations.refusals()),
       refusedBefore: (shopId, number) => Promise.resolve(operations.refusedBefore(shopId, number)),
-      endRefusal: (shopId, number) => {
-        operations.endRefusal(shopId, number);
-        return Promise.resolve();
-      },
+      ...refusalEnds({
+        openRefusals: () => Promise.resolve(operations.openRefusals()),
+        endQuietRefusals: () => Promise.resolve(operations.endQuietRefusals()),
+        removeRefusal: (...args) => Promise.resolve(operations.removeRefusal(...args)),
+        waitForShopInstead: (...args) => Promise.resolve(operations.waitForShopInstead(...args)),
+      }),
     };
   };
   return {

@@ -13,6 +13,7 @@ import type { RateLimits } from '../../../src/spool/sender-rates.ts';
 import type { Dice } from '../dice.ts';
 import { because, retryLater } from '../entries.ts';
 import { CHAT_CALLS } from './chat-calls.ts';
+import { ERASURE_CALLS } from './erasure-calls.ts';
 import { OPERATOR_CALLS } from './operator-calls.ts';
 import type { Side } from './side.ts';
 
@@ -97,12 +98,21 @@ const anEntryOf = (dice: Dice, { shops, entries, startedAt }: Cast, seed: number
     // Some arrive late.
     receivedAt: startedAt - (dice.chance(20) ? dice.below(MINUTE) : 0) + n,
     meta: { n },
-    raw: { kind: 'inline', bytes: Buffer.from(`raw ${n}`), checksum: n },
+    raw: { kind: 'inline', bytes: Buffer.from(`raw ${n} for ${dice.pick(LANES)}`), checksum: n },
+    ...(dice.chance(50) && {
+      summary: { from: dice.pick(LANES), to: 'us', subject: '', more: dice.pick(LANES) },
+    }),
     ...(dice.chance(10) && { hold: because('held') }),
     ...(dice.chance(10) && { detached: true }),
     ...(channel === 'sms' && dice.chance(50) && { sender: aSender(dice, startedAt) }),
   };
   entries.push(entry);
+  return entry;
+};
+
+/** A follow-up says nothing new of its sender. */
+const aFollowUp: typeof anEntryOf = (...args) => {
+  const { sender: _sender, ...entry } = anEntryOf(...args);
   return entry;
 };
 
@@ -125,7 +135,7 @@ const SOURCES: readonly ClaimSource[][] = [
 function anOutcome(dice: Dice): Outcome {
   switch (dice.below(6)) {
     case 0:
-      return { state: 'dead', reason: because('dead') };
+      return { state: 'dead', reason: because(dice.pick(['dead', 'no ann', 'no bob'])) };
     case 1:
       return { state: 'held', reason: because('held') };
     case 2:
@@ -172,9 +182,9 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
       const id = someEntry(dice, cast, seed);
       const outcome = anOutcome(dice);
       const settlement = {
-        steps: [{ at: 1, step: 'tried', detail: { n: dice.below(3) } }],
+        steps: [{ at: 1, step: 'tried', detail: { n: dice.below(3), answer: dice.pick(LANES) } }],
         ...(dice.chance(30) && { notes: { n: dice.below(3) } }),
-        ...(dice.chance(10) && { followUps: [anEntryOf(dice, cast, seed)] }),
+        ...(dice.chance(10) && { followUps: [aFollowUp(dice, cast, seed)] }),
       };
       return {
         args: { id, outcome, settlement },
@@ -459,9 +469,12 @@ function opting(name: 'optOut' | 'optIn'): Make {
   };
 }
 
-const BY_WEIGHT = Object.entries({ ...CALLS, ...CHAT_CALLS, ...OPERATOR_CALLS }).flatMap(
-  ([name, [weight, make]]) => Array.from({ length: weight }, () => ({ name, make })),
-);
+const BY_WEIGHT = Object.entries({
+  ...CALLS,
+  ...CHAT_CALLS,
+  ...OPERATOR_CALLS,
+  ...ERASURE_CALLS,
+}).flatMap(([name, [weight, make]]) => Array.from({ length: weight }, () => ({ name, make })));
 
 /** The next call of a sequence. */
 export function nextCall(dice: Dice, cast: Cast, seed: number): Call {

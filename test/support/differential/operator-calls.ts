@@ -74,9 +74,32 @@ export const OPERATOR_CALLS: Readonly<Record<string, readonly [weight: number, m
       return {
         args: hash,
         make: async ({ apiTokens }) => [
-          await apiTokens.apiTokenOf(hash),
-          (await apiTokens.apiTokens()).filter(({ name }) => name.startsWith(`${seed}/`)),
+          (await apiTokens.apiTokenOf(hash))?.id,
+          (await apiTokens.apiTokens())
+            .filter(({ name }) => name.startsWith(`${seed}/`))
+            .map(({ usedAt, ...token }) => ({ ...token, isUsed: usedAt !== undefined })),
         ],
+      };
+    },
+  ],
+  apiTokenUsed: [
+    1,
+    (dice, _cast, seed) => {
+      const id = `${String(dice.below(TOKENS)).padStart(8, '0')}-0000-4000-8000-7${String(seed).padStart(11, '0')}`;
+      return { args: id, make: ({ apiTokens }) => apiTokens.apiTokenUsed(id) };
+    },
+  ],
+  shopHealth: [
+    2,
+    (dice, { shops }) => {
+      const [shopId, health] = [dice.pick(shops), { messages: { reason: dice.pick(TEXTS) } }];
+      return {
+        args: { shopId, health },
+        make: async ({ spool }) => {
+          const before = await spool.shopHealth(shopId);
+          await spool.saveShopHealth(shopId, health);
+          return before;
+        },
       };
     },
   ],

@@ -8,10 +8,16 @@ import type {
   SavedMedia,
   Settlement,
 } from '../../../src/spool/entry.ts';
+import type { Eraser } from '../../../src/spool/erasure.ts';
 import type { Store } from '../../../src/spool/store.ts';
 
 /** What of a store is compared. */
-export type Compared = Pick<Store, 'spool' | 'optOuts' | 'chat' | 'operator' | 'apiTokens'>;
+export interface Compared extends Pick<
+  Store,
+  'spool' | 'optOuts' | 'chat' | 'operator' | 'apiTokens'
+> {
+  readonly eraser: Eraser;
+}
 
 /** One of the two stores, with the leases that it has given. */
 export class Side {
@@ -20,16 +26,18 @@ export class Side {
   readonly chat: Store['chat'];
   readonly operator: Store['operator'];
   readonly apiTokens: Store['apiTokens'];
+  readonly eraser: Eraser;
   /** The ids of all that were added. */
   readonly uploads = new Set<string>();
   readonly #leases = new Map<EntryId, Lease>();
 
-  constructor({ spool, optOuts, chat, operator, apiTokens }: Compared) {
+  constructor({ spool, optOuts, chat, operator, apiTokens, eraser }: Compared) {
     this.spool = spool;
     this.optOuts = optOuts;
     this.chat = chat;
     this.operator = operator;
     this.apiTokens = apiTokens;
+    this.eraser = eraser;
   }
 
   /** What was claimed, by id: the order of what is due depends on the moment. */

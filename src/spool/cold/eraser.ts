@@ -1,0 +1,262 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ShopId } from '../../domain/ids.ts';
+import type {
+  Eraser,
+  ErasedRows,
+  EraseRowsOptions,
+  FindOptions,
+  Found,
+  Note,
+  Person,
+  RestKind,
+  StoredName,
+  TracedEntry,
+  TracedLane,
+  TracedVisitor,
+  Traces,
+} from '../erasure.ts';
+import { rateHash } from '../hashes.ts';
+import { TraceFinder } from './erasure-finder.ts';
+import {
+  type Dialect,
+  type Operation,
+  type Run,
+  rowsOf,
+  type Statement,
+  statement,
+} from './operation.ts';
+import { ERASED_REASON, redacted } from './redacted.ts';
+
+/** Rows per transaction, for which acknowledgements of a running gateway wait. Raw forms are up to 64 KiB each. */
+const ROWS_AT_ONCE = 20;
+const LOOK_EVERY_MS = 200;
+/** A shop's health is written again and again; one of these writes meets no other. */
+const ATTEMPTS = 5;
+
+/** What an erasure needs of a store: entries are rows of different tables, and wait for different locks. */
+export interface ErasureSite extends Pick<Eraser, 'hashOf' | 'sweepTemporary' | 'purge' | 'close'> {
+  readonly run: Run;
+  readonly dialect: Dialect;
+  /** Before anything is erased: makes the key of the hashes that remain, and notes that there will be deleted bytes. */
+  begin(): Promise<void>;
+  /**
+   * Erases entries with all that belongs to them, as one transaction that also records what has to be deleted
+   * outside of it; keyed hashes of the dedup keys and of emails' remote ids remain.
+   * @param inFlight `keep` skips entries that are being delivered; `take` erases them too: their attempt has lost
+   * its lease, so its outcome changes nothing
+   * @returns the entries that were skipped
+   */
+  eraseEntries(
+    entries: readonly TracedEntry[],
+    inFlight: 'keep' | 'take',
+  ): Promise<readonly TracedEntry[]>;
+  /** Deletes those of these blobs that no row names any more; one mail may be for two shops. */
+  deleteBlobs(names: readonly string[]): Promise<number>;
+  /** Locks names as the acceptance of texts does. */
+  lockNames(names: readonly StoredName[]): readonly Statement[];
+  /** Tables with the reason of an entry. */
+  readonly reasons: readonly string[];
+  /** Tables with counts of senders. */
+  readonly counts: readonly string[];
+}
+
+/** Erases people from a store, beside its gateways or without one. `Eraser` documents the methods. */
+export class StoreEraser implements Eraser {
+  readonly #site: ErasureSite;
+  readonly #finder: TraceFinder;
+
+  constructor(site: ErasureSite) {
+    this.#site = site;
+    this.#finder = new TraceFinder(site.run, site.dialect);
+  }
+
+  hashOf(identity: string): Promise<string> {
+    return this.#site.hashOf(identity);
+  }
+
+  count(): Promise<number> {
+    return this.#finder.count();
+  }
+
+  names(): AsyncIterable<StoredName> {
+    return this.#finder.names();
+  }
+
+  find(options: FindOptions): Promise<Found> {
+    return this.#finder.find(options);
+  }
+
+  async eraseRows(
+    { entries, visitors, conversations, optOuts, notes }: Traces,
+    { person, shops, waitMs, signal }: EraseRowsOptions,
+  ): Promise<ErasedRows> {
+    await this.#site.begin();
+    const deadline = performance.now() + waitMs;
+    let inFlight = await this.#eraseEntries(entries, 'keep', signal);
+    while (inFlight.length > 0 && performance.now() < deadline) {
+      await delay(LOOK_EVERY_MS);
+      inFlight = await this.#eraseEntries(inFlight, 'keep', signal);
+    }
+    await this.#eraseEntries(inFlight, 'take', signal);
+    for (const visitor of visitors) await this.#change(this.#visitor(visitor));
+    const { conversations: table } = this.#site.dialect.tables;
+    await this.#changeEach(conversations, ({ shopId, channel, lane }) => [
+      statement(
+        `DELETE FROM ${table} WHERE shop = $1 AND channel = $2 AND lane = $3`,
+        ...[shopId, channel, lane],
+      ),
+    ]);
+    await this.#changeEach(optOuts, (lane) => this.#optOut(lane));
+    for (const note of notes) await this.#redact(note, person);
+    await this.#redactHealth(person);
+    const hashes = shops.flatMap((shop) =>
+      person.countedAs.map((name) => rateHash(shop, 'person', name)),
+    );
+    await this.#changeEach(hashes, (hash) =>
+      this.#site.counts.map((counts) => statement(`DELETE FROM ${counts} WHERE person = $1`, hash)),
+    );
+    return { inFlight };
+  }
+
+  async #eraseEntries(
+    entries: readonly TracedEntry[],
+    inFlight: 'keep' | 'take',
+    signal: AbortSignal | undefined,
+  ): Promise<TracedEntry[]> {
+    const left: TracedEntry[] = [];
+    for (let at = 0; at < entries.length; at += ROWS_AT_ONCE) {
+      left.push(...(await this.#site.eraseEntries(entries.slice(at, at + ROWS_AT_ONCE), inFlight)));
+      signal?.throwIfAborted();
+    }
+    return left;
+  }
+
+  async eraseNames(names: readonly StoredName[]): Promise<void> {
+    const { personNames } = this.#site.dialect.tables;
+    const sql = `DELETE FROM ${personNames} WHERE shop = $1 AND scope = $2 AND name = $3`;
+    for (let at = 0; at < names.length; at += ROWS_AT_ONCE) {
+      const some = names.slice(at, at + ROWS_AT_ONCE);
+      await this.#change([
+        ...this.#site.lockNames(some),
+        ...some.map(({ shop, scope, name }) => statement(sql, shop, scope, name)),
+      ]);
+    }
+  }
+
+  async eraseBlobs(): Promise<number> {
+    const names = await this.rest('blob');
+    const deleted = names.length === 0 ? 0 : await this.#site.deleteBlobs(names);
+    await this.forgetRest('blob', names);
+    return deleted;
+  }
+
+  async rest(kind: RestKind): Promise<readonly string[]> {
+    const rows = await this.#rows<{ name: string }>(
+      'SELECT name FROM erasure_rest WHERE kind = $1 ORDER BY name',
+      kind,
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  async forgetRest(kind: RestKind, names: readonly string[]): Promise<void> {
+    const sql = 'DELETE FROM erasure_rest WHERE kind = $1 AND name = $2';
+    await this.#changeEach(names, (name) => [statement(sql, kind, name)]);
+  }
+
+  sweepTemporary(): Promise<void> {
+    return this.#site.sweepTemporary();
+  }
+
+  purge(signal?: AbortSignal): ReturnType<Eraser['purge']> {
+    return this.#site.purge(signal);
+  }
+
+  close(): void {
+    this.#site.close();
+  }
+
+  /** A visitor with history and uploads. The lock ends what adds to them. */
+  #visitor({ no }: TracedVisitor): readonly Statement[] {
+    const { forUpdate, tables } = this.#site.dialect;
+    const { visitors, uploads } = tables;
+    const own = `SELECT shop, id FROM ${visitors} WHERE no = $1`;
+    return [
+      `${own} ${forUpdate}`,
+      `INSERT INTO erasure_rest (kind, name)
+       SELECT DISTINCT 'blob', blob FROM ${uploads} WHERE (shop, visitor) IN (${own})
+       UNION SELECT 'visitor', id FROM ${visitors} WHERE no = $1 ON CONFLICT DO NOTHING`,
+      `DELETE FROM ${uploads} WHERE (shop, visitor) IN (${own})`,
+      'DELETE FROM journal WHERE visitor = $1',
+      `DELETE FROM ${visitors} WHERE no = $1`,
+    ].map((text) => statement(text, no));
+  }
+
+  /** An opt-out remains as a keyed hash; a number that opted in again leaves nothing. */
+  #optOut({ shopId, lane }: TracedLane): readonly Statement[] {
+    const { dialect } = this.#site;
+    const { optOuts, erasedOptOuts } = dialect.tables;
+    const own = `FROM ${optOuts} WHERE shop = $1 AND lane = $2`;
+    const hash = dialect.optOutHash('shop', 'lane');
+    return [
+      `SELECT lane ${own} ${dialect.forUpdate}`,
+      `INSERT INTO ${erasedOptOuts} (hash, at) SELECT ${hash}, at ${own} AND opted_out ON CONFLICT DO NOTHING`,
+      `DELETE FROM ${erasedOptOuts} WHERE hash IN (SELECT ${hash} ${own} AND NOT opted_out)`,
+      `DELETE ${own}`,
+    ].map((text) => statement(text, shopId, lane));
+  }
+
+  /** Redacts the store's text about another person's entry: an answer that quotes the person. */
+  async #redact({ seq, no }: Note, person: Person): Promise<void> {
+    if (no === undefined) {
+      const sql = (table: string) =>
+        `UPDATE ${table} SET reason = $1 WHERE seq = $2 AND reason IS NOT NULL`;
+      await this.#change(
+        this.#site.reasons.map((table) => statement(sql(table), ERASED_REASON, seq)),
+      );
+      return;
+    }
+    const [row] = await this.#rows<{ steps: string }>(
+      'SELECT steps FROM timeline WHERE seq = $1 AND no = $2',
+      ...[seq, no],
+    );
+    if (row === undefined) return;
+    const clean = redacted(row.steps, person);
+    await this.#change([
+      statement('UPDATE timeline SET steps = $1 WHERE seq = $2 AND no = $3', clean, seq, no),
+    ]);
+  }
+
+  /** Redacts the same in the stored health of shops, unless a gateway has written it meanwhile. */
+  async #redactHealth(person: Person): Promise<void> {
+    const sql = 'UPDATE shop_health SET health = $1 WHERE shop = $2 AND health = $3';
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const rows = await this.#rows<{ shop: ShopId; health: string }>(
+        'SELECT shop, health FROM shop_health',
+      );
+      const named = rows.filter(({ health }) => redacted(health, person) !== health);
+      if (named.length === 0) return;
+      await this.#changeEach(named, ({ shop, health }) => [
+        statement(sql, redacted(health, person), shop, health),
+      ]);
+    }
+  }
+
+  #rows<Row>(text: string, ...values: Statement['values']): Promise<readonly Row[]> {
+    return this.#site.run(() => rowsOf<Row>(text, ...values));
+  }
+
+  #change(list: readonly Statement[]): Promise<void> {
+    return this.#site.run(function* change(): Operation<void> {
+      yield list;
+    });
+  }
+
+  async #changeEach<Of>(
+    all: readonly Of[],
+    statementsOf: (one: Of) => readonly Statement[],
+  ): Promise<void> {
+    for (let at = 0; at < all.length; at += ROWS_AT_ONCE) {
+      await this.#change(all.slice(at, at + ROWS_AT_ONCE).flatMap(statementsOf));
+    }
+  }
+}

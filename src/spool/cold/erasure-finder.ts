@@ -1,0 +1,268 @@
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import { sentence } from '../../domain/reasons.ts';
+import type { EntryMeta, StoredSummary } from '../entry.ts';
+import { type EntryRow, NAME_COLUMNS, readReason } from '../entry-row.ts';
+import type {
+  FindOptions,
+  Found,
+  LineMention,
+  Mention,
+  Note,
+  Person,
+  StoredName,
+  TracedEntry,
+  TracedLane,
+  TracedUpload,
+  TracedVisitor,
+} from '../erasure.ts';
+import { type Dialect, type Param, type Run, rowsOf } from './operation.ts';
+import { redacted } from './redacted.ts';
+
+/** Short reads do not keep a running gateway from resetting SQLite's WAL. */
+const ROWS_PER_PAGE = 500;
+
+interface SearchedRow
+  extends
+    Pick<
+      EntryRow,
+      'seq' | 'id' | 'kind' | 'shop' | 'channel' | 'lane' | 'meta' | 'state' | 'reason'
+    >,
+    Readonly<Record<keyof StoredSummary, string | null>> {
+  readonly move_reason: string | null;
+  readonly event: Uint8Array | null;
+}
+
+interface VisitorRow {
+  readonly no: number;
+  readonly shop: ShopId;
+  readonly id: VisitorId;
+  readonly email: string | null;
+  readonly subject: string | null;
+  readonly name: string | null;
+}
+
+interface LineRow {
+  readonly visitor: number;
+  readonly seq: number;
+  readonly shop: ShopId;
+  readonly id: VisitorId;
+  readonly text: string;
+  readonly attachments: string;
+}
+
+type LaneRow = Pick<EntryRow, 'shop' | 'channel' | 'lane'>;
+
+/** A visitor's key in the set of a person's visitors. */
+const visitorKey = (shop: ShopId, id: string): string => `${shop}/${id}`;
+
+/** Searches the whole store for a person, in pages by key. Changes nothing. */
+export class TraceFinder {
+  readonly #run: Run;
+  readonly #sql;
+
+  constructor(run: Run, dialect: Dialect) {
+    this.#run = run;
+    this.#sql = queries(dialect);
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.#rows<{ n: number }>(this.#sql.count);
+    return row?.n ?? 0;
+  }
+
+  async *names(): AsyncGenerator<StoredName> {
+    for await (const page of this.#pages<StoredName>(this.#sql.names, ['shop', 'scope', 'name'])) {
+      yield* page;
+    }
+  }
+
+  async find(options: FindOptions): Promise<Found> {
+    const { person, shopId, others, onProgress } = options;
+    const isSearched = ({ shop }: { readonly shop: ShopId }) =>
+      shopId === undefined || shop === shopId;
+    const visitors = await this.#visitors(person, isSearched);
+    const keys = new Set(visitors.map((visitor) => visitorKey(visitor.shopId, visitor.id)));
+    const entries: TracedEntry[] = [];
+    const mentions: Mention[] = [];
+    const notes: Note[] = [];
+    let seen = 0;
+    for await (const page of this.#pages<SearchedRow>(this.#sql.entries, ['seq'])) {
+      const rest: SearchedRow[] = [];
+      for (const row of page.filter(isSearched)) {
+        const { seq, id, shop, channel, state } = row;
+        if (isTheirs(row, person, keys)) entries.push({ seq, id, shopId: shop, channel, state });
+        else rest.push(row);
+      }
+      notes.push(...(await this.#notes(page, rest, person)));
+      for (const row of others ? rest : []) {
+        if (!isMentionedIn(row, person)) continue;
+        const { id, shop, channel } = row;
+        mentions.push({ id, shopId: shop, channel, where: ['header'] });
+      }
+      seen += page.length;
+      onProgress?.(seen);
+    }
+    const isOwn = ({ shop, channel, lane }: LaneRow) =>
+      channel === 'sms'
+        ? person.hasSmsLane(lane, shop)
+        : keys.has(visitorKey(shop, lane.slice(0, lane.lastIndexOf('/'))));
+    const lanesOf = async (query: string, key: readonly (keyof LaneRow)[]) => {
+      const lanes: TracedLane[] = [];
+      for await (const page of this.#pages<LaneRow>(query, key)) {
+        const own = page.filter((row) => isSearched(row) && isOwn(row));
+        lanes.push(...own.map(({ shop, ...lane }) => ({ ...lane, shopId: shop })));
+      }
+      return lanes;
+    };
+    return {
+      traces: {
+        ...{ entries, visitors, notes },
+        conversations: await lanesOf(this.#sql.conversations, ['shop', 'channel', 'lane']),
+        optOuts: await lanesOf(this.#sql.optOuts, ['shop', 'lane']),
+      },
+      mentions,
+      lines: others ? await this.#lines(person, keys, isSearched) : [],
+    };
+  }
+
+  /** The store's own texts about other people's entries that name the person. */
+  async #notes(
+    page: readonly SearchedRow[],
+    rest: readonly SearchedRow[],
+    person: Person,
+  ): Promise<Note[]> {
+    const notes: Note[] = [];
+    for (const { seq, reason, move_reason: moved } of rest) {
+      const isNamed = [reason, moved].some(
+        (stored) => stored !== null && person.isNamedIn(sentence(readReason(stored))),
+      );
+      if (isNamed) notes.push({ seq, no: undefined });
+    }
+    const seqs = new Set(rest.map(({ seq }) => seq));
+    const [first = 0, last = 0] = [page[0]?.seq, page.at(-1)?.seq];
+    const parts = await this.#rows<{ seq: number; no: number; steps: string }>(
+      ...([this.#sql.steps, first, last] as const),
+    );
+    for (const { seq, no, steps } of parts) {
+      if (seqs.has(seq) && redacted(steps, person) !== steps) notes.push({ seq, no });
+    }
+    return notes;
+  }
+
+  /** A person's visitors: by id, subject or address, and those that were merged with one. */
+  async #visitors(
+    person: Person,
+    isSearched: (row: VisitorRow) => boolean,
+  ): Promise<TracedVisitor[]> {
+    const found = new Map<number, TracedVisitor>();
+    for await (const page of this.#pages<VisitorRow>(this.#sql.visitors, ['no'])) {
+      for (const row of page.filter(isSearched)) {
+        const names = [row.id, row.email, row.subject, row.name];
+        const isTheirs = names.some((name) => name !== null && name !== '' && person.is(name));
+        if (!isTheirs || found.has(row.no)) continue;
+        const merged = await this.#rows<Omit<TracedVisitor, 'uploads'>>(this.#sql.merged, row.no);
+        for (const one of merged) {
+          const { shopId, id } = one;
+          const uploads = await this.#rows<TracedUpload>(this.#sql.uploads, shopId, id);
+          found.set(one.no, { ...one, uploads });
+        }
+      }
+    }
+    return [...found.values()].toSorted((a, b) => a.no - b.no);
+  }
+
+  /** Searches other people's chat histories, which are kept longer than raw messages. */
+  async #lines(
+    person: Person,
+    keys: ReadonlySet<string>,
+    isSearched: (row: LineRow) => boolean,
+  ): Promise<LineMention[]> {
+    const found: LineMention[] = [];
+    for await (const page of this.#pages<LineRow>(this.#sql.lines, ['visitor', 'seq'])) {
+      for (const row of page.filter(isSearched)) {
+        const { shop, id, seq, text, attachments } = row;
+        if (keys.has(visitorKey(shop, id))) continue;
+        if ([text, attachments].some((each) => person.isNamedIn(each))) {
+          found.push({ shopId: shop, visitorId: id, seq });
+        }
+      }
+    }
+    return found;
+  }
+
+  #rows<Row>(query: string, ...values: Param[]): Promise<readonly Row[]> {
+    return this.#run(() => rowsOf<Row>(query, ...values));
+  }
+
+  /** Reads the rows of a query in the order of a key, a page at a time. */
+  async *#pages<Row extends object>(
+    query: string,
+    key: readonly (keyof Row & string)[],
+  ): AsyncGenerator<readonly Row[]> {
+    const columns = key.join(', ');
+    const places = key.map((_, index) => `$${index + 1}`).join(', ');
+    for (let after: Param[] = []; ;) {
+      const condition = after.length === 0 ? '' : `WHERE (${columns}) > (${places})`;
+      const page = await this.#rows<Row>(
+        `SELECT * FROM (${query}) AS page ${condition} ORDER BY ${columns} LIMIT ${ROWS_PER_PAGE}`,
+        ...after,
+      );
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      if (page.length < ROWS_PER_PAGE) return;
+      // The columns of a key are numbers and texts.
+      after = key.map((each) => last[each] as Param);
+    }
+  }
+}
+
+/** @param visitors the keys of the person's visitors */
+function isTheirs(row: SearchedRow, person: Person, visitors: ReadonlySet<string>): boolean {
+  const meta = metaOf(row);
+  const visitor = visitorKey(row.shop, String(meta['visitorId']));
+  return (row.channel === 'web_chat' && visitors.has(visitor)) || person.wrote({ ...row, meta });
+}
+
+// Written by JSON.stringify of an EntryMeta.
+const metaOf = ({ meta }: SearchedRow): EntryMeta => JSON.parse(meta) as EntryMeta;
+
+/** In what lists and the search show of it, its lane or what is kept of its envelope. Its raw form is not read. */
+function isMentionedIn(row: SearchedRow, person: Person): boolean {
+  const { from, to, subject, more, lane } = row;
+  const texts = [from, to, subject, more, lane, ...textsIn(metaOf(row))];
+  return texts.some((text) => text !== null && person.isNamedIn(text));
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function queries({ summarizedRows, tables }: Dialect) {
+  const { entries, raws, moves, visitors, uploads, conversations, optOuts, personNames } = tables;
+  return {
+    count: `SELECT count(*) AS n FROM ${entries}`,
+    names: `SELECT shop, scope, ${NAME_COLUMNS} FROM ${personNames}`,
+    entries: `SELECT seq, id, kind, shop, channel, lane, meta, state, reason, "from", "to", subject, more,
+      (SELECT reason FROM ${moves} AS move WHERE move.seq = entry.seq) AS move_reason,
+      CASE kind WHEN 'event' THEN (SELECT bytes FROM ${raws} AS raw WHERE raw.seq = entry.seq) END AS event
+      FROM ${summarizedRows} AS entry`,
+    steps: 'SELECT seq, no, steps FROM timeline WHERE seq BETWEEN $1 AND $2 ORDER BY seq, no',
+    visitors: `SELECT no, shop, id, email, subject, name FROM ${visitors}`,
+    // This visitor, and those that were merged into or from one of them, until none is left.
+    merged: `WITH RECURSIVE their AS (
+        SELECT no, shop, id, joined FROM ${visitors} WHERE no = $1
+        UNION
+        SELECT other.no, other.shop, other.id, other.joined FROM their JOIN ${visitors} AS other
+          ON other.shop = their.shop AND (other.joined = their.id OR other.id = their.joined)
+      )
+      SELECT no, id, shop AS "shopId",
+        (SELECT count(*) FROM journal WHERE journal.visitor = their.no) AS lines FROM their`,
+    uploads: `SELECT id, name, type, size, blob FROM ${uploads} WHERE shop = $1 AND visitor = $2 ORDER BY at, id`,
+    conversations: `SELECT shop, channel, lane FROM ${conversations}`,
+    optOuts: `SELECT shop, 'sms' AS channel, lane FROM ${optOuts}`,
+    lines: `SELECT visitor.shop, visitor.id, journal.visitor, journal.seq, text, attachments
+      FROM journal JOIN ${visitors} AS visitor ON visitor.no = journal.visitor`,
+  };
+}

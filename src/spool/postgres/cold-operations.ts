@@ -1,0 +1,70 @@
+import pg from 'pg';
+import {
+  type Dialect,
+  type Param,
+  type Run,
+  type Statement,
+  statement,
+} from '../cold/operation.ts';
+import { type ColdOperations, runnable } from '../cold/operations.ts';
+import type { Remote } from '../methods.ts';
+import { SUMMARY_VERSION } from '../stored-form.ts';
+import { tablesOf } from '../tables.ts';
+import type { Database } from './connection.ts';
+import { optOutHash } from './erased-keys.ts';
+import { ENTRY_COLUMNS, ENTRY_TABLES, isUuid, storable } from './rows.ts';
+import { NOW } from './schema.ts';
+
+const LOCK = `SELECT set_config('synchronous_commit', 'off', true),
+  pg_advisory_xact_lock(hashtextextended($1, 0))`;
+
+export const DIALECT: Dialect = {
+  now: `${NOW.name}()`,
+  tables: tablesOf('postgres'),
+  entryRows: `(SELECT ${ENTRY_COLUMNS} FROM ${ENTRY_TABLES})`,
+  summarizedRows: `(SELECT ${ENTRY_COLUMNS}, entry."from", entry."to", entry.subject, entry.more,
+    entry.summary_version AS version
+    FROM ${ENTRY_TABLES})`,
+  isEntryId: isUuid,
+  lock: (name) => [statement(LOCK, name)],
+  forUpdate: 'FOR UPDATE',
+  saveSummary: ({ seq, id, from, to, subject, more }) => [
+    statement(
+      `UPDATE entry SET summary_version = ${SUMMARY_VERSION}, "from" = $3, "to" = $4, subject = $5, more = $6
+       WHERE seq = $1 AND id = $2`,
+      ...[seq, id, from, to, subject, more],
+    ),
+    statement(
+      `INSERT INTO dirty (seq, is_new, at) SELECT seq, false, ${NOW.name}() FROM entry WHERE seq = $1 AND id = $2`,
+      ...[seq, id],
+    ),
+  ],
+  optOutHash,
+};
+
+/** The operations that both stores share. */
+export const coldOperations = (database: Database): Remote<ColdOperations> =>
+  // `run` resolves with the result of the operation.
+  runnable(DIALECT, runOn(database)) as Remote<ColdOperations>;
+
+export const runOn =
+  (database: Database): Run =>
+  async (begin) => {
+    const operation = begin();
+    let step = operation.next([]);
+    while (step.done !== true) {
+      const rows = await database.query<readonly unknown[]>(step.value.map(inlined).join(';\n'));
+      step = operation.next(step.value.length === 1 ? [rows] : rows);
+    }
+    return step.value;
+  };
+
+const stored = (value: Param): Param => (typeof value === 'string' ? storable(value) : value);
+
+/** A statement with its values in it: only such ones can be sent together, and their types follow from the columns. */
+const inlined = ({ text, values }: Statement): string =>
+  text.replace(/\$(\d+)/g, (_, n) => {
+    const value = stored(values[Number(n) - 1] ?? null);
+    if (typeof value === 'string') return pg.escapeLiteral(value);
+    return value === null ? 'NULL' : `(${value})`;
+  });

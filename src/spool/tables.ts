@@ -1,8 +1,9 @@
 /**
- * Tables that both stores have: the name in SQLite and in PostgreSQL. `goesWith`: its rows belong to an entry
- * by its `seq`, and are deleted with its raw form or with the entry.
+ * Tables that both stores have, the one of entries first: the name in SQLite and in PostgreSQL. `goesWith`: its
+ * rows belong to an entry by its `seq`, and are deleted with its raw form or with the entry. A migration copies
+ * all of them, and an erasure has their space freed.
  */
-const TABLES = {
+export const TABLES = {
   entries: { names: ['entries', 'entry'] },
   raws: { names: ['raws', 'raw'], goesWith: 'raw' },
   media: { names: ['media', 'media'], goesWith: 'raw' },
@@ -20,12 +21,15 @@ const TABLES = {
   refusals: { names: ['refusals', 'refusal'] },
   refused: { names: ['refused', 'refused'] },
   marks: { names: ['marks', 'mark'] },
+  probeRequests: { names: ['probe_requests', 'probe_request'] },
+  audit: { names: ['audit', 'audit'] },
   apiTokens: { names: ['api_tokens', 'api_token'] },
+  erasedKeys: { names: ['erased_keys', 'erased_key'] },
   erasedOptOuts: { names: ['erased_opt_outs', 'erased_opt_out'] },
   erasureRest: { names: ['erasure_rest', 'erasure_rest'] },
 } as const satisfies Record<string, Table>;
 
-interface Table {
+export interface Table {
   readonly names: readonly [sqlite: string, postgres: string];
   readonly goesWith?: 'raw' | 'entry';
 }

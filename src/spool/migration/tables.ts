@@ -4,6 +4,7 @@ import { remoteHash, remoteKey, uuidOf } from '../hashes.ts';
 import { DAY_MS, HOUR_MS, KEPT_DAY_MS, KEPT_MS, RULES } from '../sender-rates.ts';
 import { SPOOL_SCHEMA } from '../sqlite/schema.ts';
 import { SERIES } from '../sqlite/sender-rate-table.ts';
+import { TABLES as STORED, type Table as StoreTable } from '../tables.ts';
 
 export type Value = string | number | null | Uint8Array;
 /** A row of PostgreSQL, with 0 and 1 for booleans, as in SQLite. */
@@ -44,7 +45,7 @@ defineFunctions(EMPTY);
  * A table that is the same in both stores but for what is given. Columns and key are those of SQLite.
  * @param source the table of SQLite
  */
-function table(name: string, source: string, unlike: Partial<Table> = {}): Table {
+function table([source, name]: StoreTable['names'], unlike: Partial<Table> = {}): Table {
   const { folder = `SELECT * FROM ${source}`, derived } = unlike;
   const columns = EMPTY.prepare(folder)
     .columns()
@@ -73,7 +74,7 @@ const SET_JOB = `next_attempt_at = @next_at, waits = @waits, attempts = @attempt
 /** Marks that say something about one store. */
 const OWN_MARKS = `('secure_deletion', 'summaries', 'summaries_up_to', 'probe')`;
 
-const ENTRY = table('entry', 'entries', {
+const ENTRY = table(STORED.entries.names, {
   sources: ['entries', 'summaries'],
   folder: `SELECT seq, id, kind, shop, channel, lane, lane_hash AS lane_key, uuid_of(dedup_hash) AS dedup, remote_id,
     received_at, meta, raw_size, blob, raw_checksum, version AS summary_version, "from", "to", subject, more,
@@ -92,7 +93,7 @@ const ENTRY = table('entry', 'entries', {
 });
 
 /** What is in flight becomes queued again. */
-const JOBS = table('job', 'entries', {
+const JOBS = table(['entries', 'job'], {
   folder: `SELECT seq, iif(detached, -seq, lane_hash) AS lane, next_attempt_at AS next_at, ${JOB},
     coalesce(lease_until, 0) > 0 AS unended FROM entries WHERE +state NOT IN ${LEAVING}`,
   database: `(SELECT seq, lane, next_at, ${JOB}, unended OR EXISTS (SELECT FROM lane
@@ -103,7 +104,7 @@ const JOBS = table('job', 'entries', {
   ],
 });
 
-const OUTCOMES = table('outcome', 'entries', {
+const OUTCOMES = table(['entries', 'outcome'], {
   folder: `SELECT seq, state, settled_at, has_raw, next_attempt_at AS next_at, ${JOB}, detached,
     platform_message_id, conversation_id FROM entries WHERE +state IN ${LEAVING}`,
   toFolder: [
@@ -113,14 +114,14 @@ const OUTCOMES = table('outcome', 'entries', {
   ],
 });
 
-const RECORDS = table('record', 'records', {
+const RECORDS = {
   folder: `SELECT seq, iif(typeof(body) = 'text', body, NULL) AS json,
     iif(typeof(body) = 'blob', body, NULL) AS deflated FROM records`,
   toFolder: ['INSERT INTO records (seq, body) VALUES (@seq, coalesce(@json, @deflated))'],
-});
+};
 
 /** Without moves that can no longer be taken back, because the entry was tried since. */
-const MOVES = table('move', 'moves', {
+const MOVES = {
   folder: `SELECT seq, move, moves.state, moves.settled_at, moves.next_attempt_at AS next_at, moves.attempts,
     moves.failing_ms, moves.last_attempt_at, moves.detached, moves.released, moves.reason
     FROM moves JOIN entries USING (seq) WHERE move = 'discarded' OR entries.state = 'queued'
@@ -133,13 +134,12 @@ const MOVES = table('move', 'moves', {
      VALUES (@seq, @move, 1, @state, @reason, @settled_at, @last_attempt_at, @next_at,
        @attempts, @failing_ms, @detached, @released)`,
   ],
-});
+};
 
-const erased = (name: string, source: string, other: string): Table =>
-  table(name, source, {
-    folder: `SELECT uuid_of(hash) AS hash, ${other} FROM ${source}`,
-    toFolder: [`INSERT INTO ${source} (hash, ${other}) VALUES (unhex(@hash, '-'), @${other})`],
-  });
+const erased = (source: string, other: string): Partial<Table> => ({
+  folder: `SELECT uuid_of(hash) AS hash, ${other} FROM ${source}`,
+  toFolder: [`INSERT INTO ${source} (hash, ${other}) VALUES (unhex(@hash, '-'), @${other})`],
+});
 
 const LIMIT_NAMES = RULES.map(({ limit }, place) => `WHEN ${place} THEN '${limit}'`).join(' ');
 const PLACES = RULES.map(({ limit }, place) => `WHEN '${limit}' THEN ${place}`).join(' ');
@@ -150,7 +150,7 @@ const IN_DAY = `(CAST(@at AS INTEGER) / ${DAY_MS} + 2) * 24 - 1`;
 const IS_DAILY = `@keep_until - @at >= ${KEPT_DAY_MS}`;
 
 /** SQLite has a row for each message in each of its series, and its verdict; PostgreSQL one for each message. */
-const COUNTS = table('sender_count', 'sender_counts', {
+const COUNTS = {
   key: ['person', 'message'],
   folder: `SELECT person, message, thread, body, arrived AS at,
       arrived + iif(is_daily, ${KEPT_DAY_MS}, ${KEPT_MS}) AS keep_until,
@@ -169,47 +169,42 @@ const COUNTS = table('sender_count', 'sender_counts', {
      UNION ALL SELECT iif(${IS_DAILY}, ${IN_DAY}, ${IN_HOUR}), @person, 4 * @message + ${SERIES.verdict},
        CASE @exceeded ${PLACES} ELSE -1 END, 0`,
   ],
-});
+};
 
 const LINE = `at, visitor, seq, sender, message_id, text, format, attachments, state, agent_id, user_id, rev,
   updated_at, choices`;
 
 /** SQLite numbers the lines in the order of their arrival. */
-const JOURNAL = table('journal', 'journal', {
+const JOURNAL = {
   key: ['at', 'visitor', 'seq'],
   folder: `SELECT ${LINE} FROM journal`,
-});
+};
+
+/** What of a table is not the same in both stores. */
+const UNLIKE: { readonly [Name in keyof typeof STORED]?: Partial<Table> } = {
+  records: RECORDS,
+  moves: MOVES,
+  marks: {
+    folder: `SELECT * FROM marks WHERE name NOT IN ${OWN_MARKS}`,
+    database: `(SELECT * FROM mark WHERE name NOT IN ${OWN_MARKS})`,
+  },
+  senderCounts: COUNTS,
+  journal: JOURNAL,
+  erasedKeys: erased('erased_keys', 'entry'),
+  erasedOptOuts: erased('erased_opt_outs', 'at'),
+};
+
+const { entries: _, ...OTHERS } = STORED;
 
 /** In the order in which they are copied: an entry is there before its job or outcome. */
 export const TABLES: readonly Table[] = [
   ENTRY,
-  table('raw', 'raws'),
   JOBS,
   OUTCOMES,
-  table('media', 'media'),
-  table('timeline', 'timeline'),
-  RECORDS,
-  MOVES,
-  table('conversation', 'conversations'),
-  table('person_name', 'person_names'),
-  table('opt_out', 'opt_outs'),
-  table('mark', 'marks', {
-    folder: `SELECT * FROM marks WHERE name NOT IN ${OWN_MARKS}`,
-    database: `(SELECT * FROM mark WHERE name NOT IN ${OWN_MARKS})`,
-  }),
-  table('shop_health', 'shop_health'),
-  table('probe_request', 'probe_requests'),
-  table('refusal', 'refusals'),
-  table('refused', 'refused'),
-  table('audit', 'audit'),
-  table('api_token', 'api_tokens'),
-  COUNTS,
-  table('visitor', 'visitors'),
-  JOURNAL,
-  table('upload', 'uploads'),
-  erased('erased_key', 'erased_keys', 'entry'),
-  erased('erased_opt_out', 'erased_opt_outs', 'at'),
-  table('erasure_rest', 'erasure_rest'),
+  ...Object.entries<StoreTable>(OTHERS).map(([name, { names }]) =>
+    // The keys are those of `STORED`.
+    table(names, UNLIKE[name as keyof typeof STORED]),
+  ),
 ];
 
 /** Tables of PostgreSQL that are not copied row by row: what follows from others, blobs, and what gateways share. */

@@ -14,6 +14,9 @@ import { codeOf } from '../runtime/error-code.ts';
 
 /** A running platform's transactions are short. */
 const BUSY_MS = 30_000;
+/** Until the file is rewritten, bytes of deleted rows may be in its unused space (spool/sqlite/vacuum.ts). */
+const NOTE_ERASURE = `INSERT OR REPLACE INTO marks (name, at)
+  VALUES ('secure_deletion', 1 + abs(random() >> 12))`;
 
 export interface PlatformPlan extends PlatformTraces {
   /** Media ids, which are also the names of the files. */
@@ -65,14 +68,15 @@ export class PlatformEraser {
 
   /** Deletes files before rows, so that an interrupted run can be repeated from the rows. */
   async erase(plan: PlatformPlan, person: ErasedPerson): Promise<void> {
-    // Until the file is rewritten, bytes of deleted rows may be in its unused space (spool/sqlite/vacuum.ts).
-    this.db.exec(`DELETE FROM marks WHERE name = 'secure_deletion'`);
+    this.db.exec(NOTE_ERASURE);
     await removeEmails(this.#outbox, plan.emails);
     await overwriteTexts(this.#outbox, plan.texts);
     const media = join(this.#dir, 'media');
     for (const id of plan.media) await rm(join(media, id), { force: true });
     if (plan.media.length > 0) await durableFiles.syncFolder(media);
     this.#rows.erase(plan, plan.media, person.is);
+    // Another process may have rewritten the file meanwhile.
+    this.db.exec(NOTE_ERASURE);
   }
 
   close(): void {

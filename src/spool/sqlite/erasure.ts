@@ -38,6 +38,7 @@ class SqliteSite implements ErasureSite {
   readonly #entries: EntryEraser;
   readonly #rowsOf;
   readonly #named;
+  #hasErased = false;
 
   constructor(dir: string, db: Db) {
     this.#dir = dir;
@@ -67,6 +68,7 @@ class SqliteSite implements ErasureSite {
   begin(): Promise<void> {
     ErasureKey.readOrMake(this.#dir);
     noteErasure(this.#db);
+    this.#hasErased = true;
     return Promise.resolve();
   }
 
@@ -110,6 +112,8 @@ class SqliteSite implements ErasureSite {
   }
 
   async purge() {
+    if (this.#hasErased) noteErasure(this.#db);
+    this.#hasErased = false;
     return { 'spool.db': await purgeBeside(this.#db, this.#dir) };
   }
 

@@ -9,7 +9,7 @@ import { DataFolderLock } from '../locks.ts';
 
 type Db = Database.Database;
 
-/** The mark of a file that was not erased from since it was rewritten. */
+/** The mark of a file: 0 when nothing was erased from it since it was rewritten, else a number that each erasure replaces. */
 const MARK = 'secure_deletion';
 /** Rewriting this much takes 1 to 2 s, as long as a gateway's acknowledgements may wait. */
 const REWRITE_BESIDE_GATEWAY_BYTES = 256 * 1024 * 1024;
@@ -18,9 +18,10 @@ const CHECKPOINT_AGAIN_AFTER_MS = 100;
 /** Of a data folder: those that people are erased from. */
 const FILES = ['spool.db', join('platform', 'platform.sqlite')];
 
-/** Call it before rows of a person are deleted. */
+/** Call it before rows of a person are deleted, and after the last one: another process may rewrite the file meanwhile. */
 export function noteErasure(db: Db): void {
-  db.prepare(`DELETE FROM marks WHERE name = ?`).run(MARK);
+  const sql = `INSERT OR REPLACE INTO marks (name, at) VALUES (?, 1 + abs(random() >> 12))`;
+  db.prepare(sql).run(MARK);
 }
 
 /** Rewrites a database of this data folder that was erased from, beside a gateway if it is not too large. */
@@ -53,15 +54,23 @@ export async function purgePostponed(dir: string): Promise<void> {
  * @throws {SpoolUnavailable} there is no space for a second copy, or other processes use the file all the time
  */
 async function purge(db: Db, { isServed }: { readonly isServed: boolean }): Promise<Purged> {
-  if (db.prepare(`SELECT 1 FROM marks WHERE name = ?`).get(MARK) !== undefined) return 'clean';
+  const mark = db
+    .prepare<[string], number>(`SELECT at FROM marks WHERE name = ?`)
+    .pluck()
+    .get(MARK);
+  if (mark === 0) return 'clean';
   await truncateLog(db);
   const pages = Number(db.pragma('page_count', { simple: true }));
   const bytes = pages * Number(db.pragma('page_size', { simple: true }));
   if (isServed && bytes > REWRITE_BESIDE_GATEWAY_BYTES) return 'postponed';
   if (bytes > REWRITE_BESIDE_GATEWAY_BYTES) db.pragma('temp_store = FILE');
   rewrite(db);
-  db.prepare(`INSERT OR IGNORE INTO marks (name, at) VALUES (?, 0)`).run(MARK);
+  // Until then the file has its old pages: the new ones are in the log.
   await truncateLog(db);
+  // Another process may have erased meanwhile.
+  db.prepare(
+    `INSERT INTO marks (name, at) VALUES (?, 0) ON CONFLICT (name) DO UPDATE SET at = 0 WHERE at = ?`,
+  ).run(MARK, mark ?? 0);
   return 'rewritten';
 }
 

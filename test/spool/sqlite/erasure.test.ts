@@ -126,6 +126,21 @@ test('a file that was erased from is rewritten, once', async () => {
   expect((await store.eraser.purge())['spool.db']).toBe('clean');
 });
 
+test('a file from which two processes erase at once is rewritten after the last of them', async () => {
+  const store = aStore();
+  const { dir, db, operations, eraser } = store;
+  const other = openEraser(dir);
+  ends(() => other.close());
+  operations.accept([mailOf('ann@example.com')]);
+  const { traces } = await eraser.find({ person: ANN, others: false });
+  db.prepare(`UPDATE entries SET state = 'delivering', lease_until = ?`).run(Date.now() + 60_000);
+  // It waits for the delivery while the other process ends.
+  const erasing = eraser.eraseRows(traces, { person: ANN, shops: [SHOP], waitMs: 300 });
+  expect((await other.purge())['spool.db']).toBe('rewritten');
+  await erasing;
+  expect((await eraser.purge())['spool.db']).toBe('rewritten');
+});
+
 test('what was not rewritten beside a gateway is rewritten before the next one opens it', async () => {
   const store = aStore();
   await leaveCopies(store);

@@ -233,7 +233,11 @@ export function registerErase(program: Command, terminal: Terminal, events: Proc
     .command('erase')
     .description('removes what is stored about a person')
     .option('--address <address>', 'email address, number, or chat visitor; - reads standard input')
-    .option('--finish', 'only rewrites databases that an earlier run has postponed')
+    .addOption(
+      new Option('--finish', 'only rewrites databases that an earlier run has postponed').conflicts(
+        ['shop', 'dryRun'],
+      ),
+    )
     .option('--shop <name>', 'only data of this shop')
     .option('--dry-run', 'shows what would be erased')
     .option('--yes', 'skips the confirmation')

@@ -183,6 +183,12 @@ test('without a gateway the same, and unused files go too', async () => {
       err: expect.stringMatching(/either --address or --finish/),
     });
   }
+  for (const wrong of ['--dry-run', '--shop=acme']) {
+    expect(await erase(dataDir, '--finish', wrong)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/'--finish' cannot be used with option/),
+    });
+  }
 });
 
 test("a shop's own inbox and number are refused, and nobody is asked without a terminal", async () => {

@@ -220,7 +220,7 @@ const BASELINE = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE marks (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  -- Deleted data has always been overwritten.
+  -- Nothing was erased from this file (spool/sqlite/vacuum.ts).
   INSERT INTO marks (name, at) VALUES ('secure_deletion', 0);
 
   -- A facet is one combination of the values that many rows of a shop share; '' stands for null.

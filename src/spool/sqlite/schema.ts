@@ -138,7 +138,7 @@ const BASELINE = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE marks (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  -- Nothing was ever deleted here without its bytes being overwritten.
+  -- Nothing was erased from this file (vacuum.ts).
   INSERT INTO marks (name, at) VALUES ('secure_deletion', 0);
 
   -- What remains of erased people (erased-keys.ts), and what has to be deleted after their rows:

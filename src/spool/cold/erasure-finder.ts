@@ -250,12 +250,14 @@ function queries({ summarizedRows, tables }: Dialect) {
       FROM ${summarizedRows} AS entry`,
     steps: 'SELECT seq, no, steps FROM timeline WHERE seq BETWEEN $1 AND $2 ORDER BY seq, no',
     visitors: `SELECT no, shop, id, email, subject, name FROM ${visitors}`,
-    // This visitor, and those that were merged into or from one of them, until none is left.
+    // This visitor, and those that were merged into or from one of them, until none is left. Each half has the
+    // shop, so that both databases look it up in its own index: anybody can open many chats as one person.
     merged: `WITH RECURSIVE their AS (
         SELECT no, shop, id, joined FROM ${visitors} WHERE no = $1
         UNION
         SELECT other.no, other.shop, other.id, other.joined FROM their JOIN ${visitors} AS other
-          ON other.shop = their.shop AND (other.joined = their.id OR other.id = their.joined)
+          ON (other.shop = their.shop AND other.joined = their.id)
+            OR (other.shop = their.shop AND other.id = their.joined)
       )
       SELECT no, id, shop AS "shopId",
         (SELECT count(*) FROM journal WHERE journal.visitor = their.no) AS lines FROM their`,

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { readPerson } from '../../../src/cli/erase-person.ts';
+import { TraceFinder } from '../../../src/spool/cold/erasure-finder.ts';
+import { DIALECT, rowsIn } from '../../../src/spool/sqlite/cold-operations.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { anEntry } from '../../support/entries.ts';
@@ -31,4 +34,35 @@ test('no statement of the store reads all entries', () => {
     const whole = plan.filter(({ detail }) => /^(?:SCAN|SEARCH) entries$/.test(detail));
     expect([sql, whole]).toEqual([sql, []]);
   }
+});
+
+test('an erasure does not read all visitors of a shop for each one of the person', async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const db = openDatabase(join(dir.path, 'spool.db'), 'owner');
+  ends(() => db.close());
+  db.exec(
+    `INSERT INTO visitors (shop, id, email, created_at) VALUES ('a', 'b', 'ann@example.com', 0)`,
+  );
+  const statements: string[] = [];
+  const rowsOf = rowsIn(db);
+  const finder = new TraceFinder((begin) => {
+    const operation = begin();
+    let step = operation.next([]);
+    while (step.done !== true) {
+      statements.push(...step.value.map(({ text }) => text));
+      step = operation.next(step.value.map(rowsOf));
+    }
+    return Promise.resolve(step.value);
+  }, DIALECT);
+  await finder.find({ person: readPerson('ann@example.com', []), others: false });
+  const merged = statements.find((sql) => sql.includes('RECURSIVE')) ?? '';
+  const plan = db.prepare<[], { detail: string }>(
+    `EXPLAIN QUERY PLAN ${merged.replace('$1', '1')}`,
+  );
+  const lookups = plan.all().flatMap(({ detail }) => /^\w+ other .*/.exec(detail)?.[0] ?? []);
+  expect(lookups).toEqual([
+    'SEARCH other USING INDEX visitors_joined (shop=? AND joined=?)',
+    'SEARCH other USING INDEX visitors_id (shop=? AND id=?)',
+  ]);
 });

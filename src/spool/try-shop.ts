@@ -68,6 +68,8 @@ const inTrouble = (health: ShopHealth): Endpoint[] =>
 const isAlike = (health: ShopHealth | undefined, words: string): boolean =>
   health?.refusedAlike.some((each) => each.words === words) === true;
 
+type Probed = NonNullable<EndpointHealth['lastProbe']>['outcome'];
+
 /**
  * One endpoint from the request on. Only a probe that began after the request counts. Earlier
  * probes are recognized by their start time as it was stored before, because the gateway's clock
@@ -77,6 +79,8 @@ class Trial {
   readonly part: Endpoint;
   #earlier: number | undefined;
   #isOneUnderWay: boolean;
+  /** Of the probe that was under way at the request. */
+  #endedWith: Probed | undefined;
   #now: EndpointHealth | undefined;
 
   constructor(part: Endpoint, before: EndpointHealth | undefined) {
@@ -90,6 +94,7 @@ class Trial {
     this.#now = health?.[this.part];
     if (!this.#isOneUnderWay || this.#probe === undefined) return;
     // This probe began before the request.
+    this.#endedWith = this.#probe.outcome;
     this.#earlier = this.#probe.begunAt;
     this.#isOneUnderWay = false;
   }
@@ -102,7 +107,9 @@ class Trial {
   /** An endpoint that has recovered needs no probe. */
   get outcome(): PartTrial['outcome'] {
     const probed = this.#isOneUnderWay ? undefined : this.#probe?.outcome;
-    if (this.#now?.state === 'steady') return probed === 'nothing_to_try' ? probed : 'delivered';
+    if (this.#now?.state === 'steady') {
+      return (probed ?? this.#endedWith) === 'nothing_to_try' ? 'nothing_to_try' : 'delivered';
+    }
     return probed ?? 'no_answer';
   }
 

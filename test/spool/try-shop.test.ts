@@ -55,3 +55,10 @@ test('what is well again without a probe has delivered', async () => {
   const parts = await trialOf(healthOf(probe(T0, 'before')), healthOf(steady));
   expect(parts).toEqual([{ part: 'messages', outcome: 'delivered' }]);
 });
+
+test('what is well again because the probe under way had nothing to try has delivered nothing', async () => {
+  const underWay = healthOf({ ...probe(T0, 'before'), probing: true });
+  const lastProbe = { begunAt: T0 + 1000, at: T0 + 1010, outcome: 'nothing_to_try' };
+  const parts = await trialOf(underWay, healthOf({ state: 'steady', probing: false, lastProbe }));
+  expect(parts).toEqual([{ part: 'messages', outcome: 'nothing_to_try' }]);
+});

@@ -8,6 +8,8 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { BALLAST_FILE } from '../../src/spool/ballast.ts';
 import { assertIntact } from '../../src/spool/blobs.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { openDatabase } from '../../src/spool/sqlite/database.ts';
+import { noteErasure } from '../../src/spool/sqlite/vacuum.ts';
 import { buildPreload } from '../support/preload.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -60,6 +62,8 @@ interface Variant {
   readonly hasBallast: boolean;
   /** Of a process that was killed: its messages are acknowledged, its log is not trusted. */
   readonly hasLog: boolean;
+  /** Somebody was erased from it, and its file is not rewritten yet. */
+  readonly isErased?: boolean;
 }
 
 interface Ran {
@@ -108,7 +112,7 @@ const beginning = (): Promise<readonly string[]> =>
 /** The names of those that are acknowledged already. */
 async function prepare(
   folder: string,
-  { hasBallast, hasLog }: Variant,
+  { hasBallast, hasLog, isErased }: Variant,
 ): Promise<readonly string[]> {
   const before = await beginning();
   if (!hasBallast && !hasLog) return [];
@@ -120,6 +124,11 @@ async function prepare(
     copyFileSync(join(template.folder, file), join(folder, file));
   }
   cpSync(join(template.folder, 'blobs'), join(folder, 'blobs'), { recursive: true });
+  if (isErased) {
+    const db = openDatabase(join(folder, 'spool.db'));
+    noteErasure(db);
+    db.close();
+  }
   return before;
 }
 

@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { Purged } from '../erasure.ts';
-import { SpoolUnavailable, SpoolUnusable } from '../errors.ts';
+import { SpoolUnavailable, SpoolUnusable, spoolUnusable } from '../errors.ts';
 import { DataFolderLock } from '../locks.ts';
+import { secureLog } from './database.ts';
 
 type Db = Database.Database;
 
@@ -18,6 +19,9 @@ const CHECKPOINT_AGAIN_AFTER_MS = 100;
 /** Of a data folder: those that people are erased from. */
 const FILES = ['spool.db', join('platform', 'platform.sqlite')];
 
+/** What opens the file for its use explains these. */
+const LEFT_TO_OPENING = /^(?:ENOSPC|SQLITE_(?:FULL|BUSY|NOTADB|CORRUPT))/;
+
 /** Call it before rows of a person are deleted, and after the last one: another process may rewrite the file meanwhile. */
 export function noteErasure(db: Db): void {
   const sql = `INSERT OR REPLACE INTO marks (name, at) VALUES (?, 1 + abs(random() >> 12))`;
@@ -28,19 +32,24 @@ export function noteErasure(db: Db): void {
 export const purgeBeside = (db: Db, dir: string): Promise<Purged> =>
   whileAlone(dir, (isAlone) => purge(db, { isServed: !isAlone }));
 
-/** Rewrites what could not be rewritten beside a gateway. Call it in the lock of the data folder, before a start. */
+/**
+ * Rewrites what could not be rewritten beside a gateway. Call it in the lock of the data folder, before a start.
+ * @throws {SpoolUnusable} a file cannot be read or written
+ */
 export async function purgePostponed(dir: string): Promise<void> {
   for (const file of FILES.map((name) => join(dir, name)).filter((path) => existsSync(path))) {
     let db: Db | undefined;
     try {
+      // Closing writes what the log has into the file, but ignores errors: it must find nothing.
+      secureLog(file, 'owner');
       db = new Database(file);
       const hasMarks = `SELECT 1 FROM sqlite_master WHERE name = 'marks'`;
       if (db.prepare(hasMarks).get() !== undefined) await purge(db, { isServed: false });
+      await truncateLog(db);
     } catch (error) {
-      // Without room for a second copy, the next start tries again. What opens the file explains all else.
-      if (!(error instanceof SpoolUnavailable) && !(error instanceof Database.SqliteError)) {
-        throw error;
-      }
+      // Without room for a second copy, the next start tries again.
+      const isLeft = error instanceof SpoolUnavailable || LEFT_TO_OPENING.test(codeOf(error));
+      if (!isLeft) throw spoolUnusable(file, error);
     } finally {
       db?.close();
     }

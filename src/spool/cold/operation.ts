@@ -1,7 +1,7 @@
 import type { RenewedSummary } from '../renew-summaries.ts';
 import type { TableNames } from '../tables.ts';
 
-export type Param = string | number | null;
+export type Param = string | number | null | readonly string[];
 
 /** In SQL that both databases understand, with parameters `$1`, `$2` and so on. */
 export interface Statement {
@@ -43,6 +43,8 @@ export interface Dialect {
   readonly lock: (name: string) => readonly Statement[];
   /** Behind a SELECT in a list: nobody else changes the rows until the list is committed. */
   readonly forUpdate: string;
+  /** The values of a list, behind IN. */
+  readonly listed: (list: string) => string;
   /** The keyed hash of an erased person's opt-out, of two values; null while nobody was erased. */
   readonly optOutHash: (shop: string, lane: string) => string;
 }

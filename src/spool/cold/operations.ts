@@ -6,6 +6,8 @@ import type { Dialect, Operation } from './operation.ts';
 import { recordOperations } from './records.ts';
 import { refusalOperations } from './refusals.ts';
 import { summaryOperations } from './summaries.ts';
+import { uploadOperations } from './uploads.ts';
+import { visitorOperations } from './visitors.ts';
 
 /** All operations that are written once for both stores. */
 const coldOperations = (dialect: Dialect) => ({
@@ -16,6 +18,8 @@ const coldOperations = (dialect: Dialect) => ({
   ...recordOperations(dialect),
   ...refusalOperations(dialect),
   ...summaryOperations(dialect),
+  ...uploadOperations(dialect),
+  ...visitorOperations(dialect),
 });
 
 type Operations = ReturnType<typeof coldOperations>;

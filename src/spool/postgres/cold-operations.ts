@@ -12,7 +12,7 @@ import { SUMMARY_VERSION } from '../stored-form.ts';
 import { tablesOf } from '../tables.ts';
 import type { Database } from './connection.ts';
 import { optOutHash } from './erased-keys.ts';
-import { ENTRY_COLUMNS, ENTRY_TABLES, isUuid, storable } from './rows.ts';
+import { ENTRY_COLUMNS, ENTRY_TABLES, isUuid, jsonOf, storable } from './rows.ts';
 import { NOW } from './schema.ts';
 
 const LOCK = `SELECT set_config('synchronous_commit', 'off', true),
@@ -28,6 +28,7 @@ export const DIALECT: Dialect = {
   isEntryId: isUuid,
   lock: (name) => [statement(LOCK, name)],
   forUpdate: 'FOR UPDATE',
+  listed: (list) => `(SELECT json_array_elements_text(${list}))`,
   saveSummary: ({ seq, id, from, to, subject, more }) => [
     statement(
       `UPDATE entry SET summary_version = ${SUMMARY_VERSION}, "from" = $3, "to" = $4, subject = $5, more = $6
@@ -59,7 +60,11 @@ export const runOn =
     return step.value;
   };
 
-const stored = (value: Param): Param => (typeof value === 'string' ? storable(value) : value);
+/** In labels and ids, which are texts of other people, U+FFFD stands for what PostgreSQL cannot store. */
+function stored(value: Param): string | number | null {
+  if (typeof value === 'string') return storable(value);
+  return typeof value === 'object' && value !== null ? jsonOf(value) : value;
+}
 
 /** A statement with its values in it: only such ones can be sent together, and their types follow from the columns. */
 const inlined = ({ text, values }: Statement): string =>

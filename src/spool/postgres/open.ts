@@ -40,7 +40,7 @@ import { renewSummaries } from './summaries.ts';
 import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
 import { PostgresSignals } from './signals.ts';
 import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
-import { VISITOR_FUNCTIONS, VisitorTable } from './visitors.ts';
+import { VISITOR_FUNCTIONS } from './visitors.ts';
 
 /** In the order in which they are made: a function is made after those that it calls. */
 const FUNCTIONS = [
@@ -151,7 +151,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     },
     signals,
     chat: {
-      ...methodsOf(new VisitorTable(database)),
+      ...cold,
       ...methodsOf(new VisitorIdentities(database)),
       ...methodsOf(new ChatJournal(database)),
       ...methodsOf(new UploadTable(database)),

@@ -1,8 +1,6 @@
-import type { BlobName, ShopId, VisitorId } from '../../domain/ids.ts';
-import { toUpload, type UploadRow } from '../chat-rows.ts';
-import type { ChatParams, UploadRecord } from '../chat-store.ts';
+import type { ChatParams } from '../chat-store.ts';
 import type { Database } from './connection.ts';
-import { jsonOf, storable } from './rows.ts';
+import { jsonOf } from './rows.ts';
 import { sqlFunction } from './schema.ts';
 import { LOCK_OWNERS, OWNER } from './visitors.ts';
 
@@ -57,9 +55,7 @@ export const USE_UPLOADS = sqlFunction(
 
 export const UPLOAD_FUNCTIONS = [ADD_UPLOAD, USE_UPLOADS];
 
-const COLUMNS = 'id, name, type, size, blob, checksum';
-
-/** The uploads of visitors. `ChatStore` documents the methods. */
+/** Stores uploads of visitors (`ChatStore.addUpload`). */
 export class UploadTable {
   readonly #database: Database;
 
@@ -74,41 +70,5 @@ export class UploadTable {
       [jsonOf({ ...stored, shop: shopId, visitor: visitorId }), unusedAtMost],
     );
     return row?.added === true;
-  }
-
-  async unusedUploads(...[shopId, visitorId, ids]: ChatParams<'unusedUploads'>) {
-    const rows = await this.#database.query<UploadRow>(
-      `SELECT ${COLUMNS} FROM upload
-       WHERE id = ANY ($3::text[]) AND shop = $1 AND visitor = $2 AND entry IS NULL
-       ORDER BY array_position($3::text[], id)`,
-      [shopId, visitorId, ids.map(storable)],
-    );
-    return rows.map(toUpload);
-  }
-
-  async upload(
-    ...[shopId, visitorId, id]: ChatParams<'upload'>
-  ): Promise<UploadRecord | undefined> {
-    const [row] = await this.#database.query<UploadRow>(
-      `SELECT ${COLUMNS} FROM upload WHERE id = $3 AND shop = $1 AND visitor = $2`,
-      [shopId, visitorId, storable(id)],
-    );
-    return row && toUpload(row);
-  }
-
-  async removeUpload(...[shopId, visitorId, id]: ChatParams<'removeUpload'>) {
-    const [row] = await this.#database.query<{ blob: BlobName }>(
-      `DELETE FROM upload WHERE id = $3 AND shop = $1 AND visitor = $2 AND entry IS NULL RETURNING blob`,
-      [shopId, visitorId, storable(id)],
-    );
-    return row?.blob;
-  }
-
-  async countUnusedUploads(shopId: ShopId, visitorId: VisitorId): Promise<number> {
-    const [row] = await this.#database.query<{ n: number }>(
-      `SELECT count(*) AS n FROM upload WHERE shop = $1 AND visitor = $2 AND entry IS NULL`,
-      [shopId, visitorId],
-    );
-    return row?.n ?? 0;
   }
 }

@@ -1,14 +1,6 @@
 import type { Statement } from 'better-sqlite3';
-import type { BlobName, EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
-import {
-  laneOf,
-  type LineRow,
-  STATES_BEFORE,
-  toLine,
-  toUpload,
-  type UploadRow,
-  type VisitorRow,
-} from '../chat-rows.ts';
+import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
+import { laneOf, type LineRow, STATES_BEFORE, toLine, type VisitorRow } from '../chat-rows.ts';
 import type {
   AskedLines,
   ChatParams,
@@ -21,8 +13,11 @@ import type {
   WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
+import type { ColdOperations } from '../cold/operations.ts';
 import type { Db } from './database.ts';
 import type { EntryTable } from './entry-table.ts';
+
+type Uploads = Pick<ColdOperations, 'unusedUploads' | 'countUnusedUploads'>;
 
 /**
  * The numbered journals of visitors, their conversations and their uploads. `ChatStore` documents
@@ -30,10 +25,12 @@ import type { EntryTable } from './entry-table.ts';
  */
 export class ChatJournal {
   readonly #entries: EntryTable;
+  readonly #uploads: Uploads;
   readonly #sql;
 
-  constructor(db: Db, entries: EntryTable) {
+  constructor(db: Db, entries: EntryTable, uploads: Uploads) {
     this.#entries = entries;
+    this.#uploads = uploads;
     this.#sql = prepare(db);
   }
 
@@ -51,7 +48,7 @@ export class ChatJournal {
     // Uploads are checked before anything is stored, and duplicates before uploads, because a
     // duplicate's uploads are already used.
     if (uploadIds.length > 0 && (asGuest ?? this.#entries.firstOf(entry)) === undefined) {
-      uploads = this.unusedUploads(shopId, visitorId, uploadIds);
+      uploads = this.#uploads.unusedUploads(shopId, visitorId, uploadIds);
       if (uploads.length !== uploadIds.length) return 'unknown_upload';
     }
     const [accepted] =
@@ -203,31 +200,9 @@ export class ChatJournal {
   addUpload(upload: ChatParams<'addUpload'>[0], unusedAtMost: number): boolean {
     const { id, shopId, visitorId, name, type, size, blob, checksum = null, at } = upload;
     const owner = this.#mustFind(shopId, visitorId).id;
-    if (this.countUnusedUploads(shopId, owner) >= unusedAtMost) return false;
+    if (this.#uploads.countUnusedUploads(shopId, owner) >= unusedAtMost) return false;
     this.#sql.addUpload.run(id, shopId, owner, name, type, size, blob, checksum, at);
     return true;
-  }
-
-  unusedUploads(shopId: ShopId, visitorId: VisitorId, ids: readonly string[]): UploadRecord[] {
-    return [...new Set(ids)].flatMap((id) => {
-      const row = this.#sql.unusedUpload.get(id, shopId, visitorId);
-      return row === undefined ? [] : [toUpload(row)];
-    });
-  }
-
-  upload(shopId: ShopId, visitorId: VisitorId, id: string): UploadRecord | undefined {
-    const row = this.#sql.upload.get(id, shopId, visitorId);
-    return row && toUpload(row);
-  }
-
-  removeUpload(shopId: ShopId, visitorId: VisitorId, id: string): BlobName | undefined {
-    const upload = this.#sql.unusedUpload.get(id, shopId, visitorId);
-    if (upload !== undefined) this.#sql.removeUpload.run(id);
-    return upload?.blob;
-  }
-
-  countUnusedUploads(shopId: ShopId, visitorId: VisitorId): number {
-    return this.#sql.countUnused.get(shopId, visitorId)?.count ?? 0;
   }
 }
 
@@ -315,17 +290,5 @@ function prepare(db: Db) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     useUpload: db.prepare(`UPDATE uploads SET entry = ? WHERE id = ?`),
-    unusedUpload: db.prepare<[string, string, string], UploadRow>(
-      `SELECT id, name, type, size, blob, checksum FROM uploads
-       WHERE id = ? AND shop = ? AND visitor = ? AND entry IS NULL`,
-    ),
-    removeUpload: db.prepare(`DELETE FROM uploads WHERE id = ?`),
-    upload: db.prepare<[string, string, string], UploadRow>(
-      `SELECT id, name, type, size, blob, checksum FROM uploads
-       WHERE id = ? AND shop = ? AND visitor = ?`,
-    ),
-    countUnused: db.prepare<[string, string], { count: number }>(
-      `SELECT count(*) AS count FROM uploads WHERE shop = ? AND visitor = ? AND entry IS NULL`,
-    ),
   };
 }

@@ -21,6 +21,7 @@ export const DIALECT: Dialect = {
   // One thread makes all calls, one after the other.
   lock: () => [],
   forUpdate: '',
+  listed: (list) => `(SELECT value FROM json_each(${list}))`,
   saveSummary: ({ seq, id, from, to, subject, more }) => [
     statement(
       `INSERT OR REPLACE INTO summaries (seq, version, "from", "to", subject, more)
@@ -38,17 +39,20 @@ export const DIALECT: Dialect = {
 
 /** Runs statements, each of which is prepared when it is first used. */
 export function rowsIn(db: Db): (statement: Statement) => readonly unknown[] {
-  const prepare = (text: string) => db.prepare<[Record<string, Param>]>(text);
+  const prepare = (text: string) => db.prepare<[Record<string, string | number | null>]>(text);
   const prepared = new Map<string, ReturnType<typeof prepare>>();
   return ({ text, values }) => {
     const made = prepared.get(text) ?? prepare(text);
     prepared.set(text, made);
-    const named = Object.fromEntries(values.map((value, n) => [n + 1, value]));
+    const named = Object.fromEntries(values.map((value, n) => [n + 1, boundOf(value)]));
     if (made.reader) return made.all(named);
     made.run(named);
     return [];
   };
 }
+
+const boundOf = (value: Param) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 
 /** The operations that both stores share. */
 export function coldOperations(db: Db, clock: Clock, erased: ErasedKeys): ColdOperations {

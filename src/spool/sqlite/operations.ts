@@ -14,7 +14,7 @@ import { NameTable } from './name-table.ts';
 import { OperatorMoves } from './operator-moves.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
-import { VisitorIdentities, VisitorTable } from './visitors.ts';
+import { VisitorIdentities } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
@@ -33,6 +33,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const conversations = new ConversationTable(context);
   const entries = new EntryTable(context, conversations, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
+  const cold = coldOperations(db, clock, erased);
   const queries = methodsOf(new EntryQueries(context));
   const operations = {
     ...methodsOf(entries),
@@ -40,13 +41,12 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(waiting),
     ...queries,
     ...methodsOf(conversations),
-    ...methodsOf(new VisitorTable(db)),
     ...methodsOf(new VisitorIdentities(db)),
-    ...methodsOf(new ChatJournal(db, entries)),
+    ...methodsOf(new ChatJournal(db, entries, cold)),
     ...methodsOf(names),
     ...methodsOf(new SenderRateTable(context)),
     ...methodsOf(new ProbeRequests(db)),
-    ...coldOperations(db, clock, erased),
+    ...cold,
     ...methodsOf(new RetentionTable(context)),
     ...methodsOf(new Probe(db)),
   };

@@ -1,91 +1,10 @@
-import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { laneOf, MOST_RESERVED, toVisitor, type VisitorRow } from '../chat-rows.ts';
-import type { ChatParams, Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
+import type { Identified, VisitorIdentity } from '../chat-store.ts';
 import type { Db } from './database.ts';
 
 interface NumberedRow extends VisitorRow {
   readonly no: number;
   readonly conversation_from_seq: number;
-}
-
-/** Visitors. `ChatStore` documents the methods. */
-export class VisitorTable {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = prepareVisitors(db);
-  }
-
-  visitor(shopId: ShopId, id: VisitorId): VisitorRecord | undefined {
-    const row = this.#sql.visitor.get(shopId, id);
-    return row && toVisitor(row);
-  }
-
-  visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): VisitorRecord[] {
-    return ids.flatMap((id) => this.visitor(shopId, id) ?? []);
-  }
-
-  createVisitor(visitor: ChatParams<'createVisitor'>[0]): VisitorRecord {
-    this.#sql.createVisitor.run({
-      shop: visitor.shopId,
-      id: visitor.id,
-      name: visitor.name ?? null,
-      email: visitor.email ?? null,
-      subject: visitor.subject ?? null,
-      at: visitor.createdAt,
-    });
-    const { shopId, id, subject } = visitor;
-    const stored =
-      this.#sql.visitor.get(shopId, id) ??
-      // Two devices of one verified visitor connected at the same time: the first one is kept.
-      (subject === undefined ? undefined : this.#sql.visitorBySubject.get(shopId, subject));
-    if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
-    return toVisitor(stored);
-  }
-
-  updateVisitor(...[shop, id, { name, email, seenSeq }]: ChatParams<'updateVisitor'>): void {
-    const change = { name: name ?? null, email: email ?? null, seenSeq: seenSeq ?? 0 };
-    this.#sql.updateVisitor.run({ shop, id, ...change });
-  }
-
-  logOut(shopId: ShopId, id: VisitorId): void {
-    this.#sql.logOut.run(shopId, id);
-  }
-
-  startConversation(shopId: ShopId, id: VisitorId): Pick<VisitorRecord, 'conversation' | 'lane'> {
-    this.#sql.startConversation.run(shopId, id);
-    const { conversation, lane } = this.visitor(shopId, id) ?? { conversation: 1, lane: `${id}/1` };
-    return { conversation, lane };
-  }
-}
-
-function prepareVisitors(db: Db) {
-  return {
-    visitor: db.prepare<[string, string], NumberedRow>(
-      `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
-    ),
-    visitorBySubject: db.prepare<[string, string], NumberedRow>(
-      `SELECT * FROM visitors WHERE shop = ? AND subject = ? AND subject IS NOT NULL`,
-    ),
-    createVisitor: db.prepare(
-      `INSERT INTO visitors (shop, id, name, email, subject, created_at)
-       VALUES (@shop, @id, @name, @email, @subject, @at) ON CONFLICT DO NOTHING`,
-    ),
-    updateVisitor: db.prepare(
-      // What a visitor states never replaces verified data, not even a statement that was in
-      // transit when the visitor was verified.
-      `UPDATE visitors SET name = coalesce(@name, name),
-         email = iif(subject IS NULL, coalesce(@email, email), email),
-         seen_seq = max(seen_seq, @seenSeq)
-       WHERE shop = @shop AND id = @id`,
-    ),
-    logOut: db.prepare(`UPDATE visitors SET logouts = logouts + 1 WHERE shop = ? AND id = ?`),
-    startConversation: db.prepare(
-      `UPDATE visitors
-       SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
-       WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
-    ),
-  };
 }
 
 /** Merges guests into identified visitors (`ChatStore.identifyVisitor`). */
@@ -178,9 +97,17 @@ interface GuestLine {
 }
 
 function prepareIdentities(db: Db) {
-  const { visitor, visitorBySubject, createVisitor } = prepareVisitors(db);
   return {
-    ...{ visitor, visitorBySubject, create: createVisitor },
+    visitor: db.prepare<[string, string], NumberedRow>(
+      `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
+    ),
+    visitorBySubject: db.prepare<[string, string], NumberedRow>(
+      `SELECT * FROM visitors WHERE shop = ? AND subject = ? AND subject IS NOT NULL`,
+    ),
+    create: db.prepare(
+      `INSERT INTO visitors (shop, id, name, email, subject, created_at)
+       VALUES (@shop, @id, @name, @email, @subject, @at)`,
+    ),
     relabel: db.prepare(
       `UPDATE visitors SET name = coalesce(@name, name), email = coalesce(@email, email)
        WHERE no = @no AND (name IS NOT coalesce(@name, name) OR email IS NOT coalesce(@email, email))`,

@@ -1,0 +1,81 @@
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import { toVisitor, type VisitorRow } from '../chat-rows.ts';
+import type { ChatParams, VisitorRecord } from '../chat-store.ts';
+import { type Dialect, type Operation, rowsOf, statement } from './operation.ts';
+
+/** Visitors. `ChatStore` documents the methods. */
+export const visitorOperations = ({ tables: { visitors }, listed }: Dialect) => {
+  const byId = `SELECT * FROM ${visitors} WHERE shop = $1 AND id = $2`;
+
+  return {
+    *visitor(shopId: ShopId, id: VisitorId): Operation<VisitorRecord | undefined> {
+      const [row] = yield* rowsOf<VisitorRow>(byId, shopId, id);
+      return row && toVisitor(row);
+    },
+
+    *visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): Operation<VisitorRecord[]> {
+      const sql = `SELECT * FROM ${visitors} WHERE shop = $1 AND id IN ${listed('$2')}`;
+      return (yield* rowsOf<VisitorRow>(sql, shopId, ids)).map(toVisitor);
+    },
+
+    *createVisitor(visitor: ChatParams<'createVisitor'>[0]): Operation<VisitorRecord> {
+      const { shopId, id, name = null, email = null, subject = null, createdAt } = visitor;
+      const [, own = [], first = []] = yield [
+        statement(
+          `INSERT INTO ${visitors} (shop, id, name, email, subject, created_at)
+           VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+          ...[shopId, id, name, email, subject, createdAt],
+        ),
+        statement(byId, shopId, id),
+        // Two devices of one verified visitor connected at the same time: the first one is kept.
+        statement(
+          `SELECT * FROM ${visitors} WHERE shop = $1 AND subject = $2 AND subject IS NOT NULL`,
+          ...[shopId, subject],
+        ),
+      ];
+      // The columns of the table.
+      const [stored] = [...own, ...first] as readonly VisitorRow[];
+      if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
+      return toVisitor(stored);
+    },
+
+    *updateVisitor(...[shop, id, change]: ChatParams<'updateVisitor'>): Operation<void> {
+      const { name = null, email = null, seenSeq = 0 } = change;
+      // What a visitor states never replaces verified data, not even a statement that was in
+      // transit when the visitor was verified.
+      yield* rowsOf(
+        `UPDATE ${visitors} SET name = coalesce($3, name),
+           email = CASE WHEN subject IS NULL THEN coalesce($4, email) ELSE email END,
+           seen_seq = CASE WHEN seen_seq < $5 THEN $5 ELSE seen_seq END
+         WHERE shop = $1 AND id = $2`,
+        ...[shop, id, name, email, seenSeq],
+      );
+    },
+
+    *logOut(shopId: ShopId, id: VisitorId): Operation<void> {
+      yield* rowsOf(
+        `UPDATE ${visitors} SET logouts = logouts + 1 WHERE shop = $1 AND id = $2`,
+        ...[shopId, id],
+      );
+    },
+
+    *startConversation(
+      shopId: ShopId,
+      id: VisitorId,
+    ): Operation<Pick<VisitorRecord, 'conversation' | 'lane'>> {
+      const [, rows = []] = yield [
+        statement(
+          `UPDATE ${visitors}
+           SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
+           WHERE shop = $1 AND id = $2 AND last_seq > conversation_from_seq`,
+          ...[shopId, id],
+        ),
+        statement(byId, shopId, id),
+      ];
+      // The columns of the table.
+      const [row] = rows as readonly VisitorRow[];
+      const { conversation, lane } = row ? toVisitor(row) : { conversation: 1, lane: `${id}/1` };
+      return { conversation, lane };
+    },
+  };
+};

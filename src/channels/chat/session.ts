@@ -1,4 +1,4 @@
-import type { Socket } from 'socket.io';
+import type { DefaultEventsMap, Socket } from 'socket.io';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -38,14 +38,16 @@ import { noteSeen, rate, type Refused, type RequestParts, setProfile } from './v
 import type { ChatShop } from './shop.ts';
 import { type PresentVisitor, type Tab, TooManyVisitors, type Visitor } from './visitors.ts';
 
-/** Payloads are `unknown` until a schema has validated them. */
-// As socket.io's own type of unknown events, `DefaultEventsMap`, which it does not export.
-// oxlint-disable-next-line typescript/no-explicit-any
-type Anything = Record<string, (...args: any[]) => void>;
 export interface SocketData {
   admission?: Admission;
 }
-export type ChatSocket = Socket<Anything, ServerToClientEvents, Record<string, never>, SocketData>;
+/** Payloads are `unknown` until a schema has validated them. */
+export type ChatSocket = Socket<
+  DefaultEventsMap,
+  ServerToClientEvents,
+  Record<string, never>,
+  SocketData
+>;
 
 export interface SessionParts extends RequestParts {
   readonly signals: Signals;

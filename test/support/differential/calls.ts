@@ -407,6 +407,7 @@ const CALLS: Readonly<Record<string, readonly [weight: number, make: Make]>> = {
       return { args: shopId, make: ({ spool }) => spool.requestProbe(shopId) };
     },
   ],
+  renewSummaries: [1, () => ({ args: [], make: (side) => side.renewSummaries() })],
   // What was requested is not taken here: PostgreSQL looks for it at most every so often.
   optOut: [2, opting('optOut')],
   optIn: [2, opting('optIn')],

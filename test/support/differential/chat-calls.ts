@@ -106,6 +106,18 @@ export const CHAT_CALLS: Readonly<Record<string, readonly [weight: number, make:
           chat.visitor(shopId, id),
     ),
   ],
+  visitorsAmong: [
+    2,
+    (dice, cast, seed) => {
+      const { shopId } = some(dice, cast, seed);
+      const ids = [0, 1, 2].map((n) => visitorId(seed, n));
+      return {
+        args: { shopId, ids },
+        make: async ({ chat }) =>
+          (await chat.visitorsAmong(shopId, ids)).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      };
+    },
+  ],
   conversationsOf: [
     2,
     of(

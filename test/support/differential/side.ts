@@ -10,11 +10,12 @@ import type {
 } from '../../../src/spool/entry.ts';
 import type { Eraser } from '../../../src/spool/erasure.ts';
 import type { Store } from '../../../src/spool/store.ts';
+import type { StoredFormReader } from '../../../src/spool/stored-form.ts';
 
 /** What of a store is compared. */
 export interface Compared extends Pick<
   Store,
-  'spool' | 'optOuts' | 'chat' | 'operator' | 'apiTokens'
+  'spool' | 'optOuts' | 'chat' | 'operator' | 'apiTokens' | 'renewSummaries'
 > {
   readonly eraser: Eraser;
 }
@@ -27,17 +28,19 @@ export class Side {
   readonly operator: Store['operator'];
   readonly apiTokens: Store['apiTokens'];
   readonly eraser: Eraser;
+  readonly #renewSummaries: Store['renewSummaries'];
   /** The ids of all that were added. */
   readonly uploads = new Set<string>();
   readonly #leases = new Map<EntryId, Lease>();
 
-  constructor({ spool, optOuts, chat, operator, apiTokens, eraser }: Compared) {
+  constructor({ spool, optOuts, chat, operator, apiTokens, eraser, renewSummaries }: Compared) {
     this.spool = spool;
     this.optOuts = optOuts;
     this.chat = chat;
     this.operator = operator;
     this.apiTokens = apiTokens;
     this.eraser = eraser;
+    this.#renewSummaries = renewSummaries;
   }
 
   /** What was claimed, by id: the order of what is due depends on the moment. */
@@ -65,6 +68,21 @@ export class Side {
 
   saveMedia(id: EntryId, part: string, media: SavedMedia): Promise<boolean> {
     return this.spool.saveMedia(this.#leaseOf(id), part, media);
+  }
+
+  /** As at the first start of a version that makes others. */
+  async renewSummaries(): Promise<number> {
+    await this.spool.setMark('summaries', 0);
+    const summaryOf: StoredFormReader['summaryOf'] = (meta, bytes) => {
+      return {
+        from: JSON.stringify(meta),
+        to: 'us',
+        subject: '',
+        more: Buffer.from(bytes).toString(),
+      };
+    };
+    const forms = () => ({ summaryOf, identitiesIn: () => [] });
+    return this.#renewSummaries(forms, new AbortController().signal);
   }
 
   /** Everything that is stored of an entry. */

@@ -1,4 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
+import { whyUnreadable } from '../config/mistakes.ts';
 import { UsageError } from './exit-codes.ts';
 import { printable } from './terminal.ts';
 
@@ -15,6 +16,6 @@ export async function fileSize(path: string): Promise<number> {
     return found.size;
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`${shown} cannot be read`, { cause });
+    throw new UsageError(`${shown} cannot be read: ${whyUnreadable(cause)}`, { cause });
   }
 }

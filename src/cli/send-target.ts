@@ -38,10 +38,14 @@ export function shopWith<Channel extends 'email' | 'sms' | 'chat'>(
     (shop) => shop[channel] !== undefined && (name === undefined || shop.name === name),
   )?.[channel];
   if (found !== undefined) return found;
+  const having = config.shops.filter((shop) => shop[channel] !== undefined);
+  if (name === undefined || having.length === 0) {
+    throw new UsageError(`no shop of this configuration has ${channel}`);
+  }
+  const isShop = config.shops.some((shop) => shop.name === name);
   throw new UsageError(
-    name === undefined
-      ? `no shop of this configuration has ${channel}`
-      : `no shop ${name} with ${channel}; there are: ${config.shops.map((shop) => shop.name).join(', ')}`,
+    `${isShop ? `shop ${name} has no ${channel}` : `there is no shop ${name}`}; ` +
+      `shops with ${channel}: ${having.map((shop) => shop.name).join(', ')}`,
   );
 }
 

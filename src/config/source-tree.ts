@@ -63,21 +63,30 @@ const MAX_NODES = 100_000;
 
 const BAD_ALIAS =
   'an alias (*name) without an anchor (&name) before it; quote text that starts with *';
+const IN_LINE = 'an indentation that fits the lines around it, and every quote and bracket closed';
+
+type Syntax = readonly [expected: string, found: string];
 
 /** The parser's own messages are not used: they quote the document, which contains secrets. */
-const SYNTAX: Readonly<Record<string, string>> = {
-  BAD_ALIAS,
-  BAD_INDENT: 'an indentation that does not fit the lines around it, or a bracket left open',
-  BAD_SCALAR_START: 'a value that starts with @ or `; put it into quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'two "key: value" on one line; quote a value that has ": " in it',
-  DUPLICATE_KEY: 'a key that occurs twice in one mapping',
-  MISSING_CHAR: 'a missing quote, bracket or space',
-  MULTIPLE_DOCS: 'a second document (---) in the file',
-  TAB_AS_INDENT: 'a tab as indentation; use spaces',
-  TAG_RESOLVE_FAILED: 'a tag (!...), which is not supported here',
+const SYNTAX: Readonly<Record<string, Syntax>> = {
+  BAD_ALIAS: ['YAML', BAD_ALIAS],
+  BAD_INDENT: [IN_LINE, 'another indentation, or a bracket left open'],
+  BAD_SCALAR_START: ['quotes around a value that starts with @ or `', 'a value without quotes'],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'one "key: value" on a line, and quotes around a value that has ": " in it',
+    'two on one line',
+  ],
+  DUPLICATE_KEY: ['each key once', 'a key that occurs twice in one mapping'],
+  MISSING_CHAR: [IN_LINE, 'another indentation, or a missing quote, bracket or space'],
+  MULTIPLE_DOCS: ['one document', 'a second document (---) in the file'],
+  TAB_AS_INDENT: ['spaces as indentation', 'a tab'],
+  TAG_RESOLVE_FAILED: ['a value without a tag', 'a tag (!...), which is not supported here'],
 };
 
-const MISREAD = 'text that is not valid YAML here; inside [...] and {...}, quote "${NAME}"';
+const MISREAD: Syntax = [
+  'YAML',
+  'text that is not valid YAML here; inside [...] and {...}, quote "${NAME}"',
+];
 
 /** After these mistakes the rest of the document can still be read and checked. */
 const HARMLESS: ReadonlySet<string> = new Set(['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED']);
@@ -98,16 +107,14 @@ export function readSource(
     const { line, col } = counter.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const found = [...document.errors, ...document.warnings];
-  const misread = found.find(({ code }) => !HARMLESS.has(code));
+  const problems = [...document.errors, ...document.warnings];
+  const misread = problems.find(({ code }) => !HARMLESS.has(code));
   // Errors that follow a syntax error are usually caused by it, so only the first one is reported.
-  const reported = misread === undefined ? found : [misread];
-  const mistakes = reported.map(({ code, pos }) => ({
-    path: '',
-    place: placeAt(pos[0]),
-    expected: 'YAML',
-    found: SYNTAX[code] ?? MISREAD,
-  }));
+  const reported = misread === undefined ? problems : [misread];
+  const mistakes = reported.map(({ code, pos }) => {
+    const [expected, found] = SYNTAX[code] ?? MISREAD;
+    return { path: '', place: placeAt(pos[0]), expected, found };
+  });
   if (misread !== undefined) {
     return { root: undefined, mistakes, broken: [[]], names: [], emptied: [] };
   }

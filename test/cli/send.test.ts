@@ -285,7 +285,7 @@ describe('send chat', () => {
   test('no shop of that name', async () => {
     const { code, stderr } = await send('chat', 'Hi', '--shop', 'acme');
     expect(code).toBe(2);
-    expect(stderr).toContain('there are: demo');
+    expect(stderr).toBe('there is no shop acme; shops with chat: demo\n');
   });
 });
 

@@ -478,12 +478,13 @@ describe('a document that is no YAML', () => {
     ['admin:\n  password: @hunter2', /quotes/],
     ['admin:\n  password: hunter2: x', /quote/],
     ['- hunter2\nadmin: 1', /YAML/],
+    ['shops:\n  - name: acme\n   platform: local', /indentation/],
     ['a: 1\n---\nb: 2', /second document/],
     ['smtp: {port: ${PORT}}', /quote "\$\{NAME\}"/],
-  ])('%j is one mistake with its place, which quotes nothing', (text, found) => {
+  ])('%j is one mistake with its place, which quotes nothing', (text, said) => {
     const mistakes = mistakesOf(text);
     expect(mistakes).toHaveLength(1);
-    expect(mistakes[0]?.found).toMatch(found);
+    expect(`${mistakes[0]?.expected}; ${mistakes[0]?.found}`).toMatch(said);
     expect(mistakes[0]?.place?.line).toBeGreaterThan(0);
     expect(renderMistakes(mistakes)).not.toContain('hunter2');
   });

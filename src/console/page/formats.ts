@@ -46,6 +46,9 @@ export function relative(at: number, now: number): string {
   return distance > 0 ? `${span(distance)} ago` : `in ${span(-distance)}`;
 }
 
+/** When something is to happen: `in 5 min`, or `now` once its time has come. */
+export const due = (at: number, now: number): string => (at < now ? 'now' : relative(at, now));
+
 /** Formats times in the shown zone. */
 function timeFormat(options: Intl.DateTimeFormatOptions): (at: number) => string {
   const local = new Intl.DateTimeFormat(undefined, options);

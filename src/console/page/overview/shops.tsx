@@ -1,5 +1,5 @@
 import type { Condition, Overview, ShopFigures } from '../../contract.ts';
-import { count, relative } from '../formats.ts';
+import { count, due } from '../formats.ts';
 import { now } from '../now.ts';
 import { Badge, Card, Time } from '../ui/page-parts.tsx';
 import { canBeTried } from './issues.ts';
@@ -103,8 +103,7 @@ function BreakerBadge(props: {
   if (isRecovering) return <Badge tone="warning" icon="play">{`${name}: recovering`}</Badge>;
   if (state === 'closed') return <Badge tone="ok" icon="ok">{`${name} accepted`}</Badge>;
   if (state === 'probing') return <Badge tone="warning" icon="again">{`${name}: retrying`}</Badge>;
-  const next =
-    nextProbeAt === undefined ? '' : `, next attempt ${relative(nextProbeAt, now.value)}`;
+  const next = nextProbeAt === undefined ? '' : `, next attempt ${due(nextProbeAt, now.value)}`;
   return <Badge tone="danger" icon="alert">{`${name} stopped${next}`}</Badge>;
 }
 

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import addressparser from 'nodemailer/lib/addressparser';
 import { type Db, openDatabase } from './store/database.ts';
 import {
@@ -55,26 +56,27 @@ export class PlatformEraser {
   /** @param media ids of files that were uploaded for their messages, even if no message uses them */
   async find(person: ErasedPerson, media: readonly string[]): Promise<PlatformPlan> {
     const traces = findTraces(this.db, person);
-    const outbox = outboxPerson(person, traces);
+    const { is, isNamedIn } = person;
+    const replies = new Set([...traces.messages.map(({ id }) => id), ...traces.leftAddresses]);
     // The ids may come from another platform, so their form is checked.
     const unused = media.filter((id) => /^[0-9a-f-]{36}$/i.test(id) && !this.#rows.isUsed(id));
     return {
       ...traces,
       media: [...new Set([...this.#rows.mediaOf(traces), ...unused])],
-      emails: await emailsTo(this.#outbox, outbox),
-      texts: await textsTo(this.#outbox, outbox),
+      emails: await emailsTo(this.#outbox, { is, isNamedIn, replies }),
+      texts: await textsTo(this.#outbox, { is, isNamedIn, replies }),
     };
   }
 
   /** Deletes files before rows, so that an interrupted run can be repeated from the rows. */
-  async erase(plan: PlatformPlan, person: ErasedPerson): Promise<void> {
+  async erase(plan: PlatformPlan, { is }: Pick<ErasedPerson, 'is'>): Promise<void> {
     this.db.exec(NOTE_ERASURE);
-    await removeEmails(this.#outbox, plan.emails);
+    for (const name of plan.emails) await rm(join(this.#outbox, name), { force: true });
     await overwriteTexts(this.#outbox, plan.texts);
     const media = join(this.#dir, 'media');
     for (const id of plan.media) await rm(join(media, id), { force: true });
     if (plan.media.length > 0) await durableFiles.syncFolder(media);
-    this.#rows.erase(plan, plan.media, person.is);
+    this.#rows.erase(plan, plan.media, is);
     // Another process may have rewritten the file meanwhile.
     this.db.exec(NOTE_ERASURE);
   }
@@ -88,24 +90,11 @@ export class PlatformEraser {
   }
 }
 
-function outboxPerson(
-  person: ErasedPerson,
-  { messages, leftAddresses }: PlatformTraces,
-): OutboxPerson {
-  return {
-    is: person.is,
-    isNamedIn: person.isNamedIn,
-    replies: new Set([...messages.map(({ id }) => id), ...leftAddresses]),
-  };
-}
-
 /** Longer than the header of any reply. */
 const HEAD_BYTES = 16 * 1024;
 const ADDRESSEES = /^(?:to|cc):([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
 
-interface OutboxPerson {
-  readonly isNamedIn: (text: string) => boolean;
-  readonly is: (addressOrNumber: string) => boolean;
+interface OutboxPerson extends Pick<ErasedPerson, 'is' | 'isNamedIn'> {
   /** Ids of replies and confirmation mails to them. */
   readonly replies: ReadonlySet<string>;
 }
@@ -131,24 +120,13 @@ async function isTo(path: string, person: OutboxPerson): Promise<boolean> {
 }
 
 async function readHead(path: string): Promise<string> {
-  let file;
   try {
-    file = await open(path, 'r');
+    return await text(createReadStream(path, { end: HEAD_BYTES - 1 }));
   } catch (error) {
     // The temporary file has been renamed; the listing has the new name too.
     if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-async function removeEmails(folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) await rm(join(folder, name), { force: true });
 }
 
 interface Line {
@@ -161,36 +139,31 @@ async function textsTo(folder: string, person: OutboxPerson): Promise<readonly L
   const path = join(folder, 'sms.log');
   if (!existsSync(path)) return [];
   const lines: Line[] = [];
-  const file = await open(path, 'r');
-  try {
-    let at = 0;
-    let rest = Buffer.alloc(0);
-    for await (const chunk of file.createReadStream({ autoClose: false })) {
-      // A file stream without an encoding yields buffers.
-      rest = Buffer.concat([rest, chunk as Buffer]);
-      for (let lf = rest.indexOf(10); lf !== -1; lf = rest.indexOf(10)) {
-        if (isTextTo(rest.toString('utf8', 0, lf), person)) lines.push({ at, length: lf });
-        at += lf + 1;
-        rest = rest.subarray(lf + 1);
-      }
+  let at = 0;
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path)) {
+    // A file stream without an encoding yields buffers.
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    for (let lf = rest.indexOf(10); lf !== -1; lf = rest.indexOf(10)) {
+      if (isTextTo(rest.toString('utf8', 0, lf), person)) lines.push({ at, length: lf });
+      at += lf + 1;
+      rest = rest.subarray(lf + 1);
     }
-  } finally {
-    await file.close();
   }
   return lines;
 }
 
 function isTextTo(line: string, person: OutboxPerson): boolean {
-  let text: unknown;
+  let sent: unknown;
   try {
-    text = JSON.parse(line);
+    sent = JSON.parse(line);
   } catch {
     // An incomplete line, left by a crash.
     return person.isNamedIn(line);
   }
-  if (typeof text !== 'object' || text === null) return false;
-  if ('id' in text && typeof text.id === 'string' && person.replies.has(text.id)) return true;
-  return 'to' in text && typeof text.to === 'string' && person.is(text.to);
+  if (typeof sent !== 'object' || sent === null) return false;
+  if ('id' in sent && typeof sent.id === 'string' && person.replies.has(sent.id)) return true;
+  return 'to' in sent && typeof sent.to === 'string' && person.is(sent.to);
 }
 
 /**

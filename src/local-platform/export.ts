@@ -1,5 +1,6 @@
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { PlatformPlan } from './erase.ts';
 import { type Db, statements } from './store/database.ts';
 import { fateTable } from './store/fate-table.ts';
@@ -30,9 +31,9 @@ export type PlatformContent =
  */
 export function* contentsOf(db: Db, dir: string, plan: PlatformPlan): Generator<PlatformContent> {
   const sql = queries(db);
-  const contacts = new Set(plan.contacts.map(({ id }) => id));
+  const contacts = new Set(plan.contacts);
   const files = new Map<string, MediaRow | undefined>(plan.media.map((id) => [id, sql.file(id)]));
-  yield { name: 'contacts', records: plan.contacts.flatMap(({ id }) => shown(sql.contact(id))) };
+  yield { name: 'contacts', records: plan.contacts.flatMap((id) => shown(sql.contact(id))) };
   yield { name: 'conversations', records: conversations(sql, plan, contacts) };
   yield { name: 'messages', records: messages(db, sql, plan, files) };
   yield { name: 'events', records: plan.events.flatMap((id) => sql.event(id) ?? []) };
@@ -121,16 +122,8 @@ function* leftAddresses(sql: ReturnType<typeof queries>, plan: PlatformPlan): Ge
 }
 
 async function* texts(path: string, lines: PlatformPlan['texts']): AsyncGenerator {
-  if (lines.length === 0) return;
-  const file = await open(path, 'r');
-  try {
-    for (const { at, length } of lines) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at);
-      const line = buffer.toString('utf8', 0, bytesRead);
-      yield parsed(line);
-    }
-  } finally {
-    await file.close();
+  for (const { at, length } of lines) {
+    yield parsed(await text(createReadStream(path, { start: at, end: at + length - 1 })));
   }
 }
 

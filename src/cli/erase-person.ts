@@ -13,18 +13,19 @@ import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';
 
 /** How the typed address is interpreted. The text may also be a visitor's id or subject. */
-export type Reading =
-  | { readonly kind: 'email'; readonly key: string }
-  | { readonly kind: 'number'; readonly number: string }
-  | { readonly kind: 'visitor'; readonly id: string };
+export interface Reading {
+  readonly kind: 'email' | 'number' | 'visitor';
+  /** The address in the form in which addresses are compared, the number in E.164, or the text. */
+  readonly key: string;
+}
 
-export type NamedPerson = Person & {
+export interface NamedPerson extends Person {
   readonly reading: Reading;
   /** Their names on WhatsApp (`whole-person.ts`). */
-  readonly names?: readonly StoredName[];
-  /** Like `is`, for what the embedded platform stores, if that differs. */
-  readonly isOnPlatform?: Person['is'];
-};
+  readonly names: readonly StoredName[];
+  /** Like `is`, for what the embedded platform stores. */
+  readonly isOnPlatform: Person['is'];
+}
 
 /** Shorter ids occur in unrelated texts, so they are only compared as a whole. */
 const MIN_SEARCHED_LENGTH = 6;
@@ -107,27 +108,15 @@ function emailPerson(key: string, typed: string): NamedPerson {
   // Matches the address with any "+tag", which some services deliver to the same person.
   const local = `"?${escape(key.slice(0, at))}(?:\\+[^\\s@<>"',;]{0,64})?"?`;
   const pattern = `(?:@|%40|&#0*64;|&#x0*40;|&commat;)(?:${domains.map(escape).join('|')})`;
-  return {
-    reading: { kind: 'email', key },
-    is,
-    wrote: isAuthor(is),
-    hasSmsLane: () => false,
-    isNamedIn: finder([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`, local),
-    countedAs: [key, countedWhenForged(key)],
-  };
+  const isNamedIn = finder([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`, local);
+  return personBy({ kind: 'email', key }, is, isNamedIn, [key, countedWhenForged(key)]);
 }
 
 function numberPerson(number: string, typed: string): NamedPerson {
-  const key = subscriberOf(number);
-  const is = (identity: string) => identity === typed || numberKey(identity) === key;
-  return {
-    reading: { kind: 'number', number },
-    is,
-    wrote: isAuthor(is),
-    hasSmsLane: (lane) => is(theirsIn(lane)),
-    isNamedIn: finder(writtenForms(number), String.raw`\d`, String.raw`\d`),
-    countedAs: [key],
-  };
+  const subscriber = subscriberOf(number);
+  const is = (identity: string) => identity === typed || numberKey(identity) === subscriber;
+  const isNamedIn = finder(writtenForms(number), String.raw`\d`, String.raw`\d`);
+  return personBy({ kind: 'number', key: number }, is, isNamedIn, [subscriber]);
 }
 
 function visitorPerson(id: string): NamedPerson {
@@ -135,24 +124,27 @@ function visitorPerson(id: string): NamedPerson {
   const bare = parseAddress(id).address;
   const is = (identity: string) => identity === id || parseAddress(identity).address === bare;
   const patterns = id.length < MIN_SEARCHED_LENGTH ? [] : [escape(id)];
-  return {
-    reading: { kind: 'visitor', id },
-    is,
-    wrote: isAuthor(is),
-    hasSmsLane: (lane) => is(theirsIn(lane)),
-    isNamedIn: finder(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
-    countedAs: [bare],
-  };
+  const isNamedIn = finder(patterns, String.raw`[\w-]`, String.raw`[\w-]`);
+  return personBy({ kind: 'visitor', key: id }, is, isNamedIn, [bare]);
 }
 
-/** A lane has the form AC…/transport/ours/theirs; `#` marks the opt-out of a number. */
-const theirsIn = (lane: string): string => lane.slice(lane.lastIndexOf('/') + 1).replace(/^#/, '');
-
-/** Whether the entry's channel names the person as its author or subject. */
-const isAuthor =
-  (is: Person['is']): Person['wrote'] =>
-  (entry) =>
-    storedFormReaderOf(entry).identitiesIn(entry).some(is);
+const personBy = (
+  reading: Reading,
+  is: Person['is'],
+  isNamedIn: Person['isNamedIn'],
+  countedAs: readonly string[],
+): NamedPerson => ({
+  reading,
+  is,
+  isNamedIn,
+  countedAs,
+  names: [],
+  isOnPlatform: is,
+  // The entry's channel names its author or subject.
+  wrote: (entry) => storedFormReaderOf(entry).identitiesIn(entry).some(is),
+  // A lane has the form AC…/transport/ours/theirs; `#` marks the opt-out of a number.
+  hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1).replace(/^#/, '')),
+});
 
 /** Characters that may separate the digits of a number. */
 const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;

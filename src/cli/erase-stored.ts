@@ -3,6 +3,7 @@ import { confirm } from './confirm.ts';
 import { eraseJson, foundText, hasFound, othersText, summary } from './erase-report.ts';
 import {
   type FoundPerson,
+  type PersonContext,
   type PersonOptions,
   withPerson,
   withRemotePlatform,
@@ -11,7 +12,7 @@ import { type Erased, PersonEraser } from './person-eraser.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
 import { document } from './json.ts';
-import { withSpool, type OpenSpool } from './open-spool.ts';
+import { withSpool } from './open-spool.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface EraseOptions extends Partial<PersonOptions> {
@@ -32,19 +33,18 @@ export async function eraseStored(
   if ((address === undefined) === (finish === undefined)) {
     throw new UsageError('either --address or --finish is needed');
   }
-  await withSpool(command, terminal, (open) =>
-    address === undefined
-      ? finishErasures(open, options, terminal, events)
-      : eraseWith(open, { ...options, address }, terminal, events),
-  );
+  await withSpool(command, terminal, (open) => {
+    const context = { open, terminal, events };
+    return address === undefined
+      ? finishErasures(context, options)
+      : withPerson(context, { ...options, address }, (person) => erase(person, options));
+  });
 }
 
 /** Rewrites the databases that people were erased from, if that was postponed or interrupted. */
 async function finishErasures(
-  open: OpenSpool,
+  { open, terminal, events }: PersonContext,
   { json }: EraseOptions,
-  terminal: Terminal,
-  events: ProcessEvents,
 ): Promise<void> {
   const eraser = PersonEraser.open(open.config, await open.openEraser());
   try {
@@ -57,50 +57,33 @@ async function finishErasures(
   }
 }
 
-async function eraseWith(
-  open: OpenSpool,
-  options: EraseOptions & PersonOptions,
-  terminal: Terminal,
-  events: ProcessEvents,
-): Promise<void> {
-  await withPerson(open, options, { terminal, events }, async (person) => {
-    const { found } = person;
-    if (options.json !== true) terminal.out(foundText(found, open.shopName));
-    const erased = options.dryRun
-      ? undefined
-      : await eraseIfConfirmed(person, open, options, { terminal, events });
-    terminal.out(
-      options.json
-        ? document(eraseJson(found, erased, open.shopName))
-        : othersText(found, open.shopName),
-    );
-    if (erased !== undefined) reportEnd(erased, open, terminal);
-  });
+async function erase(person: FoundPerson, options: EraseOptions): Promise<void> {
+  const { open, terminal, found } = person;
+  const { shopName } = open;
+  if (!options.json) terminal.out(foundText(found, shopName));
+  const erased = options.dryRun ? undefined : await eraseIfConfirmed(person, options);
+  terminal.out(
+    options.json ? document(eraseJson(found, erased, shopName)) : othersText(found, shopName),
+  );
+  if (erased !== undefined) reportEnd(erased, person);
 }
 
-/** Undefined if the operator declines. */
+/** @throws {CommandFailed} the operator declines */
 async function eraseIfConfirmed(
-  { eraser, request, found, target: targetOf }: FoundPerson,
-  { audit }: OpenSpool,
+  { eraser, request, found, audit, terminal, events }: FoundPerson,
   { yes }: EraseOptions,
-  { terminal, events }: { terminal: Terminal; events: ProcessEvents },
-): Promise<Erased | undefined> {
-  if (
-    hasFound(found) &&
-    yes !== true &&
-    !(await confirm(terminal, 'Erase all of this permanently?'))
-  ) {
-    throw new CommandFailed('nothing was erased');
-  }
-  const target = await targetOf();
-  await audit('erase', target, 'begun');
+): Promise<Erased> {
+  const isConfirmed =
+    !hasFound(found) || (yes ?? (await confirm(terminal, 'Erase all of this permanently?')));
+  if (!isConfirmed) throw new CommandFailed('nothing was erased');
+  await audit('erase', 'begun');
   try {
     const erased = await interruptible(events, (signal) => eraser.erase(request, found, signal));
-    await audit('erase', target, `done: ${summary(found)}`);
+    await audit('erase', `done: ${summary(found)}`);
     return erased;
   } catch (error) {
     if (error instanceof Interrupted) {
-      await audit('erase', target, 'interrupted');
+      await audit('erase', 'interrupted');
       terminal.err('Not everything is erased yet: run the same command again to finish.\n');
     }
     throw error;
@@ -108,30 +91,30 @@ async function eraseIfConfirmed(
 }
 
 /** @throws {CommandFailed} something could not be completed while a gateway is running */
-function reportEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal: Terminal): void {
+function reportEnd({ inFlight, databases }: Erased, { open, terminal }: FoundPerson): void {
   if (inFlight.length > 0) {
     terminal.err(
       `${inFlight.length} messages were still being delivered to the platform, which may have them ` +
         'now: run this again in a minute.\n',
     );
   }
-  const elsewhere = withRemotePlatform(config);
+  const elsewhere = withRemotePlatform(open.config);
   if (elsewhere.length > 0) {
     terminal.err(
       `Not reached: the platform of ${elsewhere.join(', ')}. Have the person erased there too.\n`,
     );
   }
-  if (bytes['database'] === 'not_vacuumed') {
+  if (databases['database'] === 'not_vacuumed') {
     terminal.err(
       "Everything is erased, but this user of the database may not run VACUUM: have the tables' owner run it.\n",
     );
   }
-  assertPurged(bytes);
+  assertPurged(databases);
 }
 
 /** @throws {CommandFailed} a database is too large to be rewritten while a gateway is running */
-function assertPurged(bytes: Erased['bytes']): void {
-  const postponed = Object.keys(bytes).filter((file) => bytes[file] === 'postponed');
+function assertPurged(databases: Erased['databases']): void {
+  const postponed = Object.keys(databases).filter((file) => databases[file] === 'postponed');
   if (postponed.length > 0) {
     throw new CommandFailed(
       `Everything is erased, but ${postponed.join(' and ')} may still contain traces in unused space, and is too ` +

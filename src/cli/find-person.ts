@@ -18,12 +18,19 @@ export interface PersonOptions {
   readonly shop?: string;
 }
 
-export interface FoundPerson {
+/** Where a command runs. */
+export interface PersonContext {
+  readonly open: OpenSpool;
+  readonly terminal: Terminal;
+  readonly events: ProcessEvents;
+}
+
+export interface FoundPerson extends PersonContext {
   readonly eraser: PersonEraser;
   readonly request: EraseRequest;
   readonly found: EraseFound;
-  /** The person in the audit log: a keyed hash, whose key is made if there is none yet. */
-  readonly target: () => Promise<string>;
+  /** Adds a line about the person to the audit log, with a keyed hash, whose key is made if there is none yet. */
+  readonly audit: (action: string, outcome: string) => Promise<void>;
 }
 
 /**
@@ -33,35 +40,34 @@ export interface FoundPerson {
  * @throws {UsageError} the address is empty, several lines, ambiguous, or one of a shop's own
  */
 export async function withPerson(
-  open: OpenSpool,
-  options: PersonOptions,
-  { terminal, events }: { terminal: Terminal; events: ProcessEvents },
+  context: PersonContext,
+  { shop, address }: PersonOptions,
   work: (person: FoundPerson) => Promise<void>,
 ): Promise<void> {
-  const shopId = options.shop === undefined ? undefined : open.shopId(options.shop);
+  const { open, terminal, events } = context;
+  const shopId = shop === undefined ? undefined : open.shopId(shop);
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
-  const typed = options.address === '-' ? await readLine(terminal, 'Address: ') : options.address;
+  const typed = address === '-' ? await readLine(terminal, 'Address: ') : address;
   const person = readPerson(typed, countriesOf(numbers));
-  const asked: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
-  rejectOwnAddress(open, asked, typed);
+  const { kind, key } = person.reading;
+  const shops = open.shops.filter((each) => shopId === undefined || each.shopId === shopId);
+  rejectOwnAddress(shops, person, typed);
   const eraser = PersonEraser.open(open.config, await open.openEraser());
   try {
-    const request: EraseRequest = {
-      ...asked,
-      person: await wholePerson(person, eraser.spool, shopId),
-    };
+    const request = { person: await wholePerson(person, eraser.spool, shopId), shopId };
     const found = await interruptible(events, (signal) =>
       search(eraser, request, terminal, signal),
     );
-    if (person.reading.kind === 'visitor' && !hasFound(found)) {
+    if (kind === 'visitor' && !hasFound(found)) {
       note(
         terminal,
         'It was read as the id or subject of a chat visitor, because it is neither an email address ' +
           'nor a telephone number.\n',
       );
     }
-    const target = async () => `person ${await eraser.spool.hashOf(identityOf(person))}`;
-    await work({ eraser, request, found, target });
+    const audit = async (action: string, outcome: string) =>
+      open.audit(action, `person ${await eraser.spool.hashOf(`${kind} ${key}`)}`, outcome);
+    await work({ ...context, eraser, request, found, audit });
   } finally {
     eraser.close();
   }
@@ -73,23 +79,19 @@ export const withRemotePlatform = ({ shops, platform }: CompleteConfig): string[
 
 /**
  * A shop's own address occurs in the messages of all its customers.
+ * @param shops those that are searched
  * @throws {UsageError}
  */
 function rejectOwnAddress(
-  { shops }: OpenSpool,
-  { person, shopId }: EraseRequest,
+  shops: OpenSpool['shops'],
+  { reading, is }: NamedPerson,
   typed: string,
 ): void {
-  for (const { name, shopId: id, email, sms } of shops) {
-    if (shopId !== undefined && shopId !== id) continue;
-    const { reading } = person;
+  for (const { name, email, sms } of shops) {
+    const inboxes = email === undefined ? [] : [email.addresses, email.formSenders];
     const isInbox =
-      reading.kind === 'email' &&
-      email !== undefined &&
-      [email.addresses, email.formSenders].some((own) =>
-        createAddressMatcher(own).has(reading.key),
-      );
-    if (isInbox || (sms?.numbers ?? []).some((number) => person.is(number))) {
+      reading.kind === 'email' && inboxes.some((own) => createAddressMatcher(own).has(reading.key));
+    if (isInbox || (sms?.numbers ?? []).some(is)) {
       throw new UsageError(
         `${typed.trim()} is one of ${name}'s own addresses, which occurs in the messages of all its customers: ` +
           'it does not identify a person',
@@ -115,16 +117,5 @@ async function search(
     return found;
   } finally {
     bar.end();
-  }
-}
-
-function identityOf({ reading }: NamedPerson): string {
-  switch (reading.kind) {
-    case 'email':
-      return `email ${reading.key}`;
-    case 'number':
-      return `number ${reading.number}`;
-    case 'visitor':
-      return `visitor ${reading.id}`;
   }
 }

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { chatRaw } from '../channels/chat/stored.ts';
 import { readAttachments, safeFileName } from '../channels/email/normalize/parts/attached-files.ts';
 import { removeScratch, ScratchFolder } from '../channels/email/normalize/parts/collect-part.ts';
 import type { AttachedFile } from '../channels/email/normalize/job.ts';
 import type { BlobName } from '../domain/ids.ts';
-import type { Entry, RawForm } from '../spool/entry.ts';
-import type { TracedEntry, TracedUpload, TracedVisitor } from '../spool/erasure.ts';
+import type { RawForm } from '../spool/entry.ts';
+import type { TracedEntry, TracedLane, TracedUpload, TracedVisitor } from '../spool/erasure.ts';
 import { minuteInWords } from '../runtime/amounts.ts';
 import { type FoundPerson, withRemotePlatform } from './find-person.ts';
 import type { OpenSpool } from './open-spool.ts';
@@ -71,31 +72,27 @@ export interface ArchiveContents {
  * @throws the signal's reason, between two files
  */
 export async function writePerson(
-  open: OpenSpool,
-  person: FoundPerson,
+  { open, eraser, found }: FoundPerson,
   archive: Archive,
   signal: AbortSignal,
 ): Promise<ArchiveContents> {
   const writer = new PersonArchive(open, archive, signal);
-  const { traces } = person.found;
-  await writer.text(
-    'README.txt',
-    README(minuteInWords(Date.now()), withRemotePlatform(open.config)),
-  );
-  for (const entry of traces.entries) await writer.entry(entry);
-  for (const visitor of traces.visitors) await writer.visitor(visitor);
-  await writer.records('conversations.json', conversationsOf(open, person));
+  const { shopName } = open;
+  const { entries, visitors, conversations, optOuts } = found.traces;
+  const readme = README(minuteInWords(Date.now()), withRemotePlatform(open.config));
+  await writer.text('README.txt', readme);
+  for (const entry of entries) await writer.entry(entry);
+  for (const visitor of visitors) await writer.visitor(visitor);
+  await writer.records('conversations.json', conversationsOf(open, conversations));
   await writer.records(
     'names.json',
-    person.found.names.map(({ shop, ...name }) => ({ shop: open.shopName(shop), ...name })),
+    found.names.map(({ shop, ...name }) => ({ shop: shopName(shop), ...name })),
   );
   await writer.records(
     'opt-outs.json',
-    traces.optOuts.map(({ shopId, channel, lane }) => ({
-      ...{ shop: open.shopName(shopId), channel, lane },
-    })),
+    optOuts.map(({ shopId, ...lane }) => ({ shop: shopName(shopId), ...lane })),
   );
-  for (const part of person.eraser.platformContents(person.found)) {
+  for (const part of eraser.platformContents(found)) {
     if ('records' in part) await writer.records(`platform/${part.name}.json`, part.records);
     else {
       const path = `platform/${part.name}/${fileName(part.original)}`;
@@ -108,11 +105,11 @@ export async function writePerson(
 
 async function* conversationsOf(
   { spool, shopName }: OpenSpool,
-  { found }: FoundPerson,
+  lanes: readonly TracedLane[],
 ): AsyncGenerator<object> {
-  for (const lane of found.traces.conversations) {
-    const conversation = await spool.conversation(lane);
-    yield { shop: shopName(lane.shopId), channel: lane.channel, lane: lane.lane, ...conversation };
+  for (const { shopId, ...lane } of lanes) {
+    const conversation = await spool.conversation({ shopId, ...lane });
+    yield { shop: shopName(shopId), ...lane, ...conversation };
   }
 }
 
@@ -152,7 +149,10 @@ class PersonArchive {
     const parts = jsonArray(records);
     const first = await parts.next();
     if (first.done === true) return;
-    await this.file(path, () => withFirst(first.value, parts));
+    await this.file(path, async function* array() {
+      yield first.value;
+      yield* parts;
+    });
   }
 
   async entry({ id }: TracedEntry): Promise<void> {
@@ -168,7 +168,11 @@ class PersonArchive {
     if (raw.kind === 'file' && !(await this.#isThere(raw.blob, path))) return;
     await this.file(path, () => rawParts(this.#open, raw));
     if (isEmail) await this.#attachments(folder, raw);
-    else if (isChat(entry)) await this.#uploads(folder, await wholeOf(this.#open, raw));
+    else if (entry.channel === 'web_chat' && entry.kind === 'message') {
+      // Its raw form is small.
+      const { uploads } = chatRaw(await buffer(rawParts(this.#open, raw)));
+      for (const upload of uploads) await this.#upload(folder, upload);
+    }
   }
 
   async #attachments(folder: string, raw: RawForm): Promise<void> {
@@ -182,10 +186,6 @@ class PersonArchive {
     } finally {
       await removeScratch(scratch.path);
     }
-  }
-
-  async #uploads(folder: string, raw: Uint8Array): Promise<void> {
-    for (const upload of chatRaw(raw).uploads) await this.#upload(folder, upload);
   }
 
   async #upload(folder: string, { id, name, blob }: TracedUpload): Promise<void> {
@@ -225,15 +225,6 @@ class PersonArchive {
   }
 }
 
-const isChat = ({ channel, kind }: Entry): boolean => channel === 'web_chat' && kind === 'message';
-
-/** Only of a form that is small. */
-async function wholeOf(open: OpenSpool, raw: RawForm): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of rawParts(open, raw)) parts.push(part);
-  return Buffer.concat(parts);
-}
-
 /** A message that is read as a stream has all its parts in memory or in the scratch folder. */
 function contentOf({ source }: AttachedFile): AsyncIterable<Uint8Array> | Uint8Array[] {
   if (source.kind === 'bytes') return [source.bytes];
@@ -256,9 +247,4 @@ async function* jsonArray(
     before = ',\n';
   }
   if (before !== '[\n') yield Buffer.from('\n]\n');
-}
-
-async function* withFirst(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
 }

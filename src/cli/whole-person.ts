@@ -54,7 +54,7 @@ export async function wholePerson(
     (value: T) =>
       of.some((part) => test(part)(value));
   return {
-    reading: typed.reading,
+    ...typed,
     names,
     is: some((part) => part.is),
     // The platform finds contacts by number alone: one that another person had is that person's there.

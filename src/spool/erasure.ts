@@ -100,22 +100,17 @@ export interface LineMention {
 export interface FindOptions {
   readonly person: Person;
   /** Searches this shop only. */
-  readonly shopId?: ShopId;
+  readonly shopId?: ShopId | undefined;
   /** Also search other people's messages: what lists and the search show of them, and the lines of chats. */
   readonly others: boolean;
   /** Called after each portion with the number of entries read. */
-  readonly onProgress?: (entries: number) => void;
+  readonly onProgress?: ((entries: number) => void) | undefined;
 }
 
 export interface Found {
   readonly traces: Traces;
   readonly mentions: readonly Mention[];
   readonly lines: readonly LineMention[];
-}
-
-export interface ErasedRows {
-  /** Entries that were still being delivered when they were erased. */
-  readonly inFlight: readonly TracedEntry[];
 }
 
 export interface EraseRowsOptions {
@@ -131,6 +126,9 @@ export interface EraseRowsOptions {
  * visitors that it knows only by their messages.
  */
 export type RestKind = 'blob' | 'media' | 'message' | 'visitor';
+
+/** Their names or ids, in order. */
+export type Rest = Readonly<Record<RestKind, readonly string[]>>;
 
 /**
  * What became of deleted bytes in a file or a database. `clean`: nothing was erased from it since it was
@@ -159,13 +157,14 @@ export interface Eraser {
    * Deletes the rows of what was found. Waits for deliveries in flight; when `waitMs` is over their
    * entries are erased anyway, and the outcome of the attempt changes nothing. Keyed hashes of
    * dedup keys, of emails' remote ids and of opt-outs remain.
+   * @returns the entries that were still being delivered when they were erased
    * @throws the signal's reason, between two transactions
    */
-  eraseRows(traces: Traces, options: EraseRowsOptions): Promise<ErasedRows>;
+  eraseRows(traces: Traces, options: EraseRowsOptions): Promise<readonly TracedEntry[]>;
   /** Deletes the blobs whose rows were deleted. Resolves with their number. */
   eraseBlobs(): Promise<number>;
   /** What has still to be deleted outside the rows, from this run or one that was killed. */
-  rest(kind: RestKind): Promise<readonly string[]>;
+  rest(): Promise<Rest>;
   /** Removes the records of what has been deleted. */
   forgetRest(kind: RestKind, names: readonly string[]): Promise<void>;
   /** Deletes files of this data folder and blobs that nothing names and nobody is writing. */

@@ -12,18 +12,18 @@ describe('what is typed', () => {
     [' Ann.Lee+shop@EXAMPLE.com ', { kind: 'email', key: 'ann.lee@example.com' }],
     ['Ann Lee <ann@BÜCHER.example>', { kind: 'email', key: 'ann@xn--bcher-kva.example' }],
     ['mailto:ann@example.com', { kind: 'email', key: 'ann@example.com' }],
-    ['+1 (415) 555-2671', { kind: 'number', number: '+14155552671' }],
-    ['0014155552671', { kind: 'number', number: '+14155552671' }],
-    ['tel:+1-415-555-2671', { kind: 'number', number: '+14155552671' }],
-    ['whatsapp:+14155552671', { kind: 'number', number: '+14155552671' }],
-    ['(415) 555-2671', { kind: 'number', number: '+14155552671' }],
-    ['415.555.2671', { kind: 'number', number: '+14155552671' }],
-    ['1 415 555 2671', { kind: 'number', number: '+14155552671' }],
-    ['+44 (0)20 7946 0958', { kind: 'number', number: '+442079460958' }],
-    ['customer-42', { kind: 'visitor', id: 'customer-42' }],
+    ['+1 (415) 555-2671', { kind: 'number', key: '+14155552671' }],
+    ['0014155552671', { kind: 'number', key: '+14155552671' }],
+    ['tel:+1-415-555-2671', { kind: 'number', key: '+14155552671' }],
+    ['whatsapp:+14155552671', { kind: 'number', key: '+14155552671' }],
+    ['(415) 555-2671', { kind: 'number', key: '+14155552671' }],
+    ['415.555.2671', { kind: 'number', key: '+14155552671' }],
+    ['1 415 555 2671', { kind: 'number', key: '+14155552671' }],
+    ['+44 (0)20 7946 0958', { kind: 'number', key: '+442079460958' }],
+    ['customer-42', { kind: 'visitor', key: 'customer-42' }],
     [
       '9f86d081884c7d659a2feaa0c55ad015',
-      { kind: 'visitor', id: '9f86d081884c7d659a2feaa0c55ad015' },
+      { kind: 'visitor', key: '9f86d081884c7d659a2feaa0c55ad015' },
     ],
   ])('%s', (typed, reading) => {
     expect(kindOf(typed)).toEqual(reading);
@@ -104,7 +104,7 @@ test('a number is his however it is written', () => {
       ];
       for (const form of forms) {
         const person = readPerson(form, countriesOf(US));
-        expect([form, person.reading]).toEqual([form, { kind: 'number', number: `+1${national}` }]);
+        expect([form, person.reading]).toEqual([form, { kind: 'number', key: `+1${national}` }]);
         for (const other of forms) expect(person.isNamedIn(`at ${other}, please`)).toBe(true);
         expect(person.is(`whatsapp:+1${national}`)).toBe(true);
         expect(person.hasSmsLane(`AC0/sms/+15550001111/+1${national}`)).toBe(true);

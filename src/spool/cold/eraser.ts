@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ShopId } from '../../domain/ids.ts';
 import type {
   Eraser,
-  ErasedRows,
   EraseRowsOptions,
   FindOptions,
   Found,
   Note,
   Person,
+  Rest,
   RestKind,
   StoredName,
   TracedEntry,
@@ -89,7 +89,7 @@ export class StoreEraser implements Eraser {
   async eraseRows(
     { entries, visitors, conversations, optOuts, notes }: Traces,
     { person, shops, waitMs, signal }: EraseRowsOptions,
-  ): Promise<ErasedRows> {
+  ): Promise<readonly TracedEntry[]> {
     await this.#site.begin();
     const deadline = performance.now() + waitMs;
     let inFlight = await this.#eraseEntries(entries, 'keep', signal);
@@ -115,7 +115,7 @@ export class StoreEraser implements Eraser {
     await this.#changeEach(hashes, (hash) =>
       this.#site.counts.map((counts) => statement(`DELETE FROM ${counts} WHERE person = $1`, hash)),
     );
-    return { inFlight };
+    return inFlight;
   }
 
   async #eraseEntries(
@@ -144,18 +144,24 @@ export class StoreEraser implements Eraser {
   }
 
   async eraseBlobs(): Promise<number> {
-    const names = await this.rest('blob');
+    const { blob: names } = await this.rest();
     const deleted = names.length === 0 ? 0 : await this.#site.deleteBlobs(names);
     await this.forgetRest('blob', names);
     return deleted;
   }
 
-  async rest(kind: RestKind): Promise<readonly string[]> {
-    const rows = await this.#rows<{ name: string }>(
-      'SELECT name FROM erasure_rest WHERE kind = $1 ORDER BY name',
-      kind,
+  async rest(): Promise<Rest> {
+    const rows = await this.#rows<{ kind: RestKind; name: string }>(
+      'SELECT kind, name FROM erasure_rest ORDER BY name',
     );
-    return rows.map(({ name }) => name);
+    const namesOf = (kind: RestKind) =>
+      rows.flatMap((row) => (row.kind === kind ? [row.name] : []));
+    return {
+      blob: namesOf('blob'),
+      media: namesOf('media'),
+      message: namesOf('message'),
+      visitor: namesOf('visitor'),
+    };
   }
 
   async forgetRest(kind: RestKind, names: readonly string[]): Promise<void> {

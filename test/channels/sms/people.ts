@@ -458,8 +458,8 @@ export class Sequence {
     if (names.length === 0) return;
     const { traces } = await eraser.find({ person: whole, shopId: this.shopId, others: false });
     await eraser.eraseRows(traces, { person: whole, shops: [this.shopId], waitMs: 0 });
-    await eraser.eraseNames(whole.names ?? []);
+    await eraser.eraseNames(whole.names);
     const again = await wholePerson(readPerson(person.userId, []), eraser, this.shopId);
-    if (again.names !== undefined) throw new Error(`sequence ${this.#seed}: names are left`);
+    if (again.names.length > 0) throw new Error(`sequence ${this.#seed}: names are left`);
   }
 }

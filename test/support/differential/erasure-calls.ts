@@ -53,7 +53,7 @@ export const ERASURE_CALLS: Readonly<Record<string, readonly [weight: number, ma
             lines: sorted(lines.map((line) => JSON.stringify(line))),
           };
           if (isDry) return found;
-          const { inFlight } = await eraser.eraseRows(traces, {
+          const inFlight = await eraser.eraseRows(traces, {
             person,
             shops: [shopId],
             waitMs: 0,
@@ -61,7 +61,7 @@ export const ERASURE_CALLS: Readonly<Record<string, readonly [weight: number, ma
           const blobs = await eraser.eraseBlobs();
           const rest = [];
           for (const kind of KINDS) {
-            const names = await eraser.rest(kind);
+            const { [kind]: names } = await eraser.rest();
             rest.push(...sorted(names));
             await eraser.forgetRest(kind, names);
           }

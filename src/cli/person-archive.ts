@@ -9,7 +9,8 @@ import { removeScratch, ScratchFolder } from '../channels/email/normalize/parts/
 import type { AttachedFile } from '../channels/email/normalize/job.ts';
 import type { BlobName } from '../domain/ids.ts';
 import type { RawForm } from '../spool/entry.ts';
-import type { TracedEntry, TracedLane, TracedUpload, TracedVisitor } from '../spool/erasure.ts';
+import type { TracedEntry, TracedUpload, TracedVisitor } from '../spool/erasure.ts';
+import type { LaneKey } from '../spool/spool.ts';
 import { minuteInWords } from '../runtime/amounts.ts';
 import { type FoundPerson, withRemotePlatform } from './find-person.ts';
 import type { OpenSpool } from './open-spool.ts';
@@ -96,8 +97,7 @@ export async function writePerson(
     if ('records' in part) await writer.records(`platform/${part.name}.json`, part.records);
     else {
       const path = `platform/${part.name}/${fileName(part.original)}`;
-      if (existsSync(part.file)) await writer.file(path, () => createReadStream(part.file));
-      else writer.missing.push(path);
+      await writer.stored(path, existsSync(part.file), () => createReadStream(part.file));
     }
   }
   return writer.contents;
@@ -105,7 +105,7 @@ export async function writePerson(
 
 async function* conversationsOf(
   { spool, shopName }: OpenSpool,
-  lanes: readonly TracedLane[],
+  lanes: readonly LaneKey[],
 ): AsyncGenerator<object> {
   for (const { shopId, ...lane } of lanes) {
     const conversation = await spool.conversation({ shopId, ...lane });
@@ -113,12 +113,13 @@ async function* conversationsOf(
   }
 }
 
+type Content = () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 class PersonArchive {
   readonly #open: OpenSpool;
   readonly #archive: Archive;
   readonly #signal: AbortSignal;
-  /** Paths of files that are not stored any more. */
-  readonly missing: string[] = [];
+  readonly #missing: string[] = [];
   /** Uploads are named by the entry that used them and by their visitor. */
   readonly #written = new Set<BlobName>();
   #files = 0;
@@ -130,14 +131,21 @@ class PersonArchive {
   }
 
   get contents(): ArchiveContents {
-    return { files: this.#files, missing: this.missing };
+    return { files: this.#files, missing: this.#missing };
   }
 
   /** @param open begins to read the content */
-  async file(path: string, open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+  async file(path: string, open: Content) {
     this.#signal.throwIfAborted();
     await this.#archive.add(path, open());
     this.#files += 1;
+  }
+
+  /** A file that may not be stored any more: returns whether it is. */
+  async stored(path: string, isThere: boolean, open: Content): Promise<boolean> {
+    if (isThere) await this.file(path, open);
+    else this.#missing.push(path);
+    return isThere;
   }
 
   text(path: string, text: string): Promise<void> {
@@ -165,8 +173,8 @@ class PersonArchive {
     if (raw === undefined) return;
     const isEmail = entry.channel === 'email' && entry.kind === 'message';
     const path = `${folder}/message.${isEmail ? 'eml' : 'json'}`;
-    if (raw.kind === 'file' && !(await this.#isThere(raw.blob, path))) return;
-    await this.file(path, () => rawParts(this.#open, raw));
+    const isThere = raw.kind === 'inline' || (await spool.blobs.exists(raw.blob));
+    if (!(await this.stored(path, isThere, () => rawParts(this.#open, raw)))) return;
     if (isEmail) await this.#attachments(folder, raw);
     else if (entry.channel === 'web_chat' && entry.kind === 'message') {
       // Its raw form is small.
@@ -192,15 +200,8 @@ class PersonArchive {
     if (this.#written.has(blob)) return;
     this.#written.add(blob);
     const path = `${folder}/files/${fileName(id)}-${fileName(name)}`;
-    if (await this.#isThere(blob, path)) {
-      await this.file(path, () => this.#open.spool.blobs.read(blob));
-    }
-  }
-
-  async #isThere(blob: BlobName, path: string): Promise<boolean> {
-    const isThere = await this.#open.spool.blobs.exists(blob);
-    if (!isThere) this.missing.push(path);
-    return isThere;
+    const { blobs } = this.#open.spool;
+    await this.stored(path, await blobs.exists(blob), () => blobs.read(blob));
   }
 
   async visitor({ id, shopId, uploads }: TracedVisitor): Promise<void> {

@@ -60,7 +60,7 @@ export async function wholePerson(
     // The platform finds contacts by number alone: one that another person had is that person's there.
     isOnPlatform: some((part) => part.is, own.filter((row) => !isOthers(row)).map(partOf)),
     wrote: (entry) =>
-      isLaneTheirs(entry.lane, entry.shop) ?? parts.some((part) => part.wrote(entry)),
+      isLaneTheirs(entry.lane, entry.shopId) ?? parts.some((part) => part.wrote(entry)),
     hasSmsLane: (lane, shop) =>
       isLaneTheirs(lane, shop) ?? parts.some((part) => part.hasSmsLane(lane, shop)),
     isNamedIn: some((part) => part.isNamedIn),

@@ -2,12 +2,13 @@ import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId, VisitorId } from '../domain/ids.ts';
 import type { UploadRecord } from './chat-store.ts';
 import type { EntryKind, EntryMeta } from './entry.ts';
+import type { LaneKey } from './spool.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { PersonName } from '../domain/person-names.ts';
 
 /** What says whose an entry is. */
 export interface ErasableEntry {
-  readonly shop?: ShopId;
+  readonly shopId?: ShopId;
   readonly kind: EntryKind;
   readonly channel: Channel;
   readonly lane: string;
@@ -56,19 +57,13 @@ export interface TracedVisitor {
   readonly uploads: readonly TracedUpload[];
 }
 
-export interface TracedLane {
-  readonly shopId: ShopId;
-  readonly channel: Channel;
-  readonly lane: string;
-}
-
 /** What is stored about a person. */
 export interface Traces {
   readonly entries: readonly TracedEntry[];
   readonly visitors: readonly TracedVisitor[];
   /** Remembered conversations. */
-  readonly conversations: readonly TracedLane[];
-  readonly optOuts: readonly TracedLane[];
+  readonly conversations: readonly LaneKey[];
+  readonly optOuts: readonly LaneKey[];
   /** Texts of the store about other people's entries that name the person; they are redacted. */
   readonly notes: readonly Note[];
 }
@@ -80,14 +75,12 @@ export interface Note {
   readonly no: number | undefined;
 }
 
-export type Where = 'header' | 'body';
-
 /** Another person's message that names the person. It is kept, and the operator is told. */
 export interface Mention {
   readonly id: EntryId;
   readonly shopId: ShopId;
   readonly channel: Channel;
-  readonly where: readonly Where[];
+  readonly where: readonly ('header' | 'body')[];
 }
 
 /** A line of another person's chat history. */

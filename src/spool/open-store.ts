@@ -7,7 +7,6 @@ import type { EntryIndex, IndexOptions } from './entry-index.ts';
 import type { Eraser } from './erasure.ts';
 import { explaining, SpoolUnavailable, SpoolUnusable } from './errors.ts';
 import { DataFolderLock } from './locks.ts';
-import { methodsOf } from './methods.ts';
 import { assertNotMoved } from './move.ts';
 import { openSqliteStore, type SqliteSpoolOptions } from './sqlite/open.ts';
 import { purgePostponed } from './sqlite/vacuum.ts';
@@ -57,7 +56,7 @@ async function embeddedEraser(dir: string): Promise<Eraser> {
   const { eraseFromIndex } = await import('./search/open-search.ts');
   const eraser = openEraser(dir);
   return {
-    ...methodsOf(eraser),
+    ...eraser,
     hashOf: (identity) => explaining(() => eraser.hashOf(identity)),
     eraseRows: (...args) => explaining(() => eraser.eraseRows(...args)),
     purge: async (signal) => {

@@ -3,19 +3,18 @@ import type { ShopId } from '../../domain/ids.ts';
 import type {
   Eraser,
   EraseRowsOptions,
-  FindOptions,
-  Found,
   Note,
   Person,
   Rest,
   RestKind,
   StoredName,
   TracedEntry,
-  TracedLane,
   TracedVisitor,
   Traces,
 } from '../erasure.ts';
+import type { LaneKey } from '../spool.ts';
 import { rateHash } from '../hashes.ts';
+import { methodsOf } from '../methods.ts';
 import { TraceFinder } from './erasure-finder.ts';
 import {
   type Dialect,
@@ -60,30 +59,19 @@ export interface ErasureSite extends Pick<Eraser, 'hashOf' | 'sweepTemporary' | 
   readonly counts: readonly string[];
 }
 
-/** Erases people from a store, beside its gateways or without one. `Eraser` documents the methods. */
-export class StoreEraser implements Eraser {
+/** Opens what erases people from a store, beside its gateways or without one. */
+export const eraserOf = (site: ErasureSite): Eraser => ({
+  ...methodsOf(site),
+  ...methodsOf(new TraceFinder(site.run, site.dialect)),
+  ...methodsOf(new RowEraser(site)),
+});
+
+/** `Eraser` documents the methods. */
+class RowEraser {
   readonly #site: ErasureSite;
-  readonly #finder: TraceFinder;
 
   constructor(site: ErasureSite) {
     this.#site = site;
-    this.#finder = new TraceFinder(site.run, site.dialect);
-  }
-
-  hashOf(identity: string): Promise<string> {
-    return this.#site.hashOf(identity);
-  }
-
-  count(): Promise<number> {
-    return this.#finder.count();
-  }
-
-  names(): AsyncIterable<StoredName> {
-    return this.#finder.names();
-  }
-
-  find(options: FindOptions): Promise<Found> {
-    return this.#finder.find(options);
   }
 
   async eraseRows(
@@ -100,11 +88,9 @@ export class StoreEraser implements Eraser {
     await this.#eraseEntries(inFlight, 'take', signal);
     for (const visitor of visitors) await this.#change(this.#visitor(visitor));
     const { conversations: table } = this.#site.dialect.tables;
+    const sql = `DELETE FROM ${table} WHERE shop = $1 AND channel = $2 AND lane = $3`;
     await this.#changeEach(conversations, ({ shopId, channel, lane }) => [
-      statement(
-        `DELETE FROM ${table} WHERE shop = $1 AND channel = $2 AND lane = $3`,
-        ...[shopId, channel, lane],
-      ),
+      statement(sql, shopId, channel, lane),
     ]);
     await this.#changeEach(optOuts, (lane) => this.#optOut(lane));
     for (const note of notes) await this.#redact(note, person);
@@ -124,8 +110,8 @@ export class StoreEraser implements Eraser {
     signal: AbortSignal | undefined,
   ): Promise<TracedEntry[]> {
     const left: TracedEntry[] = [];
-    for (let at = 0; at < entries.length; at += ROWS_AT_ONCE) {
-      left.push(...(await this.#site.eraseEntries(entries.slice(at, at + ROWS_AT_ONCE), inFlight)));
+    for (const some of portions(entries)) {
+      left.push(...(await this.#site.eraseEntries(some, inFlight)));
       signal?.throwIfAborted();
     }
     return left;
@@ -134,8 +120,7 @@ export class StoreEraser implements Eraser {
   async eraseNames(names: readonly StoredName[]): Promise<void> {
     const { personNames } = this.#site.dialect.tables;
     const sql = `DELETE FROM ${personNames} WHERE shop = $1 AND scope = $2 AND name = $3`;
-    for (let at = 0; at < names.length; at += ROWS_AT_ONCE) {
-      const some = names.slice(at, at + ROWS_AT_ONCE);
+    for (const some of portions(names)) {
       await this.#change([
         ...this.#site.lockNames(some),
         ...some.map(({ shop, scope, name }) => statement(sql, shop, scope, name)),
@@ -169,18 +154,6 @@ export class StoreEraser implements Eraser {
     await this.#changeEach(names, (name) => [statement(sql, kind, name)]);
   }
 
-  sweepTemporary(): Promise<void> {
-    return this.#site.sweepTemporary();
-  }
-
-  purge(signal?: AbortSignal): ReturnType<Eraser['purge']> {
-    return this.#site.purge(signal);
-  }
-
-  close(): void {
-    this.#site.close();
-  }
-
   /** A visitor with history and uploads. The lock ends what adds to them. */
   #visitor({ no }: TracedVisitor): readonly Statement[] {
     const { forUpdate, tables } = this.#site.dialect;
@@ -198,7 +171,7 @@ export class StoreEraser implements Eraser {
   }
 
   /** An opt-out remains as a keyed hash; a number that opted in again leaves nothing. */
-  #optOut({ shopId, lane }: TracedLane): readonly Statement[] {
+  #optOut({ shopId, lane }: LaneKey): readonly Statement[] {
     const { dialect } = this.#site;
     const { optOuts, erasedOptOuts } = dialect.tables;
     const own = `FROM ${optOuts} WHERE shop = $1 AND lane = $2`;
@@ -214,21 +187,20 @@ export class StoreEraser implements Eraser {
   /** Redacts the store's text about another person's entry: an answer that quotes the person. */
   async #redact({ seq, no }: Note, person: Person): Promise<void> {
     if (no === undefined) {
-      const sql = (table: string) =>
-        `UPDATE ${table} SET reason = $1 WHERE seq = $2 AND reason IS NOT NULL`;
-      await this.#change(
-        this.#site.reasons.map((table) => statement(sql(table), ERASED_REASON, seq)),
-      );
+      await this.#changeEach(this.#site.reasons, (table) => [
+        statement(
+          `UPDATE ${table} SET reason = $1 WHERE seq = $2 AND reason IS NOT NULL`,
+          ERASED_REASON,
+          seq,
+        ),
+      ]);
       return;
     }
-    const [row] = await this.#rows<{ steps: string }>(
-      'SELECT steps FROM timeline WHERE seq = $1 AND no = $2',
-      ...[seq, no],
-    );
-    if (row === undefined) return;
-    const clean = redacted(row.steps, person);
-    await this.#change([
-      statement('UPDATE timeline SET steps = $1 WHERE seq = $2 AND no = $3', clean, seq, no),
+    const read = 'SELECT steps FROM timeline WHERE seq = $1 AND no = $2';
+    const write = 'UPDATE timeline SET steps = $1 WHERE seq = $2 AND no = $3';
+    const rows = await this.#rows<{ steps: string }>(read, seq, no);
+    await this.#changeEach(rows, ({ steps }) => [
+      statement(write, redacted(steps, person), seq, no),
     ]);
   }
 
@@ -257,12 +229,15 @@ export class StoreEraser implements Eraser {
     });
   }
 
+  /** In one transaction for each portion. */
   async #changeEach<Of>(
     all: readonly Of[],
     statementsOf: (one: Of) => readonly Statement[],
   ): Promise<void> {
-    for (let at = 0; at < all.length; at += ROWS_AT_ONCE) {
-      await this.#change(all.slice(at, at + ROWS_AT_ONCE).flatMap(statementsOf));
-    }
+    for (const some of portions(all)) await this.#change(some.flatMap(statementsOf));
   }
+}
+
+function* portions<Of>(all: readonly Of[]): Generator<readonly Of[]> {
+  for (let at = 0; at < all.length; at += ROWS_AT_ONCE) yield all.slice(at, at + ROWS_AT_ONCE);
 }

@@ -1,4 +1,4 @@
-import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import { sentence } from '../../domain/reasons.ts';
 import type { EntryMeta, StoredSummary } from '../entry.ts';
 import { type EntryRow, NAME_COLUMNS, readReason } from '../entry-row.ts';
@@ -11,10 +11,10 @@ import type {
   Person,
   StoredName,
   TracedEntry,
-  TracedLane,
   TracedUpload,
   TracedVisitor,
 } from '../erasure.ts';
+import type { LaneKey } from '../spool.ts';
 import { type Dialect, type Param, type Run, rowsOf } from './operation.ts';
 import { redacted } from './redacted.ts';
 
@@ -23,34 +23,25 @@ const ROWS_PER_PAGE = 500;
 
 interface SearchedRow
   extends
-    Pick<
-      EntryRow,
-      'seq' | 'id' | 'kind' | 'shop' | 'channel' | 'lane' | 'meta' | 'state' | 'reason'
-    >,
+    TracedEntry,
+    Pick<EntryRow, 'kind' | 'lane' | 'meta' | 'reason'>,
     Readonly<Record<keyof StoredSummary, string | null>> {
   readonly move_reason: string | null;
   readonly event: Uint8Array | null;
 }
 
-interface VisitorRow {
-  readonly no: number;
-  readonly shop: ShopId;
-  readonly id: VisitorId;
-  readonly email: string | null;
-  readonly subject: string | null;
-  readonly name: string | null;
-}
+type VisitorRow = Pick<TracedVisitor, 'no' | 'shopId' | 'id'> &
+  Readonly<Record<'email' | 'subject' | 'name', string | null>>;
 
-interface LineRow {
+interface LineRow extends LineMention {
   readonly visitor: number;
-  readonly seq: number;
-  readonly shop: ShopId;
-  readonly id: VisitorId;
   readonly text: string;
   readonly attachments: string;
 }
 
-type LaneRow = Pick<EntryRow, 'shop' | 'channel' | 'lane'>;
+interface OfShop {
+  readonly shopId: ShopId;
+}
 
 /** A visitor's key in the set of a person's visitors. */
 const visitorKey = (shop: ShopId, id: string): string => `${shop}/${id}`;
@@ -77,11 +68,11 @@ export class TraceFinder {
   }
 
   async find(options: FindOptions): Promise<Found> {
-    const { person, shopId, others, onProgress } = options;
-    const isSearched = ({ shop }: { readonly shop: ShopId }) =>
-      shopId === undefined || shop === shopId;
+    const { person, others, onProgress } = options;
+    const isSearched = ({ shopId }: OfShop) =>
+      options.shopId === undefined || shopId === options.shopId;
     const visitors = await this.#visitors(person, isSearched);
-    const keys = new Set(visitors.map((visitor) => visitorKey(visitor.shopId, visitor.id)));
+    const keys = new Set(visitors.map(({ shopId, id }) => visitorKey(shopId, id)));
     const entries: TracedEntry[] = [];
     const mentions: Mention[] = [];
     const notes: Note[] = [];
@@ -89,36 +80,33 @@ export class TraceFinder {
     for await (const page of this.#pages<SearchedRow>(this.#sql.entries, ['seq'])) {
       const rest: SearchedRow[] = [];
       for (const row of page.filter(isSearched)) {
-        const { seq, id, shop, channel, state } = row;
-        if (isTheirs(row, person, keys)) entries.push({ seq, id, shopId: shop, channel, state });
+        const { seq, id, shopId, channel, state } = row;
+        if (isTheirs(row, person, keys)) entries.push({ seq, id, shopId, channel, state });
         else rest.push(row);
       }
       notes.push(...(await this.#notes(page, rest, person)));
       for (const row of others ? rest : []) {
-        if (!isMentionedIn(row, person)) continue;
-        const { id, shop, channel } = row;
-        mentions.push({ id, shopId: shop, channel, where: ['header'] });
+        const { id, shopId, channel } = row;
+        if (isMentionedIn(row, person)) mentions.push({ id, shopId, channel, where: ['header'] });
       }
       seen += page.length;
       onProgress?.(seen);
     }
-    const isOwn = ({ shop, channel, lane }: LaneRow) =>
-      channel === 'sms'
-        ? person.hasSmsLane(lane, shop)
-        : keys.has(visitorKey(shop, lane.slice(0, lane.lastIndexOf('/'))));
-    const lanesOf = async (query: string, key: readonly (keyof LaneRow)[]) => {
-      const lanes: TracedLane[] = [];
-      for await (const page of this.#pages<LaneRow>(query, key)) {
-        const own = page.filter((row) => isSearched(row) && isOwn(row));
-        lanes.push(...own.map(({ shop, ...lane }) => ({ ...lane, shopId: shop })));
-      }
-      return lanes;
+    const isTheirLane = (row: LaneKey) => {
+      const { shopId, channel, lane } = row;
+      if (!isSearched(row)) return false;
+      return channel === 'sms'
+        ? person.hasSmsLane(lane, shopId)
+        : keys.has(visitorKey(shopId, lane.slice(0, lane.lastIndexOf('/'))));
     };
+    const { conversations, optOuts } = this.#sql;
     return {
       traces: {
-        ...{ entries, visitors, notes },
-        conversations: await lanesOf(this.#sql.conversations, ['shop', 'channel', 'lane']),
-        optOuts: await lanesOf(this.#sql.optOuts, ['shop', 'lane']),
+        entries,
+        visitors,
+        notes,
+        conversations: await this.#all(conversations, ['shopId', 'channel', 'lane'], isTheirLane),
+        optOuts: await this.#all(optOuts, ['shopId', 'lane'], isTheirLane),
       },
       mentions,
       lines: others ? await this.#lines(person, keys, isSearched) : [],
@@ -140,10 +128,8 @@ export class TraceFinder {
     }
     const seqs = new Set(rest.map(({ seq }) => seq));
     const [first = 0, last = 0] = [page[0]?.seq, page.at(-1)?.seq];
-    const parts = await this.#rows<{ seq: number; no: number; steps: string }>(
-      ...([this.#sql.steps, first, last] as const),
-    );
-    for (const { seq, no, steps } of parts) {
+    type Steps = Note & { readonly no: number; readonly steps: string };
+    for (const { seq, no, steps } of await this.#rows<Steps>(this.#sql.steps, first, last)) {
       if (seqs.has(seq) && redacted(steps, person) !== steps) notes.push({ seq, no });
     }
     return notes;
@@ -152,20 +138,21 @@ export class TraceFinder {
   /** A person's visitors: by id, subject or address, and those that were merged with one. */
   async #visitors(
     person: Person,
-    isSearched: (row: VisitorRow) => boolean,
-  ): Promise<TracedVisitor[]> {
+    isSearched: (row: OfShop) => boolean,
+  ): Promise<readonly TracedVisitor[]> {
+    const isTheirs = (row: VisitorRow) =>
+      [row.id, row.email, row.subject, row.name].some((name) => name && person.is(name));
+    const named = await this.#all<VisitorRow>(
+      this.#sql.visitors,
+      ['no'],
+      (row) => isSearched(row) && isTheirs(row),
+    );
     const found = new Map<number, TracedVisitor>();
-    for await (const page of this.#pages<VisitorRow>(this.#sql.visitors, ['no'])) {
-      for (const row of page.filter(isSearched)) {
-        const names = [row.id, row.email, row.subject, row.name];
-        const isTheirs = names.some((name) => name !== null && name !== '' && person.is(name));
-        if (!isTheirs || found.has(row.no)) continue;
-        const merged = await this.#rows<Omit<TracedVisitor, 'uploads'>>(this.#sql.merged, row.no);
-        for (const one of merged) {
-          const { shopId, id } = one;
-          const uploads = await this.#rows<TracedUpload>(this.#sql.uploads, shopId, id);
-          found.set(one.no, { ...one, uploads });
-        }
+    for (const { no } of named) {
+      if (found.has(no)) continue;
+      for (const one of await this.#rows<Omit<TracedVisitor, 'uploads'>>(this.#sql.merged, no)) {
+        const uploads = await this.#rows<TracedUpload>(this.#sql.uploads, one.shopId, one.id);
+        found.set(one.no, { ...one, uploads });
       }
     }
     return [...found.values()].toSorted((a, b) => a.no - b.no);
@@ -175,18 +162,27 @@ export class TraceFinder {
   async #lines(
     person: Person,
     keys: ReadonlySet<string>,
-    isSearched: (row: LineRow) => boolean,
+    isSearched: (row: OfShop) => boolean,
   ): Promise<LineMention[]> {
-    const found: LineMention[] = [];
-    for await (const page of this.#pages<LineRow>(this.#sql.lines, ['visitor', 'seq'])) {
-      for (const row of page.filter(isSearched)) {
-        const { shop, id, seq, text, attachments } = row;
-        if (keys.has(visitorKey(shop, id))) continue;
-        if ([text, attachments].some((each) => person.isNamedIn(each))) {
-          found.push({ shopId: shop, visitorId: id, seq });
-        }
-      }
-    }
+    const lines = await this.#all<LineRow>(
+      this.#sql.lines,
+      ['visitor', 'seq'],
+      (row) =>
+        isSearched(row) &&
+        !keys.has(visitorKey(row.shopId, row.visitorId)) &&
+        [row.text, row.attachments].some((text) => person.isNamedIn(text)),
+    );
+    return lines.map(({ shopId, visitorId, seq }) => ({ shopId, visitorId, seq }));
+  }
+
+  /** The rows of a query that are sought, in the order of a key. */
+  async #all<Row extends object>(
+    query: string,
+    key: readonly (keyof Row & string)[],
+    isSought: (row: Row) => boolean,
+  ): Promise<readonly Row[]> {
+    const found: Row[] = [];
+    for await (const page of this.#pages<Row>(query, key)) found.push(...page.filter(isSought));
     return found;
   }
 
@@ -199,7 +195,7 @@ export class TraceFinder {
     query: string,
     key: readonly (keyof Row & string)[],
   ): AsyncGenerator<readonly Row[]> {
-    const columns = key.join(', ');
+    const columns = key.map((column) => `"${column}"`).join(', ');
     const places = key.map((_, index) => `$${index + 1}`).join(', ');
     for (let after: Param[] = []; ;) {
       const condition = after.length === 0 ? '' : `WHERE (${columns}) > (${places})`;
@@ -220,7 +216,7 @@ export class TraceFinder {
 /** @param visitors the keys of the person's visitors */
 function isTheirs(row: SearchedRow, person: Person, visitors: ReadonlySet<string>): boolean {
   const meta = metaOf(row);
-  const visitor = visitorKey(row.shop, String(meta['visitorId']));
+  const visitor = visitorKey(row.shopId, String(meta['visitorId']));
   return (row.channel === 'web_chat' && visitors.has(visitor)) || person.wrote({ ...row, meta });
 }
 
@@ -244,12 +240,12 @@ function queries({ summarizedRows, tables }: Dialect) {
   return {
     count: `SELECT count(*) AS n FROM ${entries}`,
     names: `SELECT shop, scope, ${NAME_COLUMNS} FROM ${personNames}`,
-    entries: `SELECT seq, id, kind, shop, channel, lane, meta, state, reason, "from", "to", subject, more,
+    entries: `SELECT seq, id, kind, shop AS "shopId", channel, lane, meta, state, reason, "from", "to", subject, more,
       (SELECT reason FROM ${moves} AS move WHERE move.seq = entry.seq) AS move_reason,
       CASE kind WHEN 'event' THEN (SELECT bytes FROM ${raws} AS raw WHERE raw.seq = entry.seq) END AS event
       FROM ${summarizedRows} AS entry`,
     steps: 'SELECT seq, no, steps FROM timeline WHERE seq BETWEEN $1 AND $2 ORDER BY seq, no',
-    visitors: `SELECT no, shop, id, email, subject, name FROM ${visitors}`,
+    visitors: `SELECT no, shop AS "shopId", id, email, subject, name FROM ${visitors}`,
     // This visitor, and those that were merged into or from one of them, until none is left. Each half has the
     // shop, so that both databases look it up in its own index: anybody can open many chats as one person.
     merged: `WITH RECURSIVE their AS (
@@ -262,9 +258,9 @@ function queries({ summarizedRows, tables }: Dialect) {
       SELECT no, id, shop AS "shopId",
         (SELECT count(*) FROM journal WHERE journal.visitor = their.no) AS lines FROM their`,
     uploads: `SELECT id, name, type, size, blob FROM ${uploads} WHERE shop = $1 AND visitor = $2 ORDER BY at, id`,
-    conversations: `SELECT shop, channel, lane FROM ${conversations}`,
-    optOuts: `SELECT shop, 'sms' AS channel, lane FROM ${optOuts}`,
-    lines: `SELECT visitor.shop, visitor.id, journal.visitor, journal.seq, text, attachments
+    conversations: `SELECT shop AS "shopId", channel, lane FROM ${conversations}`,
+    optOuts: `SELECT shop AS "shopId", 'sms' AS channel, lane FROM ${optOuts}`,
+    lines: `SELECT visitor.shop AS "shopId", visitor.id AS "visitorId", journal.visitor, journal.seq, text, attachments
       FROM journal JOIN ${visitors} AS visitor ON visitor.no = journal.visitor`,
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntryId } from '../../domain/ids.ts';
 import type { BlobStore } from '../blobs.ts';
-import { type ErasureSite, StoreEraser } from '../cold/eraser.ts';
+import { eraserOf, type ErasureSite } from '../cold/eraser.ts';
 import { statement } from '../cold/operation.ts';
 import type { Eraser, Purged, StoredName, TracedEntry } from '../erasure.ts';
 import { rateHash } from '../hashes.ts';
@@ -96,7 +96,7 @@ type Blobs = BlobStore & { sweep(): Promise<number> };
 
 /** Opens what erases people from the database of all gateways. */
 export const openEraser = (database: Database, blobs: Blobs): Eraser =>
-  new StoreEraser(new PostgresSite(database, blobs));
+  eraserOf(new PostgresSite(database, blobs));
 
 class PostgresSite implements ErasureSite {
   readonly dialect = DIALECT;

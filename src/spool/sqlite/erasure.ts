@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { durableFiles } from '../../runtime/durable-files.ts';
-import { type ErasureSite, StoreEraser } from '../cold/eraser.ts';
+import { eraserOf, type ErasureSite } from '../cold/eraser.ts';
 import type { Run } from '../cold/operation.ts';
 import type { Eraser, RestKind, TracedEntry } from '../erasure.ts';
 import { BLOB_LOCK, SharedLock } from '../locks.ts';
@@ -26,7 +26,7 @@ const BUSY_MS = 30_000;
 export function openEraser(dir: string): Eraser {
   const db = openDatabase(join(dir, 'spool.db'));
   db.pragma(`busy_timeout = ${BUSY_MS}`);
-  return new StoreEraser(new SqliteSite(dir, db));
+  return eraserOf(new SqliteSite(dir, db));
 }
 
 class SqliteSite implements ErasureSite {
@@ -86,7 +86,7 @@ class SqliteSite implements ErasureSite {
   lockNames = () => [];
 
   async deleteBlobs(names: readonly string[]): Promise<number> {
-    const unnamed = names.filter((name) => !this.#isNamed(name));
+    const unnamed = names.filter((name) => this.#named.get(name, name) === undefined);
     for (const name of unnamed) await rm(join(this.#dir, 'blobs', name), { force: true });
     await durableFiles.syncFolder(join(this.#dir, 'blobs'));
     return unnamed.length;
@@ -119,10 +119,6 @@ class SqliteSite implements ErasureSite {
 
   close(): void {
     this.#db.close();
-  }
-
-  #isNamed(blob: string): boolean {
-    return this.#named.get(blob, blob) !== undefined;
   }
 }
 

@@ -154,16 +154,20 @@ async function textsTo(folder: string, person: OutboxPerson): Promise<readonly L
 }
 
 function isTextTo(line: string, person: OutboxPerson): boolean {
-  let sent: unknown;
-  try {
-    sent = JSON.parse(line);
-  } catch {
-    // An incomplete line, left by a crash.
-    return person.isNamedIn(line);
-  }
+  const sent = sentText(line);
+  if (typeof sent === 'string') return person.isNamedIn(sent);
   if (typeof sent !== 'object' || sent === null) return false;
   if ('id' in sent && typeof sent.id === 'string' && person.replies.has(sent.id)) return true;
   return 'to' in sent && typeof sent.to === 'string' && person.is(sent.to);
+}
+
+/** What a line of `sms.log` says; the line itself if a crash has left it incomplete. */
+export function sentText(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { PlatformPlan } from './erase.ts';
+import { type PlatformPlan, sentText } from './erase.ts';
 import { type Db, statements } from './store/database.ts';
 import { fateTable } from './store/fate-table.ts';
 import type { EventRow } from './store/event-table.ts';
@@ -123,16 +123,7 @@ function* leftAddresses(sql: ReturnType<typeof queries>, plan: PlatformPlan): Ge
 
 async function* texts(path: string, lines: PlatformPlan['texts']): AsyncGenerator {
   for (const { at, length } of lines) {
-    yield parsed(await text(createReadStream(path, { start: at, end: at + length - 1 })));
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // An incomplete line, left by a crash.
-    return line;
+    yield sentText(await text(createReadStream(path, { start: at, end: at + length - 1 })));
   }
 }
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { durableFiles } from '../../runtime/durable-files.ts';
 import { eraserOf, type ErasureSite } from '../cold/eraser.ts';
 import type { Run } from '../cold/operation.ts';
-import type { Eraser, RestKind, TracedEntry } from '../erasure.ts';
+import type { Eraser, TracedEntry } from '../erasure.ts';
 import { BLOB_LOCK, SharedLock } from '../locks.ts';
 import { partsOf } from '../tables.ts';
 import { DIALECT, rowsIn } from './cold-operations.ts';
@@ -152,24 +152,30 @@ export class EntryEraser {
   }
 
   #erase(row: EntryRow, key: ErasureKey): void {
-    const { seq, id, shop, channel, remote_id: remoteId, blob, platform_message_id: message } = row;
+    const { seq, id, shop, channel, remote_id: remoteId } = row;
     this.#sql.rememberKey.run(key.hash('dedup', row.dedup_hash), id);
     if (channel === 'email') {
       this.#sql.rememberKey.run(key.hash('remote', `${shop}\0${remoteId}`), id);
     }
-    const leave = (kind: RestKind, name: string) => this.#sql.leaveRest.run(kind, name);
-    for (const { media_id: name } of this.#sql.media.all(seq)) leave('media', name);
-    for (const upload of this.#sql.uploadsOf.all(id)) leave('blob', upload.blob);
-    if (blob !== null) leave('blob', blob);
-    if (message !== null) leave('message', message);
-    for (const part of this.#sql.parts) part.run(seq);
-    // So that readers of `changes` remove it too.
-    this.#sql.insertChange.run(seq);
+    for (const step of this.#sql.steps) step.run({ seq, id });
     this.#lanes.refresh(row);
   }
 }
 
 function prepare(db: Db) {
+  const parts = [...partsOf('sqlite', 'raw'), ...partsOf('sqlite', 'entry')];
+  const steps = [
+    `INSERT OR IGNORE INTO erasure_rest (kind, name)
+     SELECT 'media', media_id FROM media WHERE seq = @seq
+     UNION SELECT 'blob', blob FROM uploads WHERE entry = @id
+     UNION SELECT 'blob', blob FROM entries WHERE seq = @seq AND blob IS NOT NULL
+     UNION SELECT 'message', platform_message_id FROM entries
+       WHERE seq = @seq AND platform_message_id IS NOT NULL`,
+    `DELETE FROM uploads WHERE entry = @id`,
+    ...[...parts, 'summaries', 'entries'].map((table) => `DELETE FROM ${table} WHERE seq = @seq`),
+    // So that readers of `changes` remove it too.
+    `INSERT INTO changes (seq) VALUES (@seq)`,
+  ];
   return {
     // With the id, too: SQLite reuses the row number of a deleted last row.
     entry: db.prepare<
@@ -177,15 +183,7 @@ function prepare(db: Db) {
       EntryRow & { lane_hash: number; lease_until: number | null }
     >(`SELECT * FROM entries WHERE seq = ? AND id = ?`),
     rememberKey: db.prepare(`INSERT OR IGNORE INTO erased_keys (hash, entry) VALUES (?, ?)`),
-    media: db.prepare<[number], { media_id: string }>(`SELECT media_id FROM media WHERE seq = ?`),
-    uploadsOf: db.prepare<[string], { blob: string }>(
-      `DELETE FROM uploads WHERE entry = ? RETURNING blob`,
-    ),
-    parts: [...partsOf('sqlite', 'raw'), ...partsOf('sqlite', 'entry'), 'summaries', 'entries'].map(
-      (table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE seq = ?`),
-    ),
-    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
-    leaveRest: db.prepare(`INSERT OR IGNORE INTO erasure_rest (kind, name) VALUES (?, ?)`),
+    steps: steps.map((sql) => db.prepare<[{ seq: number; id: string }]>(sql)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import { createAddressMatcher } from '../domain/email-addresses.ts';
+import { LOCAL, platformUrlOf } from '../gateway/platform-url.ts';
 import { readLine } from './confirm.ts';
 import { countriesOf, type NamedPerson, readPerson } from './erase-person.ts';
 import { hasFound } from './erase-report.ts';
@@ -74,8 +75,8 @@ export async function withPerson(
 }
 
 /** The names of the shops whose platform is not the embedded one: it is not searched. */
-export const withRemotePlatform = ({ shops, platform }: CompleteConfig): string[] =>
-  shops.filter((shop) => (shop.platformUrl ?? platform.url) !== 'local').map(({ name }) => name);
+export const withRemotePlatform = (config: CompleteConfig): string[] =>
+  config.shops.filter((shop) => platformUrlOf(config, shop) !== LOCAL).map(({ name }) => name);
 
 /**
  * A shop's own address occurs in the messages of all its customers.

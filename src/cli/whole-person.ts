@@ -1,6 +1,6 @@
 import type { ShopId } from '../domain/ids.ts';
 import { isNumber, joinedName, personInLane } from '../domain/person-names.ts';
-import type { Eraser, Person, StoredName } from '../spool/erasure.ts';
+import type { Eraser, StoredName } from '../spool/erasure.ts';
 import { type NamedPerson, readPerson } from './erase-person.ts';
 
 const placeOf = ({ shop, scope }: Pick<StoredName, 'shop' | 'scope'>) => `${shop}/${scope}`;
@@ -49,21 +49,18 @@ export async function wholePerson(
     if (keys.has(key)) return true;
     return others.has(key) ? false : undefined;
   };
-  const some =
-    <T>(test: (part: Person) => (value: T) => boolean, of: readonly Person[] = parts) =>
-    (value: T) =>
-      of.some((part) => test(part)(value));
+  // The platform finds contacts by number alone: one that another person had is that person's there.
+  const onPlatform = own.filter((row) => !isOthers(row)).map(partOf);
   return {
     ...typed,
     names,
-    is: some((part) => part.is),
-    // The platform finds contacts by number alone: one that another person had is that person's there.
-    isOnPlatform: some((part) => part.is, own.filter((row) => !isOthers(row)).map(partOf)),
+    is: (identity) => parts.some((part) => part.is(identity)),
+    isOnPlatform: (identity) => onPlatform.some((part) => part.is(identity)),
     wrote: (entry) =>
       isLaneTheirs(entry.lane, entry.shopId) ?? parts.some((part) => part.wrote(entry)),
     hasSmsLane: (lane, shop) =>
       isLaneTheirs(lane, shop) ?? parts.some((part) => part.hasSmsLane(lane, shop)),
-    isNamedIn: some((part) => part.isNamedIn),
+    isNamedIn: (text) => parts.some((part) => part.isNamedIn(text)),
     countedAs: [
       ...new Set([
         ...parts.flatMap(({ countedAs }) => countedAs),

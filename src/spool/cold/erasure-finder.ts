@@ -215,24 +215,21 @@ export class TraceFinder {
 
 /** @param visitors the keys of the person's visitors */
 function isTheirs(row: SearchedRow, person: Person, visitors: ReadonlySet<string>): boolean {
-  const meta = metaOf(row);
+  // Written by JSON.stringify of an EntryMeta.
+  const meta = JSON.parse(row.meta) as EntryMeta;
   const visitor = visitorKey(row.shopId, String(meta['visitorId']));
   return (row.channel === 'web_chat' && visitors.has(visitor)) || person.wrote({ ...row, meta });
 }
 
-// Written by JSON.stringify of an EntryMeta.
-const metaOf = ({ meta }: SearchedRow): EntryMeta => JSON.parse(meta) as EntryMeta;
-
 /** In what lists and the search show of it, its lane or what is kept of its envelope. Its raw form is not read. */
-function isMentionedIn(row: SearchedRow, person: Person): boolean {
-  const { from, to, subject, more, lane } = row;
-  const texts = [from, to, subject, more, lane, ...textsIn(metaOf(row))];
-  return texts.some((text) => text !== null && person.isNamedIn(text));
-}
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+function isMentionedIn(
+  { from, to, subject, more, lane, meta }: SearchedRow,
+  person: Person,
+): boolean {
+  const texts = [from, to, subject, more, lane];
+  return (
+    texts.some((text) => text !== null && person.isNamedIn(text)) || redacted(meta, person) !== meta
+  );
 }
 
 function queries({ summarizedRows, tables }: Dialect) {

@@ -9,7 +9,7 @@ export const ERASED_REASON = storedReason({ code: 'other', params: { text: REDAC
 
 /**
  * JSON with the texts that name the person redacted: steps of a timeline, or a shop's health, which may quote
- * answers of the platform. The same when there are none.
+ * answers of the platform. The same JSON if none names them.
  */
 export function redacted(json: string, person: Person): string {
   let count = 0;

@@ -4,7 +4,7 @@ import { SpoolUnusable } from '../errors.ts';
 import type { Move } from '../move.ts';
 import type { ScratchFiles } from '../scratch.ts';
 import { Database, INTEGERS } from '../postgres/connection.ts';
-import { erasureKeyRow } from '../postgres/erased-keys.ts';
+import { ADD_ERASURE_KEY, erasureKeyRow } from '../postgres/erased-keys.ts';
 import { databaseMove } from '../postgres/moved.ts';
 import { makeStoreSchema, openBlobs } from '../postgres/open.ts';
 import { jsonOf } from '../postgres/rows.ts';
@@ -230,10 +230,7 @@ export class SharedDatabase implements Place, Contents {
   async complete(erasureKey: Uint8Array | undefined): Promise<void> {
     for (const sql of DERIVED) await this.#client.query(sql);
     if (erasureKey === undefined) return;
-    await this.#client.query(
-      'INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-      [...erasureKeyRow(erasureKey)],
-    );
+    await this.#client.query(ADD_ERASURE_KEY, [...erasureKeyRow(erasureKey)]);
   }
 
   async close(): Promise<void> {

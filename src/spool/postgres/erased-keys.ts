@@ -1,5 +1,9 @@
 import { sqlFunction } from './schema.ts';
 
+/** Stores `erasureKeyRow`, unless the database has a key. */
+export const ADD_ERASURE_KEY =
+  'INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
+
 /** A row of `erasure_key`: the key, and the two blocks that HMAC makes of it (RFC 2104 §2). */
 export function erasureKeyRow(key: Uint8Array): readonly [Uint8Array, Uint8Array, Uint8Array] {
   const padded = (byte: number) =>

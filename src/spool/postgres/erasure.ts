@@ -8,7 +8,13 @@ import { rateHash } from '../hashes.ts';
 import { partsOf, tablesOf } from '../tables.ts';
 import { DIALECT, runOn } from './cold-operations.ts';
 import type { Database } from './connection.ts';
-import { dedupKeyHash, ERASED_HASH, erasureKeyRow, remoteIdHash } from './erased-keys.ts';
+import {
+  ADD_ERASURE_KEY,
+  dedupKeyHash,
+  ERASED_HASH,
+  erasureKeyRow,
+  remoteIdHash,
+} from './erased-keys.ts';
 import { REFRESH } from './lanes.ts';
 import { LOOPS_BY_INDEX, NEVER, sqlFunction } from './schema.ts';
 
@@ -114,10 +120,7 @@ class PostgresSite implements ErasureSite {
 
   /** Makes the key of the hashes, unless the database has one. */
   async begin(): Promise<void> {
-    await this.#database.query(
-      `INSERT INTO erasure_key (key, inner_pad, outer_pad) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-      erasureKeyRow(randomBytes(32)),
-    );
+    await this.#database.query(ADD_ERASURE_KEY, erasureKeyRow(randomBytes(32)));
   }
 
   async hashOf(identity: string): Promise<string> {

@@ -36,9 +36,7 @@ export class ErasureKey {
 
   /** Creates the file if it is missing: mode 0600, fsynced before it gets its name. */
   static readOrMake(dir: string): ErasureKey {
-    const key = readErasureKey(dir);
-    if (key !== undefined) return new ErasureKey(key);
-    writeErasureKey(dir, randomBytes(32));
+    if (readErasureKey(dir) === undefined) writeErasureKey(dir, randomBytes(32));
     return ErasureKey.read(dir);
   }
 

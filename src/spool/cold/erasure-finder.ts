@@ -43,6 +43,12 @@ interface OfShop {
   readonly shopId: ShopId;
 }
 
+/** Whether a row is of this shop; any is, if it is undefined. */
+const isOf =
+  (shopId: ShopId | undefined) =>
+  (row: OfShop): boolean =>
+    shopId === undefined || row.shopId === shopId;
+
 /** A visitor's key in the set of a person's visitors. */
 const visitorKey = (shop: ShopId, id: string): string => `${shop}/${id}`;
 
@@ -69,9 +75,7 @@ export class TraceFinder {
 
   async find(options: FindOptions): Promise<Found> {
     const { person, others, onProgress } = options;
-    const isSearched = ({ shopId }: OfShop) =>
-      options.shopId === undefined || shopId === options.shopId;
-    const visitors = await this.#visitors(person, isSearched);
+    const visitors = await this.#visitors(person, options.shopId);
     const keys = new Set(visitors.map(({ shopId, id }) => visitorKey(shopId, id)));
     const entries: TracedEntry[] = [];
     const mentions: Mention[] = [];
@@ -79,7 +83,7 @@ export class TraceFinder {
     let seen = 0;
     for await (const page of this.#pages<SearchedRow>(this.#sql.entries, ['seq'])) {
       const rest: SearchedRow[] = [];
-      for (const row of page.filter(isSearched)) {
+      for (const row of page.filter(isOf(options.shopId))) {
         const { seq, id, shopId, channel, state } = row;
         if (isTheirs(row, person, keys)) entries.push({ seq, id, shopId, channel, state });
         else rest.push(row);
@@ -92,24 +96,22 @@ export class TraceFinder {
       seen += page.length;
       onProgress?.(seen);
     }
-    const isTheirLane = (row: LaneKey) => {
-      const { shopId, channel, lane } = row;
-      if (!isSearched(row)) return false;
-      return channel === 'sms'
+    const isTheirLane = ({ shopId, channel, lane }: LaneKey) =>
+      channel === 'sms'
         ? person.hasSmsLane(lane, shopId)
         : keys.has(visitorKey(shopId, lane.slice(0, lane.lastIndexOf('/'))));
-    };
-    const { conversations, optOuts } = this.#sql;
+    const lanes = (query: string, key: readonly (keyof LaneKey)[]) =>
+      this.#all(query, key, options.shopId, isTheirLane);
     return {
       traces: {
         entries,
         visitors,
         notes,
-        conversations: await this.#all(conversations, ['shopId', 'channel', 'lane'], isTheirLane),
-        optOuts: await this.#all(optOuts, ['shopId', 'lane'], isTheirLane),
+        conversations: await lanes(this.#sql.conversations, ['shopId', 'channel', 'lane']),
+        optOuts: await lanes(this.#sql.optOuts, ['shopId', 'lane']),
       },
       mentions,
-      lines: others ? await this.#lines(person, keys, isSearched) : [],
+      lines: others ? await this.#lines(person, keys, options.shopId) : [],
     };
   }
 
@@ -136,17 +138,10 @@ export class TraceFinder {
   }
 
   /** A person's visitors: by id, subject or address, and those that were merged with one. */
-  async #visitors(
-    person: Person,
-    isSearched: (row: OfShop) => boolean,
-  ): Promise<readonly TracedVisitor[]> {
+  async #visitors(person: Person, shopId?: ShopId): Promise<readonly TracedVisitor[]> {
     const isTheirs = (row: VisitorRow) =>
       [row.id, row.email, row.subject, row.name].some((name) => name && person.is(name));
-    const named = await this.#all<VisitorRow>(
-      this.#sql.visitors,
-      ['no'],
-      (row) => isSearched(row) && isTheirs(row),
-    );
+    const named = await this.#all(this.#sql.visitors, ['no'], shopId, isTheirs);
     const found = new Map<number, TracedVisitor>();
     for (const { no } of named) {
       if (found.has(no)) continue;
@@ -161,28 +156,27 @@ export class TraceFinder {
   /** Searches other people's chat histories, which are kept longer than raw messages. */
   async #lines(
     person: Person,
-    keys: ReadonlySet<string>,
-    isSearched: (row: OfShop) => boolean,
+    visitors: ReadonlySet<string>,
+    shopId?: ShopId,
   ): Promise<LineMention[]> {
-    const lines = await this.#all<LineRow>(
-      this.#sql.lines,
-      ['visitor', 'seq'],
-      (row) =>
-        isSearched(row) &&
-        !keys.has(visitorKey(row.shopId, row.visitorId)) &&
-        [row.text, row.attachments].some((text) => person.isNamedIn(text)),
-    );
-    return lines.map(({ shopId, visitorId, seq }) => ({ shopId, visitorId, seq }));
+    const isMention = (row: LineRow) =>
+      !visitors.has(visitorKey(row.shopId, row.visitorId)) &&
+      [row.text, row.attachments].some((text) => person.isNamedIn(text));
+    const lines = await this.#all(this.#sql.lines, ['visitor', 'seq'], shopId, isMention);
+    return lines.map((row) => ({ shopId: row.shopId, visitorId: row.visitorId, seq: row.seq }));
   }
 
-  /** The rows of a query that are sought, in the order of a key. */
-  async #all<Row extends object>(
+  /** The rows of a query that are sought, of this shop or of all, in the order of a key. */
+  async #all<Row extends OfShop>(
     query: string,
     key: readonly (keyof Row & string)[],
+    shopId: ShopId | undefined,
     isSought: (row: Row) => boolean,
   ): Promise<readonly Row[]> {
     const found: Row[] = [];
-    for await (const page of this.#pages<Row>(query, key)) found.push(...page.filter(isSought));
+    for await (const page of this.#pages<Row>(query, key)) {
+      found.push(...page.filter(isOf(shopId)).filter(isSought));
+    }
     return found;
   }
 

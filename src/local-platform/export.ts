@@ -33,7 +33,10 @@ export function* contentsOf(db: Db, dir: string, plan: PlatformPlan): Generator<
   const sql = queries(db);
   const contacts = new Set(plan.contacts);
   const files = new Map<string, MediaRow | undefined>(plan.media.map((id) => [id, sql.file(id)]));
-  yield { name: 'contacts', records: plan.contacts.flatMap((id) => shown(sql.contact(id))) };
+  yield {
+    name: 'contacts',
+    records: plan.contacts.flatMap((id) => sql.contact(id) ?? []).map(toContact),
+  };
   yield { name: 'conversations', records: conversations(sql, plan, contacts) };
   yield { name: 'messages', records: messages(db, sql, plan, files) };
   yield { name: 'events', records: plan.events.flatMap((id) => sql.event(id) ?? []) };
@@ -48,8 +51,6 @@ export function* contentsOf(db: Db, dir: string, plan: PlatformPlan): Generator<
     yield { name: 'emails', file: join(dir, 'outbox', name), original: name };
   }
 }
-
-const shown = (row: ContactRow | undefined) => (row === undefined ? [] : [toContact(row)]);
 
 /** Each with its tickets. The names of a thread that someone else began are theirs. */
 function* conversations(

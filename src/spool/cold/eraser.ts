@@ -139,14 +139,9 @@ class RowEraser {
     const rows = await this.#rows<{ kind: RestKind; name: string }>(
       'SELECT kind, name FROM erasure_rest ORDER BY name',
     );
-    const namesOf = (kind: RestKind) =>
-      rows.flatMap((row) => (row.kind === kind ? [row.name] : []));
-    return {
-      blob: namesOf('blob'),
-      media: namesOf('media'),
-      message: namesOf('message'),
-      visitor: namesOf('visitor'),
-    };
+    const rest: Record<RestKind, string[]> = { blob: [], media: [], message: [], visitor: [] };
+    for (const { kind, name } of rows) rest[kind].push(name);
+    return rest;
   }
 
   async forgetRest(kind: RestKind, names: readonly string[]): Promise<void> {

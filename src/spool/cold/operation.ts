@@ -37,10 +37,10 @@ export interface Dialect {
   /** Whether a text can be the id of an entry. */
   readonly isEntryId: (text: string) => boolean;
   /**
-   * The first of a list: keeps other lists with this lock waiting until this one is committed. What the list
-   * changes need not outlive a crash of the server.
+   * The first of a list: keeps other lists with this lock waiting until this one is committed. `loose`: what the
+   * list changes need not outlive a crash of the server.
    */
-  readonly lock: (name: string) => readonly Statement[];
+  readonly lock: (name: string, commit: 'durable' | 'loose') => readonly Statement[];
   /** Behind a SELECT in a list: nobody else changes the rows until the list is committed. */
   readonly forUpdate: string;
   /** The values of a list, behind IN. */

@@ -1,6 +1,7 @@
 import { apiTokenOperations } from './api-tokens.ts';
 import { auditOperations } from './audit.ts';
 import { entryReads } from './entry-reads.ts';
+import { identityOperations } from './identities.ts';
 import { optOutOperations } from './opt-outs.ts';
 import type { Dialect, Operation } from './operation.ts';
 import { recordOperations } from './records.ts';
@@ -14,6 +15,7 @@ const coldOperations = (dialect: Dialect) => ({
   ...apiTokenOperations(dialect),
   ...auditOperations(dialect),
   ...entryReads(dialect),
+  ...identityOperations(dialect),
   ...optOutOperations(dialect),
   ...recordOperations(dialect),
   ...refusalOperations(dialect),

@@ -22,7 +22,7 @@ export const refusalOperations = ({ now, tables: { refusals }, lock }: Dialect) 
   const any = `EXISTS (SELECT 1 FROM ${refusals} WHERE ${ONE})`;
   const open = `EXISTS (SELECT 1 FROM ${refusals} WHERE ${ONE} AND NOT ended)`;
   // One at a time for each refusal, so that of two gateways one sees the fifth lane.
-  const lockOne = (shop: ShopId, number: number) => lock(`refusal ${shop} ${number}`);
+  const lockOne = (shop: ShopId, number: number) => lock(`refusal ${shop} ${number}`, 'loose');
 
   return {
     /** Delivery waits for it, so it is one list. While a row of the refusal is left, it is not counted anew. */

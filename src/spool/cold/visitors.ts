@@ -14,7 +14,7 @@ export const visitorOperations = ({ tables: { visitors }, listed }: Dialect) => 
     },
 
     *visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): Operation<VisitorRecord[]> {
-      const sql = `SELECT * FROM ${visitors} WHERE shop = $1 AND id IN ${listed('$2')}`;
+      const sql = `SELECT * FROM ${visitors} WHERE shop = $1 AND id IN ${listed('$2')} ORDER BY no`;
       return (yield* rowsOf<VisitorRow>(sql, shopId, ids)).map(toVisitor);
     },
 

@@ -15,8 +15,8 @@ import { optOutHash } from './erased-keys.ts';
 import { ENTRY_COLUMNS, ENTRY_TABLES, isUuid, jsonOf, storable } from './rows.ts';
 import { NOW } from './schema.ts';
 
-const LOCK = `SELECT set_config('synchronous_commit', 'off', true),
-  pg_advisory_xact_lock(hashtextextended($1, 0))`;
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+const LOOSE_LOCK = `${LOCK}, set_config('synchronous_commit', 'off', true)`;
 
 export const DIALECT: Dialect = {
   now: `${NOW.name}()`,
@@ -26,7 +26,7 @@ export const DIALECT: Dialect = {
     entry.summary_version AS version
     FROM ${ENTRY_TABLES})`,
   isEntryId: isUuid,
-  lock: (name) => [statement(LOCK, name)],
+  lock: (name, commit) => [statement(commit === 'loose' ? LOOSE_LOCK : LOCK, name)],
   forUpdate: 'FOR UPDATE',
   listed: (list) => `(SELECT json_array_elements_text(${list}))`,
   saveSummary: ({ seq, id, from, to, subject, more }) => [

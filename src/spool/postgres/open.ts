@@ -16,7 +16,6 @@ import { coldOperations } from './cold-operations.ts';
 import { CONVERSATION_FUNCTIONS, ConversationTable } from './conversations.ts';
 import { PostgresDeliveries } from './deliveries.ts';
 import { DELIVERY_FUNCTIONS } from './delivery-functions.ts';
-import { IDENTITY_FUNCTIONS, VisitorIdentities } from './identities.ts';
 import { admitKeys, FLEET_FUNCTIONS, FleetTable } from './fleet.ts';
 import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
 import { ERASURE_FUNCTIONS, openEraser } from './erasure.ts';
@@ -56,7 +55,6 @@ const FUNCTIONS = [
   ...RETENTION_FUNCTIONS,
   ...FLEET_FUNCTIONS,
   ...VISITOR_FUNCTIONS,
-  ...IDENTITY_FUNCTIONS,
   ...UPLOAD_FUNCTIONS,
   ...CHAT_FUNCTIONS,
   ...CARD_FUNCTIONS,
@@ -152,7 +150,6 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     signals,
     chat: {
       ...cold,
-      ...methodsOf(new VisitorIdentities(database)),
       ...methodsOf(new ChatJournal(database)),
       ...methodsOf(new UploadTable(database)),
     },

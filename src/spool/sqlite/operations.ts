@@ -14,7 +14,6 @@ import { NameTable } from './name-table.ts';
 import { OperatorMoves } from './operator-moves.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
-import { VisitorIdentities } from './visitors.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
@@ -41,7 +40,6 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(waiting),
     ...queries,
     ...methodsOf(conversations),
-    ...methodsOf(new VisitorIdentities(db)),
     ...methodsOf(new ChatJournal(db, entries, cold)),
     ...methodsOf(names),
     ...methodsOf(new SenderRateTable(context)),

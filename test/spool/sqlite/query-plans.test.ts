@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readPerson } from '../../../src/cli/erase-person.ts';
+import { asVisitorId } from '../../../src/domain/ids.ts';
 import { TraceFinder } from '../../../src/spool/cold/erasure-finder.ts';
 import { DIALECT, rowsIn } from '../../../src/spool/sqlite/cold-operations.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
-import { anEntry } from '../../support/entries.ts';
+import { anEntry, SHOP } from '../../support/entries.ts';
 import { ends } from '../../support/ends.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -23,6 +24,16 @@ test('no statement of the store reads all entries', () => {
   };
   const { operations } = createOperations(db, Date.now);
   for (const read of ['get', 'raw', 'timeline'] as const) operations[read](anEntry().id);
+  const [id, guestId] = [asVisitorId('a'.repeat(32)), asVisitorId('b'.repeat(32))];
+  const identity = { shopId: SHOP, subject: 'ada', newId: id, at: 1 };
+  for (const guest of [{}, { guestId }]) {
+    operations.createVisitor({ shopId: SHOP, id: guestId, createdAt: 1 });
+    operations.identifyVisitor({ ...identity, ...guest });
+  }
+  for (const read of ['visitor', 'countUnusedUploads', 'logOut', 'startConversation'] as const) {
+    operations[read](SHOP, id);
+  }
+  for (const read of ['upload', 'removeUpload'] as const) operations[read](SHOP, id, 'x');
   expect(statements.length).toBeGreaterThan(140);
   for (const sql of statements) {
     // The end of the table.

@@ -1,11 +1,24 @@
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import { toVisitor, type VisitorRow } from '../chat-rows.ts';
-import type { ChatParams, VisitorRecord } from '../chat-store.ts';
+import type { ChatParams, VisitorRecord, WatchedConversation } from '../chat-store.ts';
 import { type Dialect, type Operation, rowsOf, statement } from './operation.ts';
 
 /** Visitors. `ChatStore` documents the methods. */
-export const visitorOperations = ({ tables: { visitors }, listed }: Dialect) => {
+export const visitorOperations = ({ tables: { visitors, conversations }, listed }: Dialect) => {
   const byId = `SELECT * FROM ${visitors} WHERE shop = $1 AND id = $2`;
+  // A reserved id never had a conversation. '0' is the character after '/' (lanes are compared by bytes), so the
+  // range contains every lane of the visitor. CROSS JOIN: SQLite takes its tables in this order.
+  const watched = `WITH asked AS (
+      SELECT id FROM ${visitors} AS visitor WHERE shop = $1 AND id IN ${listed('$2')} AND NOT EXISTS (
+        SELECT 1 FROM ${visitors} AS known WHERE known.shop = $1 AND known.id = visitor.joined)),
+    mine AS (
+      SELECT id AS owner, id, NULL AS guest_no FROM asked UNION ALL
+      SELECT asked.id, guest.id, guest.no FROM asked CROSS JOIN ${visitors} AS guest
+      WHERE guest.shop = $1 AND guest.joined = asked.id AND NOT guest.reserved)
+    SELECT owner AS "visitorId", conversation_id AS "conversationId", used_at AS "usedAt"
+    FROM mine CROSS JOIN ${conversations}
+    WHERE shop = $1 AND channel = 'web_chat' AND lane >= mine.id || '/' AND lane < mine.id || '0'
+    ORDER BY guest_no DESC NULLS FIRST, used_at DESC`;
 
   return {
     *visitor(shopId: ShopId, id: VisitorId): Operation<VisitorRecord | undefined> {
@@ -16,6 +29,13 @@ export const visitorOperations = ({ tables: { visitors }, listed }: Dialect) => 
     *visitorsAmong(shopId: ShopId, ids: readonly VisitorId[]): Operation<VisitorRecord[]> {
       const sql = `SELECT * FROM ${visitors} WHERE shop = $1 AND id IN ${listed('$2')} ORDER BY no`;
       return (yield* rowsOf<VisitorRow>(sql, shopId, ids)).map(toVisitor);
+    },
+
+    *conversationsOf(
+      shopId: ShopId,
+      ids: readonly VisitorId[],
+    ): Operation<readonly WatchedConversation[]> {
+      return yield* rowsOf<WatchedConversation>(watched, shopId, ids);
     },
 
     *createVisitor(visitor: ChatParams<'createVisitor'>[0]): Operation<VisitorRecord> {

@@ -9,7 +9,6 @@ import type {
   PlatformReply,
   StoredReply,
   VisitorMessage,
-  WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import { Batches } from './batches.ts';
@@ -49,7 +48,7 @@ interface Mark {
 }
 
 /**
- * The numbered journals of visitors, and their conversations. `ChatStore` documents the methods.
+ * The numbered journals of visitors. `ChatStore` documents the methods.
  * Messages, replies and marks that arrive during one commit share the next.
  */
 export class ChatJournal {
@@ -154,11 +153,6 @@ export class ChatJournal {
     const values = [shopId, storable(id), from, limit, maxBytes ?? null];
     return (await this.#database.query<LineRow>(text, values)).map(toLine);
   }
-
-  async conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]) {
-    const values = [shopId, visitors.map(storable)];
-    return this.#database.query<WatchedConversation>(CONVERSATIONS, values);
-  }
 }
 
 /**
@@ -180,23 +174,3 @@ const linesIn = (condition: string, order: string): string => `
 const AFTER = linesIn('seq > $3', 'seq');
 const REVISED = linesIn('rev > $3 AND rev > 0', 'rev, seq');
 const BEFORE = linesIn('seq < $3', 'seq DESC');
-
-/**
- * The guest's conversations are returned for the visitor that it was merged into. A reserved id never had
- * any. '0' is the character after '/' (the column is compared by bytes), so the range
- * contains every lane of the visitor.
- */
-const CONVERSATIONS = `
-  SELECT asked.id AS "visitorId", conversation_id AS "conversationId", used_at AS "usedAt"
-  FROM unnest($2::text[]) WITH ORDINALITY AS asked (id, place)
-  JOIN visitor ON visitor.shop = $1 AND visitor.id = asked.id
-  CROSS JOIN LATERAL (
-    SELECT NULL::bigint AS no, visitor.id UNION ALL
-    SELECT guest.no, guest.id FROM visitor AS guest
-      WHERE guest.shop = $1 AND guest.joined = visitor.id AND NOT guest.reserved
-  ) AS mine
-  JOIN conversation ON conversation.shop = $1 AND channel = 'web_chat'
-    AND conversation.lane >= mine.id || '/' AND conversation.lane < mine.id || '0'
-  WHERE NOT EXISTS (
-    SELECT FROM visitor AS known WHERE known.shop = $1 AND known.id = visitor.joined)
-  ORDER BY place, mine.no DESC NULLS FIRST, used_at DESC`;

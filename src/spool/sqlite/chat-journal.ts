@@ -10,7 +10,6 @@ import type {
   StoredReply,
   UploadRecord,
   VisitorMessage,
-  WatchedConversation,
 } from '../chat-store.ts';
 import type { Accepted } from '../entry.ts';
 import type { ColdOperations } from '../cold/operations.ts';
@@ -20,7 +19,7 @@ import type { EntryTable } from './entry-table.ts';
 type Uploads = Pick<ColdOperations, 'unusedUploads' | 'countUnusedUploads'>;
 
 /**
- * The numbered journals of visitors, their conversations and their uploads. `ChatStore` documents
+ * The numbered journals of visitors, and their uploads. `ChatStore` documents
  * the methods.
  */
 export class ChatJournal {
@@ -184,19 +183,6 @@ export class ChatJournal {
     return taken;
   }
 
-  conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]): WatchedConversation[] {
-    return visitors.flatMap((visitorId) => {
-      // A guest's conversations are returned for the visitor that it was merged into.
-      if (this.#sql.standsFor.get(shopId, visitorId)?.id !== visitorId) return [];
-      const guests = this.#sql.guestsOf.all(shopId, visitorId);
-      return [visitorId, ...guests.map(({ id }) => id)].flatMap((id) =>
-        this.#sql.conversationsOf
-          .all(shopId, `${id}/`, `${id}0`)
-          .map((row) => ({ visitorId, ...row })),
-      );
-    });
-  }
-
   addUpload(upload: ChatParams<'addUpload'>[0], unusedAtMost: number): boolean {
     const { id, shopId, visitorId, name, type, size, blob, checksum = null, at } = upload;
     const owner = this.#mustFind(shopId, visitorId).id;
@@ -276,14 +262,6 @@ function prepare(db: Db) {
     ),
     linesBefore: db.prepare<[number, number, number], LineRow>(
       `SELECT * FROM journal WHERE visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ? + 0`,
-    ),
-    // '0' is the character after '/', so the range contains every lane of the visitor.
-    conversationsOf: db.prepare<
-      [string, string, string],
-      { conversationId: string; usedAt: number }
-    >(
-      `SELECT conversation_id AS conversationId, used_at AS usedAt FROM conversations
-       WHERE shop = ? AND channel = 'web_chat' AND lane >= ? AND lane < ? ORDER BY used_at DESC`,
     ),
     addUpload: db.prepare(
       `INSERT INTO uploads (id, shop, visitor, name, type, size, blob, checksum, at)

@@ -34,6 +34,8 @@ export interface Dialect {
   readonly summarizedRows: string;
   /** Saves the summary of an entry that is stored, and has the search index it again. */
   readonly saveSummary: (summary: RenewedSummary) => readonly Statement[];
+  /** Has a row if an entry of a lane, by its hash, waits that is older than another one: of $1 than $2, in the shop $3. */
+  readonly earlierInLane: string;
   /** Whether a text can be the id of an entry. */
   readonly isEntryId: (text: string) => boolean;
   /**

@@ -2,6 +2,7 @@ import { apiTokenOperations } from './api-tokens.ts';
 import { auditOperations } from './audit.ts';
 import { entryReads } from './entry-reads.ts';
 import { identityOperations } from './identities.ts';
+import { nameOperations } from './names.ts';
 import { optOutOperations } from './opt-outs.ts';
 import type { Dialect, Operation } from './operation.ts';
 import { recordOperations } from './records.ts';
@@ -16,6 +17,7 @@ const coldOperations = (dialect: Dialect) => ({
   ...auditOperations(dialect),
   ...entryReads(dialect),
   ...identityOperations(dialect),
+  ...nameOperations(dialect),
   ...optOutOperations(dialect),
   ...recordOperations(dialect),
   ...refusalOperations(dialect),

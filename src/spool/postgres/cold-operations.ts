@@ -25,6 +25,8 @@ export const DIALECT: Dialect = {
   summarizedRows: `(SELECT ${ENTRY_COLUMNS}, entry."from", entry."to", entry.subject, entry.more,
     entry.summary_version AS version
     FROM ${ENTRY_TABLES})`,
+  earlierInLane: `SELECT FROM job
+    WHERE lane = $1 AND seq < (SELECT seq FROM entry WHERE id = $2) LIMIT 1`,
   isEntryId: isUuid,
   lock: (name, commit) => [statement(commit === 'loose' ? LOOSE_LOCK : LOCK, name)],
   forUpdate: 'FOR UPDATE',

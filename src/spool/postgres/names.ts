@@ -1,10 +1,6 @@
 import type { ShopId } from '../../domain/ids.ts';
 import {
-  joinedLanes,
-  joinedName,
-  type LanePerson,
   namesIn,
-  personInLane,
   personLane,
   type PersonName,
   type Sighting,
@@ -12,11 +8,10 @@ import {
 } from '../../domain/person-names.ts';
 import type { NewEntry } from '../entry.ts';
 import { NAME_COLUMNS } from '../entry-row.ts';
-import { dedupHash, laneHash, rateHash, uuidOf } from '../hashes.ts';
-import type { EntryLane } from '../spool.ts';
-import type { Database, Query } from './connection.ts';
+import { dedupHash, rateHash, uuidOf } from '../hashes.ts';
+import type { Query } from './connection.ts';
 import { dedupKeyHash } from './erased-keys.ts';
-import { jsonOf, storable } from './rows.ts';
+import { jsonOf } from './rows.ts';
 import { sqlFunction } from './schema.ts';
 
 /** All lanes of the person of a lane, as `NameTable.lanesOf` of SQLite returns them. */
@@ -140,45 +135,5 @@ class KnownNames {
     const names = namesIn(sighting);
     const people = new Set(names.flatMap((name) => [name, this.#byName.get(name)?.person ?? name]));
     return [...people].flatMap((person) => [...(this.#byPerson.get(person)?.values() ?? [])]);
-  }
-}
-
-/** The names of people on WhatsApp (`domain/person-names.ts`). */
-export class NameTable {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async personOf({ shopId, channel, lane, id }: EntryLane): Promise<LanePerson | undefined> {
-    const parts = personInLane(storable(lane));
-    if (parts === undefined) return undefined;
-    const names = await this.#database.query<PersonName>(
-      `SELECT ${NAME_COLUMNS} FROM person_name WHERE shop = $1 AND scope = $2 AND person = coalesce(
-         (SELECT person FROM person_name WHERE shop = $1 AND scope = $2 AND name = $3), $4) ORDER BY name`,
-      [shopId, parts.scope, joinedName(parts.person), parts.person],
-    );
-    const [first] = names;
-    if (first === undefined) return undefined;
-    const joined = joinedLanes(parts, names);
-    const into = personLane(parts, first.person);
-    if (joined.length === 0) {
-      return { lane: into, joined, isWaiting: false, names, conversations: [] };
-    }
-    const conversations = await this.#database.query<{ id: string }>(
-      `SELECT conversation_id AS id FROM conversation WHERE shop = $1 AND channel = $2 AND lane = ANY ($3)`,
-      [shopId, channel, [into, ...joined]],
-    );
-    const others = [into, ...joined].filter((each) => each !== lane);
-    const earlier = await this.#database.query(
-      `SELECT FROM job WHERE lane = ANY ($1::bigint[])
-         AND seq < (SELECT seq FROM entry WHERE id = $2) LIMIT 1`,
-      [others.map((each) => String(laneHash({ shopId, channel, lane: each }))), id ?? null],
-    );
-    return {
-      ...{ lane: into, joined, isWaiting: earlier.length > 0, names },
-      conversations: conversations.map((row) => row.id),
-    };
   }
 }

@@ -28,7 +28,7 @@ import { ACCEPT, PostgresIntake } from './intake.ts';
 import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
 import { LeaseTable } from './leases.ts';
 import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
-import { NAME_FUNCTIONS, NameTable } from './names.ts';
+import { NAME_FUNCTIONS } from './names.ts';
 import { EntryQueries } from './queries.ts';
 import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
@@ -120,7 +120,6 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
       ...methodsOf(waiting),
       ...methodsOf(new EntryQueries(database)),
       ...methodsOf(new ConversationTable(database)),
-      ...methodsOf(new NameTable(database)),
       ...methodsOf(rates),
       ...methodsOf(moves),
       ...cold,

@@ -12,11 +12,16 @@ import { tablesOf } from '../tables.ts';
 import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 
+const OF_ID = '(SELECT seq FROM entries WHERE id = $2)';
+
 export const DIALECT: Dialect = {
   now: 'now_ms()',
   tables: tablesOf('sqlite'),
   entryRows: 'entries',
   summarizedRows: '(SELECT * FROM entries LEFT JOIN summaries USING (seq))',
+  earlierInLane: `SELECT 1 FROM entries WHERE lane_hash = $1 AND in_lane = 1 AND seq < ${OF_ID}
+    UNION ALL SELECT 1 FROM entries
+    WHERE filed = 0 AND shop = $3 AND seq < ${OF_ID} AND lane_hash = $1 LIMIT 1`,
   isEntryId: () => true,
   // One thread makes all calls, one after the other.
   lock: () => [],

@@ -2,7 +2,6 @@ import type { ShopId } from '../../domain/ids.ts';
 import {
   joinedLanes,
   joinedName,
-  type LanePerson,
   namesIn,
   personInLane,
   personLane,
@@ -11,8 +10,6 @@ import {
   sightingOf,
 } from '../../domain/person-names.ts';
 import { NAME_COLUMNS } from '../entry-row.ts';
-import { laneHash } from '../hashes.ts';
-import type { EntryLane } from '../spool.ts';
 import type { Db } from './database.ts';
 
 interface Person {
@@ -46,25 +43,6 @@ export class NameTable {
     return [personLane(person, person.person), ...joinedLanes(person, this.#sql.of.all(person))];
   }
 
-  /** Undefined if no names of the lane's person are stored. */
-  personOf({ shopId, channel, lane, id }: EntryLane): LanePerson | undefined {
-    const person = this.#personIn(shopId, lane);
-    const names = person === undefined ? [] : this.#sql.of.all(person);
-    if (person === undefined || names.length === 0) return undefined;
-    const joined = joinedLanes(person, names);
-    const into = personLane(person, person.person);
-    const others = joined.length === 0 ? [] : [into, ...joined].filter((each) => each !== lane);
-    const isWaiting = others.some((each) => {
-      const hash = laneHash({ shopId, channel, lane: each });
-      return this.#sql.waits.get({ shop: shopId, hash, id: id ?? '' }) !== undefined;
-    });
-    const lanes = joined.length === 0 ? [] : [into, ...joined];
-    const conversations = lanes.flatMap((each) => {
-      return this.#sql.conversation.all(shopId, channel, each).map((row) => row.id);
-    });
-    return { lane: into, joined, isWaiting, names, conversations };
-  }
-
   #personIn(shop: ShopId, lane: string): (Person & { readonly ours: string }) | undefined {
     const parts = personInLane(lane);
     if (parts === undefined) return undefined;
@@ -76,7 +54,6 @@ export class NameTable {
 
 function prepare(db: Db) {
   const own = `shop = @shop AND scope = @scope`;
-  const ofId = `(SELECT seq FROM entries WHERE id = @id)`;
   const asked = `SELECT value FROM json_each(@names)`;
   return {
     known: db.prepare<[{ shop: string; scope: string; names: string }], PersonName>(
@@ -93,14 +70,6 @@ function prepare(db: Db) {
       `INSERT OR REPLACE INTO person_names
          (shop, scope, name, person, since, seen_at, beside, left_at, former)
        VALUES (@shop, @scope, @name, @person, @since, @seenAt, @beside, @leftAt, @former)`,
-    ),
-    conversation: db.prepare<[string, string, string], { id: string }>(
-      `SELECT conversation_id AS id FROM conversations WHERE shop = ? AND channel = ? AND lane = ?`,
-    ),
-    waits: db.prepare<[{ shop: string; hash: number; id: string }]>(
-      `SELECT 1 FROM entries WHERE lane_hash = @hash AND in_lane = 1 AND seq < ${ofId}
-       UNION ALL SELECT 1 FROM entries
-       WHERE filed = 0 AND shop = @shop AND seq < ${ofId} AND lane_hash = @hash LIMIT 1`,
     ),
   };
 }

@@ -34,6 +34,8 @@ test('no statement of the store reads all entries', () => {
     operations[read](SHOP, id);
   }
   for (const read of ['upload', 'removeUpload'] as const) operations[read](SHOP, id, 'x');
+  operations.conversationsOf(SHOP, [id]);
+  operations.personOf({ shopId: SHOP, channel: 'sms', lane: 'AC1/whatsapp/+1555/+1415' });
   expect(statements.length).toBeGreaterThan(140);
   for (const sql of statements) {
     // The end of the table.

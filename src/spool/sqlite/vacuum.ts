@@ -19,8 +19,8 @@ const CHECKPOINT_AGAIN_AFTER_MS = 100;
 /** Of a data folder: those that people are erased from. */
 const FILES = ['spool.db', join('platform', 'platform.sqlite')];
 
-/** What opens the file for its use explains these. */
-const LEFT_TO_OPENING = /^(?:ENOSPC|SQLITE_(?:FULL|BUSY|NOTADB|CORRUPT))/;
+/** The disk failed. What opens the file for its use explains all else. */
+const DISK_FAILED = /^(?:EIO|SQLITE_IOERR)/;
 
 /** Call it before rows of a person are deleted, and after the last one: another process may rewrite the file meanwhile. */
 export function noteErasure(db: Db): void {
@@ -34,7 +34,7 @@ export const purgeBeside = (db: Db, dir: string): Promise<Purged> =>
 
 /**
  * Rewrites what could not be rewritten beside a gateway. Call it in the lock of the data folder, before a start.
- * @throws {SpoolUnusable} a file cannot be read or written
+ * @throws {SpoolUnusable} the disk failed
  */
 export async function purgePostponed(dir: string): Promise<void> {
   for (const file of FILES.map((name) => join(dir, name)).filter((path) => existsSync(path))) {
@@ -47,9 +47,10 @@ export async function purgePostponed(dir: string): Promise<void> {
       if (db.prepare(hasMarks).get() !== undefined) await purge(db, { isServed: false });
       await truncateLog(db);
     } catch (error) {
+      const code = codeOf(error);
+      if (DISK_FAILED.test(code)) throw spoolUnusable(file, error);
       // Without room for a second copy, the next start tries again.
-      const isLeft = error instanceof SpoolUnavailable || LEFT_TO_OPENING.test(codeOf(error));
-      if (!isLeft) throw spoolUnusable(file, error);
+      if (code === '' && !(error instanceof SpoolUnavailable)) throw error;
     } finally {
       db?.close();
     }

@@ -42,6 +42,10 @@ export const STATES_BEFORE: Readonly<Record<MarkedState, readonly JournalLine['s
 export const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
   row.lane ?? `${row.id}/${row.conversation}`;
 
+/** `laneOf` in SQL, of a row with this alias. */
+export const laneInSql = (alias: string): string =>
+  `coalesce(${alias}.lane, ${alias}.id || '/' || ${alias}.conversation)`;
+
 export const toVisitor = (row: VisitorRow): VisitorRecord => ({
   id: row.id,
   shopId: row.shop,

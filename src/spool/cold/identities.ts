@@ -1,4 +1,4 @@
-import { MOST_RESERVED, toVisitor, type VisitorRow } from '../chat-rows.ts';
+import { laneInSql, MOST_RESERVED, toVisitor, type VisitorRow } from '../chat-rows.ts';
 import type { Identified, VisitorIdentity } from '../chat-store.ts';
 import { type Dialect, type Operation, rowsOf, statement } from './operation.ts';
 
@@ -65,7 +65,7 @@ export const identityOperations = ({
         AND theirs.sender = 'agent' AND theirs.message_id = reply.message_id)`;
   // Who wrote last continues the conversation. One without any message stays a new one.
   const continueGuests = `UPDATE ${visitors} AS known SET conversation = known.conversation + 1,
-      lane = coalesce(guest.lane, guest.id || '/' || guest.conversation),
+      lane = ${laneInSql('guest')},
       conversation_from_seq = known.last_seq + CASE WHEN guest.conversation_from_seq = guest.last_seq
         THEN (SELECT count(*) ${lines}) ELSE 0 END
     FROM ${visitors} AS guest

@@ -1,7 +1,8 @@
+import { laneInSql } from '../chat-rows.ts';
 import { ACCEPT } from './intake.ts';
 import { LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
 import { USE_UPLOADS } from './uploads.ts';
-import { LANE, LOCK_OWNERS, OWNER } from './visitors.ts';
+import { LOCK_OWNERS, OWNER } from './visitors.ts';
 
 /** The hash of `hashes.ts`, for what only the database knows: a visitor's lane and merged guests. */
 export const KEY_HASH = sqlFunction(
@@ -51,7 +52,8 @@ export const ACCEPT_MESSAGES = sqlFunction(
        FROM json_to_recordset(items) AS item (
          number int, shop text, visitor text, uploads json, key_end text, entry jsonb)
        LEFT JOIN LATERAL (
-         SELECT no, id, ${LANE} AS lane FROM ${OWNER.name}(item.shop::uuid, item.visitor)
+         SELECT no, id, ${laneInSql('visitor')} AS lane
+         FROM ${OWNER.name}(item.shop::uuid, item.visitor) AS visitor
        ) AS owner ON true
        ORDER BY number
      LOOP

@@ -1,8 +1,5 @@
 import { LOOPS_BY_INDEX, sqlFunction } from './schema.ts';
 
-/** `laneOf` in SQL: the lane of a visitor's current conversation. */
-export const LANE = `coalesce(lane, id || '/' || conversation)`;
-
 /** The visitor with this id, or the one that it was merged into. */
 export const OWNER = sqlFunction(
   'owner_of',

@@ -3,7 +3,15 @@
 // first, until one fails. With --all the slow ones, too. Each answer is added to the file of results (by default in the
 // system's temporary folder); what is there already is not run again. Exits with 1 if it could not run.
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -90,8 +98,7 @@ async function verdictOn(
 ): Promise<Pick<Result, 'verdict' | 'by'>> {
   const types = await run(folder, ['node_modules/@typescript/native-preview/bin/tsgo', '-p', '.']);
   if (types.code !== 0) return { verdict: 'does not compile' };
-  // Threads that read email run from bundles.
-  if (file.includes('/email/')) await run(folder, ['scripts/build-bundles.mjs']);
+  await bundled(folder, file);
   const tests = await testsOf(folder, file);
   for (const some of [tests.slice(0, NEAREST), tests.slice(NEAREST)]) {
     if (some.length === 0) continue;
@@ -103,6 +110,21 @@ async function verdictOn(
   return { verdict: 'survived' };
 }
 
+/** Threads that read email run from bundles. */
+async function bundled(folder: string, file: string): Promise<void> {
+  if (file.includes('/email/')) await run(folder, ['scripts/build-bundles.mjs']);
+}
+
+const sound = new Set<string>();
+
+/** @throws {Error} a file of tests fails without any change, so it kills nothing */
+async function assertSound(folder: string, file: string): Promise<void> {
+  if (sound.has(file)) return;
+  const { code, errors } = await jest(folder, ['--runTestsByPath', file]);
+  if (code !== 0) throw new Error(`${file} fails without any change:\n${errors}`);
+  sound.add(file);
+}
+
 await withWorkbench(async (bench) => {
   const folder = join(await bench.folder(), 'copy');
   await runProgram('git', ['-C', ROOT, 'worktree', 'add', '--detach', folder]);
@@ -110,6 +132,10 @@ await withWorkbench(async (bench) => {
     await runProgram('git', ['-C', ROOT, 'worktree', 'remove', '--force', folder]);
   });
   await runProgram('cp', ['-al', join(ROOT, 'node_modules'), folder]);
+  // By the time of this file the packages are known to be those of the lock file.
+  const installed = join('node_modules', '.package-lock.json');
+  rmSync(join(folder, installed));
+  copyFileSync(join(ROOT, installed), join(folder, installed));
   await run(folder, ['scripts/build.mjs']);
   const rooms = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
     .map((file) => `src/${file}`)
@@ -134,6 +160,8 @@ await withWorkbench(async (bench) => {
       writeFileSync(path, source.slice(0, start) + to + source.slice(start + from.length));
       result = { n, ...mutation, ...(await verdictOn(folder, mutation)) };
       writeFileSync(path, source);
+      await bundled(folder, file);
+      if (result.by !== undefined) await assertSound(folder, result.by);
       done.set(n, result);
       appendFileSync(results, `${JSON.stringify(result)}\n`);
     }

@@ -38,6 +38,10 @@ export function banner(
       answers(config, command),
     );
   } else {
+    if (options.isPasswordConfigured !== true) {
+      const file = shown(join(config.dataDir, 'keys.json'));
+      sections.push(`The console's password was generated: it is adminPassword in ${file}.`);
+    }
     sections.push(`Send your own message: ${command} send email|sms|chat --help`);
   }
   return `\nSluice is ready.\n\n${sections.join('\n\n')}\n\n`;
@@ -54,14 +58,28 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
   const all = (of: (shop: ShopConfig) => readonly string[] | undefined) =>
     config.shops.flatMap((shop) => of(shop) ?? []).join(', ');
   const rows: [string, string, string][] = [];
+  const addRow = (channel: string, url: string, what: string): void => {
+    if (what !== '') rows.push([channel, url, what]);
+  };
   if (smtp) {
     const scheme = config.smtp.lmtp ? 'lmtp' : 'smtp';
-    rows.push(['email', `${scheme}://${reachable(smtp)}`, all((shop) => shop.email?.addresses)]);
+    addRow(
+      'email',
+      `${scheme}://${reachable(smtp)}`,
+      all((shop) => shop.email?.addresses),
+    );
   }
   if (http) {
     const base = `http://${reachable(http)}`;
-    rows.push(...smsRows(config, base));
-    rows.push(['chat', `${base}/chat`, all((shop) => shop.chat && [`key ${shop.chat.key}`])]);
+    for (const [provider, channel, path] of WEBHOOKS) {
+      const numbersOf = ({ sms }: ShopConfig) => (sms?.[provider] ? sms.numbers : undefined);
+      addRow(channel, base + path, all(numbersOf));
+    }
+    addRow(
+      'chat',
+      `${base}/chat`,
+      all((shop) => shop.chat && [`key ${shop.chat.key}`]),
+    );
   }
   if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'the console; health, metrics']);
   if (platform) rows.push(['platform', platform.url, 'the local platform; its API: /reference']);
@@ -71,19 +89,8 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
     .join('\n');
 }
 
-/** The webhook of each provider at which a shop has numbers; Twilio's if none has any. */
-function smsRows({ shops }: CompleteConfig, base: string): [string, string, string][] {
-  const of = (provider: 'twilio' | (typeof OTHERS)[number][0]) =>
-    shops.flatMap(({ sms }) => (sms?.[provider] === undefined ? [] : sms.numbers)).join(', ');
-  const rows = OTHERS.flatMap(([provider, name, path]): [string, string, string][] => {
-    const numbers = of(provider);
-    return numbers === '' ? [] : [[name, base + path, numbers]];
-  });
-  const twilio = of('twilio');
-  return twilio === '' && rows.length > 0 ? rows : [['SMS', base + SMS_PATH, twilio], ...rows];
-}
-
-const OTHERS = [
+const WEBHOOKS = [
+  ['twilio', 'SMS', SMS_PATH],
   ['telnyx', 'SMS', '/sms/telnyx'],
   ['whatsappCloud', 'WhatsApp', '/sms/whatsapp'],
 ] as const;

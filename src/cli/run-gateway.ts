@@ -40,8 +40,12 @@ export async function runGateway(
   assertUsableFolder(config.dataDir);
   const complete = await completeConfig(config);
   const logger = createLogger(config.log);
-  for (const warning of [...warnings, ...setUpWarnings(config)])
-    terminal.err(`warning: ${warning}\n`);
+  // Whoever reads JSON gets nothing else, but for the demo, whose banner has the keys to try it.
+  const isForPrograms = config.log.format === 'json' && !complete.demo;
+  for (const warning of [...warnings, ...setUpWarnings(config)]) {
+    if (isForPrograms) logger.warn('config.warning', { warning });
+    else terminal.err(`warning: ${warning}\n`);
+  }
   const file = configFile(command);
   const named = file === undefined ? {} : { file };
   endWithNpm(terminal.env);
@@ -59,7 +63,7 @@ export async function runGateway(
     dataDir: config.dataDir,
     stopDelayMs: stopDelayMs(config),
     onReady: (addresses) => {
-      if (terminal.isQuiet === true) return;
+      if (terminal.isQuiet === true || isForPrograms) return;
       terminal.out(
         banner(complete, addresses, {
           ...named,
@@ -68,8 +72,13 @@ export async function runGateway(
         }),
       );
     },
-    onRefused: (mistakes) =>
-      terminal.err(`The configuration was not reloaded:\n\n${mistakes.join('\n\n')}\n`),
+    onRefused: (mistakes) => {
+      if (!isForPrograms) {
+        terminal.err(`The configuration was not reloaded:\n\n${mistakes.join('\n\n')}\n`);
+        return;
+      }
+      for (const mistake of mistakes) logger.error('config.mistake', { mistake });
+    },
     terminalHasGone: terminalWatch(),
   });
 }

@@ -123,7 +123,7 @@ function queueWords(counts: readonly EntryCount[], paint: Paint): string {
   return [...parts, ...oldest].join(', ');
 }
 
-/** The conditions, and of the shops whose platform takes everything that their messages flow. */
+/** The conditions, and of the shops of which nothing is stopped that their messages flow. */
 function conditionRows(
   { shops, conditions, served }: Found,
   paint: Paint,
@@ -131,9 +131,12 @@ function conditionRows(
   const ofShops = shops.flatMap(({ name, health }): (readonly [string, string])[] => {
     const own = conditions.filter(({ shop }) => shop === name);
     const flows = health === undefined ? 'not known yet' : paint('messages flow', 'green');
+    const isStopped =
+      own.some(({ part }) => part !== undefined) ||
+      conditions.some(({ kind, stopsIntake }) => kind === 'paused' || stopsIntake);
     return [
       ...own.map((each) => [name, conditionWords(each, health, served, paint)] as const),
-      ...(own.some(({ part }) => part !== undefined) ? [] : [[name, flows] as const]),
+      ...(isStopped ? [] : [[name, flows] as const]),
     ];
   });
   const others = conditions

@@ -12,10 +12,33 @@ import { configSchema } from './schema.ts';
 export function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
   const { shops } = config;
-  const local = isLoopback(new URL(config.http.publicUrl).hostname);
+  const publicUrl = new URL(config.http.publicUrl);
+  const local = isLoopback(publicUrl.hostname);
+  const sites = shops.flatMap(({ chat }) => chat?.origins ?? []).map((origin) => new URL(origin));
   if (local && shops.some((shop) => shop.sms !== undefined)) {
     warnings.push(
       'http.publicUrl is this machine: the SMS provider cannot reach it, and the signatures of Twilio will not match',
+    );
+  }
+  if (local && sites.some(({ hostname }) => !isLoopback(hostname))) {
+    warnings.push(
+      'http.publicUrl is this machine: visitors of the sites in chat.origins cannot reach the chat',
+    );
+  }
+  if (
+    !local &&
+    publicUrl.protocol === 'http:' &&
+    sites.some((site) => site.protocol === 'https:')
+  ) {
+    warnings.push(
+      'http.publicUrl is http: browsers refuse to load the chat from it on the https sites in chat.origins',
+    );
+  }
+  const { smtp } = config;
+  const isServer = smtp.enabled && !smtp.lmtp;
+  if (isServer && isLoopback(smtp.hostname) && shops.some(isMailedOutside(config))) {
+    warnings.push(
+      `smtp.hostname is ${smtp.hostname}: set it to the name in the MX record, with which this server introduces itself`,
     );
   }
   if (local && mailsChatVisitors(config)) {
@@ -48,6 +71,12 @@ export function warningsOf(config: Config): string[] {
     ...shortRetention(config),
   ];
 }
+
+/** Whether a shop gets email, and has a platform of its own: one on the local platform may be a trial. */
+const isMailedOutside =
+  ({ platform }: Pick<Config, 'platform'>) =>
+  ({ email, platformUrl = platform.url }: Config['shops'][number]): boolean =>
+    email !== undefined && platformUrl !== 'local';
 
 /** Whether the local platform sends emails to chat visitors of a shop through a relay. */
 export const mailsChatVisitors = ({

@@ -128,7 +128,9 @@ export class Health {
       }),
       ...(trouble === undefined &&
         this.#recoveringSince !== undefined && { recoveringSince: this.#recoveringSince }),
-      ...(this.#lastDeliveredAt > 0 && { lastDeliveredAt: this.#lastDeliveredAt }),
+      ...(this.#lastDeliveredAt > 0
+        ? { lastDeliveredAt: this.#lastDeliveredAt }
+        : { untried: true as const }),
       ...(this.#lastProbe !== undefined && { lastProbe: this.#lastProbe }),
     };
   }

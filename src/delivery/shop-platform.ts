@@ -3,7 +3,7 @@ import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import type { MediaPermission } from '../platform-api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { ShopHealth } from '../spool/shop-health.ts';
+import type { EndpointHealth, ShopHealth } from '../spool/shop-health.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { AlikeRefusals } from './alike-refusals.ts';
@@ -53,21 +53,31 @@ function newlyKnown(
   };
 }
 
+type Former = Pick<EndpointHealth, 'lastDeliveredAt' | 'since'>;
+
 /** One shop's platform as delivery sees it: the client and the health. */
 export class ShopPlatform {
   readonly settings: ShopSettings;
   readonly #clock: Clock;
   readonly #known: Known;
+  /** Of the shop with another platform or key, before a reload. */
+  readonly #former: Readonly<Record<Endpoint, Former>>;
 
-  /** @param before the same platform with other settings, whose health is kept */
+  /**
+   * @param before the shop with other settings
+   * @param isSame whether its platform and key are the same, so that the health is kept
+   */
   constructor(
     settings: ShopSettings,
     { clock, random }: { readonly clock: Clock; readonly random: () => number },
     before?: ShopPlatform,
+    isSame = true,
   ) {
     this.settings = settings;
     this.#clock = clock;
-    this.#known = before === undefined ? newlyKnown(settings, clock, random) : before.#known;
+    const isKept = before !== undefined && isSame;
+    this.#known = isKept ? before.#known : newlyKnown(settings, clock, random);
+    this.#former = isKept ? before.#former : (before?.report() ?? { messages: {}, media: {} });
   }
 
   get client(): PlatformClient {
@@ -117,11 +127,21 @@ export class ShopPlatform {
 
   /** The shop's health as operators and alerts see it. */
   report(): ShopHealth {
-    const { health, alike } = this.#known;
     return {
-      messages: health.messages.report(),
-      media: health.media.report(),
-      refusedAlike: alike.report(),
+      messages: this.#reportOf('messages'),
+      media: this.#reportOf('media'),
+      refusedAlike: this.#known.alike.report(),
+    };
+  }
+
+  /** A stop goes on until something is delivered, also with another key that is refused, too. */
+  #reportOf(part: Endpoint): EndpointHealth {
+    const report = this.#known.health[part].report();
+    const { lastDeliveredAt, since } = this.#former[part];
+    return {
+      ...(lastDeliveredAt !== undefined && { lastDeliveredAt }),
+      ...report,
+      ...(report.state !== 'steady' && report.untried && since !== undefined && { since }),
     };
   }
 

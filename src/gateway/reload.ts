@@ -70,7 +70,7 @@ async function reload(
   } else {
     parts.logger.error('config.refused', { who, mistakes: result.mistakes.length });
   }
-  const outcome = result.ok ? `${result.changed.length} changed` : 'refused';
+  const outcome = outcomeOf(result);
   parts.incidents.reloaded(outcome);
   try {
     await parts.audit({ ...by, action: 'reload', target: 'configuration', outcome });
@@ -78,6 +78,23 @@ async function reload(
     parts.logger.error('audit.failed', { action: 'reload', ...errorFields(error) });
   }
   return result;
+}
+
+/** The number of paths shown in the audit log and among the incidents. */
+const MAX_PATHS_TOLD = 10;
+
+/** `1 changed: delivery.concurrency; 1 needs a restart: smtp.port`. */
+function outcomeOf(result: ReloadResult): string {
+  if (!result.ok) return 'refused';
+  const told = ({ length }: readonly string[], what: string, paths: string) =>
+    `${length} ${what}${length === 0 ? '' : `: ${paths}`}`;
+  const { changed, needsRestart } = result;
+  const parts = [told(changed, 'changed', pathList(changed, MAX_PATHS_TOLD))];
+  if (needsRestart.length > 0) {
+    const needs = needsRestart.length === 1 ? 'needs a restart' : 'need a restart';
+    parts.push(told(needsRestart, needs, pathList(needsRestart, MAX_PATHS_TOLD)));
+  }
+  return parts.join('; ');
 }
 
 async function applyConfiguration({
@@ -147,7 +164,7 @@ export function planReload(
   };
 }
 
-function pathList(paths: readonly string[]): string {
-  const more = paths.length - MAX_PATHS_LOGGED;
-  return paths.slice(0, MAX_PATHS_LOGGED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+function pathList(paths: readonly string[], most = MAX_PATHS_LOGGED): string {
+  const more = paths.length - most;
+  return paths.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -111,11 +111,12 @@ export function ofShops(
 }
 
 function healthStatus(health: ShopHealth): Omit<ShopStatus, 'shop' | 'shopId'> {
-  const { lastDeliveredAt } = health.messages;
+  const { lastDeliveredAt, untried } = health.messages;
   return {
     breakers: ENDPOINTS.map((part) => ({ part, ...breakerOf(health[part]) })),
     refusedAlike: health.refusedAlike,
     ...(lastDeliveredAt !== undefined && { lastDeliveredAt }),
+    ...(untried && { untried }),
   };
 }
 

@@ -122,6 +122,8 @@ export interface ShopStatus {
     readonly count: number;
   }[];
   readonly lastDeliveredAt?: number;
+  /** Nothing was delivered yet to this platform with this key: whether it works is unknown. */
+  readonly untried?: true;
 }
 
 export type CollectStatus = () => Promise<GatewayStatus>;

@@ -189,15 +189,14 @@ function stopped(shop: ShopStatus, breaker: Breaker, status: GatewayStatus): Mad
       },
     ];
   }
-  // Breakers are closed when the process starts. While messages wait and none has been delivered
-  // since, that does not mean that the platform has recovered.
-  const isUnknown =
-    shop.lastDeliveredAt === undefined && waiting + countOf(status, name, 'delivering') > 0;
+  // Breakers are closed when the process starts, and when the platform or its key has changed. While messages
+  // wait and none has been delivered since, that does not mean that the platform has recovered.
+  const isUnknown = shop.untried === true && waiting + countOf(status, name, 'delivering') > 0;
   return isUnknown
     ? [
         {
           ...{ id, kind: 'breaker-open', severity: 'critical', ...of, holds: false },
-          sentence: `Nothing of ${name} was delivered since the start`,
+          sentence: `Nothing of ${name} was delivered since the start, or since its platform changed`,
           remedy: CHECK_PLATFORM,
         },
       ]

@@ -34,8 +34,10 @@ const partSchema = z.object({
   nextProbeAt: z.exactOptional(z.number()),
   /** An outage ended then, and what waited is sent step by step. */
   recoveringSince: z.exactOptional(z.number()),
-  /** Since the gateway's start. */
+  /** Since the gateway's start, also to an earlier platform of the shop or with an earlier key. */
   lastDeliveredAt: z.exactOptional(z.number()),
+  /** Nothing was delivered yet to this platform with this key. */
+  untried: z.exactOptional(z.literal(true)),
   /** The latest probe that has ended. */
   lastProbe: z.exactOptional(probeSchema),
 });

@@ -310,6 +310,19 @@ describe('what serve prints', () => {
     expect(text).toMatch(/email and SMS are written to .*outbox/);
   });
 
+  test('of own shops only the channels that they have, and where the generated password is', () => {
+    const [demo] = config.shops;
+    if (demo === undefined) throw new Error('there is a demo shop');
+    const { sms: _, ...shop } = demo;
+    const text = banner({ ...config, demo: false, shops: [shop] }, { http: local(8080) });
+    expect(text).toMatch(/chat .*key demo/);
+    expect(text).not.toMatch(/SMS|email +smtp/);
+    expect(text).toContain(
+      `The console's password was generated: it is adminPassword in ${dir.path}/data/keys.json.`,
+    );
+    expect(text).not.toContain(config.admin.password.reveal());
+  });
+
   test('the email lines work in a shell, and each makes a new message', async () => {
     const { port, mails } = await smtpServer();
     const text = banner(config, { smtp: local(port) });

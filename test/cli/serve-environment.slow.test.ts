@@ -11,9 +11,10 @@ import { tempDir } from '../support/temp-dir.ts';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 test.each([
-  ['says where it listens', [], true],
-  ['says only what is in the log, with --quiet', ['--quiet'], false],
-])('a shop in environment variables is served without a file; %s', async (_what, args, isShown) => {
+  ['says where it listens', [], 'pretty'],
+  ['says only what is in the log, with --quiet', ['--quiet'], 'pretty'],
+  ['says everything as JSON, with a log for programs', [], 'json'],
+])('a shop in environment variables is served without a file; %s', async (_what, args, format) => {
   const dir = tempDir();
   ends(() => dir.remove());
   const host = ownLoopbackAddress();
@@ -24,7 +25,9 @@ test.each([
     configFile: '',
     env: {
       SLUICE_DATA_DIR: dir.path,
-      SLUICE_LOG_FORMAT: 'json',
+      SLUICE_LOG_FORMAT: format,
+      SLUICE_SMTP_HOSTNAME: 'localhost',
+      SLUICE_PLATFORM_URL: 'https://platform.example',
       SLUICE_SMTP_HOST: host,
       SLUICE_SMTP_PORT: String(ports.smtp),
       SLUICE_HTTP_HOST: host,
@@ -47,10 +50,19 @@ test.each([
   ends(() => gateway.kill());
   await gateway.ready({ host, ports });
   await gateway.terminate();
-  const output = gateway.output;
+  const { output, log } = gateway;
+  const isShown = format === 'pretty' && args.length === 0;
   expect(output.includes('Sluice is ready')).toBe(isShown);
   if (isShown) expect(output).toMatch(/email .*support@acme\.example/);
-  expect(gateway.log.map(({ message }) => message)).toContain('gateway.ready');
+  const warning = expect.stringContaining('smtp.hostname is localhost: set it');
+  if (format === 'json') {
+    expect(output.split('\n').filter((line) => !line.startsWith('{'))).toEqual(['']);
+    expect(log).toContainEqual(expect.objectContaining({ message: 'config.warning', warning }));
+    expect(log.map(({ message }) => message)).toContain('gateway.ready');
+  } else {
+    expect(output).toContain('warning: smtp.hostname is localhost: set it');
+    expect(output).toContain('gateway.ready');
+  }
 });
 
 test('a certificate that has expired is a warning at the start, with what to do', async () => {

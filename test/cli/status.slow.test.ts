@@ -78,6 +78,19 @@ test('status says whether the gateway runs, what waits, and why a shop is stoppe
   });
 });
 
+test('while delivery is paused, status says so, and not that messages flow', async () => {
+  const { dataDir, platformUrl } = await scene();
+  const gateway = await startGateway({ dataDir, platformUrl, paused: true });
+  ends(() => gateway.stop());
+  const { stdout } = await sluiceHere([
+    'status',
+    '--config',
+    writeConfig({ dataDir, platformUrl }),
+  ]);
+  expect(stdout).toMatch(/^gateway +Delivery is paused\. Messages are accepted and stay queued\./m);
+  expect(stdout).not.toContain('flow');
+});
+
 test('reload says what the gateway made of its configuration', async () => {
   const { dataDir, platformUrl } = await scene();
   const host = ownLoopbackAddress();
@@ -103,9 +116,10 @@ test('reload says what the gateway made of its configuration', async () => {
   expect((await reload()).stdout).toBe(
     'Reloaded: 0 changed.\n1 other changed setting needs a restart: smtp.maxConnections.\n',
   );
+  const RESTART = '0 changed; 1 needs a restart: smtp.maxConnections';
   const audit = await sluiceHere(['audit', '--json', '--limit', '1', '--config', configFile]);
   expect(parsed(audit.stdout)).toMatchObject([
-    { who: expect.stringMatching(/^terminal:./), action: 'reload', outcome: '0 changed' },
+    { who: expect.stringMatching(/^terminal:./), action: 'reload', outcome: RESTART },
   ]);
 
   writeFileSync(configFile, JSON.stringify({ ...changed, delivery: { concurrency: 0 } }));

@@ -115,7 +115,14 @@ describe('an agent without texts is warned about', () => {
       [warning],
     ],
     ['the sample shop', {}, []],
-    ['a shop of another platform', { shops: [shop({ platformUrl: 'https://api.example' })] }, []],
+    [
+      'a shop of another platform',
+      {
+        smtp: { hostname: 'mx.acme.example' },
+        shops: [shop({ platformUrl: 'https://api.example' })],
+      },
+      [],
+    ],
     ['a shop without the agent', { shops: [shop({ agent: 'off' })] }, []],
     ['no agent', { localPlatform: { agent: { kind: 'off' } }, shops: [shop({})] }, []],
     ['a folder', { localPlatform: { agent: { knowledge: './knowledge' } }, shops: [shop({})] }, []],

@@ -47,6 +47,7 @@ test('a shop with email, SMS and chat, and the gateway around it, without a file
       SLUICE_SHOP_CHAT_WIDGET_GREETING: 'Hello, how can we help?',
       SLUICE_HTTP_PUBLIC_URL: 'https://gw.acme.example',
       SLUICE_PLATFORM_URL: 'https://api.platform.example',
+      SLUICE_SMTP_HOSTNAME: 'mx.acme.example',
       SLUICE_DELIVERY_GIVE_UP_AFTER: '2d',
     },
   });

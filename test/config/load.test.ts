@@ -521,8 +521,32 @@ test('what is allowed and probably not meant is a warning', () => {
   const { warnings } = valid(
     `admin: {host: 0.0.0.0}\nsmtp: {enabled: false}\nplatform: {url: "http://api.example"}\n${ACME}`,
   );
-  expect(warnings).toHaveLength(4);
+  expect(warnings).toHaveLength(5);
   expect(warnings.join('\n')).not.toContain('hunter2');
+});
+
+const FROM_ITSELF = 'http.publicUrl is this machine: visitors of the sites in chat.origins';
+const OVER_HTTP = 'http.publicUrl is http: browsers refuse to load the chat';
+const NAMELESS = 'smtp.hostname is localhost: set it to the name in the MX record';
+
+test.each([
+  ['', '', [FROM_ITSELF]],
+  ['http: {publicUrl: "http://gw.acme.example"}', '', [OVER_HTTP]],
+  ['http: {publicUrl: "https://gw.acme.example"}', '', []],
+  [
+    'http: {publicUrl: "https://gw.acme.example"}',
+    'platformUrl: "https://api.example"',
+    [NAMELESS],
+  ],
+  [
+    'http: {publicUrl: "https://gw.acme.example"}\nsmtp: {hostname: mx.acme.example}',
+    'platformUrl: "https://api.example"',
+    [],
+  ],
+])('names by which nothing gets here from outside: %j %j', (settings, ofShop, expected) => {
+  const { warnings } = valid(`${settings}${ACME}    agent: off\n    ${ofShop}\n`);
+  const named = warnings.filter((text) => /chat\.origins|chat from|smtp\.hostname/.test(text));
+  expect(named).toEqual(expected.map((text) => expect.stringContaining(text)));
 });
 
 test.each([

@@ -24,7 +24,7 @@ const strangersFail = (health: Health, count: number) =>
 describe('what a failure says about the shop', () => {
   test('one makes it doubted, and nothing but its health changes', () => {
     const { health } = setting();
-    expect(health.report()).toEqual({ state: 'steady', probing: false });
+    expect(health.report()).toEqual({ state: 'steady', probing: false, untried: true });
     health.failed('a', because('503'));
     expect(health.state).toBe('doubted');
     expect(health.allowance).toBeGreaterThanOrEqual(64);

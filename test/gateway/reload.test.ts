@@ -65,7 +65,10 @@ test('what changed is told by its path, never by its value, and is in the audit'
     },
   ]);
   expect(audit).toEqual([
-    { who: 'ada', action: 'reload', target: 'configuration', outcome: '1 changed' },
+    {
+      ...{ who: 'ada', action: 'reload', target: 'configuration' },
+      outcome: '1 changed: admin.password; 1 needs a restart: dns.servers',
+    },
   ]);
   expect(reloads()).toBe(1);
 });

@@ -36,6 +36,9 @@ import { Refusal } from './refusal.ts';
 /** The current session: `undefined` until the first response, `null` when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** Whether people sign in with names, as far as known. */
+export const isNamed = signal<boolean | undefined>(undefined);
+
 /** The changes of a ticket, as the paths name them. */
 export type DeskAction = 'reply' | 'note' | 'assign' | 'complete' | 'reopen' | 'hand-back';
 
@@ -73,7 +76,10 @@ async function ask<T>(path: string, request: RequestOptions = {}): Promise<T> {
   const answer = await bodyOf(response);
   if (response.ok) return answer as T; // Page and server are built together, with one contract.
   const refusal = refusalOf(response, answer);
-  if (refusal.code === 'signed_out') session.value = null;
+  if (refusal.code === 'signed_out') {
+    isNamed.value = (answer as Partial<Problem> | undefined)?.isNamed;
+    session.value = null;
+  }
   throw refusal;
 }
 

@@ -23,11 +23,12 @@ export class Refusal extends Error {
   /** @param more.status overrides the status of the code */
   constructor(code: Problem['code'], message: string, more: RefusalDetails = {}) {
     super(message, { cause: more.cause });
-    const { retryAfter, changes, status = STATUS[code] } = more;
+    const { retryAfter, changes, isNamed, status = STATUS[code] } = more;
     this.problem = {
       ...{ code, message },
       ...(retryAfter !== undefined && { retryAfter }),
       ...(changes !== undefined && { changes }),
+      ...(isNamed !== undefined && { isNamed }),
     };
     this.status = status;
   }
@@ -39,6 +40,8 @@ interface RefusalDetails {
   readonly retryAfter?: number;
   /** Of a ticket. */
   readonly changes?: Problem['changes'];
+  /** Whether operators with names are configured, for the sign-in page. */
+  readonly isNamed?: boolean;
   readonly cause?: unknown;
 }
 

@@ -124,7 +124,10 @@ export class SignIn {
   /** Admits requests with a session, the password, or a token, if the role or scope permits them. */
   require = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const caller = await this.recognize(req);
-    if (caller === undefined) throw new Refusal('signed_out', 'Sign in first');
+    if (caller === undefined) {
+      const isNamed = this.#parts.operators.names.some((name) => name !== OPERATOR);
+      throw new Refusal('signed_out', 'Sign in first', { isNamed });
+    }
     if (caller.token?.scope === 'read' && !SAFE_METHODS.has(req.method)) {
       throw new Refusal('forbidden', 'This token only permits reading (scope read)');
     }

@@ -75,10 +75,7 @@ function connected(
   const own = config.shops.filter(({ shopId }) => isOwnShop(share, shopId));
   return own.map((shop) => {
     const like = before === undefined ? 'none' : likeness(shop, config, before.config);
-    const known =
-      like === 'none'
-        ? undefined
-        : before?.shops.find(({ settings }) => settings.shopId === shop.shopId);
+    const known = before?.shops.find(({ settings }) => settings.shopId === shop.shopId);
     if (known !== undefined && like === 'all') return known;
     const { continuity } = shop.sms ?? { continuity: 'forever' };
     return new ShopPlatform(
@@ -96,6 +93,7 @@ function connected(
       },
       { clock, random: Math.random },
       known,
+      like !== 'none',
     );
   });
 }

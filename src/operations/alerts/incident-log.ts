@@ -43,7 +43,7 @@ export class IncidentLog {
     this.#add({ kind: 'start', at: this.#parts.clock() });
   }
 
-  /** @param outcome `3 changed` or `refused` */
+  /** @param outcome `1 changed: log.level` or `refused` */
   reloaded(outcome: string): void {
     this.#add({ kind: 'reload', at: this.#parts.clock(), outcome });
   }

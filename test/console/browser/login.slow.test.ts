@@ -1,14 +1,34 @@
 import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { waitFor } from '../../support/wait-for.ts';
 import { describeConsole, signIn } from './console-visit.ts';
 
+const ANN = { name: 'ann', password: 'of-ann-herself', role: 'desk' };
+
+const focused = (page: Page): Promise<string | null> =>
+  page.locator(':focus').getAttribute('name');
+
 describeConsole('signing in', (test) => {
+  test('people with names are asked for them first', async (visit) => {
+    const { page } = await visit({ gateway: { admin: { operators: [ANN] } }, signedIn: false });
+    await page.getByText('Names and passwords are those of admin.operators').waitFor();
+    expect(await focused(page)).toBe('operator');
+    const name = page.getByLabel('Name');
+    expect(await name.getAttribute('autocomplete')).toBe('username');
+    await name.fill(ANN.name);
+    await signIn(page, ANN.password);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await name.waitFor();
+  });
+
   test('a wrong password is told in words, and a right one leads to the page that was asked for', async (visit) => {
     const { page } = await visit({ path: '/audit', signedIn: false });
+    await page.getByText('the first start has generated one: adminPassword in keys.json').waitFor();
+    expect(await focused(page)).toBe('password');
+    expect(await page.getByLabel('Name').count()).toBe(0);
     await signIn(page, 'not it');
     await page.getByText('Wrong name or password.').waitFor();
     expect(await page.getByLabel('Password').getAttribute('autocomplete')).toBe('current-password');
-    expect(await page.getByLabel('Name').getAttribute('autocomplete')).toBe('username');
     await signIn(page);
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/audit');

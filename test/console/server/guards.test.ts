@@ -128,7 +128,7 @@ describe('without a session', () => {
       expect({ path, status: answer.status, body: answer.body }).toEqual({
         path,
         status: 401,
-        body: { code: 'signed_out', message: expect.any(String) },
+        body: { code: 'signed_out', message: expect.any(String), isNamed: false },
       });
       expect(answer.headers['cache-control']).toBe('no-store');
     }

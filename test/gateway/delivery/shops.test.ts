@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { completeConfig, type CompleteConfig } from '../../../src/config/complete.ts';
 import { Secret } from '../../../src/config/secret.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
 import { LiveConfig } from '../../../src/gateway/live-config.ts';
 import { connectPlatforms } from '../../../src/gateway/platforms.ts';
 import { WHOLE } from '../../../src/gateway/delivery/share.ts';
@@ -39,16 +40,16 @@ const withKey = (config: CompleteConfig, key: string): CompleteConfig => ({
   shops: config.shops.map((shop) => ({ ...shop, apiKey: new Secret(key) })),
 });
 
-const connected = async () => connectedBy(await someConfig());
+const connected = async (clock?: Clock) => connectedBy(await someConfig(), clock);
 
 /** The shops of a configuration, and whose entries were made due. */
-function connectedBy(config: CompleteConfig) {
+function connectedBy(config: CompleteConfig, clock: Clock = Date.now) {
   const stack = new StopStack();
   ends(() => stack.unwind(() => undefined));
   const live = new LiveConfig(config, silentLogger);
   const hastened: [string, number][] = [];
   const shops = connectShops({
-    ...{ live, share: WHOLE, stack, metrics: createMetrics(), clock: Date.now },
+    ...{ live, share: WHOLE, stack, metrics: createMetrics(), clock },
     localUrl: { value: undefined },
     store: {
       spool: {
@@ -89,6 +90,27 @@ test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
     expect(hastened).toEqual([[before.settings.shopId, 1]]);
   },
 );
+
+test('with another key the last delivery is still told, and a stop goes on that it does not end', async () => {
+  let now = 1_000_000;
+  const { live, shop } = await connected(() => (now += 1000));
+  shop().sent('a lane')();
+  const { lastDeliveredAt } = shop().report().messages;
+  shop().health.messages.readsFailed(because('401'));
+  const { since } = shop().report().messages;
+  await live.apply(withKey(live.value, 'another'), ['shops[acme].apiKey']);
+  expect(shop().report().messages).toEqual({
+    ...{ state: 'steady', probing: false, lastDeliveredAt, untried: true },
+  });
+  shop().health.messages.readsFailed(because('401'));
+  expect(shop().report().messages).toMatchObject({ state: 'open', since, lastDeliveredAt });
+  await live.apply(withKey(live.value, 'a third one'), ['shops[acme].apiKey']);
+  shop().sent('a lane')();
+  shop().health.messages.readsFailed(because('401'));
+  const ended = shop().report().messages;
+  expect(ended.since).not.toBe(since);
+  expect(ended.lastDeliveredAt).not.toBe(lastDeliveredAt);
+});
 
 test('what is known of a platform stays with other settings, and its trouble is probed at once', async () => {
   const { live, shop, hastened } = await connected();

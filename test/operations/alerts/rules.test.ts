@@ -268,7 +268,7 @@ test('a probing breaker is still open', () => {
 });
 
 test('a breaker that is closed since a restart says nothing while messages wait', () => {
-  const { lastDeliveredAt: _none, ...fresh } = closedShop;
+  const fresh = { ...closedShop, untried: true as const };
   const of = (counts: GatewayStatus['counts']) =>
     verdict('breaker-open', { shops: [fresh], counts });
   expect(of([counted('queued', 1)])).toBe('between');

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { api, session } from '../api.ts';
+import { api, isNamed, session } from '../api.ts';
 import { span } from '../formats.ts';
 import { useRequest } from '../loading.ts';
 import { now } from '../now.ts';
@@ -12,11 +12,15 @@ import { Form, Input } from '../ui/field.tsx';
 /** The sign-in page. The address stays, so that the requested page is shown afterwards. */
 export function LoginPage() {
   const { failure, loading, send } = useRequest<unknown>();
+  const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
+  const named = isNamed.value ?? true;
   useEffect(() => {
     document.title = 'Sign in · Sluice';
-    password.current?.focus();
-  }, []);
+    (name.current ?? password.current)?.focus();
+    // After a logout; the refusal says it.
+    if (isNamed.value === undefined) void api.session().catch(() => undefined);
+  }, [named]);
   useEffect(() => {
     if (failure !== undefined) password.current?.select();
   }, [failure]);
@@ -44,16 +48,19 @@ export function LoginPage() {
           Sluice
         </div>
         <h1>Sign in to the console</h1>
-        <Input
-          label="Name"
-          showLabel
-          name="operator"
-          autocomplete="username"
-          autocapitalize="none"
-          spellcheck={false}
-          maxLength={64}
-          hint="Leave empty unless you have a name of your own."
-        />
+        {named && (
+          <Input
+            label="Name"
+            showLabel
+            name="operator"
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck={false}
+            maxLength={64}
+            hint="Leave empty to use the console’s single password."
+            inputRef={name}
+          />
+        )}
         <Input
           label="Password"
           showLabel
@@ -68,8 +75,17 @@ export function LoginPage() {
           Sign in
         </Button>
         <p class="muted small">
-          The password is <code>admin.password</code> in the configuration, or the password printed
-          at the first start of the gateway.
+          {named ? (
+            <>
+              Names and passwords are those of <code>admin.operators</code> in the configuration.
+            </>
+          ) : (
+            <>
+              The password is <code>admin.password</code> in the configuration. If it is not set,
+              the first start has generated one: <code>adminPassword</code> in{' '}
+              <code>keys.json</code>, in the data folder.
+            </>
+          )}
         </p>
       </Form>
       <SchemeSwitch />

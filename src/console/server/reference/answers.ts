@@ -58,6 +58,7 @@ export const problem = named(
     ]),
     message: text('For people.'),
     retryAfter: z.int().optional().describe('Seconds to wait before the next attempt.'),
+    isNamed: z.boolean().optional().describe('Of `signed_out`: whether people sign in with names.'),
     changes: z
       .array(
         answer<DeskChange>({

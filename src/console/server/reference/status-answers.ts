@@ -34,6 +34,10 @@ const shop = z.object({
     .array(z.object({ words: z.string(), since: time(), count }))
     .describe('Groups of messages that were refused in the same words.'),
   lastDeliveredAt: time().optional(),
+  untried: z
+    .literal(true)
+    .optional()
+    .describe('Nothing was delivered yet to this platform with this key.'),
   ...queueFields,
 });
 

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   readdirSync,
@@ -126,7 +127,10 @@ async function assertSound(folder: string, file: string): Promise<void> {
 }
 
 await withWorkbench(async (bench) => {
-  const folder = join(await bench.folder(), 'copy');
+  const place = await bench.folder();
+  // PostgreSQL runs as another user.
+  chmodSync(place, 0o755);
+  const folder = join(place, 'copy');
   await runProgram('git', ['-C', ROOT, 'worktree', 'add', '--detach', folder]);
   bench.onEnd('copy', async () => {
     await runProgram('git', ['-C', ROOT, 'worktree', 'remove', '--force', folder]);

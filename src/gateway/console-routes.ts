@@ -31,6 +31,7 @@ import { snippetOf } from './console-contents.ts';
 import { type Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { doctorTargets } from './doctor-targets.ts';
+import { retentionOf } from './housekeeping.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ShopClient } from './platforms.ts';
 import { version } from './version.ts';
@@ -85,6 +86,7 @@ export function consoleRoutes(own: RouteParts): readonly Router[] {
       ticketOf: (entry) => ticketOf(entry, parts),
       snippetOf: (entry, raw) => snippetOf(entry, raw, SNIPPET_CHARS),
       showsSnippets: () => live.value.admin.snippets,
+      retention: () => retentionOf(live.value),
     }),
     contentRoutes({ spool, operator, audit, contents }),
     actionRoutes(actions, shops),

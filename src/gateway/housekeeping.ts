@@ -1,3 +1,4 @@
+import type { CompleteConfig } from '../config/complete.ts';
 import type { Backlog } from '../intake/intake.ts';
 import { forgetShops, type Metrics } from '../observability/metrics.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
@@ -10,6 +11,13 @@ const SWEEP_EVERY_MS = 60 * 60 * 1000;
 /** A sweep that takes longer may run twice at the same time, which is only slower. */
 const LEASE_MS = SWEEP_EVERY_MS;
 const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** How long what is stored is kept, in milliseconds. */
+export const retentionOf = ({ spool: { retain } }: Pick<CompleteConfig, 'spool'>): Retention => ({
+  rawMs: retain.raw,
+  deadMs: retain.dead,
+  entriesMs: retain.entries,
+});
 
 export interface HousekeepingParts {
   readonly spool: Spool;

@@ -6,7 +6,7 @@ import {
 import type { TlsMaterial } from '../channels/email/tls.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import { FleetWatch, type FleetWatchParts } from './fleet-watch.ts';
-import { Housekeeping } from './housekeeping.ts';
+import { Housekeeping, retentionOf } from './housekeeping.ts';
 import type { DeskAccess } from '../console/server/desk-access.ts';
 import { waitingTickets } from './desk.ts';
 import { startLiveAlerts } from './alerts.ts';
@@ -137,10 +137,7 @@ export function startHousekeeping(
     leases: store.leases,
     backlog,
     renewSummaries: (signal) => store.renewSummaries(storedFormReaderOf, signal),
-    retention: () => {
-      const { raw, dead, entries } = live.value.spool.retain;
-      return { rawMs: raw, deadMs: dead, entriesMs: entries };
-    },
+    retention: () => retentionOf(live.value),
     shopNames: () => new Map(live.value.shops.map(({ shopId, name }) => [shopId, name])),
     metrics,
     clock,

@@ -1,9 +1,14 @@
+import type { EntryState } from '../domain/entry-state.ts';
 import type { BlobName } from '../domain/ids.ts';
 import type { BlobStore } from './blobs.ts';
 import type { Retention, Swept } from './spool.ts';
 
 /** The audit log is kept for more than a year. */
 export const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+
+/** How long the raw form of a settled entry is kept, in milliseconds. Both stores sweep by it. */
+export const rawKeptMs = (state: EntryState, { rawMs, deadMs }: Retention): number =>
+  state === 'delivered' || state === 'discarded' ? rawMs : deadMs;
 
 /** What one call of a sweep has deleted. */
 export interface SweptRows {

@@ -9,7 +9,8 @@ import {
 import { timelineParts } from '../../spool/timeline.ts';
 import type { EntryIndex } from '../../spool/entry-index.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
-import type { Spool } from '../../spool/spool.ts';
+import type { Retention, Spool } from '../../spool/spool.ts';
+import { rawKeptMs } from '../../spool/sweep.ts';
 import type { EntryDetail, EntryList, EntryRow, ShownReason, TimelineStep } from '../contract.ts';
 import { movesOf } from '../../domain/entry-state.ts';
 import { type Reason, reasonOf, sentence, shownReason } from '../../domain/reasons.ts';
@@ -28,6 +29,7 @@ interface EntryRouteParts {
   readonly snippetOf: (entry: Entry, raw: RawForm) => string | undefined;
   /** Whether lists show it: what people wrote is hidden unless the operator wants otherwise. */
   readonly showsSnippets: () => boolean;
+  readonly retention: () => Retention;
   /** The ticket of the conversation, if the platform returns it at once. */
   readonly ticketOf: (entry: Entry) => Promise<string | undefined>;
 }
@@ -100,7 +102,7 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
     index.neighbours(entry.id),
     parts.ticketOf(entry),
   ]);
-  const { state, reason, platformMessageId, conversationId } = entry;
+  const { state, reason, platformMessageId, conversationId, settledAt } = entry;
   const authentication = authenticationOf(steps);
   const classification = classificationOf(steps, state, reason);
   const rawKept = raw !== undefined;
@@ -116,6 +118,8 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
     timeline: timelineOf(steps),
     actions: movesOf(state, rawKept),
     rawKept,
+    ...(rawKept &&
+      settledAt !== undefined && { keptUntil: settledAt + rawKeptMs(state, parts.retention()) }),
     ...(authentication && { authentication }),
     ...(classification && { classification }),
     hasRecord: record !== undefined,

@@ -5,8 +5,7 @@ import { describeConsole, signIn } from './console-visit.ts';
 
 const ANN = { name: 'ann', password: 'of-ann-herself', role: 'desk' };
 
-const focused = (page: Page): Promise<string | null> =>
-  page.locator(':focus').getAttribute('name');
+const focused = (page: Page): Promise<string | null> => page.locator(':focus').getAttribute('name');
 
 describeConsole('signing in', (test) => {
   test('people with names are asked for them first', async (visit) => {

@@ -81,10 +81,19 @@ describeDesk('One message', (test) => {
     await state.getByText('A rule requires your decision').waitFor();
     await state.getByRole('button', { name: 'Discard' }).click();
     await state.getByText('Discarded', { exact: true }).waitFor();
+    await state.getByText(/It can be restored until .*20\d\d/).waitFor();
     await state.getByRole('button', { name: 'Restore' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await state.getByText('Held', { exact: true }).waitFor();
+    // A release may be followed by an attempt at once, so it asks.
+    await page.keyboard.press('s');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The AI agent will answer it.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await state.getByText('Held', { exact: true }).waitFor();
     await state.getByRole('button', { name: 'Release' }).click();
+    await dialog.getByRole('button', { name: 'Release 1 message' }).click();
     await state.getByText('Delivered', { exact: true }).waitFor();
   });
 

@@ -18,6 +18,9 @@ export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
         <Fact name="Shop">{shop}</Fact>
         <Fact name="Received">{exact(entry.receivedAt)}</Fact>
         {settledAt !== undefined && <Fact name="Settled">{exact(settledAt)}</Fact>}
+        {entry.keptUntil !== undefined && (
+          <Fact name="Original kept until">{exact(entry.keptUntil)}</Fact>
+        )}
         <Fact name="Attempts">{count(attemptsOf(entry))}</Fact>
         <Fact name="Size">
           {bytes(entry.bytes)}

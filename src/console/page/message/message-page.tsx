@@ -19,7 +19,7 @@ import {
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { span } from '../formats.ts';
 import { ACTION_WORDS } from '../messages/actions.ts';
-import { ACTION_ICONS } from '../messages/selection-bar.tsx';
+import { ACTION_ICONS, ConfirmAction, type Intent } from '../messages/selection-bar.tsx';
 import { actOnOne } from '../messages/acting.ts';
 import { now } from '../now.ts';
 import { AuthenticationCard, DetailsCard } from './facts-card.tsx';
@@ -42,7 +42,7 @@ export function MessagePage() {
 function Message({ id }: { readonly id: string }) {
   const { data, failure, reload } = useLoad((signal) => api.entry(id, signal), [id]);
   const { route } = useLocation();
-  const { busy, act } = useActions(data, reload);
+  const { busy, act, intent, onConfirm, onClose } = useActions(data, reload);
   useChanges(id, reload);
   const open = (to: string | undefined) => {
     if (to !== undefined) route(`/messages/${to}`);
@@ -52,7 +52,7 @@ function Message({ id }: { readonly id: string }) {
     newer: () => open(data?.following),
     leave: () => route(lastListAddress()),
     act: (action) => {
-      if (data?.actions.includes(action) === true && busy === undefined) void act(action);
+      if (data?.actions.includes(action) === true && busy === undefined) act(action);
     },
   });
   if (data === undefined) {
@@ -72,6 +72,7 @@ function Message({ id }: { readonly id: string }) {
       <Neighbours entry={data} />
       <PageTitle title={titleOf(data)} />
       <MessageHeader entry={data} {...{ busy, act }} />
+      <ConfirmAction {...{ intent, onConfirm, onClose }} />
       <div class="message-columns">
         <div class="cards">
           <TimelineCard entry={data} />
@@ -160,19 +161,28 @@ interface EntryProps {
   readonly entry: EntryDetail;
   /** The action in progress. */
   readonly busy: EntryAction | undefined;
-  readonly act: (action: EntryAction) => Promise<void>;
+  readonly act: (action: EntryAction) => void;
 }
 
-/** Runs one action at a time. */
+/** Runs one action at a time. A release asks first: an attempt may follow at once, and ends what can be undone. */
 function useActions(entry: EntryDetail | undefined, onChanged: () => void) {
   const [busy, setBusy] = useState<EntryAction>();
-  const act = async (action: EntryAction) => {
+  const [intent, setIntent] = useState<Intent>();
+  const onClose = () => setIntent(undefined);
+  const onConfirm = async ({ action }: Pick<Intent, 'action'>) => {
     if (entry === undefined) return;
+    onClose();
     setBusy(action);
     await actOnOne({ action, ids: [entry.id] }, onChanged);
     setBusy(undefined);
   };
-  return { busy, act };
+  const act = (action: EntryAction) => {
+    if (entry === undefined) return;
+    const states = new Map([[entry.state, 1]]);
+    if (action === 'release') setIntent({ action, count: 1, more: false, states });
+    else void onConfirm({ action });
+  };
+  return { busy, act, intent, onConfirm, onClose };
 }
 
 /** Sender, recipient, state, its explanation, and the available actions. */
@@ -238,7 +248,7 @@ function Actions({ entry, busy, act }: EntryProps) {
           busy={busy === action}
           disabled={busy !== undefined && busy !== action}
           title={ACTION_WORDS[action].consequence(false)}
-          onClick={() => void act(action)}
+          onClick={() => act(action)}
         >
           {labelOf(action, entry)}
         </Button>

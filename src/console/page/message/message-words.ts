@@ -1,6 +1,6 @@
 import type { EntryDetail, ShownReason } from '../../contract.ts';
 import { platformWords, reasonOf } from '../../../domain/reasons.ts';
-import { listed, own } from '../formats.ts';
+import { exact, listed, own } from '../formats.ts';
 import { explanationOf, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
 import type { Tone } from './timeline.ts';
 
@@ -19,12 +19,12 @@ export const attemptsOf = ({ timeline }: Pick<EntryDetail, 'timeline'>): number 
 
 type ExplainedEntry = Pick<
   EntryDetail,
-  'state' | 'detached' | 'rawKept' | 'attempts' | 'waitsFor'
+  'state' | 'detached' | 'rawKept' | 'keptUntil' | 'attempts' | 'waitsFor'
 > &
   ShownReason;
 
 export function explainState(entry: ExplainedEntry): StateExplanation {
-  const { state, reason, detached, rawKept, attempts, waitsFor } = entry;
+  const { state, reason, detached, rawKept, keptUntil, attempts, waitsFor } = entry;
   const known = explanationOf(entry);
   const shown = state === 'delivered' && !isCaveat(entry) ? undefined : known;
   const sentences = listed(
@@ -33,6 +33,9 @@ export function explainState(entry: ExplainedEntry): StateExplanation {
     waitsFor !== undefined && WAITS[waitsFor],
     shown?.meaning,
     detached && DETACHED,
+    state === 'discarded' &&
+      keptUntil !== undefined &&
+      `It can be restored until ${exact(keptUntil)}.`,
     !rawKept && state !== 'delivered' && SWEPT,
   );
   const quoted = reason !== undefined && reason !== '' && isWorthQuoting(entry);

@@ -100,7 +100,7 @@ export const ACTION_WORDS: Readonly<Record<EntryAction, ActionWords>> = {
     done: 'discarded',
     undone: 'restored',
     consequence: (many) =>
-      `${many ? 'They are' : 'It is'} not submitted, and the sender is not notified. ${many ? 'They' : 'It'} can be restored until ${many ? 'they are' : 'it is'} deleted (spool.retain).`,
+      `${many ? 'They are' : 'It is'} not submitted, and the sender is not notified. ${many ? 'They' : 'It'} can be restored as long as ${many ? 'the originals are' : 'the original is'} kept.`,
   },
   restore: {
     verb: 'Restore',

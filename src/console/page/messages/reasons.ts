@@ -36,5 +36,5 @@ export const STATE_MEANING: Readonly<Record<EntryState, string>> = {
   dead: 'Delivery failed permanently. It is not retried unless you retry it.',
   held: 'A rule requires your decision. It has not been submitted.',
   suppressed: 'A rule excludes it from delivery. It is stored but not submitted.',
-  discarded: 'An operator discarded it. It can be restored until it is deleted (spool.retain).',
+  discarded: 'An operator discarded it.',
 };

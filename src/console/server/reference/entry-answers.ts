@@ -81,6 +81,7 @@ export const entryDetail = named(
       .array(z.enum(['retry', 'release', 'discard', 'restore']))
       .describe('The currently allowed actions.'),
     rawKept: z.boolean(),
+    keptUntil: time('When the original of a settled entry is deleted').optional(),
     authentication: z
       .record(z.string(), z.string())
       .optional()

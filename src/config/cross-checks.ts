@@ -8,8 +8,9 @@ import { textMistakes } from './text-checks.ts';
 /**
  * Checks that involve more than one field. They run on the document as it was written, so that
  * their mistakes are reported together with those of the schema.
+ * @param defaultsFile the name of the file of the defaults, as in their places
  */
-export function crossChecks(root: SourceNode | undefined): Mistake[] {
+export function crossChecks(root: SourceNode | undefined, defaultsFile: string): Mistake[] {
   const shops = nodeAt(root, ['shops']);
   const each = shops?.kind === 'list' ? shops.items.map((shop, index) => ({ shop, index })) : [];
   return [
@@ -23,7 +24,7 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
     ...each.flatMap(({ index }) => textMistakes(root, index)),
     ...each.map(({ index }) => hasOrigin(root, index)),
     platformWithoutShops(root),
-    ...sharedPorts(root),
+    ...sharedPorts(root, defaultsFile),
     relayWithoutTls(root),
     blobsWithoutDatabase(root),
     ...endpointWithoutKey(root),
@@ -167,7 +168,7 @@ function platformWithoutShops(root: SourceNode | undefined): Mistake | undefined
   if (shops?.kind !== 'list' || shops.items.length > 0) return undefined;
   return {
     path: 'shops',
-    place: shops.place,
+    place: url.place,
     expected: 'at least one shop, since platform.url is not local',
     found: 'an empty list',
     fix:
@@ -176,7 +177,7 @@ function platformWithoutShops(root: SourceNode | undefined): Mistake | undefined
   };
 }
 
-function sharedPorts(root: SourceNode | undefined): Mistake[] {
+function sharedPorts(root: SourceNode | undefined, defaultsFile: string): Mistake[] {
   const ports = ['smtp', 'http', 'admin', 'localPlatform'].flatMap((part) => {
     const port = nodeAt(root, [part, 'port']);
     const enabled = nodeAt(root, [part, 'enabled']);
@@ -184,8 +185,10 @@ function sharedPorts(root: SourceNode | undefined): Mistake[] {
     if (enabled?.kind === 'text' && enabled.text === 'false') return [];
     return [{ part, port }];
   });
+  const isDefault = ({ port }: (typeof ports)[number]) => port.place.file === defaultsFile;
   return repeated(
-    ports,
+    // The one that was chosen is wrong, not the default.
+    ports.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a))),
     ({ port }) => port.text,
     ({ part, port }, first) => ({
       path: showPath([part, 'port']),

@@ -59,7 +59,7 @@ export function readEnvironment(env: Environment): ReadEnvironment {
     if (isOfKubernetes(name, env[name])) continue;
     root = withValue(root, path, valueOf(variable, result.text, file));
   }
-  return { env: resolved, source: { root, mistakes, broken, names: [], emptied: [] } };
+  return { env: resolved, source: { root, mistakes, broken, names: [], emptied: [], doubts: [] } };
 }
 
 function valueOf({ name, isList }: Variable, text: string, file: string | undefined): SourceNode {

@@ -22,13 +22,15 @@ export function explain(
   root: SourceNode | undefined,
   issues: readonly Issue[],
 ): Mistake[] {
-  return issues.flatMap((issue) => {
+  const mistakes = issues.flatMap((issue) => {
     // YAML has no symbols: every part is a key or an index.
     const path = issue.path as Path;
     return issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => unknownKey(schema, root, path, key))
       : [wrongValue(schema, root, path)];
   });
+  // A text where a list belongs is also one of the wrong length.
+  return [...new Map(mistakes.map((mistake) => [mistake.path, mistake])).values()];
 }
 
 function unknownKey(
@@ -127,11 +129,57 @@ function suggest(
     return correctVariable(description, node) ?? `${write(description.example)}, for instance`;
   }
   if (schema instanceof z.ZodArray) {
+    if (node?.kind === 'map') return 'begin each item of the list with "- "';
     const item = itemOf(schema);
-    const example = item && descriptions.get(item)?.example;
-    return example === undefined ? undefined : `${write(`[${example}]`)}, for instance`;
+    const described = item && descriptions.get(item);
+    if (described === undefined) return undefined;
+    const meant = itemsMeant(described, item, node);
+    return meant === undefined
+      ? `${write(`[${described.example}]`)}, for instance`
+      : write(`[${meant.join(', ')}]`);
   }
-  return undefined;
+  return node?.kind === 'text' ? suggestMapping(schema, node.text, write) : undefined;
+}
+
+/** The items of a list that was written as one text. */
+function itemsMeant(
+  description: FieldDescription,
+  item: z.ZodType | undefined,
+  node: SourceNode | undefined,
+): readonly string[] | undefined {
+  if (node?.kind !== 'text' || node.text === '' || description.secret === true) return undefined;
+  const isOne = item?.safeParse(node.text).success === true;
+  const items = isOne ? [node.text] : node.text.split(/[,;\s]+/).filter((text) => text !== '');
+  const meant = items.map((text) =>
+    item?.safeParse(text).success ? inList(text) : description.hint?.(text),
+  );
+  return meant.every((text) => text !== undefined) ? meant : undefined;
+}
+
+/** Quoted where YAML would read it otherwise in `[...]`. */
+const inList = (text: string): string => (/^[\w@.+/-]+$/.test(text) ? text : JSON.stringify(text));
+
+/** For a mapping that was written as one text: a key without the space after it, or the value of a key `url`. */
+function suggestMapping(
+  schema: z.ZodType | undefined,
+  text: string,
+  write: (value: string) => string,
+): string | undefined {
+  const [, key = ''] = /^(\w{1,40}):\S/.exec(text) ?? [];
+  const mayBeShown = ({ secret }: FieldDescription) => secret !== true;
+  const describe = (of: string): FieldDescription | undefined => {
+    const at = schema && schemaAt(schema, [of]);
+    return at && descriptions.get(at);
+  };
+  const ofKey = describe(key);
+  if (ofKey !== undefined) {
+    return mayBeShown(ofKey)
+      ? `write ${key}: ${text.slice(key.length + 1)}, with a space after the colon`
+      : `write a space after ${key}:`;
+  }
+  const url = describe('url');
+  if (url === undefined) return undefined;
+  return write(`{url: ${mayBeShown(url) ? JSON.stringify(text) : url.example}}`);
 }
 
 /** An environment variable holds the value alone, without `key:` and quotes. */

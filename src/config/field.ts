@@ -51,7 +51,12 @@ export function nearest(value: string, options: readonly string[]): string | und
   );
   const found = options.find((option) => option.toLowerCase() === candidate);
   const limit = Math.max(2, Math.ceil((found?.length ?? 0) / 3));
-  return found !== undefined && distance(value.toLowerCase(), candidate) <= limit
-    ? found
-    : undefined;
+  if (found !== undefined && distance(value.toLowerCase(), candidate) <= limit) return found;
+  // A longer or a shorter form of the same word.
+  const begins = (long: string, short: string) => short.length > 2 && long.startsWith(short);
+  return options.find(
+    (option) =>
+      begins(value.toLowerCase(), option.toLowerCase()) ||
+      begins(option.toLowerCase(), value.toLowerCase()),
+  );
 }

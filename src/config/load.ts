@@ -55,7 +55,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export function loadConfig(options: LoadOptions): Loaded {
   const { env, source: environment } = readEnvironment(options.env);
   const overrideFile = options.file ?? configFileOf(env);
-  const defaults = readFile(options.defaultsPath ?? DEFAULTS, { ...options, env });
+  const { defaultsPath = DEFAULTS } = options;
+  const defaults = readFile(defaultsPath, { ...options, env });
   const override =
     overrideFile === undefined || overrideFile === ''
       ? undefined
@@ -73,7 +74,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const mistakes = [
     ...reported,
     ...shopsTwice(environment, override),
-    ...[...found, ...crossChecks(root)]
+    ...[...found, ...crossChecks(root, defaultsPath)]
       .filter(isNotReportedYet(broken))
       .map((mistake) => inEnvironment(mistake, root, env))
       .map((mistake) => withEmptyVariable(mistake, root, override?.emptied)),
@@ -84,6 +85,8 @@ export function loadConfig(options: LoadOptions): Loaded {
   const warnings = [
     ...environmentWarnings(env, used),
     ...overruled(environment, override),
+    ...(override?.doubts ?? []),
+    ...emptyVariables(root, override?.emptied),
     ...warningsOf(config),
   ];
   return { ok: true, config, warnings, variables: variablesInEffect(environment.root, root) };
@@ -98,6 +101,12 @@ function overruled(environment: Source, override: Source | undefined): string[] 
     return [`${name} is ignored: ${showPath(path)} in ${showPosition(theirs.place)} overrides it`];
   });
 }
+
+/** Of a value that may be missing. */
+const emptyVariables = (root: SourceNode | undefined, emptied: readonly Emptied[] = []): string[] =>
+  emptied
+    .filter(({ path, isMeant }) => !isMeant && nodeAt(root, path) === undefined)
+    .map(({ path, names }) => `${showPath(path)} is not set: ${names.join(' and ')} is empty`);
 
 const isSame = (one: SourceNode, other: SourceNode): boolean =>
   JSON.stringify(plainValue(one)) === JSON.stringify(plainValue(other));
@@ -126,6 +135,7 @@ const unusable = (file: string, expected: string, found: string): Source => ({
   broken: [[]],
   names: [],
   emptied: [],
+  doubts: [],
 });
 
 /** A value that is missing because its variable is empty. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parseDuration } from './duration.ts';
+import { parseDuration, writtenDuration } from './duration.ts';
 import { field, nearest } from './field.ts';
 import { Secret } from './secret.ts';
 import { withoutEnd } from '../runtime/without-end.ts';
@@ -31,7 +31,10 @@ export const flag = () =>
     {
       expected: 'true or false',
       example: 'true',
-      hint: (value) => (/^(yes|on|1)$/i.test(value) ? 'true' : 'false'),
+      hint: (value) => {
+        if (/^(?:true|yes|y|on|1)$/i.test(value)) return 'true';
+        return /^(?:false|no|n|off|0)$/i.test(value) ? 'false' : undefined;
+      },
     },
     (value) => (value === 'true' ? true : value === 'false' ? false : undefined),
   );
@@ -58,6 +61,7 @@ export const whole = (min: number, max: number, example: number) =>
 export const port = (example: number) => whole(0, 65_535, example);
 
 const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
   k: 1000,
   kb: 1000,
   kib: 1024,
@@ -75,7 +79,9 @@ export const bytes = (min: number, max: number, example: number) =>
       expected: `a size in bytes from ${min} to ${max}, digits only`,
       example: String(example),
       hint: (value) => {
-        const [, count, unit = ''] = /^([\d.]+)\s*([a-z]+)$/i.exec(value) ?? [];
+        // Digits in groups of three.
+        const plain = value.replace(/(\d)[_,' ](?=\d{3})/g, '$1');
+        const [, count, unit = ''] = /^([\d.]{1,20})\s{0,9}([a-z]{0,9})$/i.exec(plain) ?? [];
         const size = Math.round(Number(count) * (BYTE_UNITS[unit.toLowerCase()] ?? NaN));
         return size >= min && size <= max ? String(size) : undefined;
       },
@@ -90,12 +96,16 @@ const DURATION = 'a duration: a whole number and ms, s, m, h or d';
 
 /** @param example has the unit that a bare number probably means, which is that of the default */
 const durationHint = (example: string) => (value: string) => {
-  const [, count, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value.trim()) ?? [];
-  if (count === undefined || unit === undefined) return undefined;
+  const text = value.slice(0, 40).toLowerCase().replaceAll(/\s/g, '');
+  if (!/^(?:\d{1,12}[a-z]{0,12}){1,4}$/.test(text)) return undefined;
   const [, usual = 'd'] = /^\d+([a-z]+)$/.exec(example) ?? [];
-  const short = unit.toLowerCase().startsWith('ms') ? 'ms' : (unit[0]?.toLowerCase() ?? usual);
-  const isDuration = Number(count) > 0 && parseDuration(count + short) !== undefined;
-  return isDuration ? count + short : undefined;
+  const parts = [...text.matchAll(/(\d+)([a-z]*)/g)].map(([, count = '', unit = '']) => {
+    const letter = /^ms|^milli/.test(unit) ? 'ms' : (unit[0] ?? usual);
+    return letter === 'w' ? `${Number(count) * 7}d` : count + letter;
+  });
+  const sum = parts.reduce((ms, part) => ms + (parseDuration(part) ?? NaN), 0);
+  if (!(sum > 0)) return undefined;
+  return parts.length === 1 ? parts[0] : writtenDuration(sum);
 };
 
 /** At least one millisecond: an interval of zero would be a busy loop. */

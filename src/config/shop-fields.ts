@@ -11,7 +11,8 @@ export const inboxAddress = () =>
       expected: 'an email address, or *@domain for a whole domain',
       example: 'support@acme.example',
       hint: (value) => {
-        const address = value.split(/[\s<>]+/).find((word) => word.includes('@')) ?? '';
+        const bare = value.replace(/^mailto:/i, '');
+        const address = bare.split(/[\s<>]+/).find((word) => word.includes('@')) ?? '';
         return parseInbox(address.startsWith('@') ? `*${address}` : address);
       },
     },
@@ -48,11 +49,12 @@ export const phoneNumber = () =>
       example: '"+15550001111"',
       hint: (value) => {
         const digits = value
-          .replace(/^whatsapp:/i, '')
+          .replace(/^(?:whatsapp|tel):/i, '')
           .replace(/^00/, '+')
           .replace(/[\s().-]/g, '');
-        if (isE164(digits)) return `"${digits}"`;
-        return isE164(`+1${digits}`) && digits.length === 10 ? `"+1${digits}"` : undefined;
+        const isNorthAmerican = /^\d{10}$/.test(digits) && isE164(`+1${digits}`);
+        const whole = isNorthAmerican ? `+1${digits}` : `+${digits.replace('+', '')}`;
+        return isE164(whole) ? `"${whole}"` : undefined;
       },
     },
     (value) => (isE164(value) || SENDER.test(value) ? value : undefined),
@@ -71,6 +73,10 @@ export const uuid = () =>
     {
       expected: "the shop's id on the platform, a UUID",
       example: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+      hint: (value) =>
+        /^[0-9a-f]{32}$/i.test(value)
+          ? value.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-').toLowerCase()
+          : undefined,
     },
     (value) => (z.guid().safeParse(value).success ? asShopId(value.toLowerCase()) : undefined),
   );
@@ -187,13 +193,25 @@ const CONTROLS = /(?![\n\t])\p{Cc}/gu;
 
 /** A time zone that this Node knows. */
 export const timeZone = () =>
-  field({ expected: 'an IANA time zone', example: 'Europe/Berlin' }, (value) => {
-    try {
-      return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
-    } catch {
-      return undefined;
-    }
-  });
+  field(
+    {
+      expected: 'an IANA time zone',
+      example: 'Europe/Berlin',
+      hint: (value) => {
+        const place = `/${value.trim().toLowerCase().replaceAll(' ', '_')}`;
+        return Intl.supportedValuesOf('timeZone').find((zone) =>
+          zone.toLowerCase().endsWith(place),
+        );
+      },
+    },
+    (value) => {
+      try {
+        return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+      } catch {
+        return undefined;
+      }
+    },
+  );
 
 /** A time of day; `24:00` is the end of it. */
 export const timeOfDay = (example: string) =>

@@ -48,12 +48,16 @@ export interface Source {
   readonly names: readonly string[];
   /** Values that are empty because their variables are. */
   readonly emptied: readonly Emptied[];
+  /** Values that are probably meant otherwise, one sentence each. */
+  readonly doubts: readonly string[];
 }
 
 export interface Emptied {
   readonly path: Path;
   readonly place: SourcePosition;
   readonly names: readonly string[];
+  /** It is written with an empty default: `${NAME:-}`. */
+  readonly isMeant: boolean;
 }
 
 /**
@@ -73,8 +77,8 @@ const SYNTAX: Readonly<Record<string, Syntax>> = {
   BAD_INDENT: [IN_LINE, 'another indentation, or a bracket left open'],
   BAD_SCALAR_START: ['quotes around a value that starts with @ or `', 'a value without quotes'],
   BLOCK_AS_IMPLICIT_KEY: [
-    'one "key: value" on a line, and quotes around a value that has ": " in it',
-    'two on one line',
+    'one "key: value" on a line, the next key not further to the right, and quotes around a value that has ": " in it',
+    'two that are read as one line',
   ],
   DUPLICATE_KEY: ['each key once', 'a key that occurs twice in one mapping'],
   MISSING_CHAR: [IN_LINE, 'another indentation, or a missing quote, bracket or space'],
@@ -116,7 +120,7 @@ export function readSource(
     return { path: '', place: placeAt(pos[0]), expected, found };
   });
   if (misread !== undefined) {
-    return { root: undefined, mistakes, broken: [[]], names: [], emptied: [] };
+    return { root: undefined, mistakes, broken: [[]], names: [], emptied: [], doubts: [] };
   }
   const tree = new TreeReader(document, placeAt, env).read();
   return { ...tree, mistakes: [...mistakes, ...tree.mistakes] };
@@ -130,6 +134,7 @@ class TreeReader {
   readonly #broken: Path[] = [];
   readonly #names: string[] = [];
   readonly #emptied: Emptied[] = [];
+  readonly #doubts: string[] = [];
   #nodes = 0;
 
   constructor(
@@ -147,7 +152,7 @@ class TreeReader {
     const root = contents === null ? undefined : this.#node(contents, []);
     return {
       ...{ root, mistakes: this.#mistakes, broken: this.#broken },
-      ...{ names: this.#names, emptied: this.#emptied },
+      ...{ names: this.#names, emptied: this.#emptied, doubts: this.#doubts },
     };
   }
 
@@ -200,13 +205,25 @@ class TreeReader {
     const raw = String(node.value);
     if (node.type === 'PLAIN' && /^(?:|~|null|Null|NULL)$/.test(raw)) return undefined;
     const place = this.#place(node);
+    if (/^\$[A-Z][A-Z0-9_]*$/.test(raw)) {
+      const variable = `\${${raw.slice(1)}}`;
+      if (node.type !== 'PLAIN') {
+        this.#doubts.push(
+          `${showPath(path)} is the text ${raw}; a variable is written ${variable}`,
+        );
+      } else {
+        const fix = `write ${variable}; for the text itself, quote it: "${raw}"`;
+        this.#report(path, place, 'a variable as ${NAME}', raw, fix);
+        return undefined;
+      }
+    }
     const result = interpolate(raw, this.#env);
     if (result.ok) {
       const { text, names } = result;
       this.#names.push(...names);
       if (names.length === 0) return { kind: 'text', place, text };
       if (text !== '') return { kind: 'text', place, text, written: raw, names };
-      this.#emptied.push({ path, place, names });
+      this.#emptied.push({ path, place, names, isMeant: raw.includes(':-') });
       return undefined;
     }
     if (result.malformed) {

@@ -1,0 +1,45 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/load.ts';
+import { renderMistakes } from '../../src/config/mistakes.ts';
+import { ends } from '../support/ends.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+/** Files as people write them; behind `>>>` all that is said about each. */
+const CASES = readFileSync(
+  new URL('../fixtures/configurations/mistakes.txt', import.meta.url),
+  'utf8',
+)
+  .split(/^=== /m)
+  .slice(1)
+  .map((block) => {
+    const [title = '', ...rest] = block.split('\n');
+    const [text = '', said = ''] = rest.join('\n').split(/^>>>\n/m);
+    return { title, text, said };
+  });
+
+const env = { EMPTY_PASSWORD: '' };
+
+/** What `config check` prints of a file. */
+function saidOf(text: string): string {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  mkdirSync(dir.path, { recursive: true });
+  const file = join(dir.path, 'sluice.yaml');
+  writeFileSync(file, text);
+  const loaded = loadConfig({ file, env });
+  const said = loaded.ok
+    ? loaded.warnings.map((warning) => `warning: ${warning}\n`).join('')
+    : renderMistakes(loaded.mistakes);
+  return said.replaceAll(file, 'sluice.yaml');
+}
+
+test('a hundred files, and more', () => {
+  expect(CASES.length).toBeGreaterThanOrEqual(100);
+  expect(new Set(CASES.map(({ title }) => title)).size).toBe(CASES.length);
+});
+
+test.each(CASES)('$title', ({ text, said }) => {
+  expect(saidOf(text)).toBe(said);
+});

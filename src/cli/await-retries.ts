@@ -3,7 +3,8 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { EntryId } from '../domain/ids.ts';
-import { type Reason, sentence } from '../domain/reasons.ts';
+import { reasonInWords } from '../domain/reason-explanations.ts';
+import type { Reason } from '../domain/reasons.ts';
 import { shortSpan } from './time-argument.ts';
 
 /** The result of a retry. */
@@ -67,7 +68,7 @@ export function resultWords(
   { state, tried, reason, nextAttemptAt }: RetryResult,
   now: number,
 ): string {
-  const words = reason === undefined ? undefined : sentence(reason);
+  const words = reason === undefined ? undefined : reasonInWords(reason);
   const why = words === undefined ? '' : `: ${words}`;
   if (!tried) {
     const before = words === undefined ? '' : `; last failure: ${words}`;

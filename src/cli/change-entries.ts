@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/locks.ts';
 import { type EntryId, type ShopId } from '../domain/ids.ts';
-import { type ReasonCode, sentence } from '../domain/reasons.ts';
+import { reasonInWords } from '../domain/reason-explanations.ts';
+import type { ReasonCode } from '../domain/reasons.ts';
 import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';
@@ -311,7 +312,7 @@ class Tally {
     this.total += 1;
     if (!ok) this.failed += 1;
     if (canUndo && this.undoable.length <= MAX_AWAITED) this.undoable.push(id);
-    const shown = reason === undefined ? '' : oneLine(sentence(reason)).slice(0, 80);
+    const shown = reason === undefined ? '' : oneLine(reasonInWords(reason)).slice(0, 80);
     const key = `${result}\0${shown}`;
     const group = this.#groups.get(key) ?? {
       ...{ result, ok, reason: shown, count: 0 },

@@ -8,7 +8,7 @@ import {
   STAY_RULES,
   TRIM_DECISIONS,
 } from '../domain/email-reading.ts';
-import { sentence } from '../domain/reasons.ts';
+import { reasonInWords } from '../domain/reason-explanations.ts';
 import type { ExplainedEmail } from '../channels/email/normalize/explain-email.ts';
 import { counted } from '../runtime/amounts.ts';
 import { type Colour, oneLine, paintFor } from './cell.ts';
@@ -54,7 +54,7 @@ export function explanationText(shown: ShownExplanation, terminal: Terminal): st
   const guess = isGuess ? '; no recipient of the message is configured (see --to, --shop)' : '';
   const lines = [
     field('shop', `${oneLine(shop)}, ${oneLine(inbox)}${guess}`),
-    field('decision', reason === undefined ? decided : `${decided}: ${sentence(reason)}`),
+    field('decision', reason === undefined ? decided : `${decided}: ${reasonInWords(reason)}`),
     ...senderLines(reading.sender),
     field('content', BODY_CHOICES[reading.body]),
     ...quoteLines(reading.quotes),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Entry, waitOf } from '../spool/entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
-import { sentence } from '../domain/reasons.ts';
+import { reasonInWords } from '../domain/reason-explanations.ts';
 import type { EntryId } from '../domain/ids.ts';
 import type { FoundEntry } from '../spool/entry-index.ts';
 import { idOf, shortId } from './entry-id.ts';
@@ -146,7 +146,7 @@ export const channelOf = ({ kind, channel }: Entry): string =>
   kind === 'event' ? `${channel} event` : channel;
 
 function remark(entry: Entry, now: number, seen: boolean): string {
-  const reason = entry.reason === undefined ? '' : sentence(entry.reason);
+  const reason = entry.reason === undefined ? '' : reasonInWords(entry.reason);
   const isWaiting = entry.state === 'queued' && entry.reason?.code !== 'shop_not_configured';
   const waitsForItsTime = waitOf(entry) === 'time' && entry.failures > 0;
   if (!isWaiting || !waitsForItsTime) return reason;

@@ -6,7 +6,7 @@ import {
   type TimelineStep,
   waitOf,
 } from '../spool/entry.ts';
-import { sentence } from '../domain/reasons.ts';
+import { reasonInWords } from '../domain/reason-explanations.ts';
 import { timelineParts } from '../spool/timeline.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { paintFor, STATE_COLOURS } from './cell.ts';
@@ -120,7 +120,7 @@ function text({ entry, summary, shop, timeline, record }: Shown, terminal: Termi
     ['shop', shop],
     ['channel', entry.kind === 'event' ? `${entry.channel} event` : entry.channel],
     ['state', entry.detached ? `${state} (does not hold its lane back)` : state],
-    ['reason', entry.reason && sentence(entry.reason)],
+    ['reason', entry.reason && reasonInWords(entry.reason)],
     ['from', summary?.from],
     ['to', summary?.to],
     ['subject', summary?.subject],

@@ -1,4 +1,4 @@
-import type { PlainCode, Reason } from './reasons.ts';
+import { type PlainCode, type Reason, sentence } from './reasons.ts';
 
 /** The meaning of a reason and what an operator can do. */
 export interface Explanation {
@@ -203,6 +203,10 @@ const LOOP_LIMITS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const FIX_AND_RETRY = 'Check the last answer in the timeline, fix its cause, then retry.';
+
+/** A reason in a few words, for people. */
+export const reasonInWords = (reason: Reason): string =>
+  reason.params === undefined ? PLAIN_EXPLANATIONS[reason.code].short : sentence(reason);
 
 /** Undefined for an erased reason, which is shown unchanged. */
 export function explain(reason: Reason): Explanation | undefined {

@@ -206,16 +206,20 @@ export class SignIn {
   #isRight(req: Request, { name, password, source, device }: Credentials): Promise<boolean> {
     const { operators } = this.#parts;
     const fingerprint = operators.fingerprintOf(name, password);
-    return this.#admits(req, { source, device, fingerprint }, () =>
-      operators.verify(name, password),
-    );
+    const who = name !== OPERATOR && operators.has(name) ? name : undefined;
+    const isRight = () => operators.verify(name, password);
+    return this.#admits(req, { source, device, fingerprint }, isRight, who);
   }
 
-  /** @throws {Refusal} too many wrong passwords or tokens from this client */
+  /**
+   * @param who the named operator whose password is tried
+   * @throws {Refusal} too many wrong passwords or tokens from this client
+   */
   async #admits(
     req: Request,
     attempt: Omit<LoginAttempt, 'address'>,
     isRight: () => Promise<boolean>,
+    who?: string,
   ): Promise<boolean> {
     const address = this.#parts.network(req);
     const tried = await this.#limits.check({ address, ...attempt }, isRight);
@@ -225,7 +229,7 @@ export class SignIn {
       const message = `Too many wrong ${what}; try again in ${retryAfter} s`;
       throw new Refusal('too_many_tries', message, { retryAfter });
     }
-    if (tried.kind === 'wrong') await this.#failed.add(address);
+    if (tried.kind === 'wrong') await this.#failed.add(address, who);
     return tried.kind === 'right';
   }
 
@@ -311,8 +315,8 @@ const EVERY_MS = 60_000;
 const MAX_LINES = 30;
 
 /**
- * Records wrong passwords in the audit log, at most one line per minute and address. The given name
- * is omitted, since it is often a password in the wrong field.
+ * Records wrong passwords in the audit log, at most one line per minute and address. A name that no
+ * operator has is omitted, since it is often a password in the wrong field.
  */
 class FailedLogins {
   readonly #audit: Audit;
@@ -325,7 +329,7 @@ class FailedLogins {
     this.#clock = clock;
   }
 
-  async add(address: string): Promise<void> {
+  async add(address: string, name = 'unknown'): Promise<void> {
     const minute = Math.floor(this.#clock() / EVERY_MS);
     if (minute !== this.#minute) {
       this.#minute = minute;
@@ -334,7 +338,7 @@ class FailedLogins {
     if (this.#logged.has(address) || this.#logged.size >= MAX_LINES) return;
     this.#logged.add(address);
     await this.#audit.write({
-      who: 'unknown',
+      who: name,
       address,
       action: 'login_failed',
       target: 'console',

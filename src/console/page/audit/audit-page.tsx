@@ -167,6 +167,7 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   export: ['download', 'Exported'],
   ingest: ['messages', 'Ingested'],
   erase: ['discarded', 'Erased'],
+  backup: ['download', 'Made a backup'],
   reload: ['configuration', 'Reloaded the configuration'],
   test_message: ['send', 'Sent a test message'],
   try: ['again', 'Tried a shop'],

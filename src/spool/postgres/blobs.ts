@@ -64,8 +64,6 @@ const SWEEP_BLOBS = sqlFunction(
    END $$`,
 );
 
-export const BLOB_FUNCTIONS = [ADD_CHUNK, COMPLETE_BLOB, SWEEP_BLOBS];
-
 /** A store of blobs that several gateways share. */
 export interface SharedBlobs extends BlobStore {
   /** Deletes what writers left that were killed, and finishes deletions; resolves with the number of blobs. */

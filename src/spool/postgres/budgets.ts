@@ -29,8 +29,6 @@ const REFUND = sqlFunction(
        WHERE key = of $$`,
 );
 
-export const BUDGET_FUNCTIONS = [SPEND, REFUND];
-
 /** A budget of all gateways together. A crash of the server, or a fail-over, fills it. */
 export class BudgetRows implements Budget {
   readonly #database: Database;

@@ -36,7 +36,7 @@ const LOOK_AT_ALL_EVERY_MS = 30_000;
  * @param min_age how long the rows of the next portion have waited at least
  * @param beyond rows of `dirty` up to this one are deleted already
  */
-const FILL = sqlFunction(
+export const FILL = sqlFunction(
   'fill_cards',
   `(held bigint, cards json, done bigint[], most int, min_age bigint, beyond bigint, my_terms int)
    RETURNS json LANGUAGE plpgsql
@@ -98,8 +98,6 @@ const FILL = sqlFunction(
            JOIN entry USING (seq) LEFT JOIN outcome USING (seq)) AS known), '[]'));
    END $$`,
 );
-
-export const CARD_FUNCTIONS = [FILL];
 
 interface Portion {
   readonly generation?: number | undefined;

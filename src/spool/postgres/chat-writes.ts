@@ -224,5 +224,3 @@ export const MARK_MESSAGES = sqlFunction(
        WHERE newest.state IS NULL OR newest.state = item.state;
    END $$`,
 );
-
-export const CHAT_FUNCTIONS = [KEY_HASH, ACCEPT_MESSAGES, STORE_REPLIES, MARK_MESSAGES];

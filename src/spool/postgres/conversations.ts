@@ -56,8 +56,6 @@ const REMEMBER = sqlFunction(
    END $$`,
 );
 
-export const CONVERSATION_FUNCTIONS = [REMEMBER];
-
 /** The platform conversation of each lane. `Conversations` documents the methods. */
 export class ConversationTable {
   readonly #database: Database;

@@ -276,5 +276,3 @@ export const SETTLE_AND_CLAIM = sqlFunction(
      RETURN QUERY SELECT * FROM ${CLAIM.name}(requests, at_most, lease, stale, instance);
    END $$`,
 );
-
-export const DELIVERY_FUNCTIONS = [CLAIM, RENEW, SETTLE, SETTLE_AND_CLAIM, SAVE_MEDIA];

@@ -134,8 +134,6 @@ const FIND = sqlFunction(
    END $$`,
 );
 
-export const SEARCH_FUNCTIONS = [OPEN_ENTRIES, FIND];
-
 type Filters = Omit<EntrySearch, 'before' | 'limit'>;
 type FoundRow = EntryRow & SummaryRow;
 

@@ -61,5 +61,3 @@ export const WITHOUT_ERASED = sqlFunction(
          WHERE hash = ${dedupKeyHash("(item->>'dedup')::uuid")})
      ) AS new $$`,
 );
-
-export const ERASED_KEY_FUNCTIONS = [ERASED_HASH, WITHOUT_ERASED];

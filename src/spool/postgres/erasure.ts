@@ -90,8 +90,6 @@ const ERASE_ENTRIES = sqlFunction(
    END $$`,
 );
 
-export const ERASURE_FUNCTIONS = [ERASE_ENTRIES];
-
 /** All tables that an erasure deletes from or changes, and a few others. */
 const TOUCHED = [
   ...Object.values(tablesOf('postgres')),

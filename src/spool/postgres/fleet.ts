@@ -23,8 +23,6 @@ const ADMIT_KEYS = sqlFunction(
    END $$`,
 );
 
-export const FLEET_FUNCTIONS = [ADMIT_KEYS];
-
 interface InstanceRow {
   readonly name: string;
   readonly report: InstanceReport;

@@ -140,8 +140,6 @@ const REPAIR = sqlFunction(
    END $$`,
 );
 
-export const LANE_FUNCTIONS = [REFRESH, HASTEN, WAIT_FOR_SHOP, REPAIR];
-
 /** Entries that wait for a time or for their shop, and repairs of lanes. `WaitingQueue` documents the methods. */
 export class WaitingEntries {
   readonly #database: Database;

@@ -114,8 +114,6 @@ const MOVE = sqlFunction(
    END $$`,
 );
 
-export const MOVE_FUNCTIONS = [MOVE];
-
 /** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
 export class OperatorMoves {
   readonly #database: Database;

@@ -31,8 +31,6 @@ export const LANES_OF = sqlFunction(
    END $$`,
 );
 
-export const NAME_FUNCTIONS = [LANES_OF];
-
 interface NameRow extends PersonName {
   readonly shop: ShopId;
   readonly scope: string;

@@ -7,61 +7,32 @@ import type { Store } from '../store.ts';
 import { sweepStore } from '../sweep.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
-import { BUDGET_FUNCTIONS, BudgetRows } from './budgets.ts';
-import { BLOB_FUNCTIONS, PostgresBlobs, type SharedBlobs } from './blobs.ts';
+import { BudgetRows } from './budgets.ts';
+import { PostgresBlobs, type SharedBlobs } from './blobs.ts';
 import { ChatJournal } from './chat-journal.ts';
-import { CHAT_FUNCTIONS } from './chat-writes.ts';
 import { Database } from './connection.ts';
 import { coldOperations } from './cold-operations.ts';
-import { CONVERSATION_FUNCTIONS, ConversationTable } from './conversations.ts';
+import { ConversationTable } from './conversations.ts';
 import { PostgresDeliveries } from './deliveries.ts';
-import { DELIVERY_FUNCTIONS } from './delivery-functions.ts';
-import { admitKeys, FLEET_FUNCTIONS, FleetTable } from './fleet.ts';
-import { ERASED_KEY_FUNCTIONS } from './erased-keys.ts';
-import { ERASURE_FUNCTIONS, openEraser } from './erasure.ts';
+import { admitKeys, FleetTable } from './fleet.ts';
+import { openEraser } from './erasure.ts';
 import type { Eraser } from '../erasure.ts';
 import type { EntryIndex, IndexOptions } from '../entry-index.ts';
-import { CARD_FUNCTIONS } from './cards.ts';
 import { PostgresIndex } from './entry-index.ts';
-import { SEARCH_FUNCTIONS } from './entry-search.ts';
-import { ACCEPT, PostgresIntake } from './intake.ts';
-import { LANE_FUNCTIONS, WaitingEntries } from './lanes.ts';
+import { PostgresIntake } from './intake.ts';
+import { WaitingEntries } from './lanes.ts';
 import { LeaseTable } from './leases.ts';
-import { MOVE_FUNCTIONS, OperatorMoves } from './moves.ts';
-import { NAME_FUNCTIONS } from './names.ts';
+import { OperatorMoves } from './moves.ts';
 import { EntryQueries } from './queries.ts';
-import { RETENTION_FUNCTIONS, RetentionTable } from './retention.ts';
+import { RetentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { assertNotMoved } from './moved.ts';
 import { makeSchema } from './schema.ts';
 import { renewSummaries } from './summaries.ts';
-import { SENDER_RATE_FUNCTIONS, SenderRateTable } from './sender-rates.ts';
+import { SenderRateTable } from './sender-rates.ts';
 import { PostgresSignals } from './signals.ts';
-import { UPLOAD_FUNCTIONS, UploadTable } from './uploads.ts';
-import { VISITOR_FUNCTIONS } from './visitors.ts';
-
-/** In the order in which they are made: a function is made after those that it calls. */
-const FUNCTIONS = [
-  ...BLOB_FUNCTIONS,
-  ...LANE_FUNCTIONS,
-  ...ERASED_KEY_FUNCTIONS,
-  ACCEPT,
-  ...NAME_FUNCTIONS,
-  ...DELIVERY_FUNCTIONS,
-  ...MOVE_FUNCTIONS,
-  ...CONVERSATION_FUNCTIONS,
-  ...SENDER_RATE_FUNCTIONS,
-  ...RETENTION_FUNCTIONS,
-  ...FLEET_FUNCTIONS,
-  ...VISITOR_FUNCTIONS,
-  ...UPLOAD_FUNCTIONS,
-  ...CHAT_FUNCTIONS,
-  ...CARD_FUNCTIONS,
-  ...SEARCH_FUNCTIONS,
-  ...ERASURE_FUNCTIONS,
-  ...BUDGET_FUNCTIONS,
-];
+import { UploadTable } from './uploads.ts';
 
 export interface PostgresSpoolOptions {
   readonly url: string;
@@ -177,9 +148,8 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   };
 }
 
-/** Makes the tables and functions of the whole store. */
-export const makeStoreSchema = (database: Database): Promise<void> =>
-  makeSchema(database, FUNCTIONS);
+/** Makes the tables and functions of the whole store: this file imports all that define a function. */
+export const makeStoreSchema = makeSchema;
 
 /** The SDK of S3 is loaded only where it is used. */
 export async function openBlobs(options: {

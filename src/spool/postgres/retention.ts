@@ -116,8 +116,6 @@ const RECOVER = sqlFunction(
    END $$`,
 );
 
-export const RETENTION_FUNCTIONS = [SWEEP, RECOVER];
-
 /** Sweeps old rows, and recovers what an earlier process of this gateway left. */
 export class RetentionTable {
   readonly #database: Database;

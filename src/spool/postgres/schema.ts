@@ -267,10 +267,19 @@ export interface SqlFunction {
   readonly sql: string;
 }
 
-/** @param definition what follows the name in CREATE FUNCTION */
+/** All of the store. A function comes after those that it calls, because their names are in its text. */
+const FUNCTIONS: SqlFunction[] = [];
+
+/**
+ * Defines a function, which `makeSchema` makes.
+ * @param definition what follows the name in CREATE FUNCTION
+ */
 export function sqlFunction(name: string, definition: string): SqlFunction {
   const version = hash('sha256', definition, 'hex').slice(0, 8);
-  return { name: `${name}_${version}`, sql: `CREATE FUNCTION ${name}_${version} ${definition}` };
+  const named = `${name}_${version}`;
+  const defined = { name: named, sql: `CREATE FUNCTION ${named} ${definition}` };
+  FUNCTIONS.push(defined);
+  return defined;
 }
 
 /**
@@ -298,11 +307,7 @@ const LOCK = 7_165_342_201;
  * @throws {SpoolUnusable} the schema is that of a newer version which this one cannot use, or older than
  *   the baseline
  */
-export async function makeSchema(
-  database: Database,
-  functions: readonly SqlFunction[],
-): Promise<void> {
-  const all = [NOW, ...functions];
+export async function makeSchema(database: Database): Promise<void> {
   const { version, needed } = await readVersion(database);
   if (needed > NEWEST) {
     throw new SpoolUnusable(
@@ -316,8 +321,7 @@ export async function makeSchema(
         `later). Start build ${OLDEST_BUILD} once on this database, then this one.`,
     );
   }
-  const missing = version >= NEWEST ? await missingOf(database, all) : all;
-  if (missing.length === 0) return;
+  if (version >= NEWEST && (await hasFunctions(database))) return;
   await database.query(`DO $migration$
     DECLARE known int;
     BEGIN
@@ -330,7 +334,7 @@ export async function makeSchema(
         DELETE FROM schema_version;
         INSERT INTO schema_version VALUES (${NEWEST}, ${NEEDED});
       END IF;
-      ${all.map(madeOnce).join('\n')}
+      ${FUNCTIONS.map(madeOnce).join('\n')}
     END $migration$`);
 }
 
@@ -353,11 +357,10 @@ async function readVersion(database: Database): Promise<SchemaVersion> {
   return row ?? none;
 }
 
-async function missingOf(database: Database, all: readonly SqlFunction[]): Promise<SqlFunction[]> {
-  const names = JSON.stringify(all.map(({ name }) => name));
-  const rows = await database.query<{ name: string }>(
-    `SELECT name FROM json_array_elements_text($1::json) AS name WHERE to_regproc(name) IS NULL`,
-    [names],
+async function hasFunctions(database: Database): Promise<boolean> {
+  const missing = await database.query(
+    'SELECT FROM unnest($1::text[]) AS name WHERE to_regproc(name) IS NULL',
+    [FUNCTIONS.map(({ name }) => name)],
   );
-  return all.filter(({ name }) => rows.some((row) => row.name === name));
+  return missing.length === 0;
 }

@@ -61,8 +61,6 @@ const COUNT = sqlFunction(
    END $$`,
 );
 
-export const SENDER_RATE_FUNCTIONS = [COUNT];
-
 interface Counting {
   readonly sent: CountedMessage;
   readonly limits: RateLimits;

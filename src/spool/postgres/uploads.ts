@@ -53,8 +53,6 @@ export const USE_UPLOADS = sqlFunction(
    END $$`,
 );
 
-export const UPLOAD_FUNCTIONS = [ADD_UPLOAD, USE_UPLOADS];
-
 /** Stores uploads of visitors (`ChatStore.addUpload`). */
 export class UploadTable {
   readonly #database: Database;

@@ -32,5 +32,3 @@ export const LOCK_OWNERS = sqlFunction(
      END IF;
    END $$`,
 );
-
-export const VISITOR_FUNCTIONS = [OWNER, LOCK_OWNERS];

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { EntryId } from '../../../src/domain/ids.ts';
 import type { EntryIndex, EntrySearch } from '../../../src/spool/entry-index.ts';
 import type { NewEntry } from '../../../src/spool/entry.ts';
-import { CARD_FUNCTIONS, SPAN_BITS } from '../../../src/spool/postgres/cards.ts';
+import { FILL, SPAN_BITS } from '../../../src/spool/postgres/cards.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/spool/postgres/open.ts';
 import { TERMS_VERSION } from '../../../src/spool/search-terms.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -70,7 +70,7 @@ interface Portion {
 async function fill(before?: Portion, term = 'stale', most = 100): Promise<Portion | null> {
   const cards = (before?.entries ?? []).map(({ seq }) => ({ seq, terms: [`0:${term}`] }));
   const { rows } = await client.query<{ next: Portion | null }>(
-    `SELECT ${CARD_FUNCTIONS[0]?.name ?? ''}($1, $2, $3, $4, 0, 0, $5) AS next`,
+    `SELECT ${FILL.name}($1, $2, $3, $4, 0, 0, $5) AS next`,
     [...[before?.generation, JSON.stringify(cards), before?.numbers ?? [], most], TERMS_VERSION],
   );
   return rows[0]?.next ?? null;

@@ -48,6 +48,14 @@ const COMPLETE_BLOB = sqlFunction(
    END $$`,
 );
 
+/**
+ * No row names the blob.
+ * @param name its name in SQL, with its table: `upload` has a column `name`, too
+ */
+export const isUnnamed = (name: string): string =>
+  `NOT EXISTS (SELECT FROM entry WHERE entry.blob = ${name})
+    AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = ${name})`;
+
 /** Deletes blobs that were written long ago and that no row names; returns how many. */
 const SWEEP_BLOBS = sqlFunction(
   'sweep_blobs',
@@ -56,8 +64,7 @@ const SWEEP_BLOBS = sqlFunction(
    BEGIN
      DELETE FROM blob WHERE name = ANY (ARRAY(
        SELECT name FROM blob WHERE key IS NULL AND at < ${NOW.name}() - ${ORPHAN_AFTER_MS}
-         AND NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
-         AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name)
+         AND ${isUnnamed('blob.name')}
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
      GET DIAGNOSTICS deleted = ROW_COUNT;
      RETURN deleted;

@@ -6,6 +6,7 @@ import { statement } from '../cold/operation.ts';
 import type { Eraser, Purged, StoredName, TracedEntry } from '../erasure.ts';
 import { rateHash } from '../hashes.ts';
 import { partsOf, tablesOf } from '../tables.ts';
+import { isUnnamed } from './blobs.ts';
 import { DIALECT, runOn } from './cold-operations.ts';
 import type { Database } from './connection.ts';
 import {
@@ -154,9 +155,7 @@ class PostgresSite implements ErasureSite {
     // One at a time: a blob may have thousands of chunks.
     for (const name of names) {
       const gone = await this.#database.query(
-        `DELETE FROM blob WHERE name = $1
-           AND NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
-           AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name) RETURNING 1`,
+        `DELETE FROM blob WHERE name = $1 AND ${isUnnamed('blob.name')} RETURNING 1`,
         [name],
       );
       deleted += gone.length;

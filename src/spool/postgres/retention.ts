@@ -3,6 +3,7 @@ import { RESERVED_KEPT_MS, UPLOAD_KEPT_MS } from '../chat-rows.ts';
 import type { Retention } from '../spool.ts';
 import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
 import { partsOf } from '../tables.ts';
+import { isUnnamed } from './blobs.ts';
 import type { Database } from './connection.ts';
 import { SPAN_BITS } from './cards.ts';
 import { REFRESH } from './lanes.ts';
@@ -76,9 +77,8 @@ const SWEEP = sqlFunction(
        SELECT no FROM visitor WHERE reserved AND created_at < now - ${RESERVED_KEPT_MS}
        LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED));
      GET DIAGNOSTICS guests = ROW_COUNT;
-     unused := ARRAY(SELECT DISTINCT name FROM unnest(named) AS name
-       WHERE NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
-         AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name));
+     unused := ARRAY(SELECT DISTINCT gone.name FROM unnest(named) AS gone (name)
+       WHERE ${isUnnamed('gone.name')});
 
      DELETE FROM lane WHERE key = ANY (ARRAY(
        SELECT key FROM lane WHERE waits = 0 AND due_at = ${NEVER} AND head IS NULL

@@ -18,7 +18,7 @@ import {
 import { BlobMissing, type ScratchCopy, type WriterOptions } from '../blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
-import type { SharedBlobs } from './blobs.ts';
+import { isUnnamed, type SharedBlobs } from './blobs.ts';
 import { Database } from './connection.ts';
 import { NOW } from './schema.ts';
 
@@ -184,9 +184,7 @@ class S3Blobs implements SharedBlobs {
     const { sdk, client, name: Bucket } = this.#bucket;
     await this.#database.query(
       `UPDATE blob SET delete_at = 0, chunks = 0 WHERE key IS NOT NULL AND delete_at IS NULL
-         AND at <= ${NOW.name}() - $1::bigint
-         AND NOT EXISTS (SELECT FROM entry WHERE entry.blob = name)
-         AND NOT EXISTS (SELECT FROM upload WHERE upload.blob = name)`,
+         AND at <= ${NOW.name}() - $1::bigint AND ${isUnnamed('blob.name')}`,
       [this.#abandonedAfterMs],
     );
     let total = 0;

@@ -212,6 +212,14 @@ describe('one visitor at two gateways', () => {
     expect(await lines(one)).toMatchObject([{ seq: 1, attachments: [{ id: 'u1' }] }]);
   });
 
+  test('keeps the file of an upload that nobody has used for more than a day', async () => {
+    await upload(one, 'u1');
+    await client.query('UPDATE blob SET at = 0');
+    await one.spool.recover();
+    const { rows } = await client.query('SELECT FROM upload JOIN blob ON blob.name = upload.blob');
+    expect(rows).toHaveLength(1);
+  });
+
   test('has as many unused uploads as are allowed, however they come', async () => {
     const all = Array.from({ length: 30 }, (_, n) => upload(n % 2 === 0 ? one : two, `u${n}`));
     expect((await Promise.all(all)).filter((isAdded) => isAdded)).toHaveLength(10);

@@ -99,6 +99,15 @@ export class Batches<Item, Result> {
   }
 }
 
+/** The row of each item of a batch, by the number that it was sent with. */
+export function numbered<Row extends { readonly number: number }>(
+  items: readonly unknown[],
+  rows: readonly Row[],
+): (Row | undefined)[] {
+  const byNumber = new Map(rows.map((row) => [row.number, row]));
+  return items.map((_, number) => byNumber.get(number));
+}
+
 function answer<Result>(
   batch: readonly Waiting<unknown, Result>[],
   results: readonly Result[],

@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { asBlobName, type BlobName } from '../../domain/ids.ts';
-import {
-  type BlobContent,
-  type BlobTarget,
-  type BlobWriter,
-  WritableBlob,
-} from '../blob-writer.ts';
-import { BlobMissing, type BlobStore, type ScratchCopy, type WriterOptions } from '../blobs.ts';
+import { type BlobTarget, WritableBlob } from '../blob-writer.ts';
+import { BlobMissing, type BlobStore } from '../blobs.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import type { ScratchFiles } from '../scratch.ts';
 import type { Database } from './connection.ts';
@@ -81,119 +76,87 @@ export interface SharedBlobs extends BlobStore {
   close(): void;
 }
 
+/** Reads blobs that are elsewhere: as streams, and as copies in files of this process. */
+export function remoteReads(
+  scratch: ScratchFiles,
+  bytesOf: (blob: BlobName, atMost: number) => AsyncGenerator<Uint8Array>,
+): Pick<BlobStore, 'isRemote' | 'read' | 'scratch'> {
+  const read = (blob: BlobName, atMost = Infinity): Readable =>
+    Readable.from(bytesOf(blob, atMost), { objectMode: false });
+  return { isRemote: true, read, scratch: (blob) => scratch.copy(read(blob)) };
+}
+
 /** Blobs in the database, in chunks of about 256 KiB, each in a row of its own. */
-export class PostgresBlobs implements SharedBlobs {
-  readonly isRemote = true;
-  readonly #database: Database;
-  readonly #scratch: ScratchFiles;
-
-  constructor(database: Database, scratch: ScratchFiles) {
-    this.#database = database;
-    this.#scratch = scratch;
-  }
-
-  writer({ inlineMaxBytes, name }: WriterOptions = {}): BlobWriter {
-    return new WritableBlob(new BlobInChunks(this.#database, name), inlineMaxBytes);
-  }
-
-  read(blob: BlobName, atMost = Infinity): Readable {
-    return Readable.from(this.#chunksOf(blob, atMost), { objectMode: false });
-  }
-
-  async *#chunksOf(blob: BlobName, atMost: number): AsyncGenerator<Uint8Array> {
-    const [row] = await this.#database.query<{ chunks: number }>(
-      'SELECT chunks FROM blob WHERE name = $1 AND chunks > 0',
-      [blob],
-    );
-    let left = atMost;
-    for (let no = 0; no < (row?.chunks ?? 1) && left > 0; no += 1) {
-      const [chunk] = await this.#database.query<{ bytes: Uint8Array }>(
-        'SELECT bytes FROM blob_chunk WHERE blob = $1 AND no = $2',
-        [blob, no],
-      );
-      if (row === undefined || chunk === undefined) throw new BlobMissing('the blob was deleted');
-      yield chunk.bytes.subarray(0, left);
-      left -= chunk.bytes.byteLength;
-    }
-  }
-
-  scratch(blob: BlobName): Promise<ScratchCopy> {
-    return this.#scratch.copy(this.read(blob));
-  }
-
-  async exists(blob: BlobName): Promise<boolean> {
-    const rows = await this.#database.query('SELECT FROM blob WHERE name = $1 AND chunks > 0', [
-      blob,
-    ]);
+export const postgresBlobs = (database: Database, scratch: ScratchFiles): SharedBlobs => ({
+  ...remoteReads(scratch, (blob, atMost) => chunksOf(database, blob, atMost)),
+  writer: ({ inlineMaxBytes, name } = {}) =>
+    new WritableBlob(blobInChunks(database, name), inlineMaxBytes),
+  exists: async (blob) => {
+    const rows = await database.query('SELECT FROM blob WHERE name = $1 AND chunks > 0', [blob]);
     return rows.length > 0;
-  }
-
-  async remove(blob: BlobName): Promise<void> {
-    await this.#database.query('DELETE FROM blob WHERE name = $1', [blob]);
-  }
-
-  /** The server says that its disk is full when it is. */
-  assertSpace(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  /** They are in the database itself. */
-  check(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): void {
-    // The store closes the database.
-  }
-
-  async sweep(): Promise<number> {
+  },
+  remove: (blob) => deleteBlob(database, blob),
+  // The server says that its disk is full when it is.
+  assertSpace: () => Promise.resolve(),
+  // They are in the database itself, which the store closes.
+  check: () => Promise.resolve(),
+  close: () => undefined,
+  sweep: async () => {
     let total = 0;
     for (;;) {
-      const [row] = await this.#database.query<{ n: number }>(`SELECT ${SWEEP_BLOBS.name}() AS n`);
-      total += row?.n ?? 0;
-      if (row === undefined || row.n < ROWS_PER_CALL) return total;
+      const swept = (await database.value<number>(`SELECT ${SWEEP_BLOBS.name}()`)) ?? 0;
+      total += swept;
+      if (swept < ROWS_PER_CALL) return total;
     }
+  },
+});
+
+async function deleteBlob(database: Database, blob: BlobName): Promise<void> {
+  await database.query('DELETE FROM blob WHERE name = $1', [blob]);
+}
+
+async function* chunksOf(
+  database: Database,
+  blob: BlobName,
+  atMost: number,
+): AsyncGenerator<Uint8Array> {
+  const chunks = await database.value<number>(
+    'SELECT chunks FROM blob WHERE name = $1 AND chunks > 0',
+    [blob],
+  );
+  let left = atMost;
+  for (let no = 0; no < (chunks ?? 1) && left > 0; no += 1) {
+    const bytes = await database.value<Uint8Array>(
+      'SELECT bytes FROM blob_chunk WHERE blob = $1 AND no = $2',
+      [blob, no],
+    );
+    if (chunks === undefined || bytes === undefined) throw new BlobMissing('the blob was deleted');
+    yield bytes.subarray(0, left);
+    left -= bytes.byteLength;
   }
 }
 
-class BlobInChunks implements BlobTarget {
-  readonly name: BlobName;
-  readonly #database: Database;
-  #chunks = 0;
-
-  constructor(database: Database, name = asBlobName(randomUUID())) {
-    this.#database = database;
-    this.name = name;
-  }
-
-  async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {
-    if (bytes === 0) return;
-    const nth = this.#chunks;
-    this.#chunks += 1;
-    await this.#database.query(`SELECT ${ADD_CHUNK.name}($1, $2, $3)`, [
-      ...[this.name, nth],
-      Buffer.concat(chunks, bytes),
-    ]);
-  }
-
-  async publish({ size }: BlobContent): Promise<void> {
-    const [row] = await this.#database.query<{ complete: boolean }>(
-      `SELECT ${COMPLETE_BLOB.name}($1, $2, $3) AS complete`,
-      [this.name, this.#chunks, size],
-    );
-    if (row?.complete !== true)
-      throw new SpoolUnavailable('the database has lost a part of a blob');
-  }
-
-  async discard(): Promise<void> {
+function blobInChunks(database: Database, name = asBlobName(randomUUID())): BlobTarget {
+  let count = 0;
+  return {
+    name,
+    append: async (chunks, bytes) => {
+      if (bytes === 0) return;
+      const nth = count;
+      count += 1;
+      const chunk = Buffer.concat(chunks, bytes);
+      await database.query(`SELECT ${ADD_CHUNK.name}($1, $2, $3)`, [name, nth, chunk]);
+    },
+    publish: async ({ size }) => {
+      const values = [name, count, size];
+      const text = `SELECT ${COMPLETE_BLOB.name}($1, $2, $3)`;
+      if ((await database.value(text, values)) !== true)
+        throw new SpoolUnavailable('the database has lost a part of a blob');
+    },
     // What remains is swept.
-    await this.#database
-      .query('DELETE FROM blob WHERE name = $1', [this.name])
-      .catch(() => undefined);
-  }
-
-  /** The database's errors are those of the store. */
-  errorOf(error: unknown): Error {
-    return error instanceof Error ? error : new SpoolUnavailable('unknown', { cause: error });
-  }
+    discard: () => deleteBlob(database, name).catch(() => undefined),
+    // The database's errors are those of the store.
+    errorOf: (error) =>
+      error instanceof Error ? error : new SpoolUnavailable('unknown', { cause: error }),
+  };
 }

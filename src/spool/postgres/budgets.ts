@@ -1,4 +1,4 @@
-import type { Budget, BudgetSize } from '../../runtime/budgets.ts';
+import type { OpenBudget } from '../../runtime/budgets.ts';
 import type { Database } from './connection.ts';
 import { NOW, sqlFunction } from './schema.ts';
 
@@ -29,30 +29,16 @@ const REFUND = sqlFunction(
        WHERE key = of $$`,
 );
 
-/** A budget of all gateways together. A crash of the server, or a fail-over, fills it. */
-export class BudgetRows implements Budget {
-  readonly #database: Database;
-  readonly #name: string;
-  readonly #size: BudgetSize;
-
-  constructor(database: Database, name: string, size: BudgetSize) {
-    this.#database = database;
-    this.#name = name;
-    this.#size = size;
-  }
-
-  async spend(key: string, amount = 1): Promise<number> {
-    const { burst, perHour } = this.#size;
-    const [row] = await this.#database.query<{ wait: number }>(
-      `SELECT ${SPEND.name}($1, $2, $3, $4) AS wait`,
-      [`${this.#name} ${key}`, amount, burst, perHour],
-    );
-    return row?.wait ?? 0;
-  }
-
-  async refund(key: string, amount = 1): Promise<void> {
-    await this.#database.query(`SELECT ${REFUND.name}($1, $2, $3)`, [
-      ...[`${this.#name} ${key}`, amount, this.#size.perHour],
-    ]);
-  }
-}
+/** Budgets of all gateways together. A crash of the server, or a fail-over, fills them. */
+export const openBudgets =
+  (database: Database): OpenBudget =>
+  (name, { burst, perHour }) => ({
+    spend: async (key, amount = 1) => {
+      const values = [`${name} ${key}`, amount, burst, perHour];
+      return (await database.value<number>(`SELECT ${SPEND.name}($1, $2, $3, $4)`, values)) ?? 0;
+    },
+    refund: async (key, amount = 1) => {
+      const values = [`${name} ${key}`, amount, perHour];
+      await database.query(`SELECT ${REFUND.name}($1, $2, $3)`, values);
+    },
+  });

@@ -181,21 +181,20 @@ export class CardFiller {
       const span = Math.floor(entry.seq / 2 ** SPAN_BITS).toString(16);
       return { seq: entry.seq, terms: termsOf(entry).map((term) => `${span}:${term}`) };
     });
-    const [row] = await this.#database.query<{ next: Portion | null }>(
-      `SELECT ${FILL.name}($1, $2, $3::bigint[], $4, $5, $6, $7) AS next`,
+    const next = await this.#database.value<Portion | null>(
+      `SELECT ${FILL.name}($1, $2, $3::bigint[], $4, $5, $6, $7)`,
       [
         ...[generation ?? null, jsonOf(cards), numbers.map(String)],
         ...[most, minAgeMs, this.#beyond, TERMS_VERSION],
       ],
     );
-    const [first] = row?.next?.numbers ?? [];
+    const [first] = next?.numbers ?? [];
     if (first !== undefined) this.#beyond = Math.max(this.#beyond, first - LATE_ROWS);
-    return row?.next ?? undefined;
+    return next ?? undefined;
   }
 }
 
 /** The number of entries that are not found by a text yet. */
 export async function cardBacklog(database: Database): Promise<number> {
-  const [row] = await database.query<{ n: number }>('SELECT count(*) AS n FROM dirty WHERE is_new');
-  return row?.n ?? 0;
+  return (await database.value<number>('SELECT count(*) FROM dirty WHERE is_new')) ?? 0;
 }

@@ -74,6 +74,15 @@ export class Database {
   }
 
   /**
+   * The value of a statement that has one, such as a call of a function. Undefined without a row.
+   * @throws like `query`
+   */
+  async value<T>(text: string, values?: readonly Param[]): Promise<T | undefined> {
+    const [row] = await this.query<Readonly<Record<string, T>>>(text, values);
+    return row && Object.values(row)[0];
+  }
+
+  /**
    * Runs the statements of `work` as one transaction, and again when it met another one. Each sees what
    * was committed before it began.
    * @throws like `query`

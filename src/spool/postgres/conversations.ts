@@ -1,6 +1,6 @@
 import type { RememberedConversation } from '../entry.ts';
-import type { EntryLane, LaneKey } from '../spool.ts';
-import { Batches } from './batches.ts';
+import type { EntryLane, Spool } from '../spool.ts';
+import { Batches, numbered } from './batches.ts';
 import type { Database } from './connection.ts';
 import { LANES_OF } from './names.ts';
 import { jsonOf, storable } from './rows.ts';
@@ -56,45 +56,36 @@ const REMEMBER = sqlFunction(
    END $$`,
 );
 
+type Table = Pick<Spool, 'conversation' | 'rememberConversation' | 'forgetConversation'>;
+
 /** The platform conversation of each lane. `Conversations` documents the methods. */
-export class ConversationTable {
-  readonly #database: Database;
-  readonly #remembers = new Batches<Remembered, boolean>((lanes) => this.#remember(lanes));
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async conversation(of: LaneKey): Promise<RememberedConversation | undefined> {
-    const [row] = await this.#database.query<RememberedConversation>(
-      `SELECT conversation_id AS id, used_at AS "usedAt" FROM conversation
-       JOIN unnest(${LANES_OF.name}($1, $3)) WITH ORDINALITY AS theirs (lane, place) USING (lane)
-       WHERE shop = $1 AND channel = $2 ORDER BY place LIMIT 1`,
-      [of.shopId, of.channel, storable(of.lane)],
-    );
-    return row;
-  }
-
-  rememberConversation(lane: EntryLane, conversationId: string): Promise<boolean> {
-    return this.#remembers.add({ ...lane, conversationId });
-  }
-
-  async #remember(lanes: readonly Remembered[]): Promise<boolean[]> {
+export function conversationTable(database: Database): Table {
+  const remembers = new Batches<Remembered, boolean>(async (lanes) => {
     const items = lanes.map(({ id, shopId, channel, lane, conversationId }, number) => ({
       ...{ number, id, shop: shopId, channel, lane, conversation_id: conversationId },
     }));
-    const kept = await this.#database.query<{ number: number }>(
+    const kept = await database.query<{ number: number }>(
       `SELECT number FROM ${REMEMBER.name}($1) AS number`,
       [jsonOf(items)],
     );
-    const numbers = new Set(kept.map(({ number }) => number));
-    return lanes.map((_, number) => numbers.has(number));
-  }
-
-  async forgetConversation({ shopId, channel, lane }: LaneKey): Promise<void> {
-    await this.#database.query(
-      `DELETE FROM conversation WHERE shop = $1 AND channel = $2 AND lane = ANY (${LANES_OF.name}($1, $3))`,
-      [shopId, channel, storable(lane)],
-    );
-  }
+    return numbered(lanes, kept).map((row) => row !== undefined);
+  });
+  return {
+    conversation: async ({ shopId, channel, lane }) => {
+      const [row] = await database.query<RememberedConversation>(
+        `SELECT conversation_id AS id, used_at AS "usedAt" FROM conversation
+         JOIN unnest(${LANES_OF.name}($1, $3)) WITH ORDINALITY AS theirs (lane, place) USING (lane)
+         WHERE shop = $1 AND channel = $2 ORDER BY place LIMIT 1`,
+        [shopId, channel, storable(lane)],
+      );
+      return row;
+    },
+    rememberConversation: (lane, conversationId) => remembers.add({ ...lane, conversationId }),
+    forgetConversation: async ({ shopId, channel, lane }) => {
+      await database.query(
+        `DELETE FROM conversation WHERE shop = $1 AND channel = $2 AND lane = ANY (${LANES_OF.name}($1, $3))`,
+        [shopId, channel, storable(lane)],
+      );
+    },
+  };
 }

@@ -12,7 +12,7 @@ import type {
   Settlement,
 } from '../entry.ts';
 import type { SpoolParams } from '../spool.ts';
-import { Batches } from './batches.ts';
+import { Batches, numbered } from './batches.ts';
 import type { Database, Param } from './connection.ts';
 import { CLAIM, RENEW, SAVE_MEDIA, SETTLE, SETTLE_AND_CLAIM } from './delivery-functions.ts';
 import { storedForms } from './intake.ts';
@@ -127,7 +127,8 @@ export class PostgresDeliveries {
         const { rows, notes } = await this.#settleAndClaim(attempts, claim);
         for (const [name, floor] of Object.entries(notes.floors)) floors.set(name, floor);
         this.#lookedForProbesAt = notes.probes ? Number.NEGATIVE_INFINITY : begunAt;
-        return { results: settledOf(attempts, notes.settled ?? []), other: rows };
+        const settled = new Set(notes.settled);
+        return { results: attempts.map((_, number) => settled.has(number)), other: rows };
       });
     } catch (error) {
       this.#floors = before;
@@ -232,10 +233,7 @@ export class PostgresDeliveries {
       `SELECT number FROM ${SETTLE.name}($1, $2) AS number`,
       settleItems(attempts),
     );
-    return settledOf(
-      attempts,
-      settled.map(({ number }) => number),
-    );
+    return numbered(attempts, settled).map((row) => row !== undefined);
   }
 
   saveMedia(lease: Lease, part: string, media: SavedMedia): Promise<boolean> {
@@ -250,8 +248,7 @@ export class PostgresDeliveries {
       `SELECT number FROM ${SAVE_MEDIA.name}($1) AS number`,
       [jsonOf(items)],
     );
-    const numbers = new Set(saved.map(({ number }) => number));
-    return uploads.map((_, number) => numbers.has(number));
+    return numbered(uploads, saved).map((row) => row !== undefined);
   }
 }
 
@@ -283,12 +280,6 @@ function settleItems(attempts: readonly Attempt[]): [string, Uint8Array] {
   };
   const items = attempts.map((attempt, number) => ({ number, ...attemptItem(attempt, add) }));
   return [jsonOf(items), Buffer.concat(parts, from)];
-}
-
-/** Whether each was settled. */
-function settledOf(attempts: readonly Attempt[], numbers: readonly number[]): boolean[] {
-  const settled = new Set(numbers);
-  return attempts.map((_, number) => settled.has(number));
 }
 
 type AddBytes = (bytes: Uint8Array) => { readonly from: number; readonly length: number };

@@ -4,8 +4,7 @@ import type { BlobStore } from '../blobs.ts';
 import { eraserOf, type ErasureSite } from '../cold/eraser.ts';
 import { statement } from '../cold/operation.ts';
 import type { Eraser, Purged, StoredName, TracedEntry } from '../erasure.ts';
-import { rateHash } from '../hashes.ts';
-import { partsOf, tablesOf } from '../tables.ts';
+import { tablesOf } from '../tables.ts';
 import { isUnnamed } from './blobs.ts';
 import { DIALECT, runOn } from './cold-operations.ts';
 import type { Database } from './connection.ts';
@@ -17,6 +16,8 @@ import {
   remoteIdHash,
 } from './erased-keys.ts';
 import { REFRESH } from './lanes.ts';
+import { nameLocks } from './names.ts';
+import { deleteParts } from './retention.ts';
 import { LOOPS_BY_INDEX, NEVER, sqlFunction } from './schema.ts';
 
 /**
@@ -81,9 +82,9 @@ const ERASE_ENTRIES = sqlFunction(
      WITH gone AS (DELETE FROM upload WHERE entry = ANY (ids) AND entry <> ALL (kept) RETURNING blob)
        INSERT INTO erasure_rest (kind, name) SELECT DISTINCT 'blob', blob FROM gone
        ON CONFLICT DO NOTHING;
-     ${[...partsOf('postgres', 'raw'), ...partsOf('postgres', 'entry'), 'card']
-       .map((table) => `DELETE FROM ${table} WHERE seq = ANY (seqs);`)
-       .join('\n     ')}
+     ${deleteParts('raw')}
+     ${deleteParts('entry')}
+     DELETE FROM card WHERE seq = ANY (seqs);
      -- The key of a lane is a hash of the person's address.
      DELETE FROM lane WHERE key = ANY (keys) AND head IS NULL AND NOT owned
        AND NOT EXISTS (SELECT FROM job WHERE job.lane = lane.key);
@@ -124,12 +125,11 @@ class PostgresSite implements ErasureSite {
 
   async hashOf(identity: string): Promise<string> {
     await this.begin();
-    const [row] = await this.#database.query<{ hash: string }>(
-      `SELECT ${ERASED_HASH.name}('person', $1) AS hash`,
-      [Buffer.from(identity)],
-    );
-    if (row === undefined) throw new Error('the database has a key');
-    return row.hash.replaceAll('-', '');
+    const hash = await this.#database.value<string>(`SELECT ${ERASED_HASH.name}('person', $1)`, [
+      Buffer.from(identity),
+    ]);
+    if (hash === undefined) throw new Error('the database has a key');
+    return hash.replaceAll('-', '');
   }
 
   async eraseEntries(
@@ -145,9 +145,7 @@ class PostgresSite implements ErasureSite {
   }
 
   lockNames(names: readonly StoredName[]) {
-    const keys = new Set(names.map(({ shop, scope }) => rateHash(shop, 'names', scope)));
-    const sorted = [...keys].toSorted((a, b) => a - b);
-    return sorted.map((key) => statement('SELECT pg_advisory_xact_lock($1)', key));
+    return nameLocks(names).map((key) => statement('SELECT pg_advisory_xact_lock($1)', key));
   }
 
   async deleteBlobs(names: readonly string[]): Promise<number> {

@@ -1,6 +1,6 @@
-import type { DatabaseStatus, InstanceReport, InstanceStatus } from '../../observability/status.ts';
+import type { DatabaseStatus, InstanceReport } from '../../observability/status.ts';
 import type { BlobName, EntryId } from '../../domain/ids.ts';
-import type { Fleet, NamedBlob } from '../fleet.ts';
+import type { Fleet } from '../fleet.ts';
 import type { SharedBlobs } from './blobs.ts';
 import { Database } from './connection.ts';
 import { NOW, sqlFunction } from './schema.ts';
@@ -43,15 +43,8 @@ interface FleetParts {
   readonly instance: string;
 }
 
-export class FleetTable implements Fleet {
-  readonly #parts: FleetParts;
-
-  constructor(parts: FleetParts) {
-    this.#parts = parts;
-  }
-
-  async report(own: InstanceReport): Promise<readonly InstanceStatus[]> {
-    const { database, instance } = this.#parts;
+export const fleetTable = ({ database, blobs, instance }: FleetParts): Fleet => ({
+  report: async (own) => {
     const rows = await database.query<InstanceRow>(
       `WITH own AS (
          INSERT INTO instance (name, report, seen_at) VALUES ($1, $2, ${NOW.name}())
@@ -68,32 +61,20 @@ export class FleetTable implements Fleet {
         ...{ ...report, name, isOwn: name === instance, seenAgoMs },
       }))
       .toSorted((a, b) => a.host.localeCompare(b.host) || a.name.localeCompare(b.name));
-  }
-
-  async leave(): Promise<void> {
-    await this.#parts.database.query('DELETE FROM instance WHERE name = $1', [
-      this.#parts.instance,
-    ]);
-  }
-
-  inspectDatabase(): Promise<DatabaseStatus> {
-    return statusOf(this.#parts.database);
-  }
-
-  checkBlobs(): Promise<void> {
-    return this.#parts.blobs.check();
-  }
-
-  async countBlobs(): Promise<number> {
-    const [row] = await this.#parts.database.query<{ n: number }>(
-      `SELECT (SELECT count(*) FROM entry WHERE blob IS NOT NULL)
-         + (SELECT count(*) FROM upload) AS n`,
+  },
+  leave: async () => {
+    await database.query('DELETE FROM instance WHERE name = $1', [instance]);
+  },
+  inspectDatabase: () => statusOf(database),
+  checkBlobs: () => blobs.check(),
+  countBlobs: async () => {
+    const count = await database.value<number>(
+      `SELECT (SELECT count(*) FROM entry WHERE blob IS NOT NULL) + (SELECT count(*) FROM upload)`,
     );
-    return row?.n ?? 0;
-  }
-
-  async blobsAfter(blob: BlobName | undefined): Promise<readonly NamedBlob[]> {
-    const rows = await this.#parts.database.query<NamedBlobRow>(
+    return count ?? 0;
+  },
+  blobsAfter: async (blob) => {
+    const rows = await database.query<NamedBlobRow>(
       `SELECT * FROM (
          (SELECT blob, id AS entry, raw_size AS size, raw_checksum AS checksum
            FROM entry WHERE blob > $1 ORDER BY blob LIMIT ${BLOBS_PER_CALL})
@@ -108,8 +89,8 @@ export class FleetTable implements Fleet {
       ...(entry !== null && { entry }),
       ...(checksum !== null && { checksum }),
     }));
-  }
-}
+  },
+});
 
 /**
  * Reads the settings of a store's database.
@@ -162,9 +143,5 @@ export async function admitKeys(
   database: Database,
   fingerprints: readonly string[],
 ): Promise<boolean> {
-  const rows = await database.query<{ admitted: boolean }>(
-    `SELECT ${ADMIT_KEYS.name}($1) AS admitted`,
-    [fingerprints],
-  );
-  return rows[0]?.admitted === true;
+  return (await database.value(`SELECT ${ADMIT_KEYS.name}($1)`, [fingerprints])) === true;
 }

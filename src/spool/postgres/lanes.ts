@@ -1,7 +1,7 @@
 import type { ShopId } from '../../domain/ids.ts';
 import type { Leases } from '../../runtime/leases.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
-import type { Repaired, RepairRequest } from '../spool.ts';
+import type { WaitingQueue } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { LOOPS_BY_INDEX, NEVER, NOW, sqlFunction } from './schema.ts';
 
@@ -141,60 +141,44 @@ const REPAIR = sqlFunction(
 );
 
 /** Entries that wait for a time or for their shop, and repairs of lanes. `WaitingQueue` documents the methods. */
-export class WaitingEntries {
-  readonly #database: Database;
-  readonly #leases: Leases;
-
-  constructor(database: Database, leases: Leases) {
-    this.#database = database;
-    this.#leases = leases;
-  }
-
-  async hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number> {
-    const values = [shopId, Math.max(1, spreadMs), failedSince ?? null];
-    return this.#untilNone(`SELECT ${HASTEN.name}($1, $2, $3) AS n`, values);
-  }
-
-  waitForShopInstead(shopId: ShopId, waitsFor: number): Promise<number> {
-    return this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, $2) AS n`, [shopId, waitsFor]);
-  }
-
-  /** One gateway at a time reads the lanes: they are the same for all. */
-  async repair({ shops, lanesAfter }: RepairRequest): Promise<Repaired> {
-    const lanes = (await this.#leases.take('lanes', READS_LANES_FOR_MS))
-      ? await this.#repairLanes(lanesAfter)
-      : undefined;
-    const due = await this.#database.query<{ shop: ShopId }>(
-      `SELECT shop FROM json_array_elements_text($1::json) AS asked CROSS JOIN LATERAL (
-         SELECT shop FROM lane WHERE lane.shop = asked::uuid AND lane.waits = 0
-           AND lane.due_at <= ${NOW.name}() LIMIT 1) AS found`,
-      [JSON.stringify(shops)],
-    );
-    let released = 0;
-    for (const shopId of shops) {
-      released += await this.#untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL) AS n`, [shopId]);
-    }
-    const { repaired = 0, up_to } = lanes ?? {};
-    return {
-      ...{ lanesUpTo: up_to ?? undefined, lanes: repaired, released },
-      due: due.map(({ shop }) => shop),
-    };
-  }
-
-  async #repairLanes(lanesAfter: number) {
-    const [portion] = await this.#database.query<{ repaired: number; up_to: number | null }>(
-      `SELECT * FROM ${REPAIR.name}($1)`,
-      [lanesAfter],
-    );
-    return portion;
-  }
-
+export function waitingEntries(database: Database, leases: Leases): WaitingQueue {
   /** Calls a function that changes some lanes until none is left. Resolves with their number. */
-  async #untilNone(text: string, values: readonly Param[]): Promise<number> {
+  const untilNone = async (text: string, values: readonly Param[]): Promise<number> => {
     for (let total = 0; ;) {
-      const [row] = await this.#database.query<{ n: number }>(text, values);
-      if (row === undefined || row.n === 0) return total;
-      total += row.n;
+      const changed = (await database.value<number>(text, values)) ?? 0;
+      if (changed === 0) return total;
+      total += changed;
     }
-  }
+  };
+  return {
+    hasten: (shopId, spreadMs, failedSince) =>
+      untilNone(`SELECT ${HASTEN.name}($1, $2, $3)`, [
+        ...[shopId, Math.max(1, spreadMs), failedSince ?? null],
+      ]),
+    waitForShopInstead: (shopId, waitsFor) =>
+      untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, $2)`, [shopId, waitsFor]),
+    repair: async ({ shops, lanesAfter }) => {
+      // One gateway at a time reads the lanes: they are the same for all.
+      const [lanes] = (await leases.take('lanes', READS_LANES_FOR_MS))
+        ? await database.query<{ repaired: number; up_to: number | null }>(
+            `SELECT * FROM ${REPAIR.name}($1)`,
+            [lanesAfter],
+          )
+        : [];
+      const due = await database.query<{ shop: ShopId }>(
+        `SELECT shop FROM json_array_elements_text($1::json) AS asked CROSS JOIN LATERAL (
+           SELECT shop FROM lane WHERE lane.shop = asked::uuid AND lane.waits = 0
+             AND lane.due_at <= ${NOW.name}() LIMIT 1) AS found`,
+        [JSON.stringify(shops)],
+      );
+      let released = 0;
+      for (const shopId of shops) {
+        released += await untilNone(`SELECT ${WAIT_FOR_SHOP.name}($1, NULL)`, [shopId]);
+      }
+      return {
+        ...{ lanesUpTo: lanes?.up_to ?? undefined, lanes: lanes?.repaired ?? 0, released },
+        due: due.map(({ shop }) => shop),
+      };
+    },
+  };
 }

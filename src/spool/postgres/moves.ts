@@ -1,5 +1,7 @@
 import { type EntryState, OPERATOR_MOVES } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
+import type { OperatorStore } from '../operator-store.ts';
+import type { Spool } from '../spool.ts';
 import type { Database } from './connection.ts';
 import { REFRESH } from './lanes.ts';
 import { isUuid } from './rows.ts';
@@ -114,37 +116,18 @@ const MOVE = sqlFunction(
    END $$`,
 );
 
+type Moves = Pick<Spool & OperatorStore, 'requeue' | 'discard' | 'restore' | 'takeBack'>;
+
 /** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
-export class OperatorMoves {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  requeue(id: EntryId, by?: string): Promise<boolean> {
-    const { retry, release } = OPERATOR_MOVES;
-    return this.#move(id, 'requeued', [...retry, ...release], by);
-  }
-
-  discard(id: EntryId, by?: string): Promise<boolean> {
-    return this.#move(id, 'discarded', OPERATOR_MOVES.discard, by);
-  }
-
-  restore(id: EntryId, by?: string): Promise<boolean> {
-    return this.#move(id, 'restored', OPERATOR_MOVES.restore, by);
-  }
-
-  takeBack(id: EntryId, by?: string): Promise<boolean> {
-    return this.#move(id, 'taken_back', ['queued'], by);
-  }
-
-  async #move(id: EntryId, step: string, allowed: readonly EntryState[], by?: string) {
-    if (!isUuid(id)) return false;
-    const [row] = await this.#database.query<{ moved: boolean }>(
-      `SELECT ${MOVE.name}($1, $2, $3, $4) AS moved`,
-      [id, step, allowed, by ?? null],
-    );
-    return row?.moved === true;
-  }
+export function operatorMoves(database: Database): Moves {
+  const { retry, release, discard, restore } = OPERATOR_MOVES;
+  const text = `SELECT ${MOVE.name}($1, $2, $3, $4)`;
+  const move = (step: string, allowed: readonly EntryState[]) => async (id: EntryId, by?: string) =>
+    isUuid(id) && (await database.value(text, [id, step, allowed, by ?? null])) === true;
+  return {
+    requeue: move('requeued', [...retry, ...release]),
+    discard: move('discarded', discard),
+    restore: move('restored', restore),
+    takeBack: move('taken_back', ['queued']),
+  };
 }

@@ -38,17 +38,21 @@ interface NameRow extends PersonName {
 
 const placeOf = (shop: ShopId, scope: string): string => `${shop} ${scope}`;
 
+type Place = Pick<NameRow, 'shop' | 'scope'>;
+
+/** The locks of the names of accounts, in the order in which they are taken. */
+export function nameLocks(places: readonly Place[]): number[] {
+  const keys = new Set(places.map(({ shop, scope }) => rateHash(shop, 'names', scope)));
+  return [...keys].toSorted((a, b) => a - b);
+}
+
 /**
  * Locks the names of an account, and with them the lanes that may be joined, until the transaction ends:
  * gateways accept its texts one after the other.
  */
-export async function lockNames(
-  query: Query,
-  places: readonly { readonly shop: ShopId; readonly scope: string }[],
-): Promise<void> {
-  const keys = new Set(places.map(({ shop, scope }) => rateHash(shop, 'names', scope)));
-  const sorted = [...keys].toSorted((a, b) => a - b).map(String);
-  await query('SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key', [sorted]);
+export async function lockNames(query: Query, places: readonly Place[]): Promise<void> {
+  const keys = nameLocks(places).map(String);
+  await query('SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key', [keys]);
 }
 
 /**

@@ -7,32 +7,32 @@ import type { Store } from '../store.ts';
 import { sweepStore } from '../sweep.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
-import { BudgetRows } from './budgets.ts';
-import { PostgresBlobs, type SharedBlobs } from './blobs.ts';
+import { openBudgets } from './budgets.ts';
+import { postgresBlobs, type SharedBlobs } from './blobs.ts';
 import { ChatJournal } from './chat-journal.ts';
 import { Database } from './connection.ts';
 import { coldOperations } from './cold-operations.ts';
-import { ConversationTable } from './conversations.ts';
+import { conversationTable } from './conversations.ts';
 import { PostgresDeliveries } from './deliveries.ts';
-import { admitKeys, FleetTable } from './fleet.ts';
+import { admitKeys, fleetTable } from './fleet.ts';
 import { openEraser } from './erasure.ts';
 import type { Eraser } from '../erasure.ts';
 import type { EntryIndex, IndexOptions } from '../entry-index.ts';
 import { PostgresIndex } from './entry-index.ts';
 import { PostgresIntake } from './intake.ts';
-import { WaitingEntries } from './lanes.ts';
-import { LeaseTable } from './leases.ts';
-import { OperatorMoves } from './moves.ts';
-import { EntryQueries } from './queries.ts';
-import { RetentionTable } from './retention.ts';
+import { waitingEntries } from './lanes.ts';
+import { leaseTable } from './leases.ts';
+import { operatorMoves } from './moves.ts';
+import { entryQueries } from './queries.ts';
+import { retentionTable } from './retention.ts';
 import { isUuid } from './rows.ts';
 import { methodsOf } from '../methods.ts';
 import { assertNotMoved } from './moved.ts';
 import { makeSchema } from './schema.ts';
 import { renewSummaries } from './summaries.ts';
-import { SenderRateTable } from './sender-rates.ts';
+import { senderRateTable } from './sender-rates.ts';
 import { PostgresSignals } from './signals.ts';
-import { UploadTable } from './uploads.ts';
+import { uploadTable } from './uploads.ts';
 
 export interface PostgresSpoolOptions {
   readonly url: string;
@@ -78,23 +78,23 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
   const scratch = new ScratchFiles(options.scratchFolder);
   const blobs = await openBlobs({ database, s3, scratch });
   const cold = coldOperations(database);
-  const moves = new OperatorMoves(database);
-  const rates = new SenderRateTable(database);
-  const retention = new RetentionTable(database);
+  const moves = operatorMoves(database);
+  const rates = senderRateTable(database);
+  const retention = retentionTable(database);
   const signals = new PostgresSignals(database);
-  const leases = new LeaseTable(database);
-  const waiting = new WaitingEntries(database, leases);
+  const leases = leaseTable(database);
+  const waiting = waitingEntries(database, leases);
   return {
     spool: {
       ...methodsOf(new PostgresIntake(database)),
       ...methodsOf(new PostgresDeliveries(database, instance, createMonotonicClock())),
-      ...methodsOf(waiting),
-      ...methodsOf(new EntryQueries(database)),
-      ...methodsOf(new ConversationTable(database)),
-      ...methodsOf(rates),
-      ...methodsOf(moves),
+      ...waiting,
+      ...entryQueries(database),
+      ...conversationTable(database),
+      ...rates,
+      ...moves,
       ...cold,
-      ...refusalEnds({ ...methodsOf(waiting), ...cold }),
+      ...refusalEnds({ ...waiting, ...cold }),
       blobs,
       recover: async () => ({
         requeued: await retention.requeueOwn(instance),
@@ -102,7 +102,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
         missing: await retention.withoutBlob(),
       }),
       sweep: async (kept) => {
-        const tables = { ...methodsOf(retention), ...methodsOf(rates) };
+        const tables = { ...retention, ...rates };
         const swept = await sweepStore(tables, blobs, kept);
         await blobs.sweep();
         return swept;
@@ -121,18 +121,18 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     chat: {
       ...cold,
       ...methodsOf(new ChatJournal(database)),
-      ...methodsOf(new UploadTable(database)),
+      ...uploadTable(database),
     },
     optOuts: cold,
     apiTokens: cold,
     leases,
-    fleet: new FleetTable({ database, blobs, instance }),
-    openBudget: (name, size) => new BudgetRows(database, name, size),
+    fleet: fleetTable({ database, blobs, instance }),
+    openBudget: openBudgets(database),
     renewSummaries: (forms, signal) => renewSummaries(database, cold, { blobs, forms }, signal),
     openIndex: (index) => new PostgresIndex(database, index),
     openEraser: () => openEraser(database, blobs),
     operator: {
-      ...methodsOf(moves),
+      ...moves,
       audit: (line) => cold.audit(line),
       auditLines: (page) => findAuditLines(cold, page),
       record: async (id) => {
@@ -158,6 +158,6 @@ export async function openBlobs(options: {
   readonly scratch: ScratchFiles;
 }): Promise<SharedBlobs> {
   const { database, s3, scratch } = options;
-  if (s3 === undefined) return new PostgresBlobs(database, scratch);
+  if (s3 === undefined) return postgresBlobs(database, scratch);
   return (await import('./s3-blobs.ts')).openS3Blobs({ url: s3, database, scratch });
 }

@@ -1,6 +1,6 @@
 import type { ShopId } from '../../domain/ids.ts';
 import { dedupHash, remoteKey, uuidOf } from '../hashes.ts';
-import type { EntryCount, KnownMessage, SpoolParams } from '../spool.ts';
+import type { Spool } from '../spool.ts';
 import type { Database, Param } from './connection.ts';
 import { dedupKeyHash, remoteIdHash } from './erased-keys.ts';
 import { storable } from './rows.ts';
@@ -12,25 +12,23 @@ import { storable } from './rows.ts';
  */
 const PUT_OFF = `job.lane < 0 AND job.waits = 0 AND job.failures = 0`;
 
+type Queries = Pick<
+  Spool,
+  'backlogBytes' | 'counts' | 'knownEmailIds' | 'knownKeys' | 'laneOf' | 'ownPlatformMessages'
+>;
+
 /** The reads of the spool for metrics and normalizers. */
-export class EntryQueries {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async backlogBytes(): Promise<ReadonlyMap<ShopId, number>> {
-    const rows = await this.#database.query<{ shop: ShopId; bytes: number }>(
+export const entryQueries = (database: Database): Queries => ({
+  backlogBytes: async () => {
+    const rows = await database.query<{ shop: ShopId; bytes: number }>(
       `SELECT shop, sum(raw_size)::bigint AS bytes FROM entry JOIN (
          SELECT seq FROM job UNION ALL SELECT seq FROM outcome WHERE state = 'held' AND state <> 'delivered'
        ) AS waiting USING (seq) GROUP BY shop`,
     );
     return new Map(rows.map(({ shop, bytes }) => [shop, bytes]));
-  }
-
-  async counts(): Promise<readonly EntryCount[]> {
-    return this.#database.query<EntryCount>(
+  },
+  counts: () =>
+    database.query(
       `SELECT shop AS "shopId", channel, state, count(*) AS count,
          coalesce(min(received_at) FILTER (WHERE NOT put_off), min(next_at), min(received_at)) AS "oldestAt"
        FROM entry JOIN (
@@ -41,33 +39,20 @@ export class EntryQueries {
          UNION ALL
          SELECT seq, state, false, NULL FROM outcome WHERE state <> 'delivered'
        ) AS now USING (seq) GROUP BY shop, channel, state`,
-    );
-  }
-
-  /** Which of these dedup keys or remote ids are known: both are looked up by their hashes. */
-  async #known(
-    sql: string,
-    hashes: ReadonlyMap<string, string>,
-    values: readonly Param[] = [],
-  ): Promise<ReadonlySet<string>> {
-    if (hashes.size === 0) return new Set();
-    const rows = await this.#database.query<{ hash: string }>(sql, [[...hashes.keys()], ...values]);
-    return new Set(rows.flatMap(({ hash }) => hashes.get(hash) ?? []));
-  }
-
-  knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#known(
+    ),
+  knownEmailIds: (shopId, ids) =>
+    known(
+      database,
       `SELECT hash FROM remote WHERE hash = ANY ($1::uuid[])
        UNION ALL SELECT hash FROM unnest($1::uuid[], $2::text[]) AS asked (hash, id)
        WHERE EXISTS (SELECT FROM erased_key)
          AND EXISTS (SELECT FROM erased_key WHERE hash = ${remoteIdHash('$3::uuid', 'asked.id')})`,
       new Map(ids.map((id) => [uuidOf(remoteKey(shopId, id)), id])),
       [ids.map(storable), shopId],
-    );
-  }
-
-  knownKeys(...[shopId, channel, dedupKeys]: SpoolParams<'knownKeys'>) {
-    return this.#known(
+    ),
+  knownKeys: (shopId, channel, dedupKeys) =>
+    known(
+      database,
       `SELECT dedup AS hash FROM entry WHERE dedup = ANY ($1::uuid[])
        UNION ALL SELECT asked FROM unnest($1::uuid[]) AS asked
        WHERE EXISTS (SELECT FROM erased_key)
@@ -75,28 +60,35 @@ export class EntryQueries {
       new Map(
         dedupKeys.map((dedupKey) => [uuidOf(dedupHash({ shopId, channel, dedupKey })), dedupKey]),
       ),
-    );
-  }
-
-  async laneOf(known: KnownMessage): Promise<string | undefined> {
-    const { shopId, channel, dedupKey, conversationId } = known;
+    ),
+  laneOf: ({ shopId, channel, dedupKey, conversationId }) => {
     const hash = dedupKey === undefined ? null : uuidOf(dedupHash({ shopId, channel, dedupKey }));
-    const [row] = await this.#database.query<{ lane: string }>(
+    return database.value(
       `SELECT lane, 1 AS place FROM entry WHERE dedup = $1
        UNION ALL
        SELECT lane, 2 FROM conversation WHERE shop = $2 AND conversation_id = $3 AND channel = $4
        ORDER BY place LIMIT 1`,
       [hash, shopId, conversationId, channel],
     );
-    return row?.lane;
-  }
-
-  async ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#database.query<{ id: string }>(
+  },
+  ownPlatformMessages: async (shopId, ids) => {
+    const rows = await database.query<{ id: string }>(
       `SELECT platform_message_id AS id FROM outcome JOIN entry USING (seq)
        WHERE platform_message_id = ANY ($1) AND channel = 'web_chat' AND shop = $2`,
       [ids, shopId],
     );
     return new Set(rows.map(({ id }) => id));
-  }
+  },
+});
+
+/** Which of these dedup keys or remote ids are known: both are looked up by their hashes. */
+async function known(
+  database: Database,
+  sql: string,
+  hashes: ReadonlyMap<string, string>,
+  values: readonly Param[] = [],
+): Promise<ReadonlySet<string>> {
+  if (hashes.size === 0) return new Set();
+  const rows = await database.query<{ hash: string }>(sql, [[...hashes.keys()], ...values]);
+  return new Set(rows.flatMap(({ hash }) => hashes.get(hash) ?? []));
 }

@@ -15,7 +15,8 @@ const INSTANCE_KEPT_MS = 24 * 60 * 60 * 1000;
 /** Every budget is full again after an hour. */
 const BUDGET_KEPT_MS = 2 * 60 * 60 * 1000;
 
-const deleteParts = (whole: 'raw' | 'entry'): string =>
+/** Deletes what goes with the entries of `seqs`, or with their raw forms. */
+export const deleteParts = (whole: 'raw' | 'entry'): string =>
   partsOf('postgres', whole)
     .map((table) => `DELETE FROM ${table} WHERE seq = ANY (seqs);`)
     .join(' ');
@@ -117,36 +118,26 @@ const RECOVER = sqlFunction(
 );
 
 /** Sweeps old rows, and recovers what an earlier process of this gateway left. */
-export class RetentionTable {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async sweep({ rawMs, deadMs, entriesMs }: Retention): Promise<SweptRows> {
-    const [row] = await this.#database.query<SweptRows>(`SELECT * FROM ${SWEEP.name}($1, $2, $3)`, [
-      ...[rawMs, deadMs, entriesMs],
-    ]);
+export const retentionTable = (database: Database) => ({
+  sweep: async ({ rawMs, deadMs, entriesMs }: Retention): Promise<SweptRows> => {
+    const values = [rawMs, deadMs, entriesMs];
+    const [row] = await database.query<SweptRows>(
+      `SELECT * FROM ${SWEEP.name}($1, $2, $3)`,
+      values,
+    );
     if (row === undefined) throw new Error('the sweep answers with one row');
     return row;
-  }
-
-  async requeueOwn(instance: string): Promise<number> {
-    const [row] = await this.#database.query<{ n: number }>(`SELECT ${RECOVER.name}($1) AS n`, [
-      instance,
-    ]);
-    return row?.n ?? 0;
-  }
-
+  },
+  requeueOwn: async (instance: string): Promise<number> =>
+    (await database.value<number>(`SELECT ${RECOVER.name}($1)`, [instance])) ?? 0,
   /** Entries whose blob somebody has deleted from the database. */
-  async withoutBlob(): Promise<readonly EntryId[]> {
-    const rows = await this.#database.query<{ id: EntryId }>(
+  withoutBlob: async (): Promise<readonly EntryId[]> => {
+    const rows = await database.query<{ id: EntryId }>(
       `SELECT id FROM (
          SELECT blob, id FROM entry WHERE blob IS NOT NULL
          UNION ALL SELECT blob, entry FROM upload WHERE entry IS NOT NULL
        ) AS named WHERE NOT EXISTS (SELECT FROM blob WHERE name = named.blob AND chunks > 0)`,
     );
     return rows.map(({ id }) => id);
-  }
-}
+  },
+});

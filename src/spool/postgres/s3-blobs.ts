@@ -9,16 +9,11 @@ import { pipeline } from 'node:stream/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { asBlobName, type BlobName } from '../../domain/ids.ts';
 import { isDiskFull } from '../../runtime/durable-files.ts';
-import {
-  type BlobContent,
-  type BlobTarget,
-  type BlobWriter,
-  WritableBlob,
-} from '../blob-writer.ts';
-import { BlobMissing, type ScratchCopy, type WriterOptions } from '../blobs.ts';
+import { type BlobContent, type BlobTarget, WritableBlob } from '../blob-writer.ts';
+import { BlobMissing } from '../blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
-import { isUnnamed, type SharedBlobs } from './blobs.ts';
+import { isUnnamed, remoteReads, type SharedBlobs } from './blobs.ts';
 import { Database } from './connection.ts';
 import { NOW } from './schema.ts';
 
@@ -69,7 +64,7 @@ export async function openS3Blobs(options: S3BlobsOptions): Promise<SharedBlobs>
     logger: SILENT,
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
   });
-  return new S3Blobs({ sdk, client, name: hostname }, options);
+  return s3Blobs({ sdk, client, name: hostname }, options);
 }
 
 const TRIAL_BYTES = 100_000;
@@ -110,114 +105,75 @@ interface ObjectRow {
  * Stores each large raw form as an object in S3. Each has a row in the database, without a size until
  * the object's bytes are known to be those that were sent. Objects are never overwritten.
  */
-class S3Blobs implements SharedBlobs {
-  readonly isRemote = true;
-  readonly #bucket: Bucket;
-  readonly #database: Database;
-  readonly #scratch: ScratchFiles;
-  readonly #abandonedAfterMs: number;
-
-  constructor(bucket: Bucket, { database, scratch, abandonedAfterMs }: S3BlobsOptions) {
-    this.#bucket = bucket;
-    this.#database = database;
-    this.#scratch = scratch;
-    this.#abandonedAfterMs = abandonedAfterMs ?? ABANDONED_AFTER_MS;
-  }
-
-  writer({ inlineMaxBytes, name }: WriterOptions = {}): BlobWriter {
-    const upload = new Upload(this.#bucket, this.#database, this.#scratch, name);
-    return new WritableBlob(upload, inlineMaxBytes);
-  }
-
-  read(blob: BlobName, atMost = Infinity): Readable {
-    return Readable.from(this.#bytesOf(blob, atMost), { objectMode: false });
-  }
-
-  async *#bytesOf(blob: BlobName, atMost: number): AsyncGenerator<Uint8Array> {
-    const row = await this.#row(blob);
-    if (row === undefined) throw new BlobMissing('the blob has been deleted');
-    if (row.size > 0) yield* bytesOfObject(this.#bucket, row.key, Math.min(row.size, atMost));
-  }
-
-  scratch(blob: BlobName): Promise<ScratchCopy> {
-    return this.#scratch.copy(this.read(blob));
-  }
-
-  async exists(blob: BlobName): Promise<boolean> {
-    const row = await this.#row(blob);
-    if (row === undefined) return false;
-    const { sdk, client, name } = this.#bucket;
-    try {
-      await client.send(new sdk.HeadObjectCommand({ Bucket: name, Key: row.key }));
-      return true;
-    } catch (error) {
-      if (!isMissing(error)) throw unavailable(error);
-      // The answer to a HEAD does not say whether the object or its bucket is missing.
-      await this.check();
-      return false;
-    }
-  }
-
-  /** The object itself is deleted by `sweep`. */
-  async remove(blob: BlobName): Promise<void> {
-    await this.#database.query('UPDATE blob SET delete_at = 0, chunks = 0 WHERE name = $1', [blob]);
-  }
-
-  assertSpace(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async check(): Promise<void> {
-    const { sdk, client, name } = this.#bucket;
-    try {
-      await client.send(new sdk.HeadBucketCommand({ Bucket: name }));
-    } catch (error) {
-      throw unavailable(error);
-    }
-  }
-
-  /**
-   * Puts what is pending or named by no row for long in the queue, and works through it. Each row is taken by one
-   * gateway. Deleting an object twice is no error.
-   */
-  async sweep(): Promise<number> {
-    const { sdk, client, name: Bucket } = this.#bucket;
-    await this.#database.query(
-      `UPDATE blob SET delete_at = 0, chunks = 0 WHERE key IS NOT NULL AND delete_at IS NULL
-         AND at <= ${NOW.name}() - $1::bigint AND ${isUnnamed('blob.name')}`,
-      [this.#abandonedAfterMs],
-    );
-    let total = 0;
-    for (;;) {
-      const rows = await this.#database.query<ObjectRow>(
-        `UPDATE blob SET delete_at = ${NOW.name}() + ${DELETING_MS} WHERE name = ANY (ARRAY(
-           SELECT name FROM blob WHERE delete_at <= ${NOW.name}()
-           LIMIT ${DELETIONS_PER_CALL} FOR UPDATE SKIP LOCKED)) RETURNING name, key`,
-      );
-      for (const { name, key } of rows) {
-        try {
-          await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }));
-        } catch (error) {
-          throw unavailable(error);
-        }
-        await this.#database.query('DELETE FROM blob WHERE name = $1', [name]);
-      }
-      total += rows.length;
-      if (rows.length < DELETIONS_PER_CALL) return total;
-    }
-  }
-
-  close(): void {
-    this.#bucket.client.destroy();
-  }
-
-  async #row(blob: BlobName): Promise<ObjectRow | undefined> {
-    const [row] = await this.#database.query<ObjectRow>(
+function s3Blobs(
+  bucket: Bucket,
+  { database, scratch, abandonedAfterMs = ABANDONED_AFTER_MS }: S3BlobsOptions,
+): SharedBlobs {
+  const { sdk, client, name: Bucket } = bucket;
+  const rowOf = async (blob: BlobName): Promise<ObjectRow | undefined> => {
+    const [row] = await database.query<ObjectRow>(
       'SELECT key, size FROM blob WHERE name = $1 AND key IS NOT NULL AND chunks > 0',
       [blob],
     );
     return row;
-  }
+  };
+  const check = async (): Promise<void> => {
+    await client.send(new sdk.HeadBucketCommand({ Bucket })).catch(throwUnavailable);
+  };
+  return {
+    ...remoteReads(scratch, async function* bytesOf(blob, atMost) {
+      const row = await rowOf(blob);
+      if (row === undefined) throw new BlobMissing('the blob has been deleted');
+      if (row.size > 0) yield* bytesOfObject(bucket, row.key, Math.min(row.size, atMost));
+    }),
+    writer: ({ inlineMaxBytes, name } = {}) =>
+      new WritableBlob(new Upload(bucket, database, scratch, name), inlineMaxBytes),
+    exists: async (blob) => {
+      const row = await rowOf(blob);
+      if (row === undefined) return false;
+      try {
+        await client.send(new sdk.HeadObjectCommand({ Bucket, Key: row.key }));
+        return true;
+      } catch (error) {
+        if (!isMissing(error)) throw unavailable(error);
+        // The answer to a HEAD does not say whether the object or its bucket is missing.
+        await check();
+        return false;
+      }
+    },
+    /** The object itself is deleted by `sweep`. */
+    remove: async (blob) => {
+      await database.query('UPDATE blob SET delete_at = 0, chunks = 0 WHERE name = $1', [blob]);
+    },
+    assertSpace: () => Promise.resolve(),
+    check,
+    /**
+     * Puts what is pending or named by no row for long in the queue, and works through it. Each row is taken by one
+     * gateway. Deleting an object twice is no error.
+     */
+    sweep: async () => {
+      await database.query(
+        `UPDATE blob SET delete_at = 0, chunks = 0 WHERE key IS NOT NULL AND delete_at IS NULL
+           AND at <= ${NOW.name}() - $1::bigint AND ${isUnnamed('blob.name')}`,
+        [abandonedAfterMs],
+      );
+      let total = 0;
+      for (;;) {
+        const rows = await database.query<ObjectRow>(
+          `UPDATE blob SET delete_at = ${NOW.name}() + ${DELETING_MS} WHERE name = ANY (ARRAY(
+             SELECT name FROM blob WHERE delete_at <= ${NOW.name}()
+             LIMIT ${DELETIONS_PER_CALL} FOR UPDATE SKIP LOCKED)) RETURNING name, key`,
+        );
+        for (const { name, key: Key } of rows) {
+          await client.send(new sdk.DeleteObjectCommand({ Bucket, Key })).catch(throwUnavailable);
+          await database.query('DELETE FROM blob WHERE name = $1', [name]);
+        }
+        total += rows.length;
+        if (rows.length < DELETIONS_PER_CALL) return total;
+      }
+    },
+    close: () => client.destroy(),
+  };
 }
 
 async function* bytesOfObject(
@@ -330,6 +286,10 @@ class Upload implements BlobTarget {
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+
+function throwUnavailable(error: unknown): never {
+  throw unavailable(error);
+}
 
 function unavailable(error: unknown): Error {
   if (error instanceof SpoolFull || error instanceof SpoolUnavailable) return error;

@@ -6,7 +6,7 @@ import {
   rulesFor,
 } from '../sender-rates.ts';
 import { rateHash } from '../hashes.ts';
-import { Batches } from './batches.ts';
+import { Batches, numbered } from './batches.ts';
 import type { Database } from './connection.ts';
 import { BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
@@ -67,38 +67,29 @@ interface Counting {
 }
 
 /** Counts how many messages a person sent recently, at all gateways together. */
-export class SenderRateTable {
-  readonly #database: Database;
-  readonly #counts = new Batches<Counting, RateLimit | undefined>((all) => this.#count(all));
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  countMessage(sent: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined> {
-    return this.#counts.add({ sent, limits });
-  }
-
-  async #count(all: readonly Counting[]): Promise<(RateLimit | undefined)[]> {
-    const rows = await this.#database.query<{ number: number; exceeded: RateLimit | null }>(
+export function senderRateTable(database: Database) {
+  const counts = new Batches<Counting, RateLimit | undefined>(async (all) => {
+    const rows = await database.query<{ number: number; exceeded: RateLimit | null }>(
       `SELECT * FROM ${COUNT.name}($1)`,
       [JSON.stringify(all.map(countItem))],
     );
-    const exceeded = new Map(rows.map((row) => [row.number, row.exceeded]));
-    return all.map((_, number) => exceeded.get(number) ?? undefined);
-  }
-
-  /** Deletes some of the rows that are too old to count. True: there may be more. */
-  async sweepSenderRates(): Promise<boolean> {
-    const [row] = await this.#database.query<{ swept: number }>(
-      `WITH old AS (DELETE FROM sender_rate WHERE keep_until < ${NOW.name}()),
-       gone AS (DELETE FROM sender_count WHERE ctid = ANY (ARRAY(
-         SELECT ctid FROM sender_count WHERE keep_until < ${NOW.name}() ORDER BY keep_until
-         LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED)) RETURNING 1)
-       SELECT count(*)::int AS swept FROM gone`,
-    );
-    return row?.swept === ROWS_PER_CALL;
-  }
+    return numbered(all, rows).map((row) => row?.exceeded ?? undefined);
+  });
+  return {
+    countMessage: (sent: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined> =>
+      counts.add({ sent, limits }),
+    /** Deletes some of the rows that are too old to count. True: there may be more. */
+    sweepSenderRates: async (): Promise<boolean> => {
+      const swept = await database.value<number>(
+        `WITH old AS (DELETE FROM sender_rate WHERE keep_until < ${NOW.name}()),
+         gone AS (DELETE FROM sender_count WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM sender_count WHERE keep_until < ${NOW.name}() ORDER BY keep_until
+           LIMIT ${ROWS_PER_CALL} FOR UPDATE SKIP LOCKED)) RETURNING 1)
+         SELECT count(*)::int FROM gone`,
+      );
+      return swept === ROWS_PER_CALL;
+    },
+  };
 }
 
 /** A message as `COUNT` takes it. Only hashes of the texts are stored. */

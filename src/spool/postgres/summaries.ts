@@ -19,14 +19,12 @@ export async function renewSummaries(
   sources: SummarySources,
   signal: AbortSignal,
 ): Promise<number> {
-  const [row] = await database.query<{ newest: number | null }>(
-    'SELECT max(seq) AS newest FROM entry',
-  );
+  const newest = await database.value<number | null>('SELECT max(seq) FROM entry');
   const isRenewed = ((await store.mark(SUMMARIES)) ?? 0) >= SUMMARY_VERSION;
   const from = isRenewed ? ((await store.mark(UP_TO)) ?? 0) - LATE_ENTRIES : 0;
   const renewed = await renewSummariesAfter(from, store, sources, signal);
   if (signal.aborted) return renewed;
-  await store.setMark(UP_TO, row?.newest ?? 0);
+  await store.setMark(UP_TO, newest ?? 0);
   if (!isRenewed) await store.setMark(SUMMARIES, SUMMARY_VERSION);
   return renewed;
 }

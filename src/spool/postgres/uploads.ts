@@ -1,4 +1,4 @@
-import type { ChatParams } from '../chat-store.ts';
+import type { ChatStore } from '../chat-store.ts';
 import type { Database } from './connection.ts';
 import { jsonOf } from './rows.ts';
 import { sqlFunction } from './schema.ts';
@@ -53,20 +53,12 @@ export const USE_UPLOADS = sqlFunction(
    END $$`,
 );
 
-/** Stores uploads of visitors (`ChatStore.addUpload`). */
-export class UploadTable {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async addUpload(...[upload, unusedAtMost]: ChatParams<'addUpload'>): Promise<boolean> {
-    const { shopId, visitorId, ...stored } = upload;
-    const [row] = await this.#database.query<{ added: boolean }>(
-      `SELECT ${ADD_UPLOAD.name}($1, $2) AS added`,
-      [jsonOf({ ...stored, shop: shopId, visitor: visitorId }), unusedAtMost],
+/** Stores uploads of visitors. */
+export const uploadTable = (database: Database): Pick<ChatStore, 'addUpload'> => ({
+  addUpload: async ({ shopId, visitorId, ...stored }, unusedAtMost) => {
+    const item = jsonOf({ ...stored, shop: shopId, visitor: visitorId });
+    return (
+      (await database.value(`SELECT ${ADD_UPLOAD.name}($1, $2)`, [item, unusedAtMost])) === true
     );
-    return row?.added === true;
-  }
-}
+  },
+});

@@ -9,7 +9,7 @@ import {
 } from '../../../src/spool/entry.ts';
 import type { Database } from '../../../src/spool/postgres/connection.ts';
 import type { PostgresStore } from '../../../src/spool/postgres/open.ts';
-import { RetentionTable } from '../../../src/spool/postgres/retention.ts';
+import { retentionTable } from '../../../src/spool/postgres/retention.ts';
 import { anEntry, because, claimFrom, retryLater, SHOP } from '../entries.ts';
 
 /** Longer than all runs together. */
@@ -152,7 +152,7 @@ export const CALLS = {
     return {};
   },
   recover: async (_, { database }) => {
-    await new RetentionTable(database).requeueOwn('crashed');
+    await retentionTable(database).requeueOwn('crashed');
     return {};
   },
   hasten: async (_, { store: { spool } }) => {

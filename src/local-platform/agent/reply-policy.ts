@@ -63,7 +63,7 @@ export function reasonNotToReply(
   // Later emails of a thread repeat the subject, so only the first email's subject counts.
   const content = isFirst ? `${conversation.title ?? ''}${message.text}` : message.text;
   // A file without a text goes to a person.
-  if (store.messages.attachments(message.id).length === 0) {
+  if (store.media.ofMessage(message.id).length === 0) {
     if (content.trim() === '') return 'empty';
     if (wordsTo(store, message) === undefined) {
       return saysDispleasure(message.text) ? 'displeased' : 'emoji';

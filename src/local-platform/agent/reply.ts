@@ -27,7 +27,7 @@ export function contextOf(
     contactName: nameFor(store, conversation, message, isNeutral),
     subject: titleFor(store, conversation, message) ?? undefined,
     text: wordsTo(store, message) ?? message.text,
-    attachments: store.messages.attachments(message.id).length,
+    attachments: store.media.ofMessage(message.id).length,
     history: store.messages.historyBefore(
       message,
       HISTORY_MAX,

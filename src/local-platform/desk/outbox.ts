@@ -175,7 +175,7 @@ export class Outbox {
   ): MessageRow {
     const { store } = this.#parts;
     const way = wayBy(channel, this.#parts, place, now);
-    const files = store.messages.attachments(reply.id).map((file) => file.id);
+    const files = store.media.ofMessage(reply.id).map((file) => file.id);
     if (files.length > 0 && channel !== 'email') {
       throw new DeskRefused('invalid', 'It has files: attach them to a reply of your own');
     }

@@ -21,8 +21,8 @@ export function shownMessage(store: Store, row: MessageRow): DeskMessage {
     isInternal: row.type === 'Internal',
     text: row.text.slice(0, TEXT_MAX_CHARS),
     ...(row.role === 'agent' && row.type === 'External' && { fate: store.fates.of(row) }),
-    files: store.messages
-      .attachments(row.id)
+    files: store.media
+      .ofMessage(row.id)
       .map(({ id, original_name: name, type, size }) => ({ id, name, type, bytes: size })),
   };
 }

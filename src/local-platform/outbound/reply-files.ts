@@ -46,7 +46,7 @@ export class ReplyFiles {
   of(shopId: string, messageId: string): PublicFile[] {
     const reply = this.#store.messages.byId(shopId.toLowerCase(), messageId);
     if (reply?.role !== 'agent' || reply.type !== 'External') return [];
-    return this.#store.messages.attachments(reply.id).map((row) => this.#shown(row));
+    return this.#store.media.ofMessage(reply.id).map((row) => this.#shown(row));
   }
 
   #shown({ id, original_name: name, type, size }: MediaRow): PublicFile {

@@ -214,8 +214,8 @@ export class ReplySender {
     }
     const refusal = conversation.type === 'email' ? emailRefusal(store, out) : undefined;
     if (refusal !== undefined) throw refusal;
-    const files = store.messages
-      .attachments(reply.id)
+    const files = store.media
+      .ofMessage(reply.id)
       .map(({ id, original_name: name, type }) => ({ name, type, path: pathOf(id) }));
     return files.length === 0 ? out : { ...out, files };
   }

@@ -200,7 +200,7 @@ export class LeftAddresses {
     const expired = table.expired(now() - CONFIRM_WITHIN_MS);
     if (expired.length === 0) return;
     await store.write(() => {
-      for (const { id } of expired) {
+      for (const id of expired) {
         if (table.byId(id)?.confirmed_at !== null) continue;
         table.removeMailsOf(id);
         table.remove(id);

@@ -50,7 +50,7 @@ export function storeMail(
       // It answers nothing of this thread, and quotes nothing of the chat.
       ...{ inReplyTo: null, sender: null, agentContact: null },
     },
-    store.messages.attachments(reply.id).map((file) => file.id),
+    store.media.ofMessage(reply.id).map((file) => file.id),
   );
   recordMail(store, thread, reply, mail, now);
   store.outgoing.add(mail, nowMs);

@@ -10,10 +10,12 @@ import {
   type Condition,
   equals,
   isNull,
+  just,
   listSlice,
   oneOf,
   type Slice,
   type Streams,
+  valuesOf,
 } from './listing.ts';
 import type { Channel, ContactRow, MessageRow } from './rows.ts';
 
@@ -222,13 +224,13 @@ export function contactStreams(shop: string, query: ListContactsQuery): Streams 
   const by = (index: string, column: string, of: Condition): Streams => ({
     ...{ table: 'contacts', index, column, of, conditions },
   });
-  if (query.id !== undefined) return by(BY_ID, 'id', one(query.id));
+  if (query.id !== undefined) return by(BY_ID, 'id', just(query.id));
   if (query.id__in) return by(BY_ID, 'id', each(query.id__in));
-  if (query.email !== undefined) return by('contacts_email', 'shop', one(shop));
+  if (query.email !== undefined) return by('contacts_email', 'shop', just(shop));
   if (phones) return { ...by('contacts_phone', 'phone', each(phones)), conditions: byNumber };
   const { parent_contact_id: parent, parent_contact_id__in: parents } = query;
   if (parent !== undefined) {
-    return by('contacts_parent', 'parent_contact_id', one(parent));
+    return by('contacts_parent', 'parent_contact_id', just(parent));
   }
   if (parents) return by('contacts_parent', 'parent_contact_id', each(parents));
   const facets = allOf([
@@ -238,18 +240,11 @@ export function contactStreams(shop: string, query: ListContactsQuery): Streams 
     ...equals('remote_platform', query.remote_platform),
     ...oneOf('remote_platform', query.remote_platform__in),
   ]);
-  return {
-    ...by('contacts_facet', 'facet', {
-      sql: `SELECT facet AS value FROM contact_facets WHERE ${facets.sql}`,
-      values: facets.values,
-    }),
-    conditions: [],
-  };
+  const of = valuesOf('facet', 'contact_facets', facets);
+  return { ...by('contacts_facet', 'facet', of), conditions: [] };
 }
 
 const BY_ID = 'sqlite_autoindex_contacts_1';
-
-const one = (value: string): Condition => ({ sql: 'SELECT ? AS value', values: [value] });
 
 const each = (ids: readonly string[]): Condition => ({
   sql: 'SELECT value FROM json_each(?)',

@@ -21,7 +21,7 @@ const TICKETS_COMPARED = 1000;
 const CONTACTS_NEEDED = 3;
 
 export function conversationTable(db: Db) {
-  const { row, has, run, one } = statements(db);
+  const { row, value, has, run, one } = statements(db);
   const insert = one<[NewConversation & { id: string }], ConversationRow>(
     `INSERT INTO conversations (id, shop, type, direction, status, title, agent_contact,
        agent_id, contact_id, user_id, topic_id, intent_id, created_at, updated_at)
@@ -47,20 +47,6 @@ export function conversationTable(db: Db) {
   );
   const isAgentContact = has<[shop: string, address: string]>(
     `SELECT 1 FROM agent_contacts WHERE shop = ? AND address = ?`,
-  );
-  // A ticket without a message is of a thread that the shop began.
-  const knownEmailOfShop = row<
-    [{ shop: string; tickets: number; contacts: number }],
-    { address: string }
-  >(
-    `SELECT address FROM (
-       SELECT c.type, c.agent_contact AS address, c.contact_id, t.message_id
-       FROM tickets t INDEXED BY tickets_arrival
-       CROSS JOIN conversations c ON c.id = t.conversation_id
-       WHERE t.shop = @shop ORDER BY t.seq DESC LIMIT @tickets)
-     WHERE type = 'email' AND address IS NOT NULL AND message_id IS NOT NULL
-     GROUP BY address HAVING count(DISTINCT contact_id) >= @contacts
-     ORDER BY count(DISTINCT contact_id) DESC, address LIMIT 1`,
   );
   return {
     create: (conversation: NewConversation) => insert({ ...conversation, id: randomUUID() }),
@@ -89,8 +75,17 @@ export function conversationTable(db: Db) {
      * The email address of the shop to which most contacts have written lately. Only one to which
      * several have: with a domain of which the shop takes all mail, a stranger can make up addresses.
      */
-    knownEmailOfShop: (shop: string): string | undefined =>
-      knownEmailOfShop({ shop, tickets: TICKETS_COMPARED, contacts: CONTACTS_NEEDED })?.address,
+    knownEmailOfShop: value<[shop: string], string>(
+      // A ticket without a message is of a thread that the shop began.
+      `SELECT address FROM (
+         SELECT c.type, c.agent_contact AS address, c.contact_id, t.message_id
+         FROM tickets t INDEXED BY tickets_arrival
+         CROSS JOIN conversations c ON c.id = t.conversation_id
+         WHERE t.shop = ? ORDER BY t.seq DESC LIMIT ${TICKETS_COMPARED})
+       WHERE type = 'email' AND address IS NOT NULL AND message_id IS NOT NULL
+       GROUP BY address HAVING count(DISTINCT contact_id) >= ${CONTACTS_NEEDED}
+       ORDER BY count(DISTINCT contact_id) DESC, address LIMIT 1`,
+    ),
     /** Whether this address or number, in any notation, belongs to the shop. */
     isAgentContact: (shop: string, address: string): boolean =>
       isAgentContact(shop, normalAddress(address)),

@@ -58,6 +58,21 @@ export function statements(db: Db) {
       const statement = db.prepare<Values, Row>(sql);
       return (...values: Values): Row[] => statement.all(...values);
     },
+    /** The first column of the first row; undefined without a row, or if it is null. */
+    value: <Values extends unknown[], Value>(sql: string) => {
+      const statement = db.prepare<Values, Value | null>(sql).pluck();
+      return (...values: Values): Value | undefined => statement.get(...values) ?? undefined;
+    },
+    /** The same, of a number; 0 instead of undefined. */
+    number: <Values extends unknown[]>(sql: string) => {
+      const statement = db.prepare<Values, number | null>(sql).pluck();
+      return (...values: Values): number => statement.get(...values) ?? 0;
+    },
+    /** The first column of every row. */
+    column: <Values extends unknown[], Value>(sql: string) => {
+      const statement = db.prepare<Values, Value>(sql).pluck();
+      return (...values: Values): Value[] => statement.all(...values);
+    },
     /** Whether there is a row. */
     has: <Values extends unknown[]>(sql: string) => {
       const statement = db.prepare<Values>(sql);

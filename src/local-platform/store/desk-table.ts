@@ -31,29 +31,18 @@ interface TurnChange {
 
 /** What people at the desk read and change: the queue, who they are, and what they did. */
 export function deskTable(db: Db) {
-  const { row, rows, has, run, one } = statements(db);
+  const { rows, value, number, column, has, run, one } = statements(db);
   const addPerson = run<[userId: string, name: string]>(
     `INSERT INTO people (user_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`,
   );
   const byName = one<[name: string], { user_id: string }>(
     `SELECT user_id FROM people WHERE name = ?`,
   );
-  const byId = row<[userId: string], { name: string }>(`SELECT name FROM people WHERE user_id = ?`);
-  const waiting = one<[shop: string, status: string], { n: number; since: string | null }>(
-    `SELECT count(*) AS n, min(waits_since) AS since FROM tickets INDEXED BY tickets_waiting
-     WHERE shop = ? AND status = ? AND waits_since IS NOT NULL`,
-  );
-  const lastStep = row<[ticketId: string], { seq: number }>(
-    `SELECT seq FROM ticket_steps WHERE ticket_id = ? ORDER BY seq DESC LIMIT 1`,
-  );
   const lastSteps = rows<[ticketId: string, limit: number], StepRow>(
     `SELECT * FROM ticket_steps WHERE ticket_id = ? ORDER BY seq DESC LIMIT ?`,
   );
-  const lastMessage = row<[conversationId: string], { seq: number }>(
-    `SELECT seq FROM messages WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
-  );
-  const lastWords = row<[conversationId: string], { words: string }>(
-    `SELECT substr(text, 1, 1000) AS words FROM messages
+  const lastWords = value<[conversationId: string], string>(
+    `SELECT substr(text, 1, 1000) FROM messages
      WHERE conversation_id = ? AND role = 'customer' ORDER BY seq DESC LIMIT 1`,
   );
   const weighed = rows<
@@ -77,11 +66,7 @@ export function deskTable(db: Db) {
     `SELECT 1 FROM messages WHERE conversation_id = ? AND seq > ? AND role = 'agent'
      AND type = 'External' AND user_id IS NOT NULL AND status <> 'FAILED'`,
   );
-  const unsentBytes = one<[], { bytes: number }>(
-    `SELECT coalesce(sum(size), 0) AS bytes FROM unsent_files
-     CROSS JOIN media ON media.id = media_id`,
-  );
-  const forgetUnsent = rows<[until: string], { media_id: string }>(
+  const forgetUnsent = column<[until: string], string>(
     `DELETE FROM unsent_files WHERE at < ? RETURNING media_id`,
   );
   const removeMedia = run<[id: string]>(`DELETE FROM media WHERE id = ?`);
@@ -91,14 +76,17 @@ export function deskTable(db: Db) {
       addPerson(randomUUID(), name);
       return byName(name).user_id;
     },
-    nameOf: (userId: string): string | undefined => byId(userId)?.name,
+    nameOf: value<[userId: string], string>(`SELECT name FROM people WHERE user_id = ?`),
     /** The longest waiting first. */
     waiting: rows<[shop: string, status: string, limit: number], TicketRow>(
       `SELECT * FROM tickets INDEXED BY tickets_waiting
        WHERE shop = ? AND status = ? AND waits_since IS NOT NULL ORDER BY waits_since LIMIT ?`,
     ),
     /** How many tickets wait, and since when the first of them. */
-    countWaiting: (shop: string, status: string) => waiting(shop, status),
+    countWaiting: one<[shop: string, status: string], { n: number; since: string | null }>(
+      `SELECT count(*) AS n, min(waits_since) AS since FROM tickets INDEXED BY tickets_waiting
+       WHERE shop = ? AND status = ? AND waits_since IS NOT NULL`,
+    ),
     /**
      * The newest messages before one, notes too, oldest first, and whether there are earlier ones.
      * Large messages are fewer, since a customer may write many of 2 MB; there is at least one.
@@ -115,8 +103,10 @@ export function deskTable(db: Db) {
        WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
     /** The beginning of the customer's last message. */
-    lastWords: (conversationId: string): string => lastWords(conversationId)?.words ?? '',
-    lastMessage: (conversationId: string): number => lastMessage(conversationId)?.seq ?? 0,
+    lastWords: (conversationId: string): string => lastWords(conversationId) ?? '',
+    lastMessage: number<[conversationId: string]>(
+      `SELECT seq FROM messages WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1`,
+    ),
     addStep: run<[Omit<StepRow, 'seq'>]>(
       `INSERT INTO ticket_steps (ticket_id, user_id, what, assignee_id, at)
        VALUES (@ticket_id, @user_id, @what, @assignee_id, @at)`,
@@ -127,7 +117,9 @@ export function deskTable(db: Db) {
     ),
     /** The newest ones, oldest first. */
     lastSteps: (ticketId: string, limit: number): StepRow[] => lastSteps(ticketId, limit).reverse(),
-    lastStep: (ticketId: string): number => lastStep(ticketId)?.seq ?? 0,
+    lastStep: number<[ticketId: string]>(
+      `SELECT seq FROM ticket_steps WHERE ticket_id = ? ORDER BY seq DESC LIMIT 1`,
+    ),
     assign: run<[{ id: string; assigneeId: string | null }]>(
       `UPDATE tickets SET assignee_id = @assigneeId WHERE id = @id`,
     ),
@@ -149,10 +141,12 @@ export function deskTable(db: Db) {
     ),
     /** A message has the file. */
     fileSent: run<[mediaId: string]>(`DELETE FROM unsent_files WHERE media_id = ?`),
-    unsentBytes: (): number => unsentBytes().bytes,
+    unsentBytes: number<[]>(
+      `SELECT sum(size) FROM unsent_files CROSS JOIN media ON media.id = media_id`,
+    ),
     /** Removes the records of files that no message got by then. @returns their ids */
     removeUnsentFiles(until: string): string[] {
-      const ids = forgetUnsent(until).map(({ media_id: id }) => id);
+      const ids = forgetUnsent(until);
       for (const id of ids) removeMedia(id);
       return ids;
     },

@@ -30,16 +30,13 @@ type NewPart = Pick<PartRow, 'remote_id' | 'message_id' | 'part'>;
 
 /** The ways of replies, and of their parts at the provider of texts. */
 export function fateTable(db: Db) {
-  const { row, rows, run, one } = statements(db);
+  const { row, rows, run, number } = statements(db);
   const of = row<[messageId: string], FateRow>(`SELECT * FROM fates WHERE message_id = ?`);
   const set = run<[FateRow]>(
     `INSERT INTO fates (message_id, shop, state, code, reason, at, is_open)
      VALUES (@message_id, @shop, @state, @code, @reason, @at, @is_open)
      ON CONFLICT (message_id) DO UPDATE SET state = @state, code = @code, reason = @reason,
        at = @at, is_open = @is_open`,
-  );
-  const countOpen = one<[shop: string], { n: number }>(
-    `SELECT count(*) AS n FROM fates INDEXED BY fates_open WHERE shop = ? AND is_open = 1`,
   );
   const setPart = run<[Omit<PartRow, 'message_id' | 'part'>]>(
     `UPDATE sent_parts SET state = @state, code = @code, reason = @reason
@@ -74,7 +71,9 @@ export function fateTable(db: Db) {
       `SELECT * FROM fates INDEXED BY fates_open WHERE shop = ? AND is_open = 1
        ORDER BY at DESC LIMIT ?`,
     ),
-    countOpen: (shop: string): number => countOpen(shop).n,
+    countOpen: number<[shop: string]>(
+      `SELECT count(*) FROM fates INDEXED BY fates_open WHERE shop = ? AND is_open = 1`,
+    ),
     /** A part that the provider has accepted. */
     addPart: run<[NewPart]>(
       `INSERT INTO sent_parts (remote_id, message_id, part, state)

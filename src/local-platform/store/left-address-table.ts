@@ -63,7 +63,7 @@ export const leftAddressTable = (db: Db) => ({
 });
 
 function addresses(db: Db) {
-  const { row, rows, run, has } = statements(db);
+  const { row, rows, column, run, has } = statements(db);
   const startingBefore = row<[shop: string, remoteId: string], LeftAddressRow>(
     `SELECT * FROM left_addresses INDEXED BY left_addresses_current
      WHERE shop = ? AND remote_prefix <= ? AND replaced_at IS NULL
@@ -130,7 +130,7 @@ function addresses(db: Db) {
     /** The confirmation mail is not tried any more. */
     settle: run<[id: string]>(`UPDATE left_addresses SET next_at = NULL WHERE id = ?`),
     /** Those that were asked for before this time and never confirmed. */
-    expired: rows<[beforeMs: number], { id: string }>(
+    expired: column<[beforeMs: number], string>(
       `SELECT id FROM left_addresses INDEXED BY left_addresses_unconfirmed
        WHERE confirmed_at IS NULL AND asked_at <= ?`,
     ),
@@ -140,46 +140,24 @@ function addresses(db: Db) {
 
 /** Counts of what was asked for since a time: each row is one confirmation mail. */
 function asked(db: Db) {
-  const { one } = statements(db);
-  const ofAddress = one<[shop: string, key: string, since: number], { n: number }>(
-    `SELECT count(*) AS n FROM left_addresses
-     WHERE shop = ? AND address_key = ? AND asked_at > ?`,
-  );
-  const ofVisitor = one<[shop: string, prefix: string, since: number], { n: number }>(
-    `SELECT count(*) AS n FROM left_addresses
-     WHERE shop = ? AND remote_prefix = ? AND asked_at > ?`,
-  );
-  const ofNetwork = one<[shop: string, key: string, since: number], { n: number }>(
-    `SELECT count(*) AS n FROM left_addresses
-     WHERE shop = ? AND network_key = ? AND asked_at > ?`,
-  );
-  const ofShop = one<[shop: string, since: number], { n: number }>(
-    `SELECT count(*) AS n FROM left_addresses WHERE shop = ? AND asked_at > ?`,
-  );
+  const { number } = statements(db);
+  const ofShop = 'SELECT count(*) FROM left_addresses WHERE shop = ?';
   return {
-    askedOfAddress: (...values: Parameters<typeof ofAddress>) => ofAddress(...values).n,
-    askedOfVisitor: (...values: Parameters<typeof ofVisitor>) => ofVisitor(...values).n,
-    askedOfNetwork: (...values: Parameters<typeof ofNetwork>) => ofNetwork(...values).n,
-    askedOfShop: (...values: Parameters<typeof ofShop>) => ofShop(...values).n,
+    askedOfAddress: number<[shop: string, key: string, since: number]>(
+      `${ofShop} AND address_key = ? AND asked_at > ?`,
+    ),
+    askedOfVisitor: number<[shop: string, prefix: string, since: number]>(
+      `${ofShop} AND remote_prefix = ? AND asked_at > ?`,
+    ),
+    askedOfNetwork: number<[shop: string, key: string, since: number]>(
+      `${ofShop} AND network_key = ? AND asked_at > ?`,
+    ),
+    askedOfShop: number<[shop: string, since: number]>(`${ofShop} AND asked_at > ?`),
   };
 }
 
 function replyMails(db: Db) {
-  const { row, rows, run } = statements(db);
-  const mailedSince = rows<
-    [{ shop: string; prefix: string; since: number; limit: number }],
-    { at: number }
-  >(
-    `SELECT m.mailed_at AS at FROM left_addresses a
-     CROSS JOIN reply_mails m ON m.address_id = a.id AND m.mailed_at > @since
-     WHERE a.shop = @shop AND a.remote_prefix = @prefix ORDER BY at DESC LIMIT @limit`,
-  );
-  const nextAt = row<[], { at: number | null }>(
-    `SELECT min(at) AS at FROM (
-       SELECT min(next_at) AS at FROM left_addresses
-       WHERE next_at IS NOT NULL AND replaced_at IS NULL UNION ALL
-       SELECT min(due_at) FROM reply_mails WHERE due_at IS NOT NULL)`,
-  );
+  const { row, rows, value, column, run } = statements(db);
   return {
     addMail: run<[Pick<ReplyMailRow, 'message_id' | 'address_id' | 'sent_at' | 'due_at'>]>(
       `INSERT INTO reply_mails (message_id, address_id, sent_at, due_at)
@@ -220,9 +198,17 @@ function replyMails(db: Db) {
          (SELECT id FROM left_addresses WHERE shop = ? AND address_key = ?)`,
     ),
     /** Of the visitor's addresses since a time, the last ones first; milliseconds. */
-    mailedSince: (of: { shop: string; prefix: string; since: number; limit: number }): number[] =>
-      mailedSince(of).map(({ at }) => at),
+    mailedSince: column<[{ shop: string; prefix: string; since: number; limit: number }], number>(
+      `SELECT m.mailed_at AS at FROM left_addresses a
+       CROSS JOIN reply_mails m ON m.address_id = a.id AND m.mailed_at > @since
+       WHERE a.shop = @shop AND a.remote_prefix = @prefix ORDER BY at DESC LIMIT @limit`,
+    ),
     /** When the next mail is due, of either kind. */
-    nextMailAt: (): number | undefined => nextAt()?.at ?? undefined,
+    nextMailAt: value<[], number>(
+      `SELECT min(at) FROM (
+         SELECT min(next_at) AS at FROM left_addresses
+         WHERE next_at IS NOT NULL AND replaced_at IS NULL UNION ALL
+         SELECT min(due_at) FROM reply_mails WHERE due_at IS NOT NULL)`,
+    ),
   };
 }

@@ -152,6 +152,15 @@ export interface Condition {
   readonly values: readonly (string | number)[];
 }
 
+/** For `Streams.of`: one value. */
+export const just = (value: string): Condition => ({ sql: 'SELECT ? AS value', values: [value] });
+
+/** For `Streams.of`: a column of the rows that meet a condition. */
+export const valuesOf = (column: string, table: string, { sql, values }: Condition): Condition => ({
+  sql: `SELECT ${column} AS value FROM ${table} WHERE ${sql}`,
+  values,
+});
+
 /** `column = value`; no condition when the value is undefined. */
 export function equals(column: string, value: string | number | boolean | undefined): Condition[] {
   if (value === undefined) return [];

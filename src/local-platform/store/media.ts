@@ -13,7 +13,7 @@ import { LIMITS } from '../open-points.ts';
 
 /** The records of uploaded files. The bytes are in `MediaFolder`, one file per id. */
 export function mediaTable(db: Db) {
-  const { row, one } = statements(db);
+  const { row, rows, one } = statements(db);
   const byLink = row<[id: string], MediaRow>(`SELECT * FROM media WHERE id = ?`);
   return {
     create: one<[Omit<MediaRow, 'seq'>], MediaRow>(
@@ -26,6 +26,11 @@ export function mediaTable(db: Db) {
     },
     /** Of any shop, for download links, which do not name a shop. */
     byLink,
+    /** A message's attachments. */
+    ofMessage: rows<[messageId: string], MediaRow>(
+      `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
+       WHERE a.message_id = ? ORDER BY a.position`,
+    ),
   };
 }
 

@@ -1,9 +1,18 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
 import { LIMITS } from '../open-points.ts';
-import { allOf, equals, listSlice, oneOf, type Slice, type Streams } from './listing.ts';
+import {
+  allOf,
+  equals,
+  just,
+  listSlice,
+  oneOf,
+  type Slice,
+  type Streams,
+  valuesOf,
+} from './listing.ts';
 import type { Cursors } from './cursors.ts';
 import { type Db, statements } from './database.ts';
-import type { MediaRow, MessageRow } from './rows.ts';
+import type { MessageRow } from './rows.ts';
 
 export interface NewMessage {
   readonly id: string;
@@ -81,25 +90,20 @@ export const total = (counts: readonly Pick<NetworkCount, 'n'>[]): number =>
 
 /** The agent's answers, by whom they went to, and what it left to people. Those of people are not counted. */
 function answers(db: Db) {
-  const { rows, one, has, run } = statements(db);
-  const answersTo = one<[Window & { readonly person: string }], { n: number }>(
-    `SELECT count(*) AS n FROM messages INDEXED BY messages_person
-     WHERE person = @person AND user_id IS NULL AND created_at > @since AND created_at < @until`,
-  );
-  const answersToDomain = one<
-    [Window & { readonly shop: string; readonly domain: string }],
-    { n: number }
-  >(
-    `SELECT count(*) AS n FROM messages answer INDEXED BY messages_answers
-     JOIN messages question ON question.id = answer.in_reply_to
-     WHERE answer.shop = @shop AND answer.person IS NOT NULL AND answer.user_id IS NULL
-       AND answer.created_at > @since AND answer.created_at < @until
-       AND answer.remote_id IS NOT NULL AND answer.unverified_from IS NULL
-       AND substr(replace(lower(question.sender), '@', '.'), -length(@domain) - 1) = '.' || @domain`,
-  );
+  const { rows, number, has, run } = statements(db);
   return {
-    answersToDomain: (to: Parameters<typeof answersToDomain>[0]): number => answersToDomain(to).n,
-    answersTo: (to: Window & { readonly person: string }): number => answersTo(to).n,
+    answersToDomain: number<[Window & { readonly shop: string; readonly domain: string }]>(
+      `SELECT count(*) FROM messages answer INDEXED BY messages_answers
+       JOIN messages question ON question.id = answer.in_reply_to
+       WHERE answer.shop = @shop AND answer.person IS NOT NULL AND answer.user_id IS NULL
+         AND answer.created_at > @since AND answer.created_at < @until
+         AND answer.remote_id IS NOT NULL AND answer.unverified_from IS NULL
+         AND substr(replace(lower(question.sender), '@', '.'), -length(@domain) - 1) = '.' || @domain`,
+    ),
+    answersTo: number<[Window & { readonly person: string }]>(
+      `SELECT count(*) FROM messages INDEXED BY messages_person
+       WHERE person = @person AND user_id IS NULL AND created_at > @since AND created_at < @until`,
+    ),
     /** By network; null: who is confirmed. */
     answersOfShop: rows<[Window & { readonly shop: string }], NetworkCount & { isEmail: number }>(
       `SELECT unverified_from AS network, remote_id IS NOT NULL AS isEmail, count(*) AS n
@@ -181,10 +185,6 @@ function records(db: Db, cursors: Cursors) {
     /** The customer's message that a reply answers. */
     answeredBy: (reply: MessageRow): MessageRow | undefined =>
       reply.in_reply_to === null ? undefined : byId(reply.shop, reply.in_reply_to),
-    attachments: rows<[messageId: string], MediaRow>(
-      `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
-       WHERE a.message_id = ? ORDER BY a.position`,
-    ),
     /** Whether a reply to a customer has this file. */
     isOfReply: has<[mediaId: string]>(
       `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id
@@ -227,12 +227,9 @@ function records(db: Db, cursors: Cursors) {
 
 /** A conversation's messages in their order, and those that the agent still has to handle. */
 function conversations(db: Db) {
-  const { row, rows, has, run, one } = statements(db);
+  const { row, rows, value, number, column, has, run } = statements(db);
   const markAnswered = run<[id: string]>(
     `UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`,
-  );
-  const unanswered = rows<[conversationId: string], { id: string }>(
-    `SELECT id FROM messages WHERE unanswered = 1 AND conversation_id = ? ORDER BY seq`,
   );
   const hasUnanswered = has<[conversationId: string, after: number]>(
     `SELECT 1 FROM messages WHERE unanswered = 1 AND conversation_id = ? AND seq > ?`,
@@ -252,16 +249,6 @@ function conversations(db: Db) {
      ) history CROSS JOIN messages m ON m.seq = history.seq
      LEFT JOIN messages question ON question.id = m.in_reply_to
      ORDER BY coalesce(question.seq, m.seq) DESC, m.seq DESC LIMIT @limit`,
-  );
-  const conversationsToAnswer = rows<[], { conversation_id: string }>(
-    `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
-  );
-  const wroteAt = row<[conversationId: string], { at: string | null }>(
-    `SELECT max(created_at) AS at FROM messages WHERE conversation_id = ? AND role = 'customer'`,
-  );
-  const echoed = one<[shop: string, since: string, text: string], { n: number }>(
-    `SELECT count(DISTINCT conversation_id) AS n FROM messages INDEXED BY messages_echoes
-     WHERE shop = ? AND type = 'Internal' AND remote_id IS NOT NULL AND created_at > ? AND text = ?`,
   );
   const before = rows<[conversationId: string, seq: number, limit: number], MessageRow>(
     `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? AND type = 'External'
@@ -287,21 +274,27 @@ function conversations(db: Db) {
        WHERE conversation_id = ? AND role = 'customer' AND created_at BETWEEN ? AND ?`,
     ),
     /** In how many conversations the shop has written this text on its own phone since then. */
-    countEchoed: (shop: string, since: string, text: string): number => echoed(shop, since, text).n,
+    countEchoed: number<[shop: string, since: string, text: string]>(
+      `SELECT count(DISTINCT conversation_id) FROM messages INDEXED BY messages_echoes
+       WHERE shop = ? AND type = 'Internal' AND remote_id IS NOT NULL AND created_at > ? AND text = ?`,
+    ),
     /** When the customer wrote last. Texts may arrive in another order than they were written. */
-    customerWroteAt: (conversationId: string): string | undefined =>
-      wroteAt(conversationId)?.at ?? undefined,
+    customerWroteAt: value<[conversationId: string], string>(
+      `SELECT max(created_at) FROM messages WHERE conversation_id = ? AND role = 'customer'`,
+    ),
     /** True for the first call only, so that a message gets one answer. */
     markAnswered: (id: string): boolean => markAnswered(id) === 1,
     /** The ids of customers' messages that the agent still has to handle, oldest first. */
-    unanswered: (conversationId: string): string[] =>
-      unanswered(conversationId).map(({ id }) => id),
+    unanswered: column<[conversationId: string], string>(
+      `SELECT id FROM messages WHERE unanswered = 1 AND conversation_id = ? ORDER BY seq`,
+    ),
     /** Whether the conversation has a later message that the agent still has to handle. */
     hasLaterUnanswered: ({ conversation_id: id, seq }: MessageRow): boolean =>
       hasUnanswered(id, seq),
     /** Conversations with a message that the agent still has to handle, for the start. */
-    conversationsToAnswer: (): string[] =>
-      conversationsToAnswer().map(({ conversation_id: id }) => id),
+    conversationsToAnswer: column<[], string>(
+      `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
+    ),
     /**
      * The conversation before this message, oldest first, without notes. Each reply follows the message that it
      * answers, even if the reply was stored after this message.
@@ -340,27 +333,23 @@ export function messageStreams(shop: string, query: ListMessagesQuery): Streams 
   ];
   const byConversation = { index: 'messages_conversation', column: 'conversation_id' };
   if (query.ticket_id !== undefined) {
-    const of = allOf([...conversations('conversation_id'), ...equals('id', query.ticket_id)]);
+    const where = allOf([...conversations('conversation_id'), ...equals('id', query.ticket_id)]);
     return {
       ...{ table: 'messages', ...byConversation },
-      of: {
-        sql: `SELECT conversation_id AS value FROM tickets WHERE ${of.sql}`,
-        values: of.values,
-      },
+      of: valuesOf('conversation_id', 'tickets', where),
       conditions: equals('row.ticket_id', query.ticket_id),
     };
   }
   if (query.conversation_id !== undefined || query.conversation_id__in !== undefined) {
-    const of = allOf(conversations('id'));
     return {
       ...{ table: 'messages', ...byConversation },
-      of: { sql: `SELECT id AS value FROM conversations WHERE ${of.sql}`, values: of.values },
+      of: valuesOf('id', 'conversations', allOf(conversations('id'))),
       conditions: [],
     };
   }
   return {
     ...{ table: 'messages', index: 'messages_shop', column: 'shop' },
-    of: { sql: 'SELECT ? AS value', values: [shop] },
+    of: just(shop),
     conditions: [],
   };
 }

@@ -26,7 +26,7 @@ export interface OutgoingRow {
  * sets its status to DELIVERED or FAILED. Times are in milliseconds since the epoch.
  */
 export function outgoingTable(db: Db) {
-  const { row, rows, run } = statements(db);
+  const { row, rows, value, column, run } = statements(db);
   const add = run<[MessageRow & { nextAt: number }]>(
     `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
      VALUES (@id, @shop, @conversation_id, @seq, @nextAt) ON CONFLICT DO NOTHING`,
@@ -37,13 +37,10 @@ export function outgoingTable(db: Db) {
      ON CONFLICT DO NOTHING`,
   );
   // The conversations to exclude are passed as a JSON array.
-  const due = rows<[nowMs: number, busy: string, limit: number], { conversation_id: string }>(
+  const due = column<[nowMs: number, busy: string, limit: number], string>(
     `SELECT conversation_id FROM departures
      WHERE next_at <= ? AND conversation_id NOT IN (SELECT value FROM json_each(?))
      ORDER BY next_at LIMIT ?`,
-  );
-  const nextAt = row<[nowMs: number], { at: number | null }>(
-    `SELECT min(next_at) AS at FROM departures WHERE next_at > ?`,
   );
   const defer = run<[{ id: string; nextAt: number; isUnsure: number }]>(
     `UPDATE departures SET next_at = @nextAt, begun_at = iif(@isUnsure, begun_at, NULL)
@@ -67,10 +64,10 @@ export function outgoingTable(db: Db) {
      */
     due(nowMs: number, busy: readonly string[], limit: number): string[] {
       const found = due(nowMs, JSON.stringify(busy), limit * ROWS_PER_CONVERSATION);
-      return [...new Set(found.map(({ conversation_id: id }) => id))].slice(0, limit);
+      return [...new Set(found)].slice(0, limit);
     },
     /** When the next reply becomes due. */
-    nextAt: (nowMs: number): number | undefined => nextAt(nowMs)?.at ?? undefined,
+    nextAt: value<[nowMs: number], number>(`SELECT min(next_at) FROM departures WHERE next_at > ?`),
     /** Oldest first. */
     ofConversation: rows<[conversationId: string], OutgoingRow>(
       `SELECT * FROM departures WHERE conversation_id = ? ORDER BY seq`,

@@ -137,7 +137,7 @@ export class Inspection {
   }
 
   attachments(messageId: string): StoredAttachment[] {
-    return this.#store.messages.attachments(messageId).map((row) => ({
+    return this.#store.media.ofMessage(messageId).map((row) => ({
       id: row.id,
       name: row.original_name,
       type: row.type,

@@ -8,10 +8,12 @@ import {
   type Bounds,
   type Condition,
   equals,
+  just,
   listSlice,
   oneOf,
   type Slice,
   type Streams,
+  valuesOf,
 } from './listing.ts';
 import type { MessageRow, TicketRow } from './rows.ts';
 import { invalidRequest } from '../api-error.ts';
@@ -135,18 +137,11 @@ export class TicketFinder {
       within: this.#window && this.#bounds(this.#window),
     };
     if (this.#shared('f').length === 0) {
-      const of = { sql: 'SELECT ? AS value', values: [this.#shop] };
+      const of = just(this.#shop);
       return { ...{ table: 'tickets', index: 'tickets_arrival', column: 'shop' }, of, ...rest };
     }
-    const facets = this.#facets();
-    return {
-      ...{ table: 'tickets', index: 'tickets_facet', column: 'facet' },
-      of: {
-        sql: `SELECT facet AS value FROM ticket_facets f WHERE ${facets.sql}`,
-        values: facets.values,
-      },
-      ...rest,
-    };
+    const of = valuesOf('facet', 'ticket_facets f', this.#facets());
+    return { ...{ table: 'tickets', index: 'tickets_facet', column: 'facet' }, of, ...rest };
   }
 
   count(): number {
@@ -176,7 +171,7 @@ export class TicketFinder {
   #byId(id: string): Streams {
     return {
       ...{ table: 'tickets', index: 'sqlite_autoindex_tickets_1', column: 'id' },
-      of: { sql: 'SELECT ? AS value', values: [id] },
+      of: just(id),
       conditions: [
         ...equals('row.shop', this.#shop),
         ...this.#conversations('row.conversation_id'),
@@ -187,10 +182,10 @@ export class TicketFinder {
   }
 
   #byConversation(): Streams {
-    const of = allOf([...equals('shop', this.#shop), ...this.#conversations('id')]);
+    const where = allOf([...equals('shop', this.#shop), ...this.#conversations('id')]);
     return {
       ...{ table: 'tickets', index: 'tickets_conversation', column: 'conversation_id' },
-      of: { sql: `SELECT id AS value FROM conversations WHERE ${of.sql}`, values: of.values },
+      of: valuesOf('id', 'conversations', where),
       conditions: [...equals('row.shop', this.#shop), ...this.#shared('row'), ...this.#created()],
     };
   }

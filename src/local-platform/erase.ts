@@ -3,10 +3,11 @@ import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import addressparser from 'nodemailer/lib/addressparser';
-import { type Db, openDatabase } from './store/database.ts';
+import { type Db, openDatabase, statements } from './store/database.ts';
 import {
   type ErasedPerson,
   findTraces,
+  mediaOf,
   PlatformErasure,
   type PlatformTraces,
 } from './store/erase-rows.ts';
@@ -32,12 +33,10 @@ export interface PlatformPlan extends PlatformTraces {
 export class PlatformEraser {
   readonly db: Db;
   readonly #dir: string;
-  readonly #rows: PlatformErasure;
 
   private constructor(db: Db, dir: string) {
     this.db = db;
     this.#dir = dir;
-    this.#rows = new PlatformErasure(db);
   }
 
   /**
@@ -59,10 +58,13 @@ export class PlatformEraser {
     const { is, isNamedIn } = person;
     const replies = new Set([...traces.messages.map(({ id }) => id), ...traces.leftAddresses]);
     // The ids may come from another platform, so their form is checked.
-    const unused = media.filter((id) => /^[0-9a-f-]{36}$/i.test(id) && !this.#rows.isUsed(id));
+    const isUsed = statements(this.db).has<[mediaId: string]>(
+      'SELECT 1 FROM attachments WHERE media_id = ? LIMIT 1',
+    );
+    const unused = media.filter((id) => /^[0-9a-f-]{36}$/i.test(id) && !isUsed(id));
     return {
       ...traces,
-      media: [...new Set([...this.#rows.mediaOf(traces), ...unused])],
+      media: [...new Set([...mediaOf(this.db, traces), ...unused])],
       emails: await emailsTo(this.#outbox, { is, isNamedIn, replies }),
       texts: await textsTo(this.#outbox, { is, isNamedIn, replies }),
     };
@@ -76,7 +78,7 @@ export class PlatformEraser {
     const media = join(this.#dir, 'media');
     for (const id of plan.media) await rm(join(media, id), { force: true });
     if (plan.media.length > 0) await durableFiles.syncFolder(media);
-    this.#rows.erase(plan, plan.media, is);
+    new PlatformErasure(this.db).erase(plan, plan.media, is);
     // Another process may have rewritten the file meanwhile.
     this.db.exec(NOTE_ERASURE);
   }

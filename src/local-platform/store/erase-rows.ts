@@ -103,7 +103,7 @@ function findLeftAddresses(db: Db, person: ErasedPerson): ReadonlySet<string> {
  * visitor's thread has.
  */
 function contactsOfThreads(db: Db, leftAddresses: ReadonlySet<string>): string[] {
-  const contacts = statements(db).rows<[ids: string], { id: string }>(
+  const contacts = statements(db).column<[ids: string], string>(
     `WITH these AS (SELECT value FROM json_each(?))
      SELECT DISTINCT c.id FROM left_addresses a JOIN conversations v ON v.id = a.thread_id
      JOIN contacts c ON c.id = v.contact_id
@@ -112,7 +112,7 @@ function contactsOfThreads(db: Db, leftAddresses: ReadonlySet<string>): string[]
          SELECT 1 FROM left_addresses b JOIN conversations w ON w.id = b.thread_id
          WHERE w.contact_id = c.id AND b.id NOT IN these)`,
   );
-  return contacts(JSON.stringify([...leftAddresses])).map(({ id }) => id);
+  return contacts(JSON.stringify([...leftAddresses]));
 }
 
 /** By the id of the mail. */
@@ -190,6 +190,16 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   left_addresses: { reply_mails: 'address_id' },
 };
 
+/** Media that only these messages use. */
+export function mediaOf(db: Db, { messages }: Pick<PlatformTraces, 'messages'>): string[] {
+  const media = statements(db).column<[ids: string], string>(
+    `WITH these AS (SELECT value FROM json_each(?))
+     SELECT DISTINCT media_id FROM attachments a WHERE message_id IN these AND NOT EXISTS (
+       SELECT 1 FROM attachments b WHERE b.media_id = a.media_id AND b.message_id NOT IN these)`,
+  );
+  return media(JSON.stringify(messages.map(({ id }) => id)));
+}
+
 /** Deletes a person's rows, one transaction per conversation. */
 export class PlatformErasure {
   readonly #db: Db;
@@ -198,25 +208,12 @@ export class PlatformErasure {
     this.#db = db;
   }
 
-  /** Media that only these messages use. */
-  mediaOf({ messages }: Pick<PlatformTraces, 'messages'>): string[] {
-    const media = this.#rows<{ id: string }>(
-      `WITH these AS (SELECT value FROM json_each(?))
-       SELECT DISTINCT media_id AS id FROM attachments a WHERE message_id IN these AND NOT EXISTS (
-         SELECT 1 FROM attachments b WHERE b.media_id = a.media_id AND b.message_id NOT IN these)`,
-      JSON.stringify(messages.map(({ id }) => id)),
-    );
-    return media.map(({ id }) => id);
-  }
-
-  /** Whether any message uses this file. */
-  isUsed(mediaId: string): boolean {
-    return this.#rows('SELECT 1 FROM attachments WHERE media_id = ? LIMIT 1', mediaId).length > 0;
-  }
-
   /** The files themselves must have been deleted before. */
   erase(traces: PlatformTraces, mediaIds: readonly string[], is: (text: string) => boolean): void {
     const contacts = new Set(traces.contacts);
+    const participants = statements(this.#db).column<[], string>(
+      'SELECT DISTINCT email FROM participants',
+    );
     for (const conversation of traces.conversations) {
       this.#transact(() => {
         for (const message of traces.messages) {
@@ -229,9 +226,8 @@ export class PlatformErasure {
     this.#transact(() => {
       for (const id of traces.events) this.#delete('events', id);
       for (const id of mediaIds) this.#delete('media', id);
-      const emails = this.#rows<{ email: string }>('SELECT DISTINCT email FROM participants');
-      for (const { email } of emails) {
-        if (is(email)) this.#run('DELETE FROM participants WHERE email = ?', email);
+      for (const email of participants().filter(is)) {
+        this.#run('DELETE FROM participants WHERE email = ?', email);
       }
     });
     for (const id of contacts) this.#transact(() => this.#deleteContact(id));
@@ -257,30 +253,26 @@ export class PlatformErasure {
 
   /** Updates what others have left in a conversation, or deletes it when only replies are left. */
   #updateConversation(id: string, contacts: ReadonlySet<string>): void {
-    const [first] = this.#rows<Pick<MessageRow, 'id' | 'contact_id'>>(
+    const { row, value } = statements(this.#db);
+    const first = row<[id: string], Pick<MessageRow, 'id' | 'contact_id'>>(
       `SELECT id, contact_id FROM messages WHERE conversation_id = ? AND role = 'customer' ORDER BY seq LIMIT 1`,
-      id,
-    );
+    )(id);
     if (first === undefined) {
       this.#delete('conversations', id);
       return;
     }
-    const [last] = this.#rows<Pick<MessageRow, 'text'>>(
+    const last = value<[id: string], string>(
       `SELECT text FROM messages WHERE conversation_id = ? AND type = 'External' ORDER BY seq DESC LIMIT 1`,
-      id,
-    );
-    const excerpt = last === undefined ? null : excerptOf(last.text);
+    )(id);
     this.#run(
       'UPDATE tickets SET last_message_content = ?, summary = NULL WHERE conversation_id = ?',
-      ...[excerpt, id],
+      ...[last === undefined ? null : excerptOf(last), id],
     );
-    const [conversation] = this.#rows<{ contact_id: string | null }>(
-      'SELECT contact_id FROM conversations WHERE id = ?',
+    const owner = value<[id: string], string>('SELECT contact_id FROM conversations WHERE id = ?')(
       id,
     );
-    const owner = conversation?.contact_id ?? null;
     // Someone else started it, so its name is theirs.
-    if (owner !== null && !contacts.has(owner)) return;
+    if (owner !== undefined && !contacts.has(owner)) return;
     const contact = first.contact_id;
     this.#run('UPDATE conversations SET contact_id = ?, title = NULL WHERE id = ?', contact, id);
     this.#run(
@@ -295,10 +287,6 @@ export class PlatformErasure {
     }
     this.#run('UPDATE contacts SET parent_contact_id = NULL WHERE parent_contact_id = ?', id);
     this.#delete('contacts', id);
-  }
-
-  #rows<Row>(sql: string, ...values: string[]): Row[] {
-    return this.#db.prepare<string[], Row>(sql).all(...values);
   }
 
   #run(sql: string, ...values: (string | null)[]): void {

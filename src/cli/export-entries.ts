@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { counted } from '../runtime/amounts.ts';
@@ -14,6 +14,7 @@ import { withSpool, type OpenSpool } from './open-spool.ts';
 import { type Output, withFile } from './output-file.ts';
 import { progressOf } from './progress.ts';
 import { filterOf, type FilterOptions } from './queue-filter.ts';
+import { rawParts } from './show-entry.ts';
 import { note, type Terminal } from './terminal.ts';
 
 export interface ExportOptions extends FilterOptions {
@@ -107,14 +108,15 @@ async function exportEntry(
     spool.timeline(entry.id),
     operator.record(entry.id),
   ]);
-  const bytes = raw === undefined ? undefined : await wholeRaw(open, raw);
+  const isTooLarge = raw?.kind === 'file' && raw.size > MAX_JSON_RAW_BYTES;
+  const bytes = raw && !isTooLarge ? await buffer(rawParts(open, raw)) : undefined;
   const line = exportLine(found, open.shopName(entry.shopId), timeline, record, bytes);
   await output.write(Buffer.from(line));
   exported.written += 1;
 }
 
 async function writeMbox(
-  { spool }: OpenSpool,
+  open: OpenSpool,
   { entry }: FoundEntry,
   raw: RawForm,
   output: Output,
@@ -122,20 +124,9 @@ async function writeMbox(
   const sender = entry.meta['envelopeFrom'];
   const start = fromLine(typeof sender === 'string' ? sender : '', entry.receivedAt);
   await output.write(Buffer.from(start));
-  const bytes =
-    raw.kind === 'inline' ? Readable.from([Buffer.from(raw.bytes)]) : spool.blobs.read(raw.blob);
-  await pipeline(bytes, new MboxQuote(), async (parts: AsyncIterable<Buffer>) => {
+  await pipeline(rawParts(open, raw), new MboxQuote(), async (parts: AsyncIterable<Buffer>) => {
     for await (const part of parts) await output.write(part);
   });
-}
-
-/** Undefined if it is too large for a line. */
-async function wholeRaw({ spool }: OpenSpool, raw: RawForm): Promise<Buffer | undefined> {
-  if (raw.kind === 'inline') return Buffer.from(raw.bytes);
-  if (raw.size > MAX_JSON_RAW_BYTES) return undefined;
-  const parts: Buffer[] = [];
-  for await (const part of spool.blobs.read(raw.blob)) parts.push(part as Buffer);
-  return Buffer.concat(parts);
 }
 
 /** Words go to the error output, because the entries may be printed. */

@@ -154,22 +154,10 @@ function records(db: Db, cursors: Cursors) {
   );
   return {
     create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
-      const {
-        unanswered,
-        userId = null,
-        isInternal = false,
-        unverifiedFrom = null,
-        person = null,
-        ...rest
-      } = message;
-      const type = isInternal ? 'Internal' : 'External';
       const created = insert({
-        ...rest,
-        userId,
-        type,
-        unverifiedFrom,
-        person,
-        unanswered: unanswered ? 1 : 0,
+        ...{ userId: null, unverifiedFrom: null, person: null, ...message },
+        type: message.isInternal === true ? 'Internal' : 'External',
+        unanswered: message.unanswered ? 1 : 0,
       });
       for (const [position, id] of attachments.entries()) attach(created.id, position, id);
       return created;

@@ -27,13 +27,9 @@ export interface OutgoingRow {
  */
 export function outgoingTable(db: Db) {
   const { row, rows, value, column, run } = statements(db);
-  const add = run<[MessageRow & { nextAt: number }]>(
-    `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
-     VALUES (@id, @shop, @conversation_id, @seq, @nextAt) ON CONFLICT DO NOTHING`,
-  );
-  const addAgain = run<[MessageRow & { nextAt: number; partsSent: number }]>(
+  const add = run<[MessageRow & { nextAt: number; queuedAt: number | null; partsSent: number }]>(
     `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at, queued_at, parts_sent)
-     VALUES (@id, @shop, @conversation_id, @seq, @nextAt, @nextAt, @partsSent)
+     VALUES (@id, @shop, @conversation_id, @seq, @nextAt, @queuedAt, @partsSent)
      ON CONFLICT DO NOTHING`,
   );
   // The conversations to exclude are passed as a JSON array.
@@ -54,10 +50,11 @@ export function outgoingTable(db: Db) {
        WHERE role = 'agent' AND status = 'PENDING' ON CONFLICT DO NOTHING`,
     ),
     /** Must be called in the write that stores the reply. */
-    add: (reply: MessageRow, at: number) => add({ ...reply, nextAt: at }),
+    add: (reply: MessageRow, at: number) =>
+      add({ ...reply, nextAt: at, queuedAt: null, partsSent: 0 }),
     /** Queues a reply that failed once more. @param partsSent those that have arrived */
     addAgain: (reply: MessageRow, at: number, partsSent: number) =>
-      addAgain({ ...reply, nextAt: at, partsSent }),
+      add({ ...reply, nextAt: at, queuedAt: at, partsSent }),
     /**
      * Conversations with a reply that is due, longest due first: at least one if there are any, at
      * most `limit`.

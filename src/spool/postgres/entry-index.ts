@@ -5,7 +5,7 @@ import type { EntryIndex, EntrySearch, IndexOptions } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import { cardBacklog, CardFiller } from './cards.ts';
 import type { Database } from './connection.ts';
-import { EntrySearches } from './entry-search.ts';
+import { entrySearches } from './entry-search.ts';
 
 /** A gateway that stops sooner, as in a test, does not fill cards by itself. */
 const FOLLOW_AFTER_MS = 1000;
@@ -25,7 +25,7 @@ const BUSY_PAUSE_MS = 25;
 /** The index of a store in PostgreSQL. All gateways share it, and whichever has time fills its cards. */
 export class PostgresIndex implements EntryIndex {
   readonly #database: Database;
-  readonly #searches: EntrySearches;
+  readonly #searches: ReturnType<typeof entrySearches>;
   readonly #filler: CardFiller;
   readonly #isCommand: boolean;
   readonly #onFailure: (reason: string) => void;
@@ -36,7 +36,7 @@ export class PostgresIndex implements EntryIndex {
 
   constructor(database: Database, { role, onFailure = () => undefined }: IndexOptions) {
     this.#database = database;
-    this.#searches = new EntrySearches(database);
+    this.#searches = entrySearches(database);
     this.#filler = new CardFiller(database);
     this.#isCommand = role === 'beside';
     this.#onFailure = onFailure;

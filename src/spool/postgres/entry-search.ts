@@ -1,7 +1,7 @@
 import { CHANNELS } from '../../domain/channel.ts';
 import type { EntryId } from '../../domain/ids.ts';
 import { codesBeginning, sentence } from '../../domain/reasons.ts';
-import type { EntrySearch, FoundEntry } from '../entry-index.ts';
+import type { EntryIndex, EntrySearch } from '../entry-index.ts';
 import { foundPage, readReason, summariesById, type SummaryRow } from '../entry-row.ts';
 import { searchedTerms, type TermQuery } from '../search-terms.ts';
 import { SPAN_BITS, spanPrefixOf } from './cards.ts';
@@ -142,23 +142,16 @@ const SUMMARY_COLUMNS = `entry."from", entry."to", entry.subject`;
 const HIGHEST = '4611686018427387904';
 
 /** The reads of the index, without the cards that are not filled yet. */
-export class EntrySearches {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async find({ limit, before, ...filters }: EntrySearch): Promise<{
-    readonly found: readonly FoundEntry[];
-    readonly next?: EntryId;
-  }> {
+export const entrySearches = (
+  database: Database,
+): Pick<EntryIndex, 'find' | 'count' | 'summaries' | 'neighbours'> => ({
+  find: async ({ limit, before, ...filters }) => {
     const asked = conditionsOf(filters);
     if (asked === undefined) return { found: [] };
-    let high = before === undefined ? HIGHEST : await this.#seqBefore(before);
+    let high = before === undefined ? HIGHEST : await seqBefore(database, before);
     const rows: FoundRow[] = [];
     for (let most = limit + 1, isEnd = high === undefined; !isEnd && rows.length <= limit;) {
-      const page = await this.#database.query<FoundRow>(
+      const page = await database.query<FoundRow>(
         `SELECT ${ENTRY_COLUMNS}, ${SUMMARY_COLUMNS}
          FROM ${FIND.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS found
          JOIN (${ENTRY_TABLES}) ON entry.seq = found ORDER BY found DESC`,
@@ -170,15 +163,14 @@ export class EntrySearches {
       most = Math.min(PAGE, 4 * most);
     }
     return foundPage(rows, limit);
-  }
-
-  async count(filters: Filters, most: number): Promise<number> {
+  },
+  count: async (filters, most) => {
     const asked = conditionsOf(filters);
     if (asked === undefined) return 0;
     let counted = 0;
     let high = HIGHEST;
     for (let isEnd = false; !isEnd && counted < most;) {
-      const page = await this.#database.query<{ seq: number; reason: string | null }>(
+      const page = await database.query<{ seq: number; reason: string | null }>(
         `SELECT found AS seq, ${asked.needsReason ? 'coalesce(outcome.reason, job.reason)' : 'NULL'} AS reason
          FROM ${FIND.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS found
          LEFT JOIN outcome ON outcome.seq = found LEFT JOIN job ON job.seq = found ORDER BY found DESC`,
@@ -189,19 +181,17 @@ export class EntrySearches {
       high = String(page.at(-1)?.seq);
     }
     return Math.min(counted, most);
-  }
-
-  async summaries(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, FoundEntry['summary']>> {
-    const rows = await this.#database.query<SummaryRow & { id: EntryId }>(
+  },
+  summaries: async (ids) => {
+    const rows = await database.query<SummaryRow & { id: EntryId }>(
       `SELECT id, ${SUMMARY_COLUMNS} FROM entry WHERE id = ANY ($1::uuid[])`,
       [ids.filter(isUuid)],
     );
     return summariesById(rows);
-  }
-
-  async neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }> {
+  },
+  neighbours: async (id) => {
     if (!isUuid(id)) return {};
-    const [row] = await this.#database.query<{ older: EntryId | null; newer: EntryId | null }>(
+    const [row] = await database.query<{ older: EntryId | null; newer: EntryId | null }>(
       `SELECT (SELECT id FROM entry WHERE seq < own.seq ORDER BY seq DESC LIMIT 1) AS older,
          (SELECT id FROM entry WHERE seq > own.seq ORDER BY seq LIMIT 1) AS newer
        FROM entry AS own WHERE id = $1`,
@@ -209,18 +199,18 @@ export class EntrySearches {
     );
     const { older = null, newer = null } = row ?? {};
     return { ...(older !== null && { older }), ...(newer !== null && { newer }) };
-  }
+  },
+});
 
-  /** If the entry was deleted, the position where it was: ids grow with time. */
-  async #seqBefore(id: EntryId): Promise<string | undefined> {
-    if (!isUuid(id)) return undefined;
-    const [row] = await this.#database.query<{ seq: number }>(
-      `(SELECT seq FROM entry WHERE id = $1) UNION ALL
-       (SELECT seq + 1 FROM entry WHERE id < $1 ORDER BY id DESC LIMIT 1) LIMIT 1`,
-      [id],
-    );
-    return row && String(row.seq);
-  }
+/** If the entry was deleted, the position where it was: ids grow with time. */
+async function seqBefore(database: Database, id: EntryId): Promise<string | undefined> {
+  if (!isUuid(id)) return undefined;
+  const seq = await database.value<number>(
+    `(SELECT seq FROM entry WHERE id = $1) UNION ALL
+     (SELECT seq + 1 FROM entry WHERE id < $1 ORDER BY id DESC LIMIT 1) LIMIT 1`,
+    [id],
+  );
+  return seq === undefined ? undefined : String(seq);
 }
 
 interface Conditions {

@@ -9,7 +9,7 @@ import { SpoolUnusable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
 import { openBudgets } from './budgets.ts';
 import { postgresBlobs, type SharedBlobs } from './blobs.ts';
-import { ChatJournal } from './chat-journal.ts';
+import { chatJournal } from './chat-journal.ts';
 import { Database } from './connection.ts';
 import { coldOperations } from './cold-operations.ts';
 import { conversationTable } from './conversations.ts';
@@ -120,7 +120,7 @@ export async function openPostgresStore(options: PostgresSpoolOptions): Promise<
     signals,
     chat: {
       ...cold,
-      ...methodsOf(new ChatJournal(database)),
+      ...chatJournal(database),
       ...uploadTable(database),
     },
     optOuts: cold,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { asBlobName, type BlobName } from '../../domain/ids.ts';
 import { isDiskFull } from '../../runtime/durable-files.ts';
-import { type BlobContent, type BlobTarget, WritableBlob } from '../blob-writer.ts';
+import { type BlobTarget, WritableBlob } from '../blob-writer.ts';
 import { BlobMissing } from '../blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../errors.ts';
 import { ScratchFiles } from '../scratch.ts';
@@ -127,7 +127,7 @@ function s3Blobs(
       if (row.size > 0) yield* bytesOfObject(bucket, row.key, Math.min(row.size, atMost));
     }),
     writer: ({ inlineMaxBytes, name } = {}) =>
-      new WritableBlob(new Upload(bucket, database, scratch, name), inlineMaxBytes),
+      new WritableBlob(uploadTo(bucket, { database, scratch }, name), inlineMaxBytes),
     exists: async (blob) => {
       const row = await rowOf(blob);
       if (row === undefined) return false;
@@ -202,86 +202,75 @@ async function* bytesOfObject(
 }
 
 /** A blob that is written: a scratch file, which becomes an object when it is complete. */
-class Upload implements BlobTarget {
-  readonly name: BlobName;
-  readonly errorOf = unavailable;
-  readonly #bucket: Bucket;
-  readonly #database: Database;
-  readonly #scratch: ScratchFiles;
-  readonly #hash = createHash('md5');
-  #file: { readonly path: string; readonly handle: FileHandle } | undefined;
+function uploadTo(
+  bucket: Bucket,
+  { database, scratch }: Pick<S3BlobsOptions, 'database' | 'scratch'>,
+  name = asBlobName(randomUUID()),
+): BlobTarget {
+  const hash = createHash('md5');
+  let file: Awaited<ReturnType<ScratchFiles['create']>> | undefined;
+  const removeFile = async (): Promise<void> => {
+    if (file === undefined) return;
+    await file.handle.close().catch(() => undefined);
+    await scratch.remove(file.path);
+  };
+  return {
+    name,
+    errorOf: unavailable,
+    append: async (chunks, bytes) => {
+      file ??= await scratch.create();
+      if (bytes === 0) return;
+      for (const chunk of chunks) hash.update(chunk);
+      const { bytesWritten } = await file.handle.writev(chunks);
+      if (bytesWritten < bytes) throw new SpoolFull('short write');
+    },
+    publish: async ({ size }) => {
+      if (file === undefined) throw new SpoolUnavailable('nothing was written');
+      const key = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`;
+      // First: an object that no row names would never be found.
+      await database.query(`INSERT INTO blob (name, key, at) VALUES ($1, $2, ${NOW.name}())`, [
+        ...[name, key],
+      ]);
+      const { sdk, client, name: Bucket } = bucket;
+      const Body = createReadStream(file.path);
+      await client.send(new sdk.PutObjectCommand({ Bucket, Key: key, Body, ContentLength: size }));
+      await assertStored(bucket, key, size, hash.digest('hex'));
+      const done = await database.query(
+        `UPDATE blob SET size = $2, chunks = 1, at = ${NOW.name}()
+         WHERE name = $1 AND delete_at IS NULL RETURNING name`,
+        [name, size],
+      );
+      if (done.length !== 1) throw new SpoolUnavailable('the blob has been removed');
+      await removeFile();
+    },
+    /** The object, if there is one, stays pending until it is deleted. */
+    discard: removeFile,
+  };
+}
 
-  constructor(
-    bucket: Bucket,
-    database: Database,
-    scratch: ScratchFiles,
-    name = asBlobName(randomUUID()),
-  ) {
-    this.name = name;
-    this.#bucket = bucket;
-    this.#database = database;
-    this.#scratch = scratch;
+/**
+ * A server may answer 200 and have stored other bytes.
+ * @param sent their MD5
+ * @throws {SpoolUnavailable} what is stored is not what was sent
+ */
+async function assertStored(
+  bucket: Bucket,
+  key: string,
+  size: number,
+  sent: string,
+): Promise<void> {
+  const { sdk, client, name: Bucket } = bucket;
+  const { ETag, ContentLength } = await client.send(
+    new sdk.HeadObjectCommand({ Bucket, Key: key }),
+  );
+  if (ContentLength === size && ETag === `"${sent}"`) return;
+  // The ETag of an encrypted object is no MD5, although it looks like one: read the bytes.
+  const stored = createHash('md5');
+  if (ContentLength === size) {
+    for await (const chunk of bytesOfObject(bucket, key)) stored.update(chunk);
+    if (stored.digest('hex') === sent) return;
   }
-
-  async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {
-    this.#file ??= await this.#scratch.create();
-    if (bytes === 0) return;
-    for (const chunk of chunks) this.#hash.update(chunk);
-    const { bytesWritten } = await this.#file.handle.writev(chunks);
-    if (bytesWritten < bytes) throw new SpoolFull('short write');
-  }
-
-  async publish({ size }: BlobContent): Promise<void> {
-    if (this.#file === undefined) throw new SpoolUnavailable('nothing was written');
-    const key = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/${randomUUID()}`;
-    // First: an object that no row names would never be found.
-    await this.#database.query(`INSERT INTO blob (name, key, at) VALUES ($1, $2, ${NOW.name}())`, [
-      this.name,
-      key,
-    ]);
-    const { sdk, client, name: Bucket } = this.#bucket;
-    const Body = createReadStream(this.#file.path);
-    await client.send(new sdk.PutObjectCommand({ Bucket, Key: key, Body, ContentLength: size }));
-    await this.#assertStored(key, size);
-    const done = await this.#database.query(
-      `UPDATE blob SET size = $2, chunks = 1, at = ${NOW.name}()
-       WHERE name = $1 AND delete_at IS NULL RETURNING name`,
-      [this.name, size],
-    );
-    if (done.length !== 1) throw new SpoolUnavailable('the blob has been removed');
-    await this.#removeFile();
-  }
-
-  /**
-   * A server may answer 200 and have stored other bytes.
-   * @throws {SpoolUnavailable} what is stored is not what was sent
-   */
-  async #assertStored(key: string, size: number): Promise<void> {
-    const { sdk, client, name: Bucket } = this.#bucket;
-    const { ETag, ContentLength } = await client.send(
-      new sdk.HeadObjectCommand({ Bucket, Key: key }),
-    );
-    const sent = this.#hash.digest('hex');
-    if (ContentLength === size && ETag === `"${sent}"`) return;
-    // The ETag of an encrypted object is no MD5, although it looks like one: read the bytes.
-    const stored = createHash('md5');
-    if (ContentLength === size) {
-      for await (const chunk of bytesOfObject(this.#bucket, key)) stored.update(chunk);
-      if (stored.digest('hex') === sent) return;
-    }
-    throw new SpoolUnavailable('S3 has stored other bytes than it was sent');
-  }
-
-  /** The object, if there is one, stays pending until it is deleted. */
-  discard(): Promise<void> {
-    return this.#removeFile();
-  }
-
-  async #removeFile(): Promise<void> {
-    if (this.#file === undefined) return;
-    await this.#file.handle.close().catch(() => undefined);
-    await this.#scratch.remove(this.#file.path);
-  }
+  throw new SpoolUnavailable('S3 has stored other bytes than it was sent');
 }
 
 const isMissing = (error: unknown): boolean =>

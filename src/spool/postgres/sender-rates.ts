@@ -12,6 +12,11 @@ import { BY_INDEX, NOW, sqlFunction } from './schema.ts';
 
 const ROWS_PER_CALL = 2000;
 
+/** How many of a person's messages within a rule's window came before: at most as many as the rule allows. */
+const earlier = (same = ''): string => `(SELECT count(*) FROM (
+  SELECT 1 FROM sender_count WHERE person = each.person ${same}
+    AND at > each.at - rule.window_ms AND at <= each.at LIMIT rule.most) AS found)`;
+
 /**
  * Counts messages of persons, one row a message, in their order, and returns the name of the first rule
  * that each exceeds. A look reads as many rows as the limit allows.
@@ -39,16 +44,8 @@ const COUNT = sqlFunction(
          over := NULL;
          FOR rule IN SELECT * FROM json_to_recordset(each.rules)
            AS rule (name text, key text, window_ms bigint, most int) LOOP
-           earlier := CASE rule.key
-             WHEN 'thread' THEN (SELECT count(*) FROM (SELECT 1 FROM sender_count
-               WHERE person = each.person AND thread = each.thread
-                 AND at > each.at - rule.window_ms AND at <= each.at LIMIT rule.most) AS found)
-             WHEN 'body' THEN (SELECT count(*) FROM (SELECT 1 FROM sender_count
-               WHERE person = each.person AND body = each.body
-                 AND at > each.at - rule.window_ms AND at <= each.at LIMIT rule.most) AS found)
-             ELSE (SELECT count(*) FROM (SELECT 1 FROM sender_count
-               WHERE person = each.person
-                 AND at > each.at - rule.window_ms AND at <= each.at LIMIT rule.most) AS found) END;
+           earlier := CASE rule.key WHEN 'thread' THEN ${earlier('AND thread = each.thread')}
+             WHEN 'body' THEN ${earlier('AND body = each.body')} ELSE ${earlier()} END;
            IF earlier = rule.most THEN over := rule.name; EXIT; END IF;
          END LOOP;
          INSERT INTO sender_count (person, message, thread, body, at, keep_until, exceeded)

@@ -205,8 +205,11 @@ const LOOP_LIMITS: ReadonlyMap<string, string> = new Map([
 const FIX_AND_RETRY = 'Check the last answer in the timeline, fix its cause, then retry.';
 
 /** A reason in a few words, for people. */
-export const reasonInWords = (reason: Reason): string =>
-  reason.params === undefined ? PLAIN_EXPLANATIONS[reason.code].short : sentence(reason);
+export function reasonInWords(reason: Reason): string {
+  const words = sentence(reason);
+  const isCode = reason.params === undefined && words === reason.code;
+  return isCode ? PLAIN_EXPLANATIONS[reason.code].short : words;
+}
 
 /** Undefined for an erased reason, which is shown unchanged. */
 export function explain(reason: Reason): Explanation | undefined {

@@ -409,7 +409,7 @@ test('words of a filter are not written down: they may be an address', async () 
   await anEmail(1, { hold: { code: 'dmarc' } });
   await indexed();
   const { stdout } = await queue('release', '--all', '--text', 'ann1@customer', '--yes');
-  expect(stdout).toContain('1  released  (was: dmarc)');
+  expect(stdout).toContain('1  released  (was: Fails DMARC)');
   const audit = (await sluice('audit', '--json')).stdout;
   expect(audit).toContain('by words');
   expect(audit).not.toContain('ann1');

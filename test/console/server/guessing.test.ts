@@ -43,6 +43,16 @@ describe('guessing', () => {
     expect(JSON.stringify(lines)).not.toContain('guess-number');
   });
 
+  test('is noted under the name of an operator, and under no other name', async () => {
+    const password = 'of-bob-himself';
+    const { stranger, operator } = await consoleScene({
+      admin: { operators: [{ name: 'bob', password }] },
+    });
+    await stranger.signIn('not it', 'bob');
+    const { lines } = await auditOf(operator);
+    expect(lines.find(({ action }) => action === 'login_failed')).toMatchObject({ who: 'bob' });
+  });
+
   test('counts tries of programs that come at once, over Basic and Bearer', async () => {
     const { gateway } = await consoleScene();
     const tries = Array.from({ length: 30 }, (_, index) => {

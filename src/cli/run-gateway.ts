@@ -8,6 +8,7 @@ import { configSource } from '../gateway/config-source.ts';
 import { bugFields, errorFields, type Logger } from '../observability/logger.ts';
 import { createLogger } from '../observability/winston-logger.ts';
 import { withinMs } from '../runtime/clock.ts';
+import { reachable } from '../runtime/ip-addresses.ts';
 import { troubleInWords, unusable } from '../domain/trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
@@ -163,8 +164,9 @@ export async function serve(
       // A graceful stop would close the database, which syncs it once more.
       else endSoon();
     });
-    onReady(await started(gateway, dataDir));
-    logger.info('gateway.ready');
+    const addresses = await started(gateway, dataDir);
+    onReady(addresses);
+    logger.info('gateway.ready', listening(addresses));
     hangUps.take = () => reload(gateway, logger, onRefused);
     if (hangUps.isOneDue) hangUps.take();
     const failure = await ended(gateway, end, logger);
@@ -184,6 +186,17 @@ function reload(gateway: Gateway, logger: Logger, onRefused: ServeHooks['onRefus
     (error: unknown) => logger.error('config.reload_failed', errorFields(error)),
   );
 }
+
+/** Where it listens, by listener. */
+const listening = (addresses: Addresses): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(addresses).map(
+      ([name, at]: [string, NonNullable<Addresses[keyof Addresses]>]) => [
+        name,
+        'url' in at ? at.url : reachable(at),
+      ],
+    ),
+  );
 
 /** @throws {SetUpUnusable} the machine lacks something that the gateway needs */
 async function started(gateway: Gateway, dataDir: string | undefined): Promise<Addresses> {

@@ -38,7 +38,8 @@ export function checkPublicUrl(
     );
   }
   const toSet = providers.map(
-    (provider) => `set at ${provider.title}${provider.how}: ${urlToSet(publicUrl, provider)}`,
+    (provider) =>
+      `to be entered at ${provider.title}${provider.how}: ${urlToSet(publicUrl, provider)}`,
   );
   return ok([publicUrl, ...toSet].join('; '));
 }

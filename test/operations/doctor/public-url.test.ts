@@ -91,7 +91,7 @@ describe('http.publicUrl', () => {
     const { found } = checkPublicUrl('https://gw.acme.example', [TWILIO, TELNYX]);
     expect(found).toBe(
       'https://gw.acme.example; ' +
-        'set at Twilio, with method POST: https://gw.acme.example/sms/twilio#rc=5&rp=all; ' +
+        'to be entered at Twilio, with method POST: https://gw.acme.example/sms/twilio#rc=5&rp=all; ' +
         'set at Telnyx: https://gw.acme.example/sms/telnyx',
     );
     expect(checkPublicUrl('http://localhost:8080', [TELNYX]).found).toContain(

@@ -4,8 +4,9 @@ import type { EntryCount, KnownMessage } from '../spool.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
-import { dedupHash, remoteHash } from '../hashes.ts';
+import { dedupHash } from '../hashes.ts';
 import type { EntryRow } from './entry-row.ts';
+import type { EntryTable } from './entry-table.ts';
 
 /**
  * A detached entry that waits for its own time and never failed: a follow-up with the pictures of a
@@ -21,10 +22,12 @@ export const IN_OPEN_INDEX = `state <> 'delivered'`;
  */
 export class EntryQueries {
   readonly #context: StoreContext;
+  readonly #entries: EntryTable;
   readonly #sql;
 
-  constructor(context: StoreContext) {
+  constructor(context: StoreContext, entries: EntryTable) {
     this.#context = context;
+    this.#entries = entries;
     this.#sql = prepare(context.db);
   }
 
@@ -50,27 +53,13 @@ export class EntryQueries {
   }
 
   knownEmailIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
-    return new Set(
-      ids.filter(
-        (id) =>
-          this.#context.fresh.hasRemoteId(shopId, id) ||
-          this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined ||
-          this.#context.erased.hasRemoteId(shopId, id),
-      ),
-    );
+    return new Set(ids.filter((id) => this.#entries.hasRemoteId(shopId, id)));
   }
 
   knownKeys(shopId: ShopId, channel: Channel, dedupKeys: readonly string[]): ReadonlySet<string> {
-    return new Set(
-      dedupKeys.filter((dedupKey) => {
-        const hash = dedupHash({ shopId, channel, dedupKey });
-        return (
-          this.#context.fresh.idOf(hash) !== undefined ||
-          this.#sql.dedup.get(hash) !== undefined ||
-          this.#context.erased.firstWith(hash) !== undefined
-        );
-      }),
-    );
+    const isKnown = (dedupKey: string) =>
+      this.#entries.firstOf({ shopId, channel, dedupKey }) !== undefined;
+    return new Set(dedupKeys.filter(isKnown));
   }
 
   laneOf({ shopId, channel, dedupKey, conversationId }: KnownMessage): string | undefined {
@@ -110,12 +99,6 @@ function prepare(db: Db) {
       `SELECT min(next_attempt_at) AS at FROM entries
        WHERE state = 'queued' AND ${IN_OPEN_INDEX} AND shop = ? AND channel = ? AND ${PUT_OFF}`,
     ),
-    remoteId: db.prepare<[number, string, string]>(
-      `SELECT 1 FROM entries
-       WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
-       LIMIT 1`,
-    ),
-    dedup: db.prepare<[Uint8Array]>(`SELECT 1 FROM entries WHERE dedup_hash = ? AND filed = 1`),
     laneByKey: db.prepare<[Uint8Array], { lane: string }>(
       `SELECT lane FROM entries WHERE dedup_hash = ? AND filed = 1`,
     ),

@@ -61,7 +61,10 @@ export class EntryTable {
   accept(entries: readonly NewEntry[]): Accepted[] {
     const accepted = entries.map((entry) => this.#acceptOne(entry));
     const { mostFresh, filedAtOnce } = this.#backlog;
-    if (this.#context.fresh.count >= mostFresh + filedAtOnce) this.#fileBacklog(filedAtOnce);
+    // There may be fewer than were counted, because a command may have discarded some.
+    if (this.#context.fresh.count >= mostFresh + filedAtOnce && !this.fileSome()) {
+      this.#context.fresh.read();
+    }
     return accepted;
   }
 
@@ -81,20 +84,13 @@ export class EntryTable {
   fileSome(): boolean {
     const { filedAtOnce } = this.#backlog;
     const rows = this.#sql.anyFresh.all(filedAtOnce);
-    this.#file(rows, 0, 0);
+    this.#file(rows);
     return rows.length === filedAtOnce;
   }
 
   /** Files the fresh entries of one lane. */
   fileLane({ shop, lane_hash }: Pick<EntryRow, 'shop' | 'lane_hash'>): void {
-    this.#file(this.#sql.freshOfLane.all({ shop, lane_hash }), 0, 0);
-  }
-
-  #fileBacklog(limit: number): void {
-    const rows = this.#sql.anyFresh.all(limit);
-    this.#file(rows, 0, 0);
-    // There may be fewer than were counted, because a command may have discarded some.
-    if (rows.length < limit) this.#context.fresh.read();
+    this.#file(this.#sql.freshOfLane.all({ shop, lane_hash }));
   }
 
   #acceptOne(entry: NewEntry): Accepted {
@@ -157,18 +153,23 @@ export class EntryTable {
 
   #freeRemoteId({ shopId, remoteId, remoteIdIfTaken }: NewEntry): string {
     if (remoteIdIfTaken === undefined) return remoteId;
-    const taken =
+    return this.hasRemoteId(shopId, remoteId) ? remoteIdIfTaken : remoteId;
+  }
+
+  /** Whether an email of this shop has this `remote_id`, or an erased one had it. */
+  hasRemoteId(shopId: ShopId, remoteId: string): boolean {
+    return (
       this.#context.fresh.hasRemoteId(shopId, remoteId) ||
       this.#sql.remoteIdTaken.get(remoteHash(shopId, remoteId), remoteId, shopId) !== undefined ||
-      this.#context.erased.hasRemoteId(shopId, remoteId);
-    return taken ? remoteIdIfTaken : remoteId;
+      this.#context.erased.hasRemoteId(shopId, remoteId)
+    );
   }
 
   /**
    * Files fresh entries; those of one lane must be in order of arrival.
    * @returns up to `leases` of those that are heads of their lanes, leased
    */
-  #file(rows: readonly FreshRow[], leases: number, leaseUntil: number): EntryRow[] {
+  #file(rows: readonly FreshRow[], leases = 0, leaseUntil = 0): EntryRow[] {
     const leased: EntryRow[] = [];
     for (const row of rows) {
       const isHead = !this.#context.lanes.has(row);

@@ -33,7 +33,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const entries = new EntryTable(context, conversations, backlog);
   const waiting = new WaitingEntries(db, clock, lanes);
   const cold = coldOperations(db, clock, erased);
-  const queries = methodsOf(new EntryQueries(context));
+  const queries = methodsOf(new EntryQueries(context, entries));
   const operations = {
     ...methodsOf(entries),
     ...methodsOf(new OperatorMoves(context, entries)),

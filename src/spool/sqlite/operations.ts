@@ -15,6 +15,7 @@ import { OperatorMoves } from './operator-moves.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
 import { codeOf } from '../../runtime/error-code.ts';
+import { numberOf } from '../../runtime/sqlite-schema.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
@@ -43,10 +44,9 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new ChatJournal(db, entries, cold)),
     ...methodsOf(names),
     ...methodsOf(new SenderRateTable(context)),
-    ...methodsOf(new ProbeRequests(db)),
+    ...probeOperations(db),
     ...cold,
     ...methodsOf(new RetentionTable(context)),
-    ...methodsOf(new Probe(db)),
   };
   // `status` must answer while a gateway hangs in a transaction.
   const reading: readonly (keyof typeof operations)[] = [
@@ -85,42 +85,20 @@ export type CallResult =
       readonly message: string;
     };
 
-/** Operators' requests for a probe. In PostgreSQL every gateway takes each of them (`deliveries.ts`). */
-class ProbeRequests {
-  readonly #sql;
-
-  constructor(db: Db) {
-    this.#sql = {
-      request: db.prepare(`INSERT OR IGNORE INTO probe_requests (shop) VALUES (?)`),
-      requests: db.prepare<[], { shop: ShopId }>(`SELECT shop FROM probe_requests ORDER BY shop`),
-      take: db.prepare(`DELETE FROM probe_requests WHERE shop = ?`),
-    };
-  }
-
-  requestProbe(shopId: ShopId): void {
-    this.#sql.request.run(shopId);
-  }
-
-  takeProbeRequests(shops: readonly ShopId[]): ShopId[] {
-    const asked = this.#sql.requests.all().map(({ shop }) => shop);
-    const taken = asked.filter((shop) => shops.includes(shop));
-    for (const shop of taken) this.#sql.take.run(shop);
-    return taken;
-  }
-}
-
-class Probe {
-  readonly #write;
-
-  constructor(db: Db) {
-    const version = Number(db.pragma('user_version', { simple: true }));
-    this.#write = db.prepare(`PRAGMA user_version = ${version}`);
-  }
-
-  /** A write without effect, committed and fsynced like any other. */
-  probe(): void {
-    this.#write.run();
-  }
+function probeOperations(db: Db) {
+  const write = db.prepare(`PRAGMA user_version = ${numberOf(db)}`);
+  const request = db.prepare(`INSERT OR IGNORE INTO probe_requests (shop) VALUES (?)`);
+  const take = db.prepare<[string], { shop: ShopId }>(
+    `DELETE FROM probe_requests WHERE shop IN (SELECT value FROM json_each(?)) RETURNING shop`,
+  );
+  return {
+    /** A write without effect, committed and fsynced like any other. */
+    probe: () => void write.run(),
+    /** Operators' requests for a probe. In PostgreSQL every gateway takes each of them (`deliveries.ts`). */
+    requestProbe: (shopId: ShopId) => void request.run(shopId),
+    takeProbeRequests: (shops: readonly ShopId[]): readonly ShopId[] =>
+      take.all(JSON.stringify(shops)).map(({ shop }) => shop),
+  };
 }
 
 /** The store has failed: it is uncertain what is on the disk. Never retried. */

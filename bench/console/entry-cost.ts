@@ -30,7 +30,7 @@ export interface EntryCost {
 export function entryCost(dir: string, rounds: number): EntryCost {
   const bare = openStore(join(dir, 'bare'));
   const full = openStore(join(dir, 'full'));
-  const index = IndexDatabase.open(indexFileOf(dir));
+  const index = new IndexDatabase(indexFileOf(dir));
   const follow = new Follow(index, full.file);
   const intake: number[] = [];
   const indexed: number[] = [];

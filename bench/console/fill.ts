@@ -148,7 +148,7 @@ export function fill(dir: string, count: number): Filled {
 
 /** Uses the code that updates the index of a gateway. */
 function fillIndex(dir: string, count: number): void {
-  const index = IndexDatabase.open(indexFileOf(dir));
+  const index = new IndexDatabase(indexFileOf(dir));
   index.db.pragma('synchronous = OFF');
   const follow = new Follow(index, join(dir, 'spool.db'));
   const before = process.cpuUsage();

@@ -6,7 +6,7 @@ import { IndexDatabase } from '../../src/spool/search/index-database.ts';
 
 /** Whether the real tokenizer and the real query language find it. */
 function finds(texts: readonly string[], typed: string, ids: readonly string[] = []): boolean {
-  const { db } = IndexDatabase.open(':memory:');
+  const { db } = new IndexDatabase(':memory:');
   try {
     db.prepare(`INSERT INTO words (rowid, terms) VALUES (1, ?)`).run(
       termsOf({ texts, ids }).join(' '),
@@ -134,7 +134,7 @@ describe('what is not found', () => {
   });
 
   test('what stands for a filter', () => {
-    const { db } = IndexDatabase.open(':memory:');
+    const { db } = new IndexDatabase(':memory:');
     db.prepare(`INSERT INTO words (rowid, terms) VALUES (1, ?)`).run('=sdead =cemail ~123 x');
     for (const typed of ['=sdead', '"=sdead"', '=s', 'a OR "=sdead"*']) {
       const query = queryOf(typed);
@@ -174,7 +174,7 @@ describe('the terms that begin with', () => {
     ['zzzz', []],
     ['確認', ['確認']],
   ])('%s', (prefix, terms) => {
-    const { db } = IndexDatabase.open(':memory:');
+    const { db } = new IndexDatabase(':memory:');
     const add = db.prepare(`INSERT INTO words (rowid, terms) VALUES (?, ?)`);
     add.run(1, 'orders order 確認');
     add.run(2, 'ordered ordf order');
@@ -183,7 +183,7 @@ describe('the terms that begin with', () => {
   });
 
   test('are named up to sixteen', () => {
-    const { db } = IndexDatabase.open(':memory:');
+    const { db } = new IndexDatabase(':memory:');
     const add = db.prepare(`INSERT INTO words (rowid, terms) VALUES (?, ?)`);
     add.run(1, words(16).join(' '));
     const terms = readTerms(db, 'main');

@@ -56,34 +56,17 @@ export const isDamage = (error: unknown): boolean =>
 
 /** The writable index. All methods but `transaction` and `rewrite` run in a transaction. */
 export class IndexDatabase {
-  readonly #db: Database.Database;
+  readonly db: Database.Database;
   readonly #sql;
 
-  /**
-   * Opens the index. One that is damaged or of another version is rebuilt, because all of it is
-   * derived from the spool.
-   */
-  static open(file: string): IndexDatabase {
-    try {
-      return new IndexDatabase(file);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      removeIndex(file);
-      return new IndexDatabase(file);
-    }
-  }
-
-  private constructor(file: string) {
-    this.#db = openDatabase(file);
-    this.#sql = prepare(this.#db);
-  }
-
-  get db(): Database.Database {
-    return this.#db;
+  /** Opens the index. One of another version is emptied, because all of it is derived from the spool. */
+  constructor(file: string) {
+    this.db = openDatabase(file);
+    this.#sql = prepare(this.db);
   }
 
   transaction<T>(work: () => T): T {
-    return this.#db.transaction(work).immediate();
+    return this.db.transaction(work).immediate();
   }
 
   /** Adds an entry that is not in the index. */
@@ -125,7 +108,7 @@ export class IndexDatabase {
   }
 
   clear(): void {
-    createTables(this.#db);
+    createTables(this.db);
   }
 
   /**
@@ -133,13 +116,13 @@ export class IndexDatabase {
    * transaction; takes up to half a minute with a million entries.
    */
   rewrite(): void {
-    this.#db.exec(`INSERT INTO words (words) VALUES ('optimize')`);
-    this.#db.exec('VACUUM');
-    this.#db.pragma('wal_checkpoint(TRUNCATE)');
+    this.db.exec(`INSERT INTO words (words) VALUES ('optimize')`);
+    this.db.exec('VACUUM');
+    this.db.pragma('wal_checkpoint(TRUNCATE)');
   }
 
   close(): void {
-    this.#db.close();
+    this.db.close();
   }
 }
 

@@ -7,11 +7,6 @@ import { truncateLog } from '../sqlite/vacuum.ts';
 import { IndexDatabase, indexFileOf, isDamage, removeIndex } from './index-database.ts';
 import { SearchIndex } from './search-index.ts';
 
-export interface SearchFiles {
-  readonly spoolFile: string;
-  readonly indexFile: string;
-}
-
 interface Open {
   readonly inode: number;
   readonly index: IndexDatabase;
@@ -21,11 +16,14 @@ interface Open {
 
 /** The index of one thread; opened on first use, and again when its file was replaced. */
 export class OpenSearch {
-  readonly #files: SearchFiles;
+  readonly #spoolFile: string;
+  readonly #indexFile: string;
   #open: Open | undefined;
 
-  constructor(files: SearchFiles) {
-    this.#files = files;
+  /** @param dir a data folder with a store */
+  constructor(dir: string) {
+    this.#spoolFile = join(dir, 'spool.db');
+    this.#indexFile = indexFileOf(dir);
   }
 
   /** Runs `work`; if the index is damaged, rebuilds it and runs `work` again. */
@@ -35,21 +33,20 @@ export class OpenSearch {
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.close();
-      removeIndex(this.#files.indexFile);
+      removeIndex(this.#indexFile);
       return work(this.#now());
     }
   }
 
   #now(): Open {
-    const { indexFile, spoolFile } = this.#files;
-    if (this.#open !== undefined && inodeOf(indexFile) !== this.#open.inode) this.close();
+    if (this.#open !== undefined && inodeOf(this.#indexFile) !== this.#open.inode) this.close();
     if (this.#open === undefined) {
-      const index = IndexDatabase.open(indexFile);
+      const index = new IndexDatabase(this.#indexFile);
       this.#open = {
         index,
-        inode: inodeOf(indexFile) ?? 0,
-        follow: new Follow(index, spoolFile),
-        search: new SearchIndex(spoolFile, indexFile),
+        inode: inodeOf(this.#indexFile) ?? 0,
+        follow: new Follow(index, this.#spoolFile),
+        search: new SearchIndex(this.#spoolFile, this.#indexFile),
       };
     }
     return this.#open;
@@ -84,9 +81,8 @@ const INDEX_BUSY_MS = 60_000;
  * @param dir the data folder
  */
 export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
-  const indexFile = indexFileOf(dir);
-  if (!existsSync(indexFile)) return undefined;
-  const search = new OpenSearch({ indexFile, spoolFile: join(dir, 'spool.db') });
+  if (!existsSync(indexFileOf(dir))) return undefined;
+  const search = new OpenSearch(dir);
   try {
     search.with(({ index }) => index.db.pragma(`busy_timeout = ${INDEX_BUSY_MS}`));
     search.catchUp(CATCH_UP_WITHIN_MS);

@@ -1,9 +1,6 @@
-import { join } from 'node:path';
-import type { EntryId } from '../../domain/ids.ts';
 import { RpcThread, workerUrl } from '../../runtime/worker-rpc.ts';
-import type { EntryIndex, EntrySearch, IndexOptions } from '../entry-index.ts';
+import type { EntryIndex, IndexOptions } from '../entry-index.ts';
 import { SpoolUnavailable } from '../errors.ts';
-import { indexFileOf } from './index-database.ts';
 import type { Questions, SearchOwner, SearchThread, SearchThreadData } from './search-worker.ts';
 
 /** A gateway that stops sooner, as in a test, does not start the updating thread. */
@@ -15,16 +12,18 @@ const STOP_WITHIN_MS = 20_000;
 
 type Thread = RpcThread<SearchThread, SearchOwner>;
 
-interface SearchThreadsOptions extends IndexOptions {
-  /** The data folder, with a store. */
-  readonly dir: string;
-}
+type SearchThreadsOptions = IndexOptions & Pick<SearchThreadData, 'dir'>;
 
 /**
  * The index in `search/search.db`. One thread updates it, in the gateway only. Another answers
  * queries; the first query starts it. Failures of these threads do not affect the spool.
  */
 export class SearchThreads implements EntryIndex {
+  readonly find = this.#asks('find');
+  readonly count = this.#asks('count');
+  readonly backlog = this.#asks('backlog');
+  readonly summaries = this.#asks('summaries');
+  readonly neighbours = this.#asks('neighbours');
   readonly #data: SearchThreadData;
   readonly #onFailure: (reason: string) => void;
   #follower: Thread | undefined;
@@ -33,43 +32,22 @@ export class SearchThreads implements EntryIndex {
   #closed = false;
 
   constructor({ dir, role, onFailure = () => undefined }: SearchThreadsOptions) {
-    this.#data = {
-      ...{ spoolFile: join(dir, 'spool.db'), indexFile: indexFileOf(dir) },
-      updatesFirst: role === 'beside',
-    };
+    this.#data = { dir, updatesFirst: role === 'beside' };
     this.#onFailure = onFailure;
     if (role !== 'beside') this.#followAfter(FOLLOW_AFTER_MS);
   }
 
-  find(search: EntrySearch) {
-    return this.#ask('find', search);
-  }
-
-  count(filters: Omit<EntrySearch, 'before' | 'limit'>, most: number) {
-    return this.#ask('count', filters, most);
-  }
-
-  backlog() {
-    return this.#ask('backlog');
-  }
-
-  summaries(ids: readonly EntryId[]) {
-    return this.#ask('summaries', ids);
-  }
-
-  neighbours(id: EntryId) {
-    return this.#ask('neighbours', id);
-  }
-
-  async #ask<Name extends keyof Questions>(question: Name, ...args: Parameters<Questions[Name]>) {
-    if (this.#closed) throw new SpoolUnavailable('the index is closed');
-    this.#answerer ??= this.#start(() => (this.#answerer = undefined));
-    try {
-      return await this.#answerer.call(question, ...args);
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : 'unknown';
-      throw new SpoolUnavailable(`the index failed: ${why}`, { cause });
-    }
+  #asks<Name extends keyof Questions>(question: Name) {
+    return async (...args: Parameters<Questions[Name]>) => {
+      if (this.#closed) throw new SpoolUnavailable('the index is closed');
+      this.#answerer ??= this.#start(() => (this.#answerer = undefined));
+      try {
+        return await this.#answerer.call(question, ...args);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : 'unknown';
+        throw new SpoolUnavailable(`the index failed: ${why}`, { cause });
+      }
+    };
   }
 
   #followAfter(delayMs: number): void {

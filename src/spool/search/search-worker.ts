@@ -4,10 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { serveRpc } from '../../runtime/worker-rpc.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import type { EntrySearch } from '../entry-index.ts';
-import { OpenSearch, type SearchFiles } from './open-search.ts';
+import { OpenSearch } from './open-search.ts';
 import type { SearchIndex } from './search-index.ts';
 
-export interface SearchThreadData extends SearchFiles {
+export interface SearchThreadData {
+  /** A data folder with a store. */
+  readonly dir: string;
   /** For a command, which may run without a gateway: updates the index before each answer. */
   readonly updatesFirst: boolean;
 }
@@ -43,8 +45,8 @@ const AGAIN_AFTER_MS = 5000;
 const COMMAND_WAITS_MS = 2000;
 
 // `workerData` is what search-threads.ts passes, of this very type.
-const { updatesFirst, ...files } = workerData as SearchThreadData;
-const open = new OpenSearch(files);
+const { updatesFirst, dir } = workerData as SearchThreadData;
+const open = new OpenSearch(dir);
 let timer: NodeJS.Timeout | undefined;
 let failures = 0;
 /** Looks in a row that found nothing. */

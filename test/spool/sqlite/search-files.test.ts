@@ -93,7 +93,7 @@ describe('the file of the index', () => {
     const store = await open();
     const id = await mail(store, 'ann@x.example');
     await close(store);
-    const index = IndexDatabase.open(file('search/search.db'));
+    const index = new IndexDatabase(file('search/search.db'));
     index.db.pragma('user_version = 99');
     index.close();
     await expectFound(await open(), 'ann@x.example', [id]);

@@ -40,7 +40,7 @@ export class SimulatedDisk {
     updateSchema(this.db, ':memory:', SPOOL_SCHEMA);
     const made = createOperations(this.db, () => this.#clock());
     this.operations = { ...made.operations };
-    this.#store = { db: this.db, ...made, operations: this.operations };
+    this.#store = { ...made, operations: this.operations };
   }
 
   /** Empties the database, which is cheaper than creating one. */

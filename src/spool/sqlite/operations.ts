@@ -59,11 +59,13 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     'list',
     'timeline',
   ];
+  /** The names of those that never write. */
   const readOnly = new Set<string>([...Object.keys(queries), ...reading]);
-  return { operations, readOnly, fresh, erased };
+  return { db, operations, readOnly, fresh, erased };
 }
 
-export type Operations = ReturnType<typeof createOperations>['operations'];
+export type BatchStore = ReturnType<typeof createOperations>;
+export type Operations = BatchStore['operations'];
 export type OperationName = keyof Operations;
 
 export interface Call {
@@ -104,15 +106,6 @@ function probeOperations(db: Db) {
 /** The store has failed: it is uncertain what is on the disk. Never retried. */
 export class StoreFailed extends Error {
   override name = 'StoreFailed';
-}
-
-export interface BatchStore {
-  readonly db: Db;
-  readonly operations: Operations;
-  /** The names of those that never write. */
-  readonly readOnly: ReadonlySet<string>;
-  readonly fresh: FreshEntries;
-  readonly erased: Pick<ErasedKeys, 'refresh'>;
 }
 
 /**

@@ -31,21 +31,14 @@ export type ToStore =
   | { readonly join: MessagePort }
   | { readonly close: true };
 
-export interface Commit {
-  /** How long it took, in seconds. */
-  readonly seconds: number;
-  /** The number of calls in it, of all callers. */
-  readonly calls: number;
-}
-
 export type FromStore =
   /** The names of the operations. */
   | { readonly ready: readonly OperationName[] }
   | { readonly unusable: string; readonly mayPass: boolean }
   | {
       readonly results: readonly CallResult[];
-      /** Told to one of the callers that took part. */
-      readonly commit?: Commit;
+      /** Told to one of the callers that took part: how long it took, and its calls, of all callers. */
+      readonly commit?: { readonly seconds: number; readonly calls: number };
       /** To those that have joined: the commit has new messages in it. */
       readonly accepted?: true;
     }
@@ -85,11 +78,10 @@ class StoreServer {
   constructor(owner: MessagePort, db: Db, options: StoreOptions) {
     this.#owner = owner;
     this.#options = options;
-    const made = createOperations(db, createMonotonicClock());
-    this.#store = { db, ...made };
+    this.#store = createOperations(db, createMonotonicClock());
     // The first fsync of a connection also syncs the folder, and SQLite ignores an error of that
     // (os_unix.c, unixSync), so it happens here, before the first acknowledgement.
-    if (options.role === 'owner') made.operations.probe();
+    if (options.role === 'owner') this.#store.operations.probe();
     this.#serve(owner);
   }
 

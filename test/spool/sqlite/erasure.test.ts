@@ -26,7 +26,7 @@ function aStore() {
   const store = createOperations(db, Date.now);
   const eraser = openEraser(dir.path);
   ends(() => eraser.close());
-  return { dir: dir.path, db, eraser, ...store };
+  return { dir: dir.path, eraser, ...store };
 }
 
 const mailOf = (address: string) =>

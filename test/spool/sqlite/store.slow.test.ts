@@ -135,13 +135,13 @@ describe('group commit', () => {
       },
     };
     const calls = [{ id: 1, name: 'probe', args: [] }] as const;
-    expect(() => runBatch({ db, operations: broken, ...others }, calls)).toThrow(StoreFailed);
+    expect(() => runBatch({ ...others, operations: broken }, calls)).toThrow(StoreFailed);
     db.close();
   });
 
   test('a full disk fails the call as full and keeps the store', () => {
     const db = openDatabase(file());
-    const store = { db, ...createOperations(db, Date.now) };
+    const store = createOperations(db, Date.now);
     db.pragma(`max_page_count = ${Number(db.pragma('page_count', { simple: true })) + 2}`);
     const accept = (bytes: number) =>
       runBatch(store, [

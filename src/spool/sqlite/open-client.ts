@@ -23,11 +23,13 @@ export async function openStoreClient(
 ): Promise<OpenedClient> {
   const options: StoreOptions = { file, role, failed: failure.shared };
   const server = threads ? startThread(options) : serveHere(options);
-  const log: { reader?: Database.Database } = {};
-  const closable = { ...server, release: () => log.reader?.close() };
-  const client = await StoreClient.of(closable, failure, { onCommit });
-  log.reader = keepLog(file);
-  if (!threads) return { client, close: () => client.close() };
+  const client = await StoreClient.of(server, failure, { onCommit });
+  const log = keepLog(file);
+  const close = async () => {
+    if (!failure.hasFailed) log.close();
+    await client.close();
+  };
+  if (!threads) return { client, close };
   const checkpoints = new RpcThread<CheckpointThread>(
     workerUrl(import.meta.url, './checkpoint-worker.ts'),
     {
@@ -43,7 +45,7 @@ export async function openStoreClient(
       // Rejects when the thread has ended: the store has failed.
       await checkpoints.call('close').catch(() => undefined);
       await checkpoints.stop();
-      await client.close();
+      await close();
     },
   };
 }

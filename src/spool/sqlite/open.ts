@@ -8,13 +8,12 @@ import { findAuditLines } from '../cold/audit.ts';
 import { decodeRecord } from '../delivery-record.ts';
 import type { Accepted, NewEntry } from '../entry.ts';
 import type { Remote } from '../methods.ts';
-import type { OperatorStore } from '../operator-store.ts';
 import type { Store } from '../store.ts';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { budgetsInMemory } from '../../runtime/budgets.ts';
 import { soleLeases } from '../../runtime/leases.ts';
 import { LocalSignals } from '../signals.ts';
-import type { Recovered, Spool } from '../spool.ts';
+import type { Recovered } from '../spool.ts';
 import { sweepStore } from '../sweep.ts';
 import { StoreFailure } from '../errors.ts';
 import { renewSummariesAfter, type SummarySources } from '../renew-summaries.ts';
@@ -78,8 +77,32 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     return {
       files,
       neededBytes: () => blobs.neededBytes,
-      spool: createSpool(remote, { close, blobs, blobLock, ballast, failure, lock }),
-      operator: createOperatorStore(remote),
+      spool: {
+        ...createDeliverySpool(remote, blobs),
+        accept: (entries) => (isOwner ? remote.accept(entries) : acceptBeside(remote, entries)),
+        recover: () => recover(remote, blobs, blobLock),
+        sweep: async (retention) => {
+          const swept = await sweepStore(remote, blobs, retention);
+          await ballast.hold();
+          return swept;
+        },
+        assertSound: () => failure.assertSound(),
+        onFatal: (listener) => failure.onFail(listener),
+        close: async () => {
+          await ballast.settled();
+          await close();
+          await blobLock.release();
+          lock?.release();
+        },
+      },
+      operator: {
+        ...remote,
+        record: async (id) => {
+          const stored = await remote.record(id);
+          return stored === undefined ? undefined : decodeRecord(stored);
+        },
+        auditLines: (page) => findAuditLines(remote, page),
+      },
       apiTokens: remote,
       chat: remote,
       signals: new LocalSignals(),
@@ -96,53 +119,6 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     lock?.release();
     throw error;
   }
-}
-
-interface SpoolParts {
-  /** Of the database. */
-  readonly close: () => Promise<void>;
-  readonly blobs: BlobFiles;
-  readonly blobLock: SharedLock;
-  readonly ballast: Ballast;
-  readonly failure: StoreFailure;
-  /** Only an owner has one. */
-  readonly lock: DataFolderLock | undefined;
-}
-
-function createSpool(
-  remote: Remote<Operations>,
-  { close, blobs, blobLock, ballast, failure, lock }: SpoolParts,
-): Spool {
-  return {
-    ...createDeliverySpool(remote, blobs),
-    accept: (entries) =>
-      lock === undefined ? acceptBeside(remote, entries) : remote.accept(entries),
-    recover: () => recover(remote, blobs, blobLock),
-    sweep: async (retention) => {
-      const swept = await sweepStore(remote, blobs, retention);
-      await ballast.hold();
-      return swept;
-    },
-    assertSound: () => failure.assertSound(),
-    onFatal: (listener) => failure.onFail(listener),
-    close: async () => {
-      await ballast.settled();
-      await close();
-      await blobLock.release();
-      lock?.release();
-    },
-  };
-}
-
-function createOperatorStore(remote: Remote<Operations>): OperatorStore {
-  return {
-    ...remote,
-    record: async (id) => {
-      const stored = await remote.record(id);
-      return stored === undefined ? undefined : decodeRecord(stored);
-    },
-    auditLines: (page) => findAuditLines(remote, page),
-  };
 }
 
 /** A large backlog is filed in portions, so that the gateway's commits do not wait long. */

@@ -33,8 +33,6 @@ export interface Server {
   };
   /** Called when it ends by itself. */
   onEnd(listener: (cause: Error) => void): void;
-  /** Called before the database is closed, unless the store has failed. */
-  release?(): void;
   stop(): unknown;
 }
 
@@ -45,8 +43,7 @@ export interface Server {
  */
 export class StoreClient {
   readonly #server: Server;
-  /** The names of the operations, once it is open. */
-  operations: readonly OperationName[] = [];
+  readonly operations: readonly OperationName[];
   readonly #failure: StoreFailure;
   readonly #heard: Heard;
   readonly #pending = new Map<number, Pending>();
@@ -54,11 +51,19 @@ export class StoreClient {
   #lastId = 0;
   #closed: (() => void) | undefined;
 
-  private constructor(server: Server, failure: StoreFailure, heard: Heard) {
+  private constructor(
+    server: Server,
+    operations: readonly OperationName[],
+    failure: StoreFailure,
+    heard: Heard,
+  ) {
     this.#server = server;
+    this.operations = operations;
     this.#failure = failure;
     this.#heard = heard;
     failure.onFail((cause) => this.#rejectAll(cause));
+    server.port.on('message', (message: FromStore) => this.#receive(message));
+    server.onEnd((cause) => this.fail(cause));
   }
 
   /**
@@ -66,27 +71,11 @@ export class StoreClient {
    * @throws {SpoolUnusable} it cannot be opened
    */
   static async of(server: Server, failure: StoreFailure, heard: Heard): Promise<StoreClient> {
-    const client = new StoreClient(server, failure, heard);
-    await client.#ready();
-    return client;
-  }
-
-  /** A port through which another thread can call the same store; this one closes it. */
-  share(): MessagePort {
-    const { port1, port2 } = new MessageChannel();
-    this.#server.port.postMessage({ join: port2 }, [port2]);
-    return port1;
-  }
-
-  async #ready(): Promise<void> {
-    const server = this.#server;
-    const { port } = server;
-    await new Promise<void>((resolve, reject) => {
+    const operations = await new Promise<readonly OperationName[]>((resolve, reject) => {
       server.onEnd(reject);
-      port.once('message', (message: FromStore) => {
+      server.port.once('message', (message: FromStore) => {
         if ('ready' in message) {
-          this.operations = message.ready;
-          resolve();
+          resolve(message.ready);
           return;
         }
         const { unusable = 'it did not start', mayPass = false } =
@@ -94,8 +83,14 @@ export class StoreClient {
         reject(new SpoolUnusable(unusable, { mayPass }));
       });
     });
-    port.on('message', (message: FromStore) => this.#receive(message));
-    server.onEnd((cause) => this.fail(cause));
+    return new StoreClient(server, operations, failure, heard);
+  }
+
+  /** A port through which another thread can call the same store; this one closes it. */
+  share(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#server.port.postMessage({ join: port2 }, [port2]);
+    return port1;
   }
 
   call<Name extends OperationName>(
@@ -124,11 +119,7 @@ export class StoreClient {
     this.#outgoing = [];
     // Another thread may have found the failure: nothing else tells this one.
     if (this.#failure.hasFailed) this.#rejectAll(this.#failure.error);
-    else if (calls.length > 0) this.#post({ calls });
-  }
-
-  #post(message: ToStore): void {
-    this.#server.port.postMessage(message);
+    else if (calls.length > 0) this.#server.port.postMessage({ calls });
   }
 
   #receive(message: FromStore): void {
@@ -180,10 +171,9 @@ export class StoreClient {
     if (this.#closed !== undefined) return;
     this.#send();
     if (!this.#failure.hasFailed) {
-      this.#server.release?.();
       await new Promise<void>((resolve) => {
         this.#closed = resolve;
-        this.#post({ close: true });
+        this.#server.port.postMessage({ close: true });
       });
     }
     this.#closed ??= () => undefined;

@@ -40,16 +40,7 @@ export class EntryQueries {
   }
 
   counts(): EntryCount[] {
-    return this.#sql.counts
-      .all()
-      .map((count) =>
-        count.state === 'queued' ? { ...count, oldestAt: this.#oldestQueued(count) } : count,
-      );
-  }
-
-  #oldestQueued({ shopId, channel, oldestAt }: EntryCount): number {
-    const inTurn = this.#sql.oldestInTurn.get(shopId, channel);
-    return inTurn?.at ?? this.#sql.firstPutOff.get(shopId, channel)?.at ?? oldestAt;
+    return this.#sql.counts.all();
   }
 
   knownEmailIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
@@ -75,6 +66,8 @@ export class EntryQueries {
 }
 
 function prepare(db: Db) {
+  const queued = `FROM entries WHERE state = 'queued' AND counted.state = 'queued' AND ${IN_OPEN_INDEX}
+    AND shop = counted.shop AND channel = counted.channel`;
   return {
     record: db.prepare<[string], { body: StoredRecord }>(
       `SELECT body FROM records WHERE seq = (SELECT seq FROM entries WHERE id = ?)`,
@@ -85,19 +78,13 @@ function prepare(db: Db) {
       `SELECT shop AS shopId, sum(raw_size) AS bytes FROM entries
        WHERE state IN ('queued', 'delivering', 'held') AND ${IN_OPEN_INDEX} GROUP BY shop`,
     ),
+    // The oldest queued one is the first in the index of the counts that was not postponed.
     counts: db.prepare<[], EntryCount>(
-      `SELECT shop AS shopId, channel, state, count(*) AS count, min(received_at) AS oldestAt
-       FROM entries WHERE ${IN_OPEN_INDEX} GROUP BY state, shop, channel`,
-    ),
-    // Uses the index of the counts and stops at the first entry that was not postponed.
-    oldestInTurn: db.prepare<[string, string], { at: number }>(
-      `SELECT received_at AS at FROM entries
-       WHERE state = 'queued' AND ${IN_OPEN_INDEX} AND shop = ? AND channel = ? AND NOT (${PUT_OFF})
-       ORDER BY received_at LIMIT 1`,
-    ),
-    firstPutOff: db.prepare<[string, string], { at: number | null }>(
-      `SELECT min(next_attempt_at) AS at FROM entries
-       WHERE state = 'queued' AND ${IN_OPEN_INDEX} AND shop = ? AND channel = ? AND ${PUT_OFF}`,
+      `SELECT shop AS shopId, channel, state, count, coalesce(
+         (SELECT received_at ${queued} AND NOT (${PUT_OFF}) ORDER BY received_at LIMIT 1),
+         (SELECT min(next_attempt_at) ${queued} AND ${PUT_OFF}), oldest) AS oldestAt
+       FROM (SELECT shop, channel, state, count(*) AS count, min(received_at) AS oldest
+         FROM entries WHERE ${IN_OPEN_INDEX} GROUP BY state, shop, channel) AS counted`,
     ),
     laneByKey: db.prepare<[Uint8Array], { lane: string }>(
       `SELECT lane FROM entries WHERE dedup_hash = ? AND filed = 1`,

@@ -113,9 +113,7 @@ export class WaitingEntries {
     return {
       lanesUpTo: upTo,
       lanes: repaired,
-      due: shops.flatMap((shopId) =>
-        this.#sql.due.get(shopId, this.#clock()) === undefined ? [] : [shopId],
-      ),
+      due: shops.filter((shop) => this.#sql.due.get(shop, this.#clock()) !== undefined),
       released: shops.reduce((sum, shop) => sum + this.#sql.releaseEnded.run(shop).changes, 0),
     };
   }

@@ -1,19 +1,13 @@
-import {
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-  type Stats,
-} from 'node:fs';
+import { readdirSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { DataFolderStatus, SpoolStatus } from '../observability/status.ts';
 import { dataFolderTrouble } from './folder-access.ts';
-import { isServed } from './locks.ts';
+import { isServed, readPid } from './locks.ts';
 import { ENDPOINTS, readShopHealth } from './shop-health.ts';
+import { readDatabase } from './sqlite/database-copy.ts';
 import { SPOOL_SCHEMA } from './sqlite/schema.ts';
-import { mismatchOf, newestOf } from '../runtime/sqlite-schema.ts';
+import { mismatchOf, newestOf, numberOf } from '../runtime/sqlite-schema.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
 /** The waiting entries that are read at most: the running gateway calls this on its own thread. */
@@ -27,7 +21,7 @@ export function inspectDataFolder(dir: string, now: number): DataFolderStatus {
   const trouble = found === undefined ? {} : { trouble: found };
   const folder = statOf(dir);
   if (folder?.isDirectory() !== true) return { dir, secrets: [], lock: 'free', ...trouble };
-  const pid = readPid(join(dir, 'spool.pid'));
+  const pid = readPid(dir);
   const held = isServed(dir);
   const spool = inspectSpool(join(dir, 'spool.db'), now);
   return {
@@ -48,7 +42,7 @@ export function inspectDataFolder(dir: string, now: number): DataFolderStatus {
  * number of a process that means another one here.
  */
 export function gatewayProcess(dir: string): number | undefined {
-  const pid = Number(readPid(join(dir, 'spool.pid')));
+  const pid = Number(readPid(dir));
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   return process.platform !== 'linux' || hasOpen(pid, join(dir, 'spool.lock')) ? pid : undefined;
 }
@@ -72,36 +66,28 @@ function hasOpen(pid: number, file: string): boolean {
 }
 
 function inspectSpool(file: string, now: number): DataFolderStatus['spool'] {
-  let found: Stats | undefined;
   try {
-    found = statSync(file, { throwIfNoEntry: false });
-  } catch {
-    // The folder belongs to another user.
-    return 'unreadable';
-  }
-  if (found === undefined) return undefined;
-  // Read before the database is opened, because opening it creates an empty WAL.
-  const log = statOf(`${file}-wal`);
-  const lastWriteAt = Math.max(
-    found.mtimeMs,
-    log === undefined || log.size === 0 ? 0 : log.mtimeMs,
-  );
-  let db: Database.Database | undefined;
-  try {
-    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
-    const schema = Number(db.pragma('user_version', { simple: true }));
-    const knownSchema = newestOf(SPOOL_SCHEMA);
-    const status = { bytes: found.size, schema, knownSchema, lastWriteAt };
-    const mismatch = mismatchOf(schema, SPOOL_SCHEMA);
-    if (mismatch !== undefined || schema === 0) {
-      const unread = { due: 0, stopped: [] };
-      return { ...status, ...unread, ...(mismatch !== undefined && { mismatch }) };
-    }
-    return { ...status, ...waiting(db, now), stopped: stopped(db) };
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    // Read before the database is opened, because opening it creates an empty WAL.
+    const log = statOf(`${file}-wal`);
+    const lastWriteAt = Math.max(
+      found.mtimeMs,
+      log === undefined || log.size === 0 ? 0 : log.mtimeMs,
+    );
+    const status = { bytes: found.size, knownSchema: newestOf(SPOOL_SCHEMA), lastWriteAt };
+    return readDatabase(file, 2000, (db) => {
+      const schema = numberOf(db);
+      const mismatch = mismatchOf(schema, SPOOL_SCHEMA);
+      if (mismatch !== undefined || schema === 0) {
+        const unread = { due: 0, stopped: [] };
+        return { ...status, schema, ...unread, ...(mismatch !== undefined && { mismatch }) };
+      }
+      return { ...status, schema, ...waiting(db, now), stopped: stopped(db) };
+    });
   } catch (error) {
+    // Also when the folder belongs to another user.
     return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
-  } finally {
-    db?.close();
   }
 }
 
@@ -132,14 +118,6 @@ function stopped(db: Database.Database): SpoolStatus['stopped'] {
         return [{ shopId, part, since, reason }];
       });
     });
-}
-
-function readPid(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim().slice(0, 20);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Also undefined when this user may not read it. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { SpoolUnavailable, SpoolUnusable, spoolUnusable } from './errors.ts';
+import { readDatabase } from './sqlite/database-copy.ts';
 import { troubleInWords } from '../domain/trouble.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
@@ -10,15 +11,20 @@ import { codeOf } from '../runtime/error-code.ts';
 export function isServed(dir: string): boolean {
   const file = join(dir, 'spool.lock');
   if (!existsSync(file)) return false;
-  let db: Database.Database | undefined;
   try {
-    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
-    db.prepare('SELECT count(*) FROM sqlite_master').get();
+    readDatabase(file, 0, (db) => db.prepare('SELECT count(*) FROM sqlite_master').get());
     return false;
   } catch (error) {
     return codeOf(error) === 'SQLITE_BUSY';
-  } finally {
-    db?.close();
+  }
+}
+
+/** The process of the gateway that uses this folder, or that an unclean end left; undefined without one. */
+export function readPid(dir: string): string | undefined {
+  try {
+    return readFileSync(join(dir, 'spool.pid'), 'utf8').trim().slice(0, 20);
+  } catch {
+    return undefined;
   }
 }
 
@@ -51,7 +57,7 @@ export class DataFolderLock {
       db?.close();
       if (!codeOf(cause).startsWith('SQLITE_BUSY')) throw spoolUnusable(file, cause);
       throw new SpoolUnusable(
-        `${dir} is in use by another gateway (process ${readPid(pidFile)}). Stop it first, or ` +
+        `${dir} is in use by another gateway (process ${readPid(dir) ?? 'unknown'}). Stop it first, or ` +
           'give this one another dataDir.',
         // A gateway that is stopping will release it.
         { cause, mayPass: true },
@@ -66,14 +72,6 @@ export class DataFolderLock {
       // The pid file is informative only; the lock is released anyway.
     }
     this.#db.close();
-  }
-}
-
-function readPid(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    return 'unknown';
   }
 }
 

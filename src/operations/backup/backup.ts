@@ -13,12 +13,8 @@ import {
 import { dirname, join, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { durableFiles } from '../../runtime/durable-files.ts';
-import {
-  contentsOf,
-  copyDatabase,
-  damageOf,
-  type NamedBlob,
-} from '../../spool/sqlite/database-copy.ts';
+import type { NamedBlob } from '../../spool/fleet.ts';
+import { contentsOf, copyDatabase, damageOf } from '../../spool/sqlite/database-copy.ts';
 import { copyDurably, DATABASES, plainFiles, withPartialFolder } from './files.ts';
 
 /** `backup.json`, beside the data. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { BlobStore } from '../blobs.ts';
 import { SpoolUnusable } from '../errors.ts';
+import type { NamedBlob } from '../fleet.ts';
 import type { Move } from '../move.ts';
 import type { ScratchFiles } from '../scratch.ts';
 import { Database, INTEGERS } from '../postgres/connection.ts';
@@ -9,15 +10,7 @@ import { databaseMove } from '../postgres/moved.ts';
 import { makeStoreSchema, openBlobs } from '../postgres/open.ts';
 import { jsonOf } from '../postgres/rows.ts';
 import { NOW } from '../postgres/schema.ts';
-import {
-  type Contents,
-  HASH_DIGITS,
-  type Key,
-  keyOf,
-  type NamedBlob,
-  type Place,
-  type Progress,
-} from './rows.ts';
+import { type Contents, HASH_DIGITS, type Key, keyOf, type Place, type Progress } from './rows.ts';
 import { quoted, type Row, type Table, TABLES, type Value } from './tables.ts';
 
 /** Raw forms have up to 64 KiB each. */
@@ -180,7 +173,7 @@ export class SharedDatabase implements Place, Contents {
 
   namedBlobs(): Promise<readonly NamedBlob[]> {
     return this.#rows<NamedBlob>(
-      `SELECT blob AS name, raw_size AS size FROM entry WHERE blob IS NOT NULL
+      `SELECT blob, raw_size AS size FROM entry WHERE blob IS NOT NULL
        UNION SELECT blob, size FROM upload`,
     );
   }

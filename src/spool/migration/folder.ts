@@ -8,19 +8,14 @@ import Sqlite from 'better-sqlite3';
 import { makeFolder } from '../../runtime/durable-files.ts';
 import { BlobFiles } from '../blobs.ts';
 import { SpoolUnusable } from '../errors.ts';
+import type { NamedBlob } from '../fleet.ts';
 import { DataFolderLock } from '../locks.ts';
 import { folderMove, setFolderMove } from '../move.ts';
 import { jsonOf, storable } from '../postgres/rows.ts';
 import { type Db, hasItAlone, MAX_LOG_BYTES, logBytes, openDatabase } from '../sqlite/database.ts';
+import { NAMED_BLOBS } from '../sqlite/database-copy.ts';
 import { readErasureKey, writeErasureKey } from '../sqlite/erased-keys.ts';
-import {
-  hashOf,
-  type Contents,
-  type Key,
-  type NamedBlob,
-  type Place,
-  type Progress,
-} from './rows.ts';
+import { hashOf, type Contents, type Key, type Place, type Progress } from './rows.ts';
 import { defineFunctions, quoted, type Row, type Table, type Value } from './tables.ts';
 
 /** Enough for the indexes that are written in random order. */
@@ -120,11 +115,7 @@ export class Folder implements Contents {
   }
 
   namedBlobs(): NamedBlob[] {
-    const named = this.#db.prepare<[], NamedBlob>(
-      `SELECT blob AS name, raw_size AS size FROM entries WHERE blob IS NOT NULL
-       UNION SELECT blob, size FROM uploads`,
-    );
-    return named.all();
+    return this.#db.prepare<[], NamedBlob>(NAMED_BLOBS).all();
   }
 
   async storedBlobs(of: 'sizes' | 'hashes'): Promise<ReadonlyMap<string, number | string>> {

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { BlobName } from '../../domain/ids.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { explaining, SpoolUnusable } from '../errors.ts';
+import type { NamedBlob } from '../fleet.ts';
 import { type Move, movedAway } from '../move.ts';
 import { ScratchFiles } from '../scratch.ts';
 import { type DatabaseOptions, SharedDatabase, withoutPassword } from './database.ts';
 import { Folder, folderAt } from './folder.ts';
-import { type Contents, type CopiedBlobs, keyOf, type NamedBlob, type Place } from './rows.ts';
+import { type Contents, type CopiedBlobs, keyOf, type Place } from './rows.ts';
 import { TABLES } from './tables.ts';
 
 export interface MigrationOptions {
@@ -204,9 +206,9 @@ async function copyBlobs(
   const missing: string[] = [];
   const waiting = blobs.values();
   const work = async () => {
-    for (const { name, size } of waiting) {
-      const isThere = there.get(name) === size;
-      if (!isThere && !(await copyBlob(source, target, name))) missing.push(name);
+    for (const { blob, size } of waiting) {
+      const isThere = there.get(blob) === size;
+      if (!isThere && !(await copyBlob(source, target, blob))) missing.push(blob);
       onCopied(1);
     }
   };
@@ -214,11 +216,7 @@ async function copyBlobs(
   return { count: blobs.length, missing };
 }
 
-async function copyBlob(
-  source: Contents,
-  target: Contents,
-  name: NamedBlob['name'],
-): Promise<boolean> {
+async function copyBlob(source: Contents, target: Contents, name: BlobName): Promise<boolean> {
   const writer = target.blobs.writer({ inlineMaxBytes: -1, name });
   try {
     await pipeline(source.blobs.read(name), writer);
@@ -246,6 +244,6 @@ async function differences(
   const of = s3 === undefined ? 'hashes' : 'sizes';
   const [one, other] = await Promise.all([source.storedBlobs(of), target.storedBlobs(of)]);
   const named = await source.namedBlobs();
-  if (named.some(({ name }) => one.get(name) !== other.get(name))) different.push('blob');
+  if (named.some(({ blob }) => one.get(blob) !== other.get(blob))) different.push('blob');
   return different;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../blobs.ts';
-import type { BlobName } from '../../domain/ids.ts';
+import type { NamedBlob } from '../fleet.ts';
 import type { Move } from '../move.ts';
 import type { Row, Table, Value } from './tables.ts';
 
@@ -23,11 +23,6 @@ export interface CopiedBlobs {
 
 /** The key of a row. */
 export type Key = readonly (string | number)[];
-
-export interface NamedBlob {
-  readonly name: BlobName;
-  readonly size: number;
-}
 
 /** SQLite answers at once. */
 type Soon<T> = T | Promise<T>;

@@ -20,6 +20,8 @@ export interface EntryRow extends CommonEntryRow {
   readonly has_raw: number;
 }
 
+export const INSERT_STEPS = `INSERT INTO timeline (seq, no, at, steps)
+  VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`;
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
 /** Fresh entries that one claim files; filing many at once shares the changed index pages. */
 export const FILED_PER_CLAIM = 256;
@@ -155,10 +157,7 @@ function prepareToSettle(db: Db) {
          settled_at = @settledAt
        WHERE seq = @seq`,
     ),
-    insertSteps: db.prepare(
-      `INSERT INTO timeline (seq, no, at, steps)
-       VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
-    ),
+    insertSteps: db.prepare(INSERT_STEPS),
     insertRecord: db.prepare(`INSERT OR REPLACE INTO records (seq, body) VALUES (?, ?)`),
     insertMedia: db.prepare(
       `INSERT INTO media (seq, part, media_id, url) VALUES (?, ?, ?, ?)

@@ -10,6 +10,7 @@ import { BLOB_LOCK, SharedLock } from '../locks.ts';
 import { partsOf } from '../tables.ts';
 import { DIALECT, rowsIn } from './cold-operations.ts';
 import { type Db, openDatabase } from './database.ts';
+import { deletionsOf, unnamedBlobs } from './deletions.ts';
 import type { EntryRow } from './entry-row.ts';
 import { ErasureKey } from './erased-keys.ts';
 import { LaneHeads } from './lanes.ts';
@@ -37,7 +38,7 @@ class SqliteSite implements ErasureSite {
   readonly #db: Db;
   readonly #entries: EntryEraser;
   readonly #rowsOf;
-  readonly #named;
+  readonly #unnamed;
   #hasErased = false;
 
   constructor(dir: string, db: Db) {
@@ -46,9 +47,7 @@ class SqliteSite implements ErasureSite {
     const key = () => ErasureKey.readOrMake(dir);
     this.#entries = new EntryEraser(db, key);
     this.#rowsOf = rowsIn(db);
-    this.#named = db.prepare<[string, string]>(
-      `SELECT 1 FROM entries WHERE blob = ? UNION ALL SELECT 1 FROM uploads WHERE blob = ? LIMIT 1`,
-    );
+    this.#unnamed = unnamedBlobs(db);
     db.function('opt_out_hash', (shop: string, lane: string) => key().optOut(shop, lane));
   }
 
@@ -86,7 +85,7 @@ class SqliteSite implements ErasureSite {
   lockNames = () => [];
 
   async deleteBlobs(names: readonly string[]): Promise<number> {
-    const unnamed = names.filter((name) => this.#named.get(name, name) === undefined);
+    const unnamed = this.#unnamed(names);
     for (const name of unnamed) await rm(join(this.#dir, 'blobs', name), { force: true });
     await durableFiles.syncFolder(join(this.#dir, 'blobs'));
     return unnamed.length;
@@ -163,7 +162,6 @@ export class EntryEraser {
 }
 
 function prepare(db: Db) {
-  const parts = [...partsOf('sqlite', 'raw'), ...partsOf('sqlite', 'entry')];
   const steps = [
     `INSERT OR IGNORE INTO erasure_rest (kind, name)
      SELECT 'media', media_id FROM media WHERE seq = @seq
@@ -172,9 +170,8 @@ function prepare(db: Db) {
      UNION SELECT 'message', platform_message_id FROM entries
        WHERE seq = @seq AND platform_message_id IS NOT NULL`,
     `DELETE FROM uploads WHERE entry = @id`,
-    ...[...parts, 'summaries', 'entries'].map((table) => `DELETE FROM ${table} WHERE seq = @seq`),
-    // So that readers of `changes` remove it too.
-    `INSERT INTO changes (seq) VALUES (@seq)`,
+    ...partsOf('sqlite', 'raw').map((table) => `DELETE FROM ${table} WHERE seq = @seq`),
+    ...deletionsOf('(SELECT @seq)'),
   ];
   return {
     // With the id, too: SQLite reuses the row number of a deleted last row.

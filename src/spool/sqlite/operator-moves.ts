@@ -2,7 +2,7 @@ import { isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
 import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
-import type { EntryRow } from './entry-row.ts';
+import { type EntryRow, INSERT_STEPS } from './entry-row.ts';
 import type { EntryTable } from './entry-table.ts';
 
 /**
@@ -128,10 +128,7 @@ function prepare(db: Db) {
        FROM moves WHERE entries.seq = @seq AND moves.seq = @seq`,
     ),
     forgetMove: db.prepare(`DELETE FROM moves WHERE seq = ?`),
-    insertSteps: db.prepare(
-      `INSERT INTO timeline (seq, no, at, steps)
-       VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
-    ),
+    insertSteps: db.prepare(INSERT_STEPS),
     insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
   };
 }

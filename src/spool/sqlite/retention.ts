@@ -5,6 +5,7 @@ import { AUDIT_KEPT_MS, type SweptRows } from '../sweep.ts';
 import { partsOf } from '../tables.ts';
 import type { StoreContext } from './context.ts';
 import type { Db } from './database.ts';
+import { deletionsOf, unnamedBlobs } from './deletions.ts';
 import { IN_OPEN_INDEX } from './entry-queries.ts';
 
 /**
@@ -73,7 +74,7 @@ export class RetentionTable {
     return {
       entries: entries.length,
       raws: raws.length,
-      unused: [...named].filter((blob) => this.#sql.named.get(blob, blob) === undefined),
+      unused: this.#sql.unnamed([...named]),
       more: [raws.length, entries.length, uploads.length, ...deleted].some((n) => n >= limit),
     };
   }
@@ -89,6 +90,12 @@ interface Old {
 }
 
 function prepare(db: Db) {
+  // Lines are numbered in order of arrival, so the lowest numbers are the oldest.
+  const oldest = (table: string, no: string) =>
+    db.prepare<[Old]>(
+      `DELETE FROM ${table}
+       WHERE ${no} IN (SELECT ${no} FROM ${table} ORDER BY ${no} LIMIT @limit) AND at < @before`,
+    );
   return {
     clampSchedule: db.prepare(
       `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
@@ -103,9 +110,7 @@ function prepare(db: Db) {
       `SELECT blob, id AS entry FROM entries WHERE blob IS NOT NULL
        UNION ALL SELECT blob, entry FROM uploads`,
     ),
-    named: db.prepare<[string, string]>(
-      `SELECT 1 FROM entries WHERE blob = ? UNION ALL SELECT 1 FROM uploads WHERE blob = ? LIMIT 1`,
-    ),
+    unnamed: unnamedBlobs(db),
     oldRaws: db.prepare<
       [{ short: number; long: number; limit: number }],
       { seq: number; id: EntryId; blob: BlobName | null }
@@ -123,22 +128,10 @@ function prepare(db: Db) {
       ...partsOf('sqlite', 'raw').map((table) => `DELETE FROM ${table}`),
       'UPDATE entries SET has_raw = 0, blob = NULL',
     ].map((sql) => db.prepare(`${sql} WHERE seq IN ${LISTED}`)),
-    withEntries: [
-      ...[...partsOf('sqlite', 'entry'), 'summaries', 'entries'].map(
-        (table) => `DELETE FROM ${table} WHERE seq IN ${LISTED}`,
-      ),
-      `INSERT INTO changes (seq) ${LISTED.slice(1, -1)}`,
-    ].map((sql) => db.prepare(sql)),
+    withEntries: deletionsOf(LISTED).map((sql) => db.prepare(sql)),
     deleteChanges: db.prepare(`DELETE FROM changes WHERE no < (SELECT max(no) FROM changes) - ?`),
-    // Lines of both are numbered in order of arrival, so the lowest numbers are the oldest.
-    deleteAudit: db.prepare<[Old]>(
-      `DELETE FROM audit
-       WHERE no IN (SELECT no FROM audit ORDER BY no LIMIT @limit) AND at < @before`,
-    ),
-    deleteLines: db.prepare<[Old]>(
-      `DELETE FROM journal
-       WHERE line IN (SELECT line FROM journal ORDER BY line LIMIT @limit) AND at < @before`,
-    ),
+    deleteAudit: oldest('audit', 'no'),
+    deleteLines: oldest('journal', 'line'),
     deleteReserved: db.prepare<[Old]>(
       `DELETE FROM visitors WHERE no IN (
          SELECT no FROM visitors WHERE reserved = 1 AND created_at < @before LIMIT @limit)`,

@@ -10,6 +10,10 @@ export interface DiskSpace {
 export const diskSpace = async (folder: string): Promise<DiskSpace | undefined> =>
   spaceIn(await statfs(folder));
 
+/** Infinite where a file system does not say: it is written to until it is full. @throws errors of statfs */
+export const freeBytes = async (folder: string): Promise<number> =>
+  (await diskSpace(folder))?.freeBytes ?? Infinity;
+
 /**
  * The space that statfs reports to processes without privileges; undefined where a file system does not say, as
  * some network and FUSE file systems do: they report zeros, which would read as a full disk.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { diskSpace } from '../runtime/disk-space.ts';
+import { freeBytes } from '../runtime/disk-space.ts';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import { SpoolFull } from './errors.ts';
 
@@ -127,8 +127,7 @@ export class Ballast {
   /** The space for the ballast, in whole blocks. */
   async #room(): Promise<number> {
     try {
-      const space = await diskSpace(dirname(this.#options.file));
-      const bytes = (space?.freeBytes ?? Infinity) - this.#options.reserveBytes;
+      const bytes = (await freeBytes(dirname(this.#options.file))) - this.#options.reserveBytes;
       return Math.floor(bytes / BLOCK_BYTES) * BLOCK_BYTES;
     } catch {
       return 0;

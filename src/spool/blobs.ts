@@ -13,7 +13,7 @@ import {
 } from './blob-writer.ts';
 import type { RawForm } from './entry.ts';
 import { codeOf } from '../runtime/error-code.ts';
-import { diskSpace } from '../runtime/disk-space.ts';
+import { freeBytes } from '../runtime/disk-space.ts';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import type { Ballast } from './ballast.ts';
 import { SpoolFull, SpoolUnavailable, StoreFailure } from './errors.ts';
@@ -71,7 +71,6 @@ export interface BlobStore extends BlobReader {
 }
 
 const SPACE_CHECKED_FOR_MS = 1000;
-const TEMPORARY = '.tmp';
 
 export interface BlobFilesOptions {
   readonly dir: string;
@@ -85,27 +84,26 @@ export interface BlobFilesOptions {
   readonly failure?: StoreFailure;
 }
 
+type BlobFolder = BlobFilesOptions & {
+  readonly failure: StoreFailure;
+  readonly files: DurableFiles;
+};
+
 /** Stores each large raw form as a file in one flat folder. */
 export class BlobFiles implements BlobStore {
   readonly isRemote = false;
-  readonly #options: BlobFilesOptions;
-  readonly #dir: string;
-  readonly #failure: StoreFailure;
-  readonly #files: DurableFiles;
+  readonly #folder: BlobFolder;
   #space: { checkedAt: number; check: Promise<number> } | undefined;
 
   /** Creates the folder. */
-  constructor(options: BlobFilesOptions) {
-    const { dir, failure = new StoreFailure() } = options;
-    makeFolder(dir);
-    this.#options = options;
-    this.#dir = dir;
-    this.#failure = failure;
-    this.#files = new DurableFiles((cause) => failure.fail(cause));
+  constructor({ failure = new StoreFailure(), ...options }: BlobFilesOptions) {
+    makeFolder(options.dir);
+    const files = new DurableFiles((cause) => failure.fail(cause));
+    this.#folder = { ...options, failure, files };
   }
 
   writer({ inlineMaxBytes, name }: WriterOptions = {}): BlobWriter {
-    return new WritableBlob(new BlobFile(this, name), inlineMaxBytes);
+    return new WritableBlob(new BlobFile(this.#folder, name), inlineMaxBytes);
   }
 
   read(blob: BlobName, atMost = Infinity): Readable {
@@ -128,7 +126,7 @@ export class BlobFiles implements BlobStore {
   }
 
   path(blob: BlobName): string {
-    return join(this.#dir, blob);
+    return join(this.#folder.dir, blob);
   }
 
   async remove(blob: BlobName): Promise<void> {
@@ -140,19 +138,20 @@ export class BlobFiles implements BlobStore {
   }
 
   get neededBytes(): number {
-    return this.#options.reserveBytes + (this.#options.ballast?.missingBytes ?? 0);
+    return this.#folder.reserveBytes + (this.#folder.ballast?.missingBytes ?? 0);
   }
 
   async assertSpace(spareBytes = 0): Promise<void> {
-    const wasGivenUp = this.#options.ballast?.isGivenUp === true;
-    await this.#options.ballast?.assertHeld();
+    const { dir, reserveBytes, ballast } = this.#folder;
+    const wasGivenUp = ballast?.isGivenUp === true;
+    await ballast?.assertHeld();
     if (wasGivenUp) this.#space = undefined;
     const now = performance.now();
     if (this.#space === undefined || now - this.#space.checkedAt > SPACE_CHECKED_FOR_MS) {
-      this.#space = { checkedAt: now, check: freeBytes(this.#dir) };
+      this.#space = { checkedAt: now, check: freeBytes(dir) };
     }
     const free = await this.#freeBytes(this.#space.check);
-    if (free < this.#options.reserveBytes + spareBytes) throw new SpoolFull('disk space is short');
+    if (free < reserveBytes + spareBytes) throw new SpoolFull('disk space is short');
   }
 
   async #freeBytes(check: Promise<number>): Promise<number> {
@@ -165,39 +164,13 @@ export class BlobFiles implements BlobStore {
     }
   }
 
-  /** For the writer, before each write: the space of the deleted ballast is for deliveries only. */
-  assertMayWrite(): void {
-    this.#failure.assertSound();
-    if (this.#options.ballast?.isGivenUp === true) throw new SpoolFull('the disk is full');
-  }
-
   /** Every file in the folder, unfinished ones included. */
   async names(): Promise<readonly BlobName[]> {
     try {
-      return (await readdir(this.#dir)).map(asBlobName);
+      return (await readdir(this.#folder.dir)).map(asBlobName);
     } catch (error) {
       throw storageError(error);
     }
-  }
-
-  /** For the writer: makes a finished temporary file durable under its name. */
-  async publish(handle: FileHandle, name: BlobName): Promise<void> {
-    // Durability needs this order: fsync of the bytes, the rename, fsync of the folder.
-    await this.#files.syncNew(handle);
-    await handle.close();
-    this.#failure.assertSound();
-    await this.#files.rename(this.temporary(name), this.path(name));
-    this.#failure.assertSound();
-  }
-
-  /** For the writer: creates its temporary file. */
-  async create(name: BlobName): Promise<FileHandle> {
-    await this.#options.beforeFile?.();
-    return open(this.temporary(name), 'wx', 0o600);
-  }
-
-  temporary(name: BlobName): string {
-    return this.path(name) + TEMPORARY;
   }
 }
 
@@ -205,17 +178,27 @@ export class BlobFiles implements BlobStore {
 class BlobFile implements BlobTarget {
   readonly name: BlobName;
   readonly errorOf = storageError;
-  readonly #files: BlobFiles;
+  readonly #folder: BlobFolder;
+  readonly #path: string;
+  readonly #temporary: string;
   #handle: FileHandle | undefined;
 
-  constructor(files: BlobFiles, name = asBlobName(randomUUID())) {
-    this.#files = files;
+  constructor(folder: BlobFolder, name = asBlobName(randomUUID())) {
+    this.#folder = folder;
     this.name = name;
+    this.#path = join(folder.dir, name);
+    this.#temporary = `${this.#path}.tmp`;
   }
 
   async append(chunks: readonly Uint8Array[], bytes: number): Promise<void> {
-    this.#files.assertMayWrite();
-    this.#handle ??= await this.#files.create(this.name);
+    const { failure, ballast, beforeFile } = this.#folder;
+    failure.assertSound();
+    // The space of the deleted ballast is for deliveries only.
+    if (ballast?.isGivenUp === true) throw new SpoolFull('the disk is full');
+    if (this.#handle === undefined) {
+      await beforeFile?.();
+      this.#handle = await open(this.#temporary, 'wx', 0o600);
+    }
     if (bytes === 0) return;
     const { bytesWritten } = await this.#handle.writev(chunks);
     // A short write means that the disk is full, so the remaining bytes cannot be written.
@@ -224,7 +207,13 @@ class BlobFile implements BlobTarget {
 
   async publish(): Promise<void> {
     if (this.#handle === undefined) throw new SpoolUnavailable('nothing was written');
-    await this.#files.publish(this.#handle, this.name);
+    const { failure, files } = this.#folder;
+    // Durability needs this order: fsync of the bytes, the rename, fsync of the folder.
+    await files.syncNew(this.#handle);
+    await this.#handle.close();
+    failure.assertSound();
+    await files.rename(this.#temporary, this.#path);
+    failure.assertSound();
   }
 
   async discard(): Promise<void> {
@@ -232,15 +221,10 @@ class BlobFile implements BlobTarget {
     if (this.#handle === undefined) return;
     // The rename may have happened although it is not durable. A file that cannot be removed here
     // has no row; the next start removes it.
-    for (const path of [this.#files.temporary(this.name), this.#files.path(this.name)]) {
+    for (const path of [this.#temporary, this.#path]) {
       await rm(path, { force: true }).catch(() => undefined);
     }
   }
-}
-
-/** A file system that does not say how much is free is written to until it is full. */
-async function freeBytes(dir: string): Promise<number> {
-  return (await diskSpace(dir))?.freeBytes ?? Infinity;
 }
 
 function storageError(error: unknown): Error {

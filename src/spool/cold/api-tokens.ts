@@ -1,18 +1,13 @@
-import type { ApiToken, TokenScope } from '../../domain/api-token.ts';
+import type { ApiToken } from '../../domain/api-token.ts';
 import { type NewApiToken, TOKEN_USE_MS } from '../api-token-store.ts';
 import { type Dialect, type Operation, rowsOf } from './operation.ts';
 
-interface ApiTokenRow {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: TokenScope;
-  readonly made_by: string;
-  readonly made_at: number;
-  readonly ends_at: number | null;
-  readonly used_at: number | null;
+interface ApiTokenRow extends Omit<ApiToken, 'endsAt' | 'usedAt'> {
+  readonly endsAt: number | null;
+  readonly usedAt: number | null;
 }
 
-const COLUMNS = 'id, name, scope, made_by, made_at, ends_at, used_at';
+const COLUMNS = `id, name, scope, made_by AS "madeBy", made_at AS "madeAt", ends_at AS "endsAt", used_at AS "usedAt"`;
 
 /** The tokens of the admin API. `ApiTokenStore` documents the methods. */
 export const apiTokenOperations = ({ tables: { apiTokens }, now }: Dialect) => ({
@@ -53,9 +48,8 @@ export const apiTokenOperations = ({ tables: { apiTokens }, now }: Dialect) => (
   },
 });
 
-const apiTokenOfRow = (row: ApiTokenRow): ApiToken => ({
-  ...{ id: row.id, name: row.name, scope: row.scope },
-  ...{ madeBy: row.made_by, madeAt: row.made_at },
-  ...(row.ends_at !== null && { endsAt: row.ends_at }),
-  ...(row.used_at !== null && { usedAt: row.used_at }),
+const apiTokenOfRow = ({ endsAt, usedAt, ...token }: ApiTokenRow): ApiToken => ({
+  ...token,
+  ...(endsAt !== null && { endsAt }),
+  ...(usedAt !== null && { usedAt }),
 });

@@ -39,9 +39,7 @@ interface LineRow extends LineMention {
   readonly attachments: string;
 }
 
-interface OfShop {
-  readonly shopId: ShopId;
-}
+type OfShop = Pick<TracedEntry, 'shopId'>;
 
 /** Whether a row is of this shop; any is, if it is undefined. */
 const isOf =

@@ -29,44 +29,25 @@ export const refusalOperations = ({ now, tables: { refusals }, lock }: Dialect) 
     *countRefusal(refusal: RefusalToCount): Operation<CountedRefusal> {
       const { shopId: shop, number, words, id: entry, waited } = refusal;
       const lane = laneHash({ shopId: shop, ...refusal.lane });
+      const values = [shop, number, words, lane, entry, waited ? 0 : 1];
       const locked = lockOne(shop, number);
-      const rows = yield [
-        ...locked,
-        statement(
-          `UPDATE ${refusals} SET count = count + $3, newest_at = CASE $3 WHEN 1 THEN ${now} ELSE newest_at END
-           WHERE ${ONE} AND NOT ended RETURNING number`,
-          ...[shop, number, waited ? 0 : 1],
-        ),
-        statement(
-          `DELETE FROM ${refusals} WHERE ${ONE} AND ended AND $3 = 0`,
-          ...[shop, number, waited ? 1 : 0],
-        ),
-        statement(
-          `INSERT INTO refused (shop, number, lane, entry, at) SELECT $1, $2, $3, $4, ${now} WHERE NOT ${any}
-           ON CONFLICT (shop, number, entry) DO UPDATE SET lane = excluded.lane, at = excluded.at`,
-          ...[shop, number, lane, entry],
-        ),
-        statement(
-          `DELETE FROM refused WHERE ${ONE} AND entry IN (
-             SELECT entry FROM refused WHERE ${ONE} AND lane = $3
-             ORDER BY at DESC LIMIT ${MOST_OF_LANE} OFFSET ${MOST_OF_LANE})`,
-          ...[shop, number, lane],
-        ),
-        statement(
-          `INSERT INTO ${refusals} (shop, number, words, since, newest_at, count, ended)
-           SELECT $1, $2, $3, ${now}, ${now}, count(*), false FROM refused
-           WHERE ${ONE} AND at >= ${now} - ${WITHIN_MS} AND NOT ${any}
-           HAVING count(DISTINCT lane) >= ${LANES_ALIKE} RETURNING number`,
-          ...[shop, number, words],
-        ),
+      const counted = [
+        `UPDATE ${refusals} SET count = count + $6, newest_at = CASE $6 WHEN 1 THEN ${now} ELSE newest_at END
+         WHERE ${ONE} AND NOT ended RETURNING number`,
+        `DELETE FROM ${refusals} WHERE ${ONE} AND ended AND $6 = 1`,
+        `INSERT INTO refused (shop, number, lane, entry, at) SELECT $1, $2, $4, $5, ${now} WHERE NOT ${any}
+         ON CONFLICT (shop, number, entry) DO UPDATE SET lane = excluded.lane, at = excluded.at`,
+        `DELETE FROM refused WHERE ${ONE} AND entry IN (
+           SELECT entry FROM refused WHERE ${ONE} AND lane = $4
+           ORDER BY at DESC LIMIT ${MOST_OF_LANE} OFFSET ${MOST_OF_LANE})`,
+        `INSERT INTO ${refusals} (shop, number, words, since, newest_at, count, ended)
+         SELECT $1, $2, $3, ${now}, ${now}, count(*), false FROM refused
+         WHERE ${ONE} AND at >= ${now} - ${WITHIN_MS} AND NOT ${any}
+         HAVING count(DISTINCT lane) >= ${LANES_ALIKE} RETURNING number`,
         // It waits; those before it are dead.
-        statement(
-          `DELETE FROM refused WHERE ${ONE} AND entry = $3 AND ${open}`,
-          shop,
-          number,
-          entry,
-        ),
+        `DELETE FROM refused WHERE ${ONE} AND entry = $5 AND ${open}`,
       ];
+      const rows = yield [...locked, ...counted.map((sql) => statement(sql, ...values))];
       const [again = [], , , , begun = []] = rows.slice(locked.length);
       return { waits: again.length + begun.length > 0, isNew: begun.length > 0 };
     },
@@ -103,12 +84,10 @@ export const refusalOperations = ({ now, tables: { refusals }, lock }: Dialect) 
     *removeRefusal(shop: ShopId, number: number): Operation<boolean> {
       const rows = yield [
         ...lockOne(shop, number),
-        statement(`DELETE FROM refused WHERE ${ONE} AND ${open}`, shop, number),
-        statement(
+        ...[
+          `DELETE FROM refused WHERE ${ONE} AND ${open}`,
           `DELETE FROM ${refusals} WHERE ${ONE} AND NOT ended RETURNING number`,
-          shop,
-          number,
-        ),
+        ].map((sql) => statement(sql, shop, number)),
       ];
       return (rows.at(-1) ?? []).length > 0;
     },

@@ -41,18 +41,12 @@ export const visitorOperations = ({ tables: { visitors, conversations }, listed 
     *createVisitor(visitor: ChatParams<'createVisitor'>[0]): Operation<VisitorRecord> {
       const { shopId, id, name = null, email = null, subject = null, createdAt } = visitor;
       const [, own = [], first = []] = yield [
-        statement(
-          `INSERT INTO ${visitors} (shop, id, name, email, subject, created_at)
-           VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-          ...[shopId, id, name, email, subject, createdAt],
-        ),
-        statement(byId, shopId, id),
+        `INSERT INTO ${visitors} (shop, id, name, email, subject, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+        byId,
         // Two devices of one verified visitor connected at the same time: the first one is kept.
-        statement(
-          `SELECT * FROM ${visitors} WHERE shop = $1 AND subject = $2 AND subject IS NOT NULL`,
-          ...[shopId, subject],
-        ),
-      ];
+        `SELECT * FROM ${visitors} WHERE shop = $1 AND subject = $5 AND subject IS NOT NULL`,
+      ].map((sql) => statement(sql, shopId, id, name, email, subject, createdAt));
       // The columns of the table.
       const [stored] = [...own, ...first] as readonly VisitorRow[];
       if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
@@ -84,14 +78,11 @@ export const visitorOperations = ({ tables: { visitors, conversations }, listed 
       id: VisitorId,
     ): Operation<Pick<VisitorRecord, 'conversation' | 'lane'>> {
       const [, rows = []] = yield [
-        statement(
-          `UPDATE ${visitors}
-           SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
-           WHERE shop = $1 AND id = $2 AND last_seq > conversation_from_seq`,
-          ...[shopId, id],
-        ),
-        statement(byId, shopId, id),
-      ];
+        `UPDATE ${visitors}
+         SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
+         WHERE shop = $1 AND id = $2 AND last_seq > conversation_from_seq`,
+        byId,
+      ].map((sql) => statement(sql, shopId, id));
       // The columns of the table.
       const [row] = rows as readonly VisitorRow[];
       const { conversation, lane } = row ? toVisitor(row) : { conversation: 1, lane: `${id}/1` };

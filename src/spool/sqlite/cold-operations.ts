@@ -27,18 +27,12 @@ export const DIALECT: Dialect = {
   lock: () => [],
   forUpdate: '',
   listed: (list) => `(SELECT value FROM json_each(${list}))`,
-  saveSummary: ({ seq, id, from, to, subject, more }) => [
-    statement(
+  saveSummary: ({ seq, id, from, to, subject, more }) =>
+    [
       `INSERT OR REPLACE INTO summaries (seq, version, "from", "to", subject, more)
        SELECT seq, ${SUMMARY_VERSION}, $3, $4, $5, $6 FROM entries WHERE seq = $1 AND id = $2`,
-      ...[seq, id, from, to, subject, more],
-    ),
-    statement(
-      `INSERT INTO changes (seq) SELECT seq FROM entries WHERE seq = $1 AND id = $2`,
-      seq,
-      id,
-    ),
-  ],
+      'INSERT INTO changes (seq) SELECT seq FROM entries WHERE seq = $1 AND id = $2',
+    ].map((sql) => statement(sql, seq, id, from, to, subject, more)),
   optOutHash: (shop, lane) => `opt_out_hash(${shop}, ${lane})`,
 };
 

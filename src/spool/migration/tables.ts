@@ -16,8 +16,6 @@ export interface Table {
   readonly columns: readonly string[];
   /** Unique columns, in whose order rows are read. */
   readonly key: readonly string[];
-  /** The tables of SQLite that have its data. */
-  readonly sources: readonly string[];
   /** Reads the columns from SQLite. */
   readonly folder: string;
   /** Writes a row to SQLite. */
@@ -54,7 +52,7 @@ function table([source, name]: StoreTable['names'], unlike: Partial<Table> = {})
     'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk',
   );
   return {
-    ...{ name, columns, key: key.pluck().all(source), sources: [source], folder, database: name },
+    ...{ name, columns, key: key.pluck().all(source), folder, database: name },
     toFolder: [
       `INSERT INTO ${source} (${columns.map(quoted).join(', ')})
        VALUES (${columns.map((column) => `@${column}`).join(', ')})`,
@@ -75,7 +73,6 @@ const SET_JOB = `next_attempt_at = @next_at, waits = @waits, attempts = @attempt
 const OWN_MARKS = `('secure_deletion', 'summaries', 'summaries_up_to', 'probe')`;
 
 const ENTRY = table(STORED.entries.names, {
-  sources: ['entries', 'summaries'],
   folder: `SELECT seq, id, kind, shop, channel, lane, lane_hash AS lane_key, uuid_of(dedup_hash) AS dedup, remote_id,
     received_at, meta, raw_size, blob, raw_checksum, version AS summary_version, "from", "to", subject, more,
     iif(channel = 'email', remote_uuid(shop, remote_id), NULL) AS remote
@@ -171,13 +168,11 @@ const COUNTS = {
   ],
 };
 
-const LINE = `at, visitor, seq, sender, message_id, text, format, attachments, state, agent_id, user_id, rev,
-  updated_at, choices`;
-
 /** SQLite numbers the lines in the order of their arrival. */
 const JOURNAL = {
   key: ['at', 'visitor', 'seq'],
-  folder: `SELECT ${LINE} FROM journal`,
+  folder: `SELECT at, visitor, seq, sender, message_id, text, format, attachments, state, agent_id, user_id, rev,
+    updated_at, choices FROM journal`,
 };
 
 /** What of a table is not the same in both stores. */
@@ -206,14 +201,3 @@ export const TABLES: readonly Table[] = [
     table(names, UNLIKE[name as keyof typeof STORED]),
   ),
 ];
-
-/** Tables of PostgreSQL that are not copied row by row: what follows from others, blobs, and what gateways share. */
-export const NOT_COPIED: Readonly<
-  Record<'derived' | 'blobs' | 'shared' | 'former', readonly string[]>
-> = {
-  derived: ['remote', 'lane', 'card', 'card_span', 'dirty', 'filling'],
-  blobs: ['blob', 'blob_chunk'],
-  shared: ['known_key', 'lease', 'erasure_key', 'schema_version', 'moved', 'budget', 'instance'],
-  /** Used by older gateways only. */
-  former: ['sender_rate'],
-};

@@ -61,11 +61,8 @@ export class SearchIndex {
 
   /** The entries that were accepted directly before and after this one. */
   neighbours(id: EntryId): { older?: EntryId; newer?: EntryId } {
-    const seq = this.#sql.seqOf.get(id);
-    if (seq === undefined) return {};
-    const older = this.#sql.older.get(seq);
-    const newer = this.#sql.newer.get(seq);
-    return { ...(older !== undefined && { older }), ...(newer !== undefined && { newer }) };
+    const { older, newer } = this.#sql.neighbours.get(id) ?? {};
+    return { ...(older && { older }), ...(newer && { newer }) };
   }
 
   close(): void {
@@ -81,7 +78,8 @@ export class SearchIndex {
     const terms = searchedTerms(filters);
     if (terms === null || filters.states?.length === 0) return [];
     const match = terms && matchOf(terms, this.#termsBeginning);
-    const before = filters.before === undefined ? undefined : this.#seqBefore(filters.before);
+    const before =
+      filters.before === undefined ? undefined : this.#sql.seqBefore.get({ id: filters.before });
     const candidates = candidatesOf(filters, before);
     if (candidates !== undefined) {
       const seqs = this.#all(candidates, MOST_CANDIDATES + 1);
@@ -131,11 +129,6 @@ export class SearchIndex {
     if (first === null || final === null) return { lowest: 1, highest: 0 };
     const size = 2 ** SPAN_BITS;
     return { lowest: first * size, highest: Math.min(highest, (final + 1) * size - 1) };
-  }
-
-  /** If the entry was deleted, the position where it was: ids grow with time. */
-  #seqBefore(id: EntryId): number {
-    return this.#sql.seqOf.get(id) ?? (this.#sql.seqBefore.get(id) ?? 0) + 1;
   }
 }
 
@@ -228,16 +221,18 @@ function prepare(db: Database.Database) {
   return {
     one: db.prepare<[number], FoundRow>(`${rows} WHERE seq = ?`),
     byId: db.prepare<[string], FoundRow>(`${rows} WHERE id = ?`),
-    seqOf: db.prepare<[string], number>(`SELECT seq FROM entries WHERE id = ?`).pluck(),
+    // If the entry was deleted, the position where it was: ids grow with time.
     seqBefore: db
-      .prepare<[string], number>(`SELECT seq FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1`)
+      .prepare<[{ id: string }], number>(
+        `SELECT coalesce((SELECT seq FROM entries WHERE id = @id),
+           (SELECT seq + 1 FROM entries WHERE id < @id ORDER BY id DESC LIMIT 1), 1)`,
+      )
       .pluck(),
-    older: db
-      .prepare<[number], EntryId>(`SELECT id FROM entries WHERE seq < ? ORDER BY seq DESC LIMIT 1`)
-      .pluck(),
-    newer: db
-      .prepare<[number], EntryId>(`SELECT id FROM entries WHERE seq > ? ORDER BY seq LIMIT 1`)
-      .pluck(),
+    neighbours: db.prepare<[string], Record<'older' | 'newer', EntryId | null>>(
+      `SELECT (SELECT id FROM entries WHERE seq < own.seq ORDER BY seq DESC LIMIT 1) AS older,
+         (SELECT id FROM entries WHERE seq > own.seq ORDER BY seq LIMIT 1) AS newer
+       FROM entries AS own WHERE id = ?`,
+    ),
     among: db
       .prepare<[string, string, number], number>(
         `SELECT rowid FROM search.words WHERE words MATCH ?

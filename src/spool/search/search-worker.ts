@@ -14,11 +14,10 @@ export interface SearchThreadData {
   readonly updatesFirst: boolean;
 }
 
-export interface Questions {
-  readonly find: SearchIndex['find'];
-  readonly count: SearchIndex['count'];
-  readonly summaries: SearchIndex['summaries'];
-  readonly neighbours: SearchIndex['neighbours'];
+export interface Questions extends Pick<
+  SearchIndex,
+  'find' | 'count' | 'summaries' | 'neighbours'
+> {
   readonly backlog: () => number;
 }
 

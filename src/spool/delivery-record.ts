@@ -39,14 +39,12 @@ function shortened({ request, about, attachments }: DeliveryRecord, chars: numbe
   };
 }
 
-/** The JSON of what `encodeRecord` returned. */
-export function recordText(stored: StoredRecord): string {
-  if (typeof stored === 'string') return stored;
-  return inflateRawSync(stored, { maxOutputLength: MAX_RECORD_BYTES }).toString('utf8');
-}
-
 /** Decodes what `encodeRecord` returned. */
 export function decodeRecord(stored: StoredRecord): DeliveryRecord {
+  const json =
+    typeof stored === 'string'
+      ? stored
+      : inflateRawSync(stored, { maxOutputLength: MAX_RECORD_BYTES }).toString('utf8');
   // Written by JSON.stringify of a DeliveryRecord above.
-  return JSON.parse(recordText(stored)) as DeliveryRecord;
+  return JSON.parse(json) as DeliveryRecord;
 }

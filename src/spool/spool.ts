@@ -293,8 +293,4 @@ export interface DeliverySpool
 }
 
 /** The parameters of a method. */
-export type SpoolParams<Method extends keyof Spool> = Spool[Method] extends (
-  ...args: infer All
-) => unknown
-  ? All
-  : never;
+export type SpoolParams<Method extends Exclude<keyof Spool, 'blobs'>> = Parameters<Spool[Method]>;

@@ -1,5 +1,5 @@
 import type { Statement } from 'better-sqlite3';
-import type { EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
+import type { EntryId, VisitorId } from '../../domain/ids.ts';
 import { laneOf, type LineRow, STATES_BEFORE, toLine, type VisitorRow } from '../chat-rows.ts';
 import type {
   AskedLines,
@@ -85,8 +85,8 @@ export class ChatJournal {
   }
 
   storeReply(reply: PlatformReply): StoredReply | undefined {
-    const { shopId, visitorId, platformMessageId, text, format, at, author, updatedAt } = reply;
-    const { choices } = reply;
+    const { shopId, visitorId, platformMessageId, text, format, at } = reply;
+    const { author, choices, updatedAt } = reply;
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
     // The visitor was erased after their conversations were listed.
     if (visitor === undefined) return undefined;
@@ -127,13 +127,6 @@ export class ChatJournal {
       line: toLine({ ...known, text, format, rev }),
       isNew: false,
     };
-  }
-
-  /** The visitor, or the one that it was merged into. */
-  #mustFind(shopId: ShopId, id: VisitorId): Owner {
-    const visitor = this.#sql.standsFor.get(shopId, id);
-    if (visitor === undefined) throw new Error('a line for a visitor that does not exist');
-    return visitor;
   }
 
   #append(visitor: number, line: NewLine): number {
@@ -185,7 +178,8 @@ export class ChatJournal {
 
   addUpload(upload: ChatParams<'addUpload'>[0], unusedAtMost: number): boolean {
     const { id, shopId, visitorId, name, type, size, blob, checksum = null, at } = upload;
-    const owner = this.#mustFind(shopId, visitorId).id;
+    const owner = this.#sql.standsFor.get(shopId, visitorId)?.id;
+    if (owner === undefined) throw new Error('a line for a visitor that does not exist');
     if (this.#uploads.countUnusedUploads(shopId, owner) >= unusedAtMost) return false;
     this.#sql.addUpload.run(id, shopId, owner, name, type, size, blob, checksum, at);
     return true;

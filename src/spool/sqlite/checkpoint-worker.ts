@@ -4,12 +4,9 @@ import { codeOf } from '../../runtime/error-code.ts';
 import { serveRpc } from '../../runtime/worker-rpc.ts';
 import { isMarked, markFailed } from '../errors.ts';
 import { logBytes } from './database.ts';
+import type { StoreOptions } from './serve-store.ts';
 
-export interface CheckpointThreadData {
-  readonly file: string;
-  /** `StoreFailure.shared` of the store. */
-  readonly failed: SharedArrayBuffer;
-}
+export type CheckpointThreadData = Pick<StoreOptions, 'file' | 'failed'>;
 
 /** What the thread offers. */
 export interface CheckpointThread {

@@ -94,7 +94,13 @@ export class ErasedKeys {
   /** @throws {SpoolUnusable} there are hashes, but their key is missing */
   constructor(db: Db) {
     this.#dir = dirname(db.name);
-    this.#sql = prepare(db);
+    this.#sql = {
+      version: db.prepare('PRAGMA data_version').pluck(),
+      any: db.prepare(`SELECT 1 FROM erased_keys UNION ALL SELECT 1 FROM erased_opt_outs LIMIT 1`),
+      keyed: db.prepare<[Uint8Array], { entry: EntryId }>(
+        `SELECT entry FROM erased_keys WHERE hash = ?`,
+      ),
+    };
     this.refresh();
     if (!this.#isEmpty) this.#hasher();
   }
@@ -132,14 +138,4 @@ export class ErasedKeys {
   #hasher(): ErasureKey {
     return (this.#key ??= ErasureKey.read(this.#dir));
   }
-}
-
-function prepare(db: Db) {
-  return {
-    version: db.prepare('PRAGMA data_version').pluck(),
-    any: db.prepare(`SELECT 1 FROM erased_keys UNION ALL SELECT 1 FROM erased_opt_outs LIMIT 1`),
-    keyed: db.prepare<[Uint8Array], { entry: EntryId }>(
-      `SELECT entry FROM erased_keys WHERE hash = ?`,
-    ),
-  };
 }

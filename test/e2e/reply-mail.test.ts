@@ -130,7 +130,7 @@ test('a visitor who leaves gets the replies at the address that they confirmed, 
   await waitFor('the thread to have three', () => joined().length === 3, 50);
   expect(joined().map(({ role }) => role)).toEqual(['agent', 'customer', 'agent']);
 
-  expect(await (await press('stop')).text()).toContain('no more of these emails');
+  expect(await (await press('stop')).text()).toContain('won’t receive these emails');
   const back = await connected(gateway, { token: visitor.session.token });
   await back.send('How long does shipping take?');
   back.close();

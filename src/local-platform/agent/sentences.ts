@@ -76,11 +76,11 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     hi: (name) => `${withName('Hi')(name)}!`,
     regards: 'Best regards',
     howCanIHelp: 'How can I help?',
-    welcome: 'You are welcome!',
+    welcome: 'You’re welcome!',
     handover:
-      'Of course. I have passed this on to my colleagues; one of them will answer you here.',
+      'Of course. I’ve passed this on to my colleagues, and one of them will reply here.',
     handoverUnanswered:
-      'Thank you for your message. I have passed it on to my colleagues; one of them will answer you here.',
+      'Thank you for your message. I’ve passed it on to my colleagues, and one of them will reply here.',
     didThatHelp: 'Does that answer your question?',
     yes: 'Yes',
     no: 'No',

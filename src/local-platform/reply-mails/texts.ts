@@ -19,15 +19,15 @@ export interface MailTexts {
 
 const ENGLISH: MailTexts = {
   confirmSubject: '#: confirm your email address',
-  asked: 'Somebody asked for replies to a chat with # at this address. If it was you, confirm:',
-  ignore: 'If not, ignore this email.',
+  asked: 'Someone asked us to send replies from a chat with # to this address. If it was you, please confirm:',
+  ignore: 'If it wasn’t you, you can ignore this email.',
   subject: 'Reply from #',
-  footer: 'You get this because you asked for it in the chat. Stop these emails:',
-  question: 'Do you want to get replies to your chat with # by email?',
+  footer: 'You’re receiving this email because you asked for it in the chat. Unsubscribe:',
+  question: 'Would you like to receive replies to your chat with # by email?',
   confirm: 'Confirm',
-  confirmed: 'Thank you. Replies from # reach you by email when you have left the chat.',
-  stop: 'Do not write to me',
-  stopped: 'You get no more of these emails.',
+  confirmed: 'Thank you. When you’ve left the chat, # will reply by email.',
+  stop: 'Don’t email me',
+  stopped: 'You won’t receive these emails any more.',
 };
 
 /** The languages of the widget. */

@@ -284,7 +284,7 @@ test('a model that repeats a forgery is not heard, and never reads it when it an
   );
   expect(await handled([forged])).toEqual(['WaitingUser']);
   const handOver = await waitFor('the hand-over', () => relay.taken[0]);
-  expect(handOver.mail.text).toMatch(/I have passed it on/);
+  expect(handOver.mail.text).toMatch(/I’ve passed it on/);
   expect(handOver.raw).not.toMatch(FORGERS);
   expect(JSON.stringify(endpoint.asked[0]?.body)).toMatch(FORGERS);
 

@@ -46,7 +46,7 @@ describe('a person takes over', () => {
       const platform = await startPlatform({ agent: { kind: 'builtin' } });
       const { body } = await create(platform, chat(question));
       expect(await handedOver(platform, body)).toBe(
-        'Thank you for your message. I have passed it on to my colleagues; one of them will answer you here.',
+        'Thank you for your message. I’ve passed it on to my colleagues, and one of them will reply here.',
       );
     },
   );
@@ -143,7 +143,7 @@ describe('a person takes over', () => {
 });
 
 it.each([
-  ['When are you open?', '👍', 'You are welcome!'],
+  ['When are you open?', '👍', 'You’re welcome!'],
   ['Wann haben Sie geöffnet?', '👍🏿', 'Gern geschehen!'],
 ])(
   'after "%s" and its answer, %s is a yes, and other emoji get no answer',

@@ -375,7 +375,7 @@ describe('the page of the link', () => {
       `style-src 'sha256-${styleHash}'`,
     );
     expect(text).not.toMatch(/<script|ann\.lee/);
-    expect(text).toContain('Do not write to me');
+    expect(text).toContain('Don’t email me');
     expect(notedIn(scene.dir)).toEqual(before);
   });
 
@@ -676,7 +676,7 @@ describe('"stop"', () => {
     );
     await reply(scene, question, 'Two');
     const stopped = await fetch(link, { method: 'POST', body });
-    expect(await stopped.text()).toContain('no more of these emails');
+    expect(await stopped.text()).toContain('won’t receive these emails');
     await pass(scene, WAIT_MS);
     await scene.restart();
     await waitFor(

@@ -21,14 +21,14 @@ describeInBrowser(
       await field.fill('adda@shop.example');
       expect(await axeFindings(chat.page)).toEqual([]);
       await field.press('Enter');
-      await chat.host.getByText('Thank you. We can reach you at adda@shop.example.').waitFor();
+      await chat.host.getByText('Thank you. We’ll reply to adda@shop.example.').waitFor();
       // The focus is not lost with the field; a mistyped address can be corrected.
       await chat.page.keyboard.type('What is typed next');
       await expect(chat.input.inputValue()).resolves.toBe('What is typed next');
       await chat.button('Use another address').click();
       await field.fill('ada@shop.example');
       await field.press('Enter');
-      await chat.host.getByText('Thank you. We can reach you at ada@shop.example.').waitFor();
+      await chat.host.getByText('Thank you. We’ll reply to ada@shop.example.').waitFor();
       await chat.page.evaluate(() => {
         (window as unknown as { Sluice: { logout(): void } }).Sluice.logout();
       });
@@ -40,7 +40,7 @@ describeInBrowser(
       await expect(kept.count()).resolves.toBe(0);
       await field.fill('tom@shop.example');
       await field.press('Enter');
-      await chat.host.getByText('Thank you. We can reach you at tom@shop.example.').waitFor();
+      await chat.host.getByText('Thank you. We’ll reply to tom@shop.example.').waitFor();
       await chat.page.reload();
       await chat.line('A question of the next customer').first().waitFor();
       await chat.host.getByText(/^Away until .*, /).waitFor();

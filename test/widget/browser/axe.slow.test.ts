@@ -49,7 +49,7 @@ describeInBrowser('axe', (test) => {
         { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') },
         { name: 'bad.html', mimeType: 'text/html', buffer: Buffer.from('<!doctype html><p>1') },
       ]);
-      await chat.host.getByText('This type cannot be sent').first().waitFor();
+      await chat.host.getByText('This file type can’t be sent').first().waitFor();
       await chat.type('a draft');
       await expectNoFindings('files, one of them refused', visit);
       await chat.button('Remove bad.html').click();
@@ -73,7 +73,7 @@ describeInBrowser('axe', (test) => {
       await chat.page.keyboard.press('Escape');
 
       await visit.goOffline();
-      await chat.page.getByRole('status').filter({ hasText: 'You are offline.' }).waitFor();
+      await chat.page.getByRole('status').filter({ hasText: 'You’re offline.' }).waitFor();
       await chat.send(`${QUIET}waits`);
       await expectNoFindings('offline', visit);
       await visit.goOnline();

@@ -85,7 +85,7 @@ describeInBrowser('a bad line', (test) => {
     await chat.reaches('offline 0', 'delivered');
 
     await visit.goOffline();
-    const banner = chat.page.getByRole('status').filter({ hasText: 'You are offline.' });
+    const banner = chat.page.getByRole('status').filter({ hasText: 'You’re offline.' });
     await banner.waitFor();
     const said = [1, 2, 3].map((n) => `${QUIET}offline ${n}`);
     for (const text of said) await chat.send(text);

@@ -41,7 +41,7 @@ describeInBrowser('a reply whose text changes', (test) => {
     await chat.send('How much?');
     await chat.line('You said: How much?').waitFor();
     await visit.goOffline();
-    await chat.page.getByRole('status').filter({ hasText: 'You are offline.' }).waitFor();
+    await chat.page.getByRole('status').filter({ hasText: 'You’re offline.' }).waitFor();
     changeMessages(setting, 'You said: How much?', { content: 'Nine euros' });
     await visit.goOnline();
     await chat.shows(['How much?', 'Nine euros']);

@@ -60,11 +60,11 @@ describeInBrowser(
       await dots.waitFor();
       await page.clock.fastForward(31_000);
       await dots.waitFor({ state: 'detached' });
-      await page.getByText('Your message has arrived. The answer appears here.').waitFor();
+      await page.getByText('We have your message. Our reply will appear here.').waitFor();
       // A new page knows how long ago it was.
       await page.reload();
       await chat.open();
-      await page.getByText('Your message has arrived. The answer appears here.').waitFor();
+      await page.getByText('We have your message. Our reply will appear here.').waitFor();
     });
 
     test('a message that the platform refuses for good says so', async (setting) => {

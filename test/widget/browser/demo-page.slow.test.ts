@@ -55,7 +55,7 @@ describeInBrowser('GET /demo', () => {
       await chat.button('Yes').waitFor();
       expect(await choices.allInnerTexts()).toEqual(['Yes', 'No', 'Talk to a person']);
       await chat.button('Yes').click();
-      await chat.line('You are welcome!').waitFor();
+      await chat.line('You’re welcome!').waitFor();
       await chat.reaches('Yes', 'delivered');
       expect(await choices.count()).toBe(0);
 

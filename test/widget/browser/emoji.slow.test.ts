@@ -92,7 +92,7 @@ describeInBrowser('emoji', (test) => {
     await chat.send(`${QUIET}before the tunnel`);
     await visit.goOffline();
     await chat.button('Emoji').click();
-    await chat.host.getByText('That did not work. Please try again.').waitFor();
+    await chat.host.getByText('That didn’t work. Please try again.').waitFor();
     await visit.goOnline();
     await chat.until('the emoji', async () => {
       const again = chat.button('Try again');

@@ -100,7 +100,7 @@ describeInBrowser('files', (test) => {
         buffer: Buffer.from('<!doctype html><html><body><script>1</script></body></html>'),
       },
     ]);
-    await chat.host.getByText('This type cannot be sent').first().waitFor();
+    await chat.host.getByText('This file type can’t be sent').first().waitFor();
     await chat.button('Remove page.html').click();
     await chat.send(`${QUIET}then without it`);
     await chat.reaches('then without it', 'delivered');

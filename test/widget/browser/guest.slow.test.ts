@@ -104,7 +104,7 @@ describeInBrowser('on other people’s pages', (test) => {
 
   test('a message that is sent during an upload goes when the file is there', async (setting) => {
     const { chat } = await setting.visit();
-    const notice = chat.host.getByText('This is sent once the file is uploaded.');
+    const notice = chat.host.getByText('This will be sent once the file is uploaded.');
     await chat.open();
     const goOn = await hold(chat.page, '**/chat/uploads');
     await attach(chat);

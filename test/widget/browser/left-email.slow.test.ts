@@ -49,7 +49,7 @@ describeInBrowser('the questions before the chat, with the local platform', () =
       const chat = new ChatPage(page);
       await page.goto(site.pageUrl({ gatewayUrl: running.gateway.httpUrl, key: CHAT_KEY }));
       await introduce(chat);
-      const said = chat.host.getByText(`Look for an email at ${ANN}`);
+      const said = chat.host.getByText(`Check your email at ${ANN}`);
       if (isAsked) {
         await said.waitFor();
         await chat.button('Use another address').waitFor();
@@ -88,12 +88,12 @@ describeInBrowser('the questions before the chat, with the local platform', () =
       const mails = () => outbox(dataDir).filter((name) => name.endsWith('.eml')).length;
       expect(mails()).toBe(0);
       await chat.send('Is anybody there?');
-      await chat.host.getByText(`Look for an email at ${ANN}`).waitFor();
+      await chat.host.getByText(`Check your email at ${ANN}`).waitFor();
       await chat.until('the mail', () => mails() === 1);
       await chat.button('Use another address').click();
       await page.keyboard.type('bob@customer.example');
       await page.keyboard.press('Enter');
-      await chat.host.getByText('Look for an email at bob@customer.example').waitFor();
+      await chat.host.getByText('Check your email at bob@customer.example').waitFor();
       await chat.until('the other mail', () => mails() === 2);
       expect(faults).toEqual([]);
       await context.close();

@@ -69,7 +69,7 @@ describeInBrowser(
       await chat.choose('End conversation');
       await chat.button('Skip').click();
       await visit.goOffline();
-      await chat.page.getByRole('status').filter({ hasText: 'You are offline.' }).waitFor();
+      await chat.page.getByRole('status').filter({ hasText: 'You’re offline.' }).waitFor();
       const less = readFileSync(await chat.transcript(), 'utf8');
       expect(less).toMatch(/^\(Earlier messages are missing\)\n/);
       expect(numbersIn(less).at(-1)).toBe(LINES);
@@ -77,7 +77,7 @@ describeInBrowser(
       await visit.goOnline();
       await chat.page
         .getByRole('status')
-        .filter({ hasText: 'You are offline.' })
+        .filter({ hasText: 'You’re offline.' })
         .waitFor({ state: 'detached' });
       const all = readFileSync(await chat.transcript(), 'utf8');
       expect(numbersIn(all)).toEqual(Array.from({ length: LINES }, (_, n) => n + 1));

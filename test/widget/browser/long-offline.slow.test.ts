@@ -33,7 +33,7 @@ describeInBrowser('a long time without a network', (test) => {
     for (const { chat, texts } of visits) for (const text of texts) await chat.send(text);
     await waitFor('many tries', () => setting.proxy.met >= met + TRIES, 250);
     for (const { chat } of visits) {
-      await chat.host.getByText('You are offline').first().waitFor();
+      await chat.host.getByText('You’re offline').first().waitFor();
       expect(await statesOf(chat)).toEqual(['delivered', 'queued', 'queued', 'queued']);
     }
     expect(setting.arrived(`${QUIET}aware`)).toEqual([]);
@@ -43,7 +43,7 @@ describeInBrowser('a long time without a network', (test) => {
     for (const { chat, texts } of visits) {
       for (const text of texts) await chat.reaches(text, 'delivered');
       await chat.shows([`${QUIET}hello`, ...texts]);
-      await chat.host.getByText('You are offline').waitFor({ state: 'detached' });
+      await chat.host.getByText('You’re offline').waitFor({ state: 'detached' });
     }
     for (const who of ['aware', 'unaware']) {
       const arrived = setting.arrived(`${QUIET}${who}`).map(({ content }) => content);

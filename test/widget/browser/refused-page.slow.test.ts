@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeInBrowser } from './setting.ts';
 
-const REFUSED = 'The chat is not available on this page.';
+const REFUSED = 'Chat isn’t available on this page.';
 
 /** Notes what the page is told from its first line on. */
 const noteErrors = (page: Page): Promise<unknown> =>
@@ -28,7 +28,7 @@ describeInBrowser('a page that may not connect', (test) => {
     await chat.launcher.click();
     await chat.panel.getByRole('alert').filter({ hasText: REFUSED }).waitFor();
     expect(await chat.input.count()).toBe(0);
-    for (const words of ['You are offline', 'Ask us anything'])
+    for (const words of ['You’re offline', 'Ask us anything'])
       expect(await chat.host.getByText(words).count()).toBe(0);
     expect(await errorsOf(page)).toEqual(['origin']);
     await chat.until('the advice', () => refusals.length > 0);

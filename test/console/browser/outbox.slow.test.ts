@@ -72,6 +72,33 @@ describeConsole('The fate of a reply', (test) => {
     await page.getByText('You sent a reply again').waitFor();
   });
 
+  test('is found by words, and many are sent again together', async (visit) => {
+    const twilio = await startTwilioStandIn();
+    ends(() => twilio.close());
+    const { sent } = serveMessages(twilio);
+    const { page, gateway } = await visit({
+      gateway: { twilioUrl: twilio.baseUrl, replies: { sms: 'twilio' } },
+    });
+    for (const n of [1, 2]) {
+      const text = { MessageSid: sidOf(`text ${n}`), From: `+1202555010${n}`, Body: 'Hello' };
+      await sendSms(gateway.httpUrl, text);
+      await waitFor('a reply', () => sent.length === n);
+      const answer = { MessageSid: String(sent[n - 1]?.sid), ErrorCode: '30005' };
+      const status = { MessageStatus: 'undelivered', SmsStatus: 'undelivered' };
+      await sendSms(gateway.httpUrl, { ...answer, ...status });
+    }
+    await page.goto(`${gateway.adminUrl}/platform?view=outbox`);
+    await page.getByText('2 replies not delivered').waitFor();
+    const search = page.getByLabel('Search the outbox');
+    await search.fill('0102');
+    await page.getByText('2 replies not delivered; 1 shown').waitFor();
+    await search.fill('');
+    await page.getByRole('button', { name: 'Send all again' }).click();
+    await page.getByRole('button', { name: 'Send 2 replies again' }).click();
+    await waitFor('both replies', () => sent.length === 4);
+    await page.getByText('Every reply has been sent').waitFor();
+  });
+
   test('by email is failed once it bounces; somebody deals with it', async (visit) => {
     const relay = await startMailRelay();
     ends(() => relay.close());

@@ -6,12 +6,32 @@ import {
   changeInWords,
   changesBetween,
 } from '../../../src/console/page/platform/desk/change-words.ts';
+import { type Shown, shownOf } from '../../../src/console/page/platform/desk/shown.ts';
 import {
   EMPTY,
   isEmpty,
   readDraft,
   withInserted,
 } from '../../../src/console/page/platform/desk/draft.ts';
+
+const row = (number: number, customer: string, assignee?: string) => ({
+  ...{ shop: 'acme', number, name: `Order ${number}`, excerpt: 'Where is it?', customer },
+  ...(assignee !== undefined && { assignee }),
+});
+const ROWS = [row(1, 'Bob'), row(2, 'Ada', 'ann'), row(3, ''), row(4, 'Bob', 'tom')];
+const ALL = { text: '', whose: '', order: 'listed' } as const;
+
+test.each<[string, Partial<Shown>, number[]]>([
+  ['all', {}, [1, 2, 3, 4]],
+  ['every word', { text: ' bob  ORDER 4 ' }, [4]],
+  ['one’s own', { whose: 'mine' }, [2]],
+  ['nobody’s', { whose: 'nobody' }, [1, 3]],
+  ['the newest first', { order: 'reversed' }, [4, 3, 2, 1]],
+  ['those of one customer together, visitors last', { order: 'customer' }, [2, 1, 4, 3]],
+])('shows of a list: %s', (_title, chosen, numbers) => {
+  const shown = shownOf(ROWS, { ...ALL, ...chosen }, 'ann');
+  expect(shown.map(({ number }) => number)).toEqual(numbers);
+});
 
 const said = (id: string, more: Partial<DeskMessage> = {}): DeskMessage => ({
   ...{ id, at: Number(id), from: 'customer', isInternal: false, text: `text ${id}`, files: [] },

@@ -177,6 +177,9 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   ticket_complete: ['ok', 'Completed a ticket'],
   ticket_reopen: ['again', 'Reopened a ticket'],
   ticket_hand_back: ['back', 'Handed a ticket back'],
+  reply_send_again: ['again', 'Sent a reply again'],
+  reply_send_by: ['send', 'Sent a reply on another channel'],
+  reply_dismiss: ['ok', 'Marked a reply as done'],
   token_create: ['lock', 'Created an API token'],
   token_revoke: ['lock', 'Revoked an API token'],
 };

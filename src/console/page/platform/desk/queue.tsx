@@ -7,10 +7,16 @@ import { desk, onTickets, openings } from '../../stream.ts';
 import { Badge, ChannelBadge, Empty, NotLoaded, TableCard } from '../../ui/page-parts.tsx';
 import type { QueuedTicket } from '../../../contract.ts';
 import { useQueueKeys } from './desk-keys.ts';
+import { useListTools } from './list-tools.tsx';
 import { TicketCells } from './ticket-cells.tsx';
 
 /** As many as the gateway lists. */
 const LISTED_MAX = 200;
+
+const WORDS = {
+  search: 'Search the queue',
+  orders: { listed: 'Longest wait first', reversed: 'Newest first', customer: 'By customer' },
+};
 
 /** What waits for a person in all shops on the local platform, the longest waiting first. */
 export function QueueView() {
@@ -22,6 +28,7 @@ export function QueueView() {
   );
   useEffect(() => onTickets(reload), []);
   useQueueKeys();
+  const { tools, shown } = useListTools(data?.tickets ?? [], WORDS, true);
   if (data === undefined) {
     return <NotLoaded {...{ failure }} onRetry={reload} lines={6} height={28} />;
   }
@@ -40,12 +47,14 @@ export function QueueView() {
     <div class="queue">
       <p class="queue-count muted" role="status">
         {plural(count, 'ticket')} {count === 1 ? 'waits' : 'wait'} for a person
+        {shown.length < tickets.length && `; ${shown.length} shown`}
       </p>
+      {tools}
       <TableCard
         class="table-frame"
         columns={['Ticket', 'Customer', ...(hasShops ? ['Shop'] : []), 'Channel', 'Waits', 'Who']}
       >
-        {tickets.map((ticket) => (
+        {shown.map((ticket) => (
           <Row key={ticket.id} {...{ ticket, hasShops }} />
         ))}
       </TableCard>

@@ -39,6 +39,22 @@ export function FateWords({ fate }: { readonly fate: ReplyFate }) {
   );
 }
 
+type ReplyChange = 'send-again' | 'send-by' | 'dismiss';
+
+/** Says why it cannot be done, if so. */
+export async function changeReply(
+  shop: string,
+  id: string,
+  action: ReplyChange,
+  body: object = {},
+): Promise<void> {
+  try {
+    await api.changeReply(shop, id, action, body);
+  } catch (error) {
+    toast({ tone: 'danger', text: asRefusal(error).message });
+  }
+}
+
 const BY: Readonly<Record<OtherChannel, string>> = {
   email: 'Send by email',
   sms: 'Send by SMS',
@@ -54,16 +70,11 @@ export function FateActions(props: {
 }) {
   const { shop, id, otherChannels, onDone } = props;
   const [isBusy, setBusy] = useState(false);
-  const act = async (action: 'send-again' | 'send-by' | 'dismiss', body: object = {}) => {
+  const act = async (action: ReplyChange, body?: object) => {
     setBusy(true);
-    try {
-      await api.changeReply(shop, id, action, body);
-    } catch (error) {
-      toast({ tone: 'danger', text: asRefusal(error).message });
-    } finally {
-      setBusy(false);
-      onDone();
-    }
+    await changeReply(shop, id, action, body);
+    setBusy(false);
+    onDone();
   };
   return (
     <p class="desk-actions">

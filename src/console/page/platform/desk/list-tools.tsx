@@ -11,32 +11,36 @@ export function useListTools<Row extends Listed>(
 ) {
   const [shown, setShown] = useState<Shown>({ text: '', whose: '', order: 'listed' });
   const tools = (
-    <div class="filter-line">
-      <SearchInput
-        label={words.search}
-        placeholder="Customer, subject, text, shop or number"
-        value={shown.text}
-        maxLength={200}
-        onInput={({ currentTarget: { value: text } }) => setShown({ ...shown, text })}
-      />
-      {hasAssignees && (
+    <div class="filters">
+      <div class="filter-line">
+        <SearchInput
+          label={words.search}
+          placeholder="Customer, subject, text, shop or number"
+          value={shown.text}
+          maxLength={200}
+          onInput={({ currentTarget: { value: text } }) => setShown({ ...shown, text })}
+        />
+      </div>
+      <div class="filter-fields">
+        {hasAssignees && (
+          <Select
+            label="Whose"
+            value={shown.whose}
+            options={WHOSE}
+            onChoose={(value) =>
+              setShown({ ...shown, whose: WHOSE.find((each) => each.value === value)?.value ?? '' })
+            }
+          />
+        )}
         <Select
-          label="Whose"
-          value={shown.whose}
-          options={WHOSE}
+          label="Order"
+          value={shown.order}
+          options={ORDERS.map((value) => ({ value, label: words.orders[value] }))}
           onChoose={(value) =>
-            setShown({ ...shown, whose: WHOSE.find((each) => each.value === value)?.value ?? '' })
+            setShown({ ...shown, order: ORDERS.find((each) => each === value) ?? 'listed' })
           }
         />
-      )}
-      <Select
-        label="Order"
-        value={shown.order}
-        options={ORDERS.map((value) => ({ value, label: words.orders[value] }))}
-        onChoose={(value) =>
-          setShown({ ...shown, order: ORDERS.find((each) => each === value) ?? 'listed' })
-        }
-      />
+      </div>
     </div>
   );
   return { tools, shown: shownOf(rows, shown, session.value?.operator) };

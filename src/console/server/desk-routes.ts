@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import express, { type Router } from 'express';
 import { z } from 'zod';
+import { fileKindAt } from '../../runtime/file-kind.ts';
 import { DESK_FILES_MAX_BYTES, type DeskTicket, type TicketAsSeen } from '../../domain/desk.ts';
 import type { CannedTexts, DeskMessageRequest, DeskQueue, DeskTicketView } from '../contract.ts';
 import type { Audit } from './audit.ts';
@@ -160,7 +161,27 @@ export function deskRoutes(parts: DeskRouteParts): Router {
   return router;
 }
 
-/** Files of messages. The page shows none of them; each is a download. */
+/** What browsers draw and never execute. */
+const PICTURES: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+]);
+const PICTURE_MAX_BYTES = 10_000_000;
+
+/** The type of a picture by its bytes; undefined for any other file, and for a large one. */
+async function pictureType({
+  path,
+  bytes,
+}: NonNullable<ReturnType<DeskPort['file']>>): Promise<string | undefined> {
+  if (bytes > PICTURE_MAX_BYTES) return undefined;
+  const found = await fileKindAt(path).catch(() => undefined);
+  const isPicture = found?.kind === 'recognized' && !found.hasPage && PICTURES.has(found.type);
+  return isPicture ? found.type : undefined;
+}
+
+/** Files of messages. The page shows pictures only; each file is a download. */
 function fileRoutes(router: Router, { desk, audit }: DeskRouteParts): void {
   router.post('/platform/desk/:shop/files', async (req, res) => {
     const { name } = checked(deskUploadSchema, req.query);
@@ -188,5 +209,15 @@ function fileRoutes(router: Router, { desk, audit }: DeskRouteParts): void {
       size: file.bytes,
       stream: () => createReadStream(file.path),
     });
+  });
+
+  // Not audited: like the text of the message, it is shown with the ticket.
+  router.get('/platform/desk/:shop/files/:id/picture', async (req, res) => {
+    const { port, shopId } = placeOf(req, desk);
+    const file = port.file(shopId, idOf(req));
+    const type = file && (await pictureType(file));
+    if (file === undefined || type === undefined) throw new Refusal('not_found', 'Not a picture');
+    const stream = () => createReadStream(file.path);
+    await sendDownload(res, { name: file.name, type, size: file.bytes, stream });
   });
 }

@@ -106,6 +106,7 @@ describe('the desk', () => {
     const download = await dora.get(`/api/platform/desk/acme/files/${file.id}`);
     expect([download.status, download.text]).toEqual([200, '41 42']);
     expect(download.headers['content-disposition']).toBe('attachment; filename="size chart.txt"');
+    expect((await dora.get(`/api/platform/desk/acme/files/${file.id}/picture`)).status).toBe(404);
     const answer = await dora.post(`${path}/reply`, {
       ...{ version: ticket.version, text: 'We have 41.', files: [file.id] },
     });
@@ -138,6 +139,28 @@ describe('the desk', () => {
       ...{ method: 'POST', body: 'a page', headers: { 'content-type': given } },
     });
     expect(uploaded.body).toMatchObject({ type });
+  });
+
+  test('shows a picture by its bytes, and nothing that only says that it is one', async () => {
+    const { dora } = await deskScene();
+    const pictureOf = async (body: string) => {
+      const headers = { 'content-type': 'image/gif' };
+      const path = '/api/platform/desk/acme/files';
+      const uploaded = await dora.ask(`${path}?name=lamp.gif`, { method: 'POST', body, headers });
+      return dora.get(`${path}/${(uploaded.body as DeskFile).id}/picture`);
+    };
+    const gif = 'GIF89a\u0001\u0000\u0001\u0000\u0000\u0000\u0000;';
+    const shown = await pictureOf(gif);
+    expect([shown.status, shown.headers['content-type']]).toEqual([200, 'image/gif']);
+    expect(shown.headers['x-content-type-options']).toBe('nosniff');
+    for (const other of [
+      '<svg onload="alert(1)">',
+      '<html>',
+      `GIF8<script>alert(1)</script>`,
+      '',
+    ]) {
+      expect((await pictureOf(other)).status).toBe(404);
+    }
   });
 
   test('refuses a change of what somebody has not read, and says what happened', async () => {

@@ -326,6 +326,11 @@ const DESK: readonly AdminOperation[] = [
     ...file('application/octet-stream', 'The file.'),
     errors: [400, 404],
   }),
+  people.get('getDeskPicture', '/api/platform/desk/{shop}/files/{id}/picture', 'Show a picture', {
+    description: 'A PNG, JPEG, GIF or WebP by its bytes, of at most 10 MB.',
+    ...file('image/*', 'The file.'),
+    errors: [400, 404],
+  }),
   people.get('findDeskTexts', '/api/platform/desk/texts', 'Find texts for replies', {
     query: deskTextsSchema,
     ...json(desk.cannedTexts, 'The best first.'),

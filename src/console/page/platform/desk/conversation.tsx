@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { Badge, Time } from '../../ui/page-parts.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { bytes } from '../../formats.ts';
@@ -92,13 +93,18 @@ function Message({
   );
 }
 
-/** A download: files of strangers are never shown by the browser. */
-const FileLink = ({ shop, file }: { readonly shop: string; readonly file: DeskFile }) => (
-  <a
-    href={`/api/platform/desk/${encodeURIComponent(shop)}/files/${encodeURIComponent(file.id)}`}
-    download={file.name}
-  >
-    <Icon name="file" />
-    <bdi>{file.name === '' ? 'file' : file.name}</bdi> <span>{bytes(file.bytes)}</span>
-  </a>
-);
+/** A download. Of the files of strangers, the browser shows only what the gateway knows to be a picture. */
+function FileLink({ shop, file }: { readonly shop: string; readonly file: DeskFile }) {
+  const [isPicture, setPicture] = useState(file.type.startsWith('image/'));
+  const href = `/api/platform/desk/${encodeURIComponent(shop)}/files/${encodeURIComponent(file.id)}`;
+  return (
+    <a {...{ href }} download={file.name}>
+      {isPicture ? (
+        <img src={`${href}/picture`} alt="" loading="lazy" onError={() => setPicture(false)} />
+      ) : (
+        <Icon name="file" />
+      )}
+      <bdi>{file.name === '' ? 'file' : file.name}</bdi> <span>{bytes(file.bytes)}</span>
+    </a>
+  );
+}

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { checkPair } from '../config/certificate.ts';
 import { configFileOf } from '../config/environment.ts';
@@ -43,6 +44,9 @@ export function checkConfiguration(
     const shops = config.shops.map(({ name }) => name);
     terminal.out(document({ ok: true, ...named, shops, warnings, mistakes: [] }));
     return;
+  }
+  if (file === '' && existsSync('sluice.yaml')) {
+    terminal.err('warning: sluice.yaml in this folder is not read: name it with --config\n');
   }
   for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
   const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;

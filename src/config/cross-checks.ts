@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import { domainOf, matchKey } from '../domain/email-addresses.ts';
 import { nodeAt, scalarsAt } from './layers.ts';
 import { showPath, showPosition, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
@@ -128,9 +128,22 @@ function together(
   };
 }
 
+const CHANNELS = ['email', 'sms', 'chat'];
+
 function hasChannel(shop: SourceNode, index: number): Mistake | undefined {
   if (shop.kind !== 'map') return undefined;
-  if (['email', 'sms', 'chat'].some((channel) => shop.entries.has(channel))) return undefined;
+  const given = CHANNELS.filter((channel) => shop.entries.has(channel));
+  const empty = given.find((channel) => shop.entries.get(channel)?.value === undefined);
+  if (empty !== undefined) {
+    return {
+      path: showPath(['shops', index, empty]),
+      place: shop.entries.get(empty)?.keyPlace ?? shop.place,
+      expected: `the keys of ${empty}`,
+      found: 'nothing',
+      fix: `add them, as in config/example.yaml, or remove ${empty}`,
+    };
+  }
+  if (given.length > 0) return undefined;
   return {
     path: showPath(['shops', index]),
     place: shop.place,
@@ -308,6 +321,9 @@ function alertsIntoOurInbox(root: SourceNode | undefined): Mistake[] {
   });
 }
 
+/** A private key that stands in its place is a secret. */
+const isPath = (text: string): boolean => text.length <= 1024 && !/[\r\n]/.test(text);
+
 function unreadable(root: SourceNode | undefined): Mistake[] {
   const certificates = scalarsAt(root, ['smtp', 'tls', '*']).map((found) => ({
     ...found,
@@ -330,18 +346,34 @@ function unreadable(root: SourceNode | undefined): Mistake[] {
   const texts = scalarsAt(root, ['shops', '*', 'chat', 'widget', 'languages', '*', 'file']).map(
     (found) => ({ ...found, fix: 'write the path of a JSON file of texts, or remove the entry' }),
   );
-  return [...certificates, ...authorities, ...pictures, ...texts].flatMap(({ path, node, fix }) => {
+  const knowledge = scalarsAt(root, ['localPlatform', 'agent', 'knowledge']).map((found) => ({
+    ...found,
+    fix: 'write the path of a folder of Markdown files',
+  }));
+  const files = [...certificates, ...authorities, ...pictures, ...texts];
+  const read = (path: string): unknown => accessSync(path, constants.R_OK);
+  return [
+    ...files.map((each) => ({ ...each, read, expected: 'a readable file' })),
+    ...knowledge.map((each) => ({ ...each, read: readdirSync, expected: 'a readable folder' })),
+  ].flatMap(({ path, node, fix, read: attempt, expected }) => {
     try {
-      accessSync(node.text, constants.R_OK);
+      attempt(node.text);
       return [];
     } catch (error) {
       return [
         {
           path: showPath(path),
           place: node.place,
-          expected: 'a readable file',
-          found: `${JSON.stringify(node.written ?? node.text)}: ${whyUnreadable(error)}`,
-          fix,
+          expected,
+          ...(isPath(node.text)
+            ? {
+                found: `${JSON.stringify(node.written ?? node.text)}: ${whyUnreadable(error)}`,
+                fix,
+              }
+            : {
+                found: 'the text of a file (not shown)',
+                fix: 'save it as a file, and write its path',
+              }),
         },
       ];
     }

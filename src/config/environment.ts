@@ -109,8 +109,10 @@ function fromFile(env: Environment, name: string, file: string): FromFile {
   } catch (error) {
     return {
       mistake: {
-        expected: `a readable file, named by ${variable}: ${resolve(file)}`,
+        // A secret that stands in its place is not shown.
+        expected: `a readable file, named by ${variable}${file.includes('/') ? `: ${resolve(file)}` : ''}`,
         found: whyUnreadable(error),
+        fix: `set ${variable} to the path of a file; for the value itself, set ${name}`,
       },
     };
   }
@@ -213,6 +215,18 @@ export function environmentWarnings(env: Environment, used: ReadonlySet<string>)
       return `the environment variable ${name} is unknown and ignored${hint}`;
     });
 }
+
+/** What is read from a variable or its file, and is hardly meant so. */
+export const doubtfulValues = (env: Environment): string[] =>
+  VARIABLES.flatMap(({ name }) => {
+    const value = env[name] ?? '';
+    if (/^(["']).+\1$/s.test(value))
+      return [`${name} has quotes around its value, which are taken as a part of it`];
+    const file = env[name + FROM_FILE];
+    return file !== undefined && value === ''
+      ? [`${name} is not set: ${resolve(file)} is empty`]
+      : [];
+  });
 
 /**
  * The variables that Kubernetes sets in every pod for a service named `sluice` or `sluice-...`

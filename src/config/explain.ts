@@ -43,7 +43,9 @@ function unknownKey(
   const parent = nodeAt(root, path);
   const entry = parent?.kind === 'map' ? parent.entries.get(key) : undefined;
   const near = nearest(key, known);
-  const elsewhere = near === undefined ? pathsOf(schema, key) : [];
+  // Of a key that many parts have, only a file's own top says that the part is missing.
+  const others = near === undefined ? pathsOf(schema, key) : [];
+  const elsewhere = path.length === 0 || others.length === 1 ? others : [];
   const fix =
     near !== undefined
       ? `did you mean ${near}?`
@@ -96,7 +98,7 @@ function found(node: SourceNode | undefined, description?: FieldDescription): st
       return node.items.length === 0 ? 'an empty list' : 'a list';
     case 'text': {
       if (description === undefined) return 'a single value';
-      if (description.secret === true) {
+      if (description.secret === true || description.besideSecret === true) {
         const shown = description.shown?.(node.text) ?? 'another text (not shown)';
         const names = variablesOf(node);
         return names === undefined ? shown : `${shown}, from the variable ${names}`;
@@ -133,6 +135,8 @@ function suggest(
     const item = itemOf(schema);
     const described = item && descriptions.get(item);
     if (described === undefined) return undefined;
+    const isNone = node?.kind === 'text' && /^(?:none|off|no|never|\[\])$/i.test(node.text);
+    if (isNone && schema.safeParse([]).success) return write('[]');
     const meant = itemsMeant(described, item, node);
     return meant === undefined
       ? `${write(`[${described.example}]`)}, for instance`
@@ -151,7 +155,12 @@ function itemsMeant(
   const isOne = item?.safeParse(node.text).success === true;
   const items = isOne ? [node.text] : node.text.split(/[,;\s]+/).filter((text) => text !== '');
   const meant = items.map((text) =>
-    item?.safeParse(text).success ? inList(text) : description.hint?.(text),
+    // Of a range, a hint would be one end.
+    item?.safeParse(text).success
+      ? inList(text)
+      : text.includes('-')
+        ? undefined
+        : description.hint?.(text),
   );
   return meant.every((text) => text !== undefined) ? meant : undefined;
 }
@@ -182,6 +191,8 @@ function suggestMapping(
   return write(`{url: ${mayBeShown(url) ? JSON.stringify(text) : url.example}}`);
 }
 
+const NO_QUOTES = 'write it without quotes and brackets, which only a file needs';
+
 /** An environment variable holds the value alone, without `key:` and quotes. */
 function suggestInVariable(
   schema: z.ZodType | undefined,
@@ -192,6 +203,7 @@ function suggestInVariable(
   if (hint !== undefined) return `write ${unquoted(hint)}`;
   const item = itemOf(schema);
   const described = description ?? (item && descriptions.get(item));
+  if (/^["'[].*["'\]]$/s.test(node.kind === 'text' ? node.text : '')) return NO_QUOTES;
   const example = described && exampleInVariable(described);
   if (example !== undefined) return `write ${example}, for instance`;
   return description && correctVariable(description, node);

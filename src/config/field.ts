@@ -8,6 +8,8 @@ export interface FieldDescription {
   readonly example: string;
   /** Never show the value. */
   readonly secret?: boolean;
+  /** A value that is not one may be a secret in the wrong place: the other half of a pair. */
+  readonly besideSecret?: boolean;
   /** The part of a secret that may be shown. */
   readonly shown?: (text: string) => string | undefined;
   /** The value that was probably meant. */

@@ -5,6 +5,7 @@ import { crossChecks } from './cross-checks.ts';
 import {
   configFileOf,
   type Environment,
+  doubtfulValues,
   environmentWarnings,
   inEnvironment,
   readEnvironment,
@@ -84,6 +85,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const used = new Set(sources.flatMap(({ names }) => names));
   const warnings = [
     ...environmentWarnings(env, used),
+    ...doubtfulValues(env),
     ...overruled(environment, override),
     ...(override?.doubts ?? []),
     ...emptyVariables(root, override?.emptied),
@@ -122,7 +124,9 @@ function readFile(file: string, { env, regularFileOnly = false }: LoadOptions): 
     if (stats.size > MAX_BYTES) {
       return unusable(file, `a file of at most ${MAX_BYTES} bytes`, `${stats.size} bytes`);
     }
-    text = readFileSync(file, 'utf8');
+    const bytes = readFileSync(file);
+    if (bytes.includes(0)) return unusable(file, 'a text in UTF-8', 'one in UTF-16, or no text');
+    text = bytes.toString('utf8');
   } catch (error) {
     return unusable(file, 'a readable file', whyUnreadable(error));
   }

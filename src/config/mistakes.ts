@@ -71,4 +71,5 @@ const READ_ERRORS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'no such file'],
   ['EACCES', 'permission denied'],
   ['EISDIR', 'a folder'],
+  ['ENOTDIR', 'no folder'],
 ]);

@@ -122,13 +122,14 @@ export const domain = (example: string) =>
   );
 
 /** As libpq reads it, with one host or several: `postgres://user@one:5432,two:5432/db?…`. */
-const POSTGRES_URL = /^postgres(?:ql)?:\/\/(?:[^@/\s]+@)?[^@/\s]+\/[^/?\s]+(?:\?\S*)?$/;
+const POSTGRES_URL = /^postgres(?:ql)?:\/\/(?:[^@/\s#?]+@)?[^@/\s#?]+\/[^/?\s]+(?:\?\S*)?$/;
 
 /** The embedded store, or a URL that may contain a password; it is a secret as a whole. */
 export const spoolUrl = () =>
   field<'sqlite' | Secret>(
     {
-      expected: 'sqlite, or a postgres:// URL with a host and the name of a database',
+      expected:
+        'sqlite, whose place is dataDir, or a postgres:// URL with a host and the name of a database; special characters of the password %-encoded',
       example: 'postgres://sluice:password@db.example:5432/sluice',
       secret: true,
       shown: (value) => /^\w+:\/\//.exec(value)?.[0].concat(' and more (not shown)'),

@@ -127,8 +127,12 @@ export const durationOrForever = (example: string) =>
     (value) => (value === 'forever' ? value : parseDuration(value)),
   );
 
+/** Only a shell replaces `~`. */
+const withHome = (value: string): string | undefined =>
+  /^~(?:\/|$)/.test(value) ? `"\${HOME}${value.slice(1)}"` : undefined;
+
 /** A path, resolved against the working directory. */
 export const path = (example: string) =>
-  field({ expected: 'a path', example }, (value) =>
-    value.trim() === '' || value.includes('\0') ? undefined : resolve(value),
+  field({ expected: 'a path', example, hint: withHome }, (value) =>
+    value.trim() === '' || /^~(?:\/|$)|\0/.test(value) ? undefined : resolve(value),
   );

@@ -91,13 +91,17 @@ const tracingSchema = z.strictObject({
 /** The name of an operator who signs in without one. */
 const OPERATOR = 'operator';
 
+/** A hash of another kind, what a shell leaves of ours in double quotes, and a command that nothing runs. */
+const OTHER_HASH = /^(?:\$(?:2[abxy]?|5|6|y|apr1|argon2\w{0,3})\$|=\d+,r=\d+|\$\(|\{\w{3,10}\})/;
+
 /** The password itself, or its scrypt hash. */
 const consolePassword = () =>
   secretOf(
-    'a password of at least 8 characters, or its scrypt hash ($scrypt$ln=...)',
+    'a password of at least 8 characters, or its scrypt hash ($scrypt$ln=...), as sluice config hash-password prints it',
     (bare) =>
       bare.length <= 500 &&
       !/[\r\n\0]/.test(bare) &&
+      !OTHER_HASH.test(bare) &&
       (!isPasswordHash(bare) || parsePasswordHash(bare) !== undefined),
     8,
   );
@@ -116,7 +120,11 @@ const operatorName = () =>
     {
       expected: `a name of 1 to 40 letters, digits, dots, dashes or underscores; not "${OPERATOR}"`,
       example: 'ann',
-      hint: (value) => value.replace(/[^\p{L}\p{N}._-]/gu, '').slice(0, 40) || undefined,
+      hint: (value) =>
+        value
+          .replace(/@.*$/s, '')
+          .replace(/[^\p{L}\p{N}._-]/gu, '')
+          .slice(0, 40) || undefined,
     },
     (value) => (/^[\p{L}\p{N}._-]{1,40}$/u.test(value) && value !== OPERATOR ? value : undefined),
   );

@@ -94,7 +94,15 @@ export const authorId = () =>
 /** One of Twilio's ids: two letters and 32 hex digits. */
 export const twilioSid = (prefix: string) =>
   field(
-    { expected: `${prefix} and 32 hex digits`, example: `${prefix}${'0'.repeat(32)}` },
+    {
+      expected: `${prefix} and 32 hex digits`,
+      example: `${prefix}${'0'.repeat(32)}`,
+      besideSecret: true,
+      shown: (value) => {
+        if (/^[A-Z]{2}[0-9a-f]{0,40}$/.test(value)) return JSON.stringify(value);
+        return /^[0-9a-f]{32}$/i.test(value) ? 'an auth token or a secret (not shown)' : undefined;
+      },
+    },
     (value) => (value.startsWith(prefix) && /^..[0-9a-fA-F]{32}$/.test(value) ? value : undefined),
   );
 
@@ -115,6 +123,8 @@ export const ed25519Key = () =>
       expected: 'an Ed25519 public key: 32 bytes in base64',
       // Of a key pair whose private key was thrown away.
       example: 'TrmOi5CO0ehVunmvPGa4W8B5IsvOEoBi88ghTKatKLg=',
+      besideSecret: true,
+      shown: (value) => (value.startsWith('KEY') ? 'an API key (not shown)' : undefined),
     },
     (value) => {
       const bare = value.trim();

@@ -8,6 +8,7 @@ import {
   flag,
   path,
   secret,
+  secretOf,
   whole,
 } from './scalar-fields.ts';
 import {
@@ -70,9 +71,17 @@ const email = z.strictObject({
     .prefault({}),
 });
 
+/** An SID in its place is the other half of the pair. */
+const authToken = () =>
+  secretOf(
+    'an auth token of the Twilio account, not an SID',
+    (bare) => !/[\r\n\0]|^[A-Z]{2}[0-9a-f]{32}$/.test(bare),
+    1,
+  );
+
 const twilio = z.strictObject({
   accountSid: twilioSid('AC'),
-  authTokens: z.array(secret('an auth token of the Twilio account')).min(1),
+  authTokens: z.array(authToken()).min(1),
   sharedKeys: z
     .array(z.strictObject({ sid: sharedKeySid(), secret: secret('the secret of the shared key') }))
     .prefault([]),

@@ -87,9 +87,19 @@ const SYNTAX: Readonly<Record<string, Syntax>> = {
   TAG_RESOLVE_FAILED: ['a value without a tag', 'a tag (!...), which is not supported here'],
 };
 
-const MISREAD: Syntax = [
-  'YAML',
-  'text that is not valid YAML here; inside [...] and {...}, quote "${NAME}"',
+const MISREAD: Syntax = ['YAML', 'text that is not valid YAML here'];
+
+/** What is on the line of a mistake says more than its code. */
+const ON_LINE: readonly (readonly [found: RegExp, Syntax])[] = [
+  [/^(?:<{7}|={7}|>{7})/, ['YAML', 'a merge conflict that is not resolved']],
+  [/[[{,:]\s*\{\{/, ['YAML', 'a template ({{ ... }}) that was not rendered']],
+  [/[[{,]\s*(?:\w+:\s*)?\$\{/, ['quotes around ${NAME} inside [...] and {...}', 'none']],
+  [/^\s*\/\//, ['YAML, whose comments begin with #', 'a comment that begins with //']],
+  [/^[\u00a0\u2007\u202f]/, ['spaces as indentation', 'no-break spaces (U+00A0)']],
+  [
+    /:\s*'[^']*'[^',}\]]/,
+    ["'' for an apostrophe inside '...', or \"...\" around it", 'text after the closing quote'],
+  ],
 ];
 
 /** After these mistakes the rest of the document can still be read and checked. */
@@ -116,8 +126,14 @@ export function readSource(
   // Errors that follow a syntax error are usually caused by it, so only the first one is reported.
   const reported = misread === undefined ? problems : [misread];
   const mistakes = reported.map(({ code, pos }) => {
-    const [expected, found] = SYNTAX[code] ?? MISREAD;
-    return { path: '', place: placeAt(pos[0]), expected, found };
+    const place = placeAt(pos[0]);
+    const line = (text.split('\n')[place.line === undefined ? 0 : place.line - 1] ?? '').slice(
+      0,
+      1000,
+    );
+    const [, special] = ON_LINE.find(([on]) => on.test(line)) ?? [];
+    const [expected, found] = special ?? SYNTAX[code] ?? MISREAD;
+    return { path: '', place, expected, found };
   });
   if (misread !== undefined) {
     return { root: undefined, mistakes, broken: [[]], names: [], emptied: [], doubts: [] };
@@ -187,7 +203,8 @@ class TreeReader {
       const entries = new Map<string, MapEntry>();
       for (const { key, value } of node.items) {
         if (!isScalar(key)) {
-          this.#report(path, this.#place(key), 'a plain word as the key', 'a list or mapping');
+          const found = 'a list or mapping, or a template ({{ ... }}) that was not rendered';
+          this.#report(path, this.#place(key), 'a plain word as the key', found);
           continue;
         }
         const name = String(key.value);
@@ -203,7 +220,15 @@ class TreeReader {
 
   #scalar(node: Scalar, path: Path): SourceNode | undefined {
     const raw = String(node.value);
-    if (node.type === 'PLAIN' && /^(?:|~|null|Null|NULL)$/.test(raw)) return undefined;
+    if (node.type === 'PLAIN' && /^(?:|~|null|Null|NULL)$/.test(raw)) {
+      // In a comment there is a space behind the # nearly always.
+      if (/^\S/.test(node.comment ?? '')) {
+        this.#doubts.push(
+          `${showPath(path)} has no value: # begins a comment; quote a value with #`,
+        );
+      }
+      return undefined;
+    }
     const place = this.#place(node);
     if (/^\$[A-Z][A-Z0-9_]*$/.test(raw)) {
       const variable = `\${${raw.slice(1)}}`;
@@ -232,17 +257,11 @@ class TreeReader {
         place,
         '${NAME} or ${NAME:-default}',
         'a ${ that is not followed by NAME}',
-        'write $${ for a literal ${',
+        'write ${NAME}; for a literal ${, write $${',
       );
     }
     for (const name of result.missing) {
-      this.#report(
-        path,
-        place,
-        `the environment variable ${name}`,
-        'not set',
-        `set ${name}, or write \${${name}:-a default}`,
-      );
+      this.#report(path, place, `the environment variable ${name}`, 'not set', `set ${name}`);
     }
     return undefined;
   }

@@ -41,6 +41,11 @@ export function warningsOf(config: Config): string[] {
       `smtp.hostname is ${smtp.hostname}: set it to the name in the MX record, with which this server introduces itself`,
     );
   }
+  if (/\/(?:sms|email|chat)(?:\/|$)/.test(publicUrl.pathname)) {
+    warnings.push(
+      'http.publicUrl is the URL of a webhook: write what comes before /sms, /email or /chat',
+    );
+  }
   if (local && mailsChatVisitors(config)) {
     warnings.push(
       'http.publicUrl is this machine: the links in emails to chat visitors, and those to the files of replies, work on it only',
@@ -68,7 +73,9 @@ export function warningsOf(config: Config): string[] {
     ...webhookInTheClear(config),
     ...endpointInTheClear(config),
     ...agentWithoutTexts(config),
-    ...shortRetention(config),
+    ...shortTimes(config),
+    ...openToAll(config),
+    ...modelWithoutEffect(config),
   ];
 }
 
@@ -127,16 +134,36 @@ function agentWithoutTexts({ shops, platform, localPlatform: { agent } }: Config
 
 const HOUR_MS = 3_600_000;
 
-/** Probably a wrong unit: what is kept for less than an hour is deleted before anyone looks at it. */
-function shortRetention({ spool: { retain } }: Config): string[] {
-  return Object.entries(retain)
+/**
+ * Probably a wrong unit: what is kept for less than an hour is deleted before anyone looks at it, and what is given up
+ * then has hardly been tried.
+ */
+function shortTimes({ spool: { retain }, delivery: { giveUpAfter } }: Config): string[] {
+  const times: [path: string[], ms: number][] = Object.entries(retain).map(([key, ms]) => [
+    ['spool', 'retain', key],
+    ms,
+  ]);
+  return [...times, [['delivery', 'giveUpAfter'], giveUpAfter] as const]
     .filter(([, ms]) => ms < HOUR_MS)
-    .map(([key, ms]) => {
-      const schema = schemaAt(configSchema, ['spool', 'retain', key]);
+    .map(([path, ms]) => {
+      const schema = schemaAt(configSchema, path);
       const usual = schema && descriptions.get(schema)?.example;
-      return `spool.retain.${key} is ${writtenDuration(ms)}, less than an hour; the default is ${usual}`;
+      return `${path.join('.')} is ${writtenDuration(ms)}, less than an hour; the default is ${usual}`;
     });
 }
+
+/** Whoever is trusted says who sent a message, and is counted by no limit. */
+const openToAll = ({ smtp: { trustedRelays }, http: { trustProxy } }: Config): string[] =>
+  Object.entries({ 'smtp.trustedRelays': trustedRelays, 'http.trustProxy': trustProxy })
+    .filter(([, networks]) => networks.some((network) => network.endsWith('/0')))
+    .map(([key]) => `${key} trusts every address: name only your own servers`);
+
+const modelWithoutEffect = ({ localPlatform: { agent } }: Config): string[] =>
+  agent.kind === 'openai' || agent.model === undefined
+    ? []
+    : [
+        `localPlatform.agent.model has no effect: localPlatform.agent.kind is ${agent.kind}, not openai`,
+      ];
 
 function isLoopback(host: string): boolean {
   const bare = clientAddress(host.replace(/^\[|\]$/g, ''));

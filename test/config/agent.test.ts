@@ -125,7 +125,11 @@ describe('an agent without texts is warned about', () => {
     ],
     ['a shop without the agent', { shops: [shop({ agent: 'off' })] }, []],
     ['no agent', { localPlatform: { agent: { kind: 'off' } }, shops: [shop({})] }, []],
-    ['a folder', { localPlatform: { agent: { knowledge: './knowledge' } }, shops: [shop({})] }, []],
+    [
+      'a folder',
+      { localPlatform: { agent: { knowledge: './config/knowledge/demo' } }, shops: [shop({})] },
+      [],
+    ],
   ])('%s', (_title, config, warnings) => {
     expect(load(JSON.stringify(config))).toMatchObject({ ok: true, warnings });
   });

@@ -480,7 +480,7 @@ describe('a document that is no YAML', () => {
     ['- hunter2\nadmin: 1', /YAML/],
     ['shops:\n  - name: acme\n   platform: local', /indentation/],
     ['a: 1\n---\nb: 2', /second document/],
-    ['smtp: {port: ${PORT}}', /quote "\$\{NAME\}"/],
+    ['smtp: {port: ${PORT}}', /quotes around \$\{NAME\}/],
   ])('%j is one mistake with its place, which quotes nothing', (text, said) => {
     const mistakes = mistakesOf(text);
     expect(mistakes).toHaveLength(1);

@@ -23,7 +23,7 @@ function isConfiguration(text: string): boolean {
 
 /** What a page leaves out, it says by an ellipsis; and the files that it names are not here. */
 const isOnPurpose = ({ found, expected }: Mistake, text: string): boolean =>
-  (found === 'nothing' && text.includes('…')) || expected === 'a readable file';
+  (found === 'nothing' && text.includes('…')) || /^a readable (?:file|folder)$/.test(expected);
 
 /** What might stand in a variable of this name. */
 function valueOf(name: string): string {

@@ -27,9 +27,9 @@ test('only the sample shop has the texts of the sample shop', async () => {
 });
 
 test('a folder of its own is used for either', async () => {
-  const localPlatform = { agent: { knowledge: 'texts' } };
+  const localPlatform = { agent: { knowledge: 'docs' } };
   for (const shops of [undefined, gatewayConfig({ dataDir: '.' }).shops]) {
     const agent = await agentOf((dataDir) => ({ dataDir, localPlatform, ...(shops && { shops }) }));
-    expect('knowledgeDir' in agent && basename(agent.knowledgeDir ?? '')).toBe('texts');
+    expect('knowledgeDir' in agent && basename(agent.knowledgeDir ?? '')).toBe('docs');
   }
 });

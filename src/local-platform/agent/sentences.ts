@@ -77,8 +77,7 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     regards: 'Best regards',
     howCanIHelp: 'How can I help?',
     welcome: 'You’re welcome!',
-    handover:
-      'Of course. I’ve passed this on to my colleagues, and one of them will reply here.',
+    handover: 'Of course. I’ve passed this on to my colleagues, and one of them will reply here.',
     handoverUnanswered:
       'Thank you for your message. I’ve passed it on to my colleagues, and one of them will reply here.',
     didThatHelp: 'Does that answer your question?',

@@ -19,7 +19,8 @@ export interface MailTexts {
 
 const ENGLISH: MailTexts = {
   confirmSubject: '#: confirm your email address',
-  asked: 'Someone asked us to send replies from a chat with # to this address. If it was you, please confirm:',
+  asked:
+    'Someone asked us to send replies from a chat with # to this address. If it was you, please confirm:',
   ignore: 'If it wasn’t you, you can ignore this email.',
   subject: 'Reply from #',
   footer: 'You’re receiving this email because you asked for it in the chat. Unsubscribe:',

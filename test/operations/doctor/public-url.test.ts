@@ -92,7 +92,7 @@ describe('http.publicUrl', () => {
     expect(found).toBe(
       'https://gw.acme.example; ' +
         'to be entered at Twilio, with method POST: https://gw.acme.example/sms/twilio#rc=5&rp=all; ' +
-        'set at Telnyx: https://gw.acme.example/sms/telnyx',
+        'to be entered at Telnyx: https://gw.acme.example/sms/telnyx',
     );
     expect(checkPublicUrl('http://localhost:8080', [TELNYX]).found).toContain(
       'Telnyx cannot reach it',

@@ -128,6 +128,7 @@ function together(
   };
 }
 
+/** As the configuration calls them. */
 const CHANNELS = ['email', 'sms', 'chat'];
 
 function hasChannel(shop: SourceNode, index: number): Mistake | undefined {
@@ -322,7 +323,7 @@ function alertsIntoOurInbox(root: SourceNode | undefined): Mistake[] {
 }
 
 /** A private key that stands in its place is a secret. */
-const isPath = (text: string): boolean => text.length <= 1024 && !/[\r\n]/.test(text);
+const isPath = (text: string): boolean => text.length <= 255 && !/[\r\n]|-----/.test(text);
 
 function unreadable(root: SourceNode | undefined): Mistake[] {
   const certificates = scalarsAt(root, ['smtp', 'tls', '*']).map((found) => ({

@@ -188,7 +188,9 @@ function suggestMapping(
   }
   const url = describe('url');
   if (url === undefined) return undefined;
-  return write(`{url: ${mayBeShown(url) ? JSON.stringify(text) : url.example}}`);
+  if (!mayBeShown(url)) return write(`{url: ${url.example}}`);
+  const isUrl = schema && schemaAt(schema, ['url'])?.safeParse(text).success;
+  return isUrl ? write(`{url: ${JSON.stringify(text)}}`) : undefined;
 }
 
 const NO_QUOTES = 'write it without quotes and brackets, which only a file needs';

@@ -92,7 +92,8 @@ const tracingSchema = z.strictObject({
 const OPERATOR = 'operator';
 
 /** A hash of another kind, what a shell leaves of ours in double quotes, and a command that nothing runs. */
-const OTHER_HASH = /^(?:\$(?:2[abxy]?|5|6|y|apr1|argon2\w{0,3})\$|=\d+,r=\d+|\$\(|\{\w{3,10}\})/;
+const OTHER_HASH =
+  /^(?:\$(?:2[abxy]?|5|6|y|apr1|argon2\w{0,3})\$|=\d+,r=\d+|\$\(|\{S?(?:SHA|MD5|CRYPT)\d{0,3}\})/;
 
 /** The password itself, or its scrypt hash. */
 const consolePassword = () =>

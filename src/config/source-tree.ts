@@ -89,7 +89,10 @@ const SYNTAX: Readonly<Record<string, Syntax>> = {
 
 const MISREAD: Syntax = ['YAML', 'text that is not valid YAML here'];
 
-/** What is on the line of a mistake says more than its code. */
+/** Of a line, so that no pattern reads a whole file. */
+const LINE_CHARS = 1000;
+
+/** What is on the line of a mistake often says more than its code. */
 const ON_LINE: readonly (readonly [found: RegExp, Syntax])[] = [
   [/^(?:<{7}|={7}|>{7})/, ['YAML', 'a merge conflict that is not resolved']],
   [/[[{,:]\s*\{\{/, ['YAML', 'a template ({{ ... }}) that was not rendered']],
@@ -126,16 +129,16 @@ export function readSource(
   // Errors that follow a syntax error are usually caused by it, so only the first one is reported.
   const reported = misread === undefined ? problems : [misread];
   const mistakes = reported.map(({ code, pos }) => {
-    const place = placeAt(pos[0]);
-    const line = (text.split('\n')[place.line === undefined ? 0 : place.line - 1] ?? '').slice(
-      0,
-      1000,
-    );
-    const [, special] = ON_LINE.find(([on]) => on.test(line)) ?? [];
-    const [expected, found] = special ?? SYNTAX[code] ?? MISREAD;
-    return { path: '', place, expected, found };
+    const [expected, found] = SYNTAX[code] ?? MISREAD;
+    return { path: '', place: placeAt(pos[0]), expected, found };
   });
   if (misread !== undefined) {
+    const start = text.lastIndexOf('\n', misread.pos[0] - 1) + 1;
+    const [line = ''] = text.slice(start, start + LINE_CHARS).split('\n', 1);
+    const [, [expected, found] = []] = ON_LINE.find(([on]) => on.test(line)) ?? [];
+    if (expected !== undefined && found !== undefined) {
+      mistakes.splice(0, 1, { path: '', place: placeAt(misread.pos[0]), expected, found });
+    }
     return { root: undefined, mistakes, broken: [[]], names: [], emptied: [], doubts: [] };
   }
   const tree = new TreeReader(document, placeAt, env).read();
@@ -231,16 +234,14 @@ class TreeReader {
     }
     const place = this.#place(node);
     if (/^\$[A-Z][A-Z0-9_]*$/.test(raw)) {
-      const variable = `\${${raw.slice(1)}}`;
-      if (node.type !== 'PLAIN') {
-        this.#doubts.push(
-          `${showPath(path)} is the text ${raw}; a variable is written ${variable}`,
-        );
-      } else {
-        const fix = `write ${variable}; for the text itself, quote it: "${raw}"`;
-        this.#report(path, place, 'a variable as ${NAME}', raw, fix);
+      // It is not shown: it may be a secret.
+      if (node.type === 'PLAIN') {
+        const found = 'perhaps a variable without braces';
+        const fix = 'write ${NAME}; for the text itself, put it in quotes';
+        this.#report(path, place, 'a variable as ${NAME}', found, fix);
         return undefined;
       }
+      this.#doubts.push(`${showPath(path)} may be a variable without braces: write \${NAME}`);
     }
     const result = interpolate(raw, this.#env);
     if (result.ok) {

@@ -6,7 +6,7 @@ import type { Retention, Swept } from './spool.ts';
 /** The audit log is kept for more than a year. */
 export const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 
-/** How long the raw form of a settled entry is kept, in milliseconds. Both stores sweep by it. */
+/** How long the raw form of a settled entry is kept, in milliseconds; the sweeps of both stores say the same in SQL. */
 export const rawKeptMs = (state: EntryState, { rawMs, deadMs }: Retention): number =>
   state === 'delivered' || state === 'discarded' ? rawMs : deadMs;
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../src/config/load.ts';
@@ -25,7 +25,6 @@ const env = { EMPTY_PASSWORD: '' };
 function saidOf(text: string): string {
   const dir = tempDir();
   ends(() => dir.remove());
-  mkdirSync(dir.path, { recursive: true });
   const file = join(dir.path, 'sluice.yaml');
   writeFileSync(file, text);
   const loaded = loadConfig({ file, env });

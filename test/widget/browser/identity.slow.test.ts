@@ -149,7 +149,7 @@ describeInBrowser('identity', (test) => {
     await chat.reaches('me', 'delivered');
     const [header, payload] = (await jwtOf('ada-3', 'Ada')).split('.');
     await identify(chat, `${header}.${payload}.${'A'.repeat(43)}`);
-    await chat.host.getByRole('alert').filter({ hasText: 'could not confirm' }).waitFor();
+    await chat.host.getByRole('alert').filter({ hasText: 'confirm who you are' }).waitFor();
     await chat.send(`${QUIET}still me`);
     await chat.reaches('still me', 'delivered');
     await chat.shows([`${QUIET}me`, `${QUIET}still me`]);

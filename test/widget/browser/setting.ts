@@ -49,8 +49,8 @@ export interface Setting {
   script(words: string, reply: Reply): void;
 }
 
-/** More than any test takes on an idle machine, by far. */
-const TEST_TIMEOUT_MS = 90_000;
+/** Longer than an action in the browser may take, so that a failure names the action. */
+const TEST_TIMEOUT_MS = 120_000;
 
 type Body = (setting: Setting) => Promise<void>;
 /** @param timeoutMs for a test that lasts by its nature */

@@ -29,14 +29,15 @@ export function checkConfiguration(
   });
   const file = option ?? configFileOf(terminal.env) ?? '';
   const named = file === '' ? {} : { file };
-  const found = loaded.ok ? checkPair(loaded.config, Date.now()) : { ...loaded, warnings: [] };
+  const found = loaded.ok ? checkPair(loaded.config, Date.now()) : { warnings: [], ...loaded };
   if (!loaded.ok || found.mistakes.length > 0) {
     const mistakes = found.mistakes.map(({ place, ...mistake }) => ({
       ...mistake,
       ...(place && { place: showPosition(place) }),
     }));
-    if (json) terminal.out(document({ ok: false, ...named, warnings: [], mistakes }));
-    throw new ConfigurationRefused(found.mistakes);
+    const warnings = loaded.ok ? [...loaded.warnings, ...found.warnings] : found.warnings;
+    if (json) terminal.out(document({ ok: false, ...named, warnings, mistakes }));
+    throw new ConfigurationRefused(found.mistakes, warnings);
   }
   const { config } = loaded;
   const warnings = [...loaded.warnings, ...found.warnings];

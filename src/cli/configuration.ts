@@ -20,7 +20,7 @@ export function configuration(
 ): { readonly config: Config; readonly warnings: readonly string[] } {
   const file = configFile(command);
   const loaded = loadConfig({ env: terminal.env, ...(file !== undefined && { file }) });
-  if (!loaded.ok) throw new ConfigurationRefused(loaded.mistakes);
+  if (!loaded.ok) throw new ConfigurationRefused(loaded.mistakes, loaded.warnings);
   return loaded;
 }
 

@@ -26,7 +26,7 @@ export class UsageError extends Error {
 export class ConfigurationRefused extends Error {
   override name = 'ConfigurationRefused';
 
-  constructor(mistakes: readonly Mistake[]) {
-    super(renderMistakes(mistakes));
+  constructor(mistakes: readonly Mistake[], warnings: readonly string[] = []) {
+    super(renderMistakes(mistakes, warnings));
   }
 }

@@ -1,6 +1,6 @@
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { domainOf, matchKey } from '../domain/email-addresses.ts';
-import { nodeAt, scalarsAt } from './layers.ts';
+import { type Located, nodeAt, scalarsAt } from './layers.ts';
 import { showPath, showPosition, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
 import { textMistakes } from './text-checks.ts';
@@ -31,6 +31,7 @@ export function crossChecks(root: SourceNode | undefined, defaultsFile: string):
     ...incompleteAlerts(root),
     ...alertsIntoOurInbox(root),
     ...unreadable(root),
+    ...each.map(({ index }) => secretOnThePage(root, index)),
   ].filter((mistake) => mistake !== undefined);
 }
 
@@ -322,61 +323,114 @@ function alertsIntoOurInbox(root: SourceNode | undefined): Mistake[] {
   });
 }
 
+/** Every visitor reads the chat key. */
+function secretOnThePage(root: SourceNode | undefined, index: number): Mistake | undefined {
+  const key = nodeAt(root, ['shops', index, 'chat', 'key']);
+  const secret = nodeAt(root, ['shops', index, 'apiKey']);
+  if (key?.kind !== 'text' || secret?.kind !== 'text' || key.text !== secret.text) return undefined;
+  return {
+    path: showPath(['shops', index, 'chat', 'key']),
+    place: key.place,
+    expected: 'a name that everyone may read: it stands in the page',
+    found: 'the apiKey of the shop (not shown)',
+    fix: 'write key: acme, for instance',
+  };
+}
+
 /** A private key that stands in its place is a secret. */
 const isPath = (text: string): boolean => text.length <= 255 && !/[\r\n]|-----/.test(text);
 
+/** What is wrong with a file besides that it cannot be read. */
+type Look = (path: string) => string | undefined;
+
+const mustOpen: Look = (path) => void accessSync(path, constants.R_OK);
+
+/** Larger ones are not sent to visitors. */
+const MAX_PICTURE_BYTES = 512 * 1024;
+
+function picture(path: string): string | undefined {
+  const bytes = readFileSync(path);
+  if (bytes.length > MAX_PICTURE_BYTES) return `${bytes.length} bytes`;
+  return bytes.subarray(0, 100).toString('latin1').trimStart().startsWith('<')
+    ? 'markup, such as SVG, which is not sent to visitors'
+    : undefined;
+}
+
+function json(path: string): string | undefined {
+  try {
+    JSON.parse(readFileSync(path, 'utf8'));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'no JSON';
+    throw error;
+  }
+}
+
+/** It is made when it is missing. */
+const folderOrNone: Look = (path) =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() ? 'a file' : undefined;
+
 function unreadable(root: SourceNode | undefined): Mistake[] {
-  const certificates = scalarsAt(root, ['smtp', 'tls', '*']).map((found) => ({
-    ...found,
-    fix: 'write the path of a PEM file, or remove tls to use a self-signed certificate',
-  }));
-  const authorities = [
-    ...scalarsAt(root, ['localPlatform', 'replies', 'relayCa']),
-    ...scalarsAt(root, ['alerts', 'email', 'relayCa']),
-  ].map((found) => ({
-    ...found,
-    fix: 'write the path of a PEM file, or remove the key to trust the well-known authorities',
-  }));
-  const pictures = [
-    ...scalarsAt(root, ['shops', '*', 'chat', 'widget', 'agent', 'picture']),
-    ...scalarsAt(root, ['shops', '*', 'chat', 'widget', 'people', '*', 'picture']),
-  ].map((found) => ({
-    ...found,
-    fix: 'write the path of a picture of at most 512 KiB, or remove the key to show initials',
-  }));
-  const texts = scalarsAt(root, ['shops', '*', 'chat', 'widget', 'languages', '*', 'file']).map(
-    (found) => ({ ...found, fix: 'write the path of a JSON file of texts, or remove the entry' }),
-  );
-  const knowledge = scalarsAt(root, ['localPlatform', 'agent', 'knowledge']).map((found) => ({
-    ...found,
-    fix: 'write the path of a folder of Markdown files',
-  }));
-  const files = [...certificates, ...authorities, ...pictures, ...texts];
-  const read = (path: string): unknown => accessSync(path, constants.R_OK);
-  return [
-    ...files.map((each) => ({ ...each, read, expected: 'a readable file' })),
-    ...knowledge.map((each) => ({ ...each, read: readdirSync, expected: 'a readable folder' })),
-  ].flatMap(({ path, node, fix, read: attempt, expected }) => {
-    try {
-      attempt(node.text);
-      return [];
-    } catch (error) {
+  const at = (...pattern: Path) => scalarsAt(root, pattern);
+  const widget = ['shops', '*', 'chat', 'widget'];
+  const looks: readonly (readonly [Located[], Look, expected: string, fix: string])[] = [
+    [
+      at('smtp', 'tls', '*'),
+      mustOpen,
+      'a readable file',
+      'write the path of a PEM file, or remove tls to use a self-signed certificate',
+    ],
+    [
+      [...at('localPlatform', 'replies', 'relayCa'), ...at('alerts', 'email', 'relayCa')],
+      mustOpen,
+      'a readable file',
+      'write the path of a PEM file, or remove the key to trust the well-known authorities',
+    ],
+    [
+      [...at(...widget, 'agent', 'picture'), ...at(...widget, 'people', '*', 'picture')],
+      picture,
+      'a readable file: PNG, JPEG, WebP, GIF or AVIF',
+      'write the path of a picture of at most 512 KiB, or remove the key to show initials',
+    ],
+    [
+      at(...widget, 'languages', '*', 'file'),
+      json,
+      'a readable file of JSON',
+      'write the path of a JSON file of texts, or remove the entry',
+    ],
+    [
+      at('localPlatform', 'agent', 'knowledge'),
+      (path) => void readdirSync(path),
+      'a readable folder',
+      'write the path of a folder of Markdown files',
+    ],
+    [at('dataDir'), folderOrNone, 'a folder', 'name a folder; it is made when it is missing'],
+  ];
+  return looks.flatMap(([places, look, expected, fix]) =>
+    places.flatMap(({ path, node }) => {
+      const found = wrongAbout(node.text, look);
+      if (found === undefined) return [];
       return [
         {
           path: showPath(path),
           place: node.place,
           expected,
           ...(isPath(node.text)
-            ? {
-                found: `${JSON.stringify(node.written ?? node.text)}: ${whyUnreadable(error)}`,
-                fix,
-              }
+            ? { found: `${JSON.stringify(node.written ?? node.text)}: ${found}`, fix }
             : {
                 found: 'the text of a file (not shown)',
                 fix: 'save it as a file, and write its path',
               }),
         },
       ];
-    }
-  });
+    }),
+  );
+}
+
+function wrongAbout(path: string, look: Look): string | undefined {
+  try {
+    return look(path);
+  } catch (error) {
+    return whyUnreadable(error);
+  }
 }

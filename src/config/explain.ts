@@ -7,6 +7,7 @@ import {
   unquoted,
 } from './field.ts';
 import { nearestNode, nodeAt } from './layers.ts';
+import { cureOf } from './not-here.ts';
 import { showPath, type Mistake, type Path } from './mistakes.ts';
 import { itemOf, keysOf, schemaAt, shapeOf } from './schema-paths.ts';
 import type { SourceNode } from './source-tree.ts';
@@ -42,16 +43,7 @@ function unknownKey(
   const known = Object.keys(shapeOf(schemaAt(schema, path)) ?? {});
   const parent = nodeAt(root, path);
   const entry = parent?.kind === 'map' ? parent.entries.get(key) : undefined;
-  const near = nearest(key, known);
-  // Of a key that many parts have, only a file's own top says that the part is missing.
-  const others = near === undefined ? pathsOf(schema, key) : [];
-  const elsewhere = path.length === 0 || others.length === 1 ? others : [];
-  const fix =
-    near !== undefined
-      ? `did you mean ${near}?`
-      : elsewhere.length > 0
-        ? `did you mean ${elsewhere.join(' or ')}?`
-        : undefined;
+  const fix = fixOfKey(schema, path, key, known);
   return {
     path: showPath([...path, key]),
     ...(entry && { place: entry.keyPlace }),
@@ -59,6 +51,27 @@ function unknownKey(
     found: 'a key that does not exist here',
     ...(fix !== undefined && { fix }),
   };
+}
+
+function fixOfKey(
+  schema: z.ZodType,
+  path: Path,
+  key: string,
+  known: readonly string[],
+): string | undefined {
+  const cure = cureOf(showPath([...path, key]));
+  if (cure !== undefined) return cure;
+  const parts = key.split('.');
+  if (parts.length > 1 && schemaAt(schema, [...path, ...parts]) !== undefined) {
+    return `write one key a line: ${parts.join(': with ')}: below it, further to the right`;
+  }
+  const near = nearest(key, known);
+  if (near !== undefined) return `did you mean ${near}?`;
+  // Of a key that many parts have, only a file's own top says that the part is missing.
+  const others = pathsOf(schema, key);
+  return others.length > 0 && (path.length === 0 || others.length <= 2)
+    ? `did you mean ${others.join(' or ')}?`
+    : undefined;
 }
 
 function wrongValue(schema: z.ZodType, root: SourceNode | undefined, path: Path): Mistake {
@@ -106,7 +119,11 @@ function found(node: SourceNode | undefined, description?: FieldDescription): st
       const shown = node.written ?? node.text;
       if (shown === '') return 'an empty text';
       if (/:\/\/[^/]*@/.test(shown)) return 'a URL with credentials in it (not shown)';
-      return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
+      const cut = JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
+      // What a variable holds may be a secret in the wrong place.
+      return node.written === undefined || node.names === undefined
+        ? cut
+        : `${cut}, a text of length ${node.text.length}`;
     }
   }
 }
@@ -125,14 +142,23 @@ function suggest(
   if (node?.place.variable !== undefined) return suggestInVariable(schema, description, node);
   const before = isItem ? '- ' : `${key}: `;
   const write = (value: string) => `write ${before}${value}`;
+  if (node?.kind === 'text' && /^[“”„‟‘’‚«»]/.test(node.text)) {
+    return 'replace the typographic quotes by straight ones: "…"';
+  }
   if (description !== undefined) {
+    const cure = node?.kind === 'map' ? cureOf(showPath(path)) : undefined;
+    if (cure !== undefined) return cure;
     const hint = hintFor(description, node);
     if (hint !== undefined) return write(hint);
     return correctVariable(description, node) ?? `${write(description.example)}, for instance`;
   }
   if (schema instanceof z.ZodArray) {
-    if (node?.kind === 'map') return 'begin each item of the list with "- "';
     const item = itemOf(schema);
+    if (node?.kind === 'map') {
+      const [first] = Object.keys(shapeOf(item) ?? {});
+      const named = first === undefined ? '' : `, the first line of each: "- ${first}: …"`;
+      return `write a list, not a mapping: begin each item with "- "${named}`;
+    }
     const described = item && descriptions.get(item);
     if (described === undefined) return undefined;
     const isNone = node?.kind === 'text' && /^(?:none|off|no|never|\[\])$/i.test(node.text);

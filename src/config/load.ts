@@ -39,7 +39,12 @@ export type Loaded =
       /** The names of the environment variables that set a value, by path: `shops[0].name`. */
       readonly variables: ReadonlyMap<string, string>;
     }
-  | { readonly ok: false; readonly mistakes: readonly Mistake[] };
+  | {
+      readonly ok: false;
+      readonly mistakes: readonly Mistake[];
+      /** Of variables, one of which may be the missing one misspelt. */
+      readonly warnings?: readonly string[];
+    };
 
 /** Both `src/config` and `dist/config` are two folders below the root. */
 const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
@@ -68,7 +73,13 @@ export function loadConfig(options: LoadOptions): Loaded {
   const reported = sources.flatMap(({ mistakes }) => mistakes);
   const broken = sources.flatMap((source) => source.broken).map(showPath);
   // If a document cannot be parsed, its values cannot be checked.
-  if (broken.includes('')) return { ok: false, mistakes: inOrder(reported) };
+  const ofVariables = [
+    ...environmentWarnings(env, new Set(sources.flatMap(({ names }) => names))),
+    ...doubtfulValues(env),
+  ];
+  if (broken.includes('')) {
+    return { ok: false, mistakes: inOrder(reported), warnings: ofVariables };
+  }
 
   const parsed = configSchema.safeParse(plainValue(root) ?? {});
   const found = parsed.success ? [] : explain(configSchema, root, parsed.error.issues);
@@ -80,12 +91,12 @@ export function loadConfig(options: LoadOptions): Loaded {
       .map((mistake) => inEnvironment(mistake, root, env))
       .map((mistake) => withEmptyVariable(mistake, root, override?.emptied)),
   ];
-  if (!parsed.success || mistakes.length > 0) return { ok: false, mistakes: inOrder(mistakes) };
+  if (!parsed.success || mistakes.length > 0) {
+    return { ok: false, mistakes: inOrder(mistakes), warnings: ofVariables };
+  }
   const config: Config = deepFreeze(parsed.data);
-  const used = new Set(sources.flatMap(({ names }) => names));
   const warnings = [
-    ...environmentWarnings(env, used),
-    ...doubtfulValues(env),
+    ...ofVariables,
     ...overruled(environment, override),
     ...(override?.doubts ?? []),
     ...emptyVariables(root, override?.emptied),

@@ -39,9 +39,14 @@ export function showPosition(place: SourcePosition): string {
 }
 
 /** The report that `config check` and `serve` print: every mistake, in the order of the file. */
-export function renderMistakes(mistakes: readonly Mistake[]): string {
+export function renderMistakes(
+  mistakes: readonly Mistake[],
+  warnings: readonly string[] = [],
+): string {
   const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
-  return [`${count} in the configuration`, ...mistakes.map(renderMistake)].join('\n\n') + '\n';
+  const doubts = warnings.map((warning) => `warning: ${warning}`).join('\n');
+  const parts = [`${count} in the configuration`, ...mistakes.map(renderMistake), doubts];
+  return parts.filter((part) => part !== '').join('\n\n') + '\n';
 }
 
 /** One mistake: its path and position, what was expected, what was found, and how to fix it. */

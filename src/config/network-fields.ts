@@ -42,12 +42,20 @@ export const network = (example: string) =>
 
 /** A network, or a host name with a dot, which also stands for the hosts below it. */
 export const forwarder = (example: string) =>
-  field({ expected: 'a network such as 192.0.2.0/24, or a host name', example }, (value) => {
-    if (isNetwork(value)) return value;
-    const name =
-      value.includes('.') && !/^[\d.]+$/.test(value) ? canonicalDomain(value) : undefined;
-    return name !== undefined && !value.includes('@') ? name : undefined;
-  });
+  field(
+    {
+      expected: 'a network such as 192.0.2.0/24, or a host name, with all hosts below it',
+      example,
+      hint: (value) => parseForwarder(value.replace(/^(?:\*?\.|\*?@)/, '')),
+    },
+    parseForwarder,
+  );
+
+function parseForwarder(value: string): string | undefined {
+  if (isNetwork(value)) return value;
+  const name = value.includes('.') && !/^[\d.]+$/.test(value) ? canonicalDomain(value) : undefined;
+  return name !== undefined && !value.includes('@') ? name : undefined;
+}
 
 /** An `http` or `https` URL without credentials, query or trailing slash. */
 export const httpUrl = (expected: string, example: string) =>
@@ -56,14 +64,14 @@ export const httpUrl = (expected: string, example: string) =>
 function parseBaseUrl(value: string): string | undefined {
   const url = cleanUrl(value);
   if (url === undefined || url !== withoutEnd(value, /\//)) return undefined;
-  // The version is part of every path (API §9), never of the base URL.
-  return VERSION.test(url) ? undefined : url;
+  return OF_A_REQUEST.test(url) ? undefined : url;
 }
 
-const VERSION = /\/v\d{4}-\d\d$/;
+/** What every path of an API adds to its base URL: the platform's version (API §9), a call of a model, traces. */
+const OF_A_REQUEST = /(?:\/v\d{4}-\d\d|\/(?:chat\/)?completions|\/v1\/traces)$/;
 
 const urlHint = (value: string): string | undefined =>
-  cleanUrl(value.includes('://') ? value : `https://${value}`)?.replace(VERSION, '');
+  cleanUrl(value.includes('://') ? value : `https://${value}`)?.replace(OF_A_REQUEST, '');
 
 export const platformUrl = () =>
   field(

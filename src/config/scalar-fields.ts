@@ -49,14 +49,30 @@ export const choice = <const T extends string>(...options: readonly [T, ...T[]])
     (value) => options.find((option) => option === value),
   );
 
-export const whole = (min: number, max: number, example: number) =>
+export const whole = (
+  min: number,
+  max: number,
+  example: number,
+  hint?: (value: string) => string | undefined,
+) =>
   field<number>(
-    { expected: `a whole number from ${min} to ${max}`, example: String(example) },
+    {
+      expected: `a whole number from ${min} to ${max}`,
+      example: String(example),
+      ...(hint && { hint }),
+    },
     (value) => {
       const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
       return number >= min && number <= max ? number : undefined;
     },
   );
+
+/** A count from which an alert fires. */
+export const atLeast = (example: number) => whole(1, 1_000_000, example, neverAs('1000000'));
+
+/** `never` has no word of its own in the rules of alerts: a bound that nothing reaches. */
+const neverAs = (value: string) => (text: string) =>
+  /^(?:0|off|no|none|never|false|disabled?)$/i.test(text) ? value : undefined;
 
 export const port = (example: number) => whole(0, 65_535, example);
 
@@ -109,11 +125,15 @@ const durationHint = (example: string) => (value: string) => {
 };
 
 /** At least one millisecond: an interval of zero would be a busy loop. */
-export const duration = (example: string) =>
-  field<number>({ expected: DURATION, example, hint: durationHint(example) }, (value) => {
+export const duration = (example: string, hint = durationHint(example)) =>
+  field<number>({ expected: DURATION, example, hint }, (value) => {
     const parsed = parseDuration(value);
     return parsed === 0 ? undefined : parsed;
   });
+
+/** A time after which an alert fires. */
+export const longerThan = (example: string) =>
+  duration(example, (text) => neverAs('3650d')(text) ?? durationHint(example)(text));
 
 export const durationOrNone = (example: string) =>
   field<number>(

@@ -14,6 +14,7 @@ import {
   spoolUrl,
 } from './network-fields.ts';
 import {
+  atLeast,
   choice,
   duration,
   durationOrNone,
@@ -22,6 +23,7 @@ import {
   secretOf,
   bytes,
   flag,
+  longerThan,
   port,
   whole,
 } from './scalar-fields.ts';
@@ -134,7 +136,8 @@ const operatorName = () =>
 const webhookUrl = () =>
   field(
     {
-      expected: 'the https:// URL of an incoming webhook, as Slack gives it',
+      expected:
+        'the https:// URL of an incoming webhook, as Slack gives it; of one of Discord, with /slack at its end',
       example: '"${ALERTS_WEBHOOK_URL}"',
       secret: true,
       shown: (value) => /^[a-z]+:\/\//i.exec(value)?.[0].concat(' and more (not shown)'),
@@ -144,7 +147,9 @@ const webhookUrl = () =>
 
 function isWebhook(value: string): boolean {
   if (!URL.canParse(value)) return false;
-  const { protocol, hostname, username, password } = new URL(value);
+  const { protocol, hostname, pathname, username, password } = new URL(value);
+  // It takes the form of Slack's messages there only.
+  if (/(?:^|\.)discord(?:app)?\.com$/.test(hostname) && !pathname.endsWith('/slack')) return false;
   // fetch refuses credentials in a URL.
   return /^https?:$/.test(protocol) && hostname !== '' && username === '' && password === '';
 }
@@ -171,14 +176,14 @@ const alertSchema = z.strictObject({
     relayCa: z.exactOptional(path('/etc/ssl/private-ca.pem')),
   }),
   rules: z.strictObject({
-    dead: whole(1, 1_000_000, 1),
-    held: whole(1, 1_000_000, 1),
-    breakerOpen: duration('1m'),
-    refusedAlike: whole(1, 1_000_000, 5),
-    oldestQueued: duration('10m'),
+    dead: atLeast(1),
+    held: atLeast(1),
+    breakerOpen: longerThan('1m'),
+    refusedAlike: atLeast(5),
+    oldestQueued: longerThan('10m'),
     certificate: duration('14d'),
     diskBelow: bytes(0, 1e15, 1_000_000_000),
-    badSignaturesPer10min: whole(1, 1_000_000, 10),
+    badSignaturesPer10min: atLeast(10),
   }),
 });
 

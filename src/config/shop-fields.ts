@@ -124,7 +124,10 @@ export const ed25519Key = () =>
       // Of a key pair whose private key was thrown away.
       example: 'TrmOi5CO0ehVunmvPGa4W8B5IsvOEoBi88ghTKatKLg=',
       besideSecret: true,
-      shown: (value) => (value.startsWith('KEY') ? 'an API key (not shown)' : undefined),
+      shown: (value) => {
+        if (value.includes('-----BEGIN')) return 'a key in PEM form (not shown)';
+        return value.startsWith('KEY') ? 'an API key (not shown)' : undefined;
+      },
     },
     (value) => {
       const bare = value.trim();

@@ -262,7 +262,16 @@ class TreeReader {
       );
     }
     for (const name of result.missing) {
-      this.#report(path, place, `the environment variable ${name}`, 'not set', `set ${name}`);
+      const inFile = this.#env[`${name}_FILE`]
+        ? `; only the variables of keys are read from a _FILE`
+        : '';
+      this.#report(
+        path,
+        place,
+        `the environment variable ${name}`,
+        'not set',
+        `set ${name}${inFile}`,
+      );
     }
     return undefined;
   }

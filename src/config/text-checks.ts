@@ -61,14 +61,18 @@ function hasPhoneNumberIds(root: SourceNode | undefined, index: number): Mistake
 function hasOwnTemplate(root: SourceNode | undefined, index: number): Mistake | undefined {
   const path: Path = ['shops', index, 'sms'];
   const template = nodeAt(root, [...path, 'whatsappTemplate']);
-  if (template === undefined || nodeAt(root, [...path, 'whatsappCloud']) === undefined) {
-    return undefined;
-  }
+  const other = (['whatsappCloud', 'telnyx'] as const).find(
+    (provider) => nodeAt(root, [...path, provider]) !== undefined,
+  );
+  if (template === undefined || other === undefined) return undefined;
   return {
     path: showPath([...path, 'whatsappTemplate']),
     place: template.place,
-    expected: 'no template of Twilio with whatsappCloud',
+    expected: `no template of Twilio with ${other}`,
     found: 'an SID',
-    fix: 'remove it, and write whatsappCloud: {template: {name: reply_later, language: en_US}}',
+    fix:
+      other === 'telnyx'
+        ? 'remove it'
+        : 'remove it, and write whatsappCloud: {template: {name: reply_later, language: en_US}}',
   };
 }

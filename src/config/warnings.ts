@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isSharedDomain } from '../domain/shared-domains.ts';
 import { clientAddress } from '../runtime/ip-addresses.ts';
 import type { Config } from './config.ts';
 import { writtenDuration } from './duration.ts';
@@ -75,7 +76,9 @@ export function warningsOf(config: Config): string[] {
     ...agentWithoutTexts(config),
     ...shortTimes(config),
     ...openToAll(config),
-    ...modelWithoutEffect(config),
+    ...withoutEffect(config),
+    ...sharedSecrets(config),
+    ...doubtfulPlaces(config),
   ];
 }
 
@@ -158,12 +161,69 @@ const openToAll = ({ smtp: { trustedRelays }, http: { trustProxy } }: Config): s
     .filter(([, networks]) => networks.some((network) => network.endsWith('/0')))
     .map(([key]) => `${key} trusts every address: name only your own servers`);
 
-const modelWithoutEffect = ({ localPlatform: { agent } }: Config): string[] =>
-  agent.kind === 'openai' || agent.model === undefined
-    ? []
-    : [
-        `localPlatform.agent.model has no effect: localPlatform.agent.kind is ${agent.kind}, not openai`,
-      ];
+/** Settings of the local platform that nothing reads. */
+function withoutEffect({ shops, platform, localPlatform: { agent, replies } }: Config): string[] {
+  const isUsed =
+    shops.length === 0 || shops.some(({ platformUrl = platform.url }) => platformUrl === 'local');
+  const given = [
+    ...(agent.kind === 'openai' ? ['agent.kind: openai'] : []),
+    ...(replies.relay === undefined ? [] : ['replies.relay']),
+  ];
+  if (!isUsed) {
+    return given.map(
+      (key) => `localPlatform.${key} has no effect: no shop is on the local platform`,
+    );
+  }
+  if (agent.kind === 'openai' || agent.model === undefined) return [];
+  return [
+    `localPlatform.agent.model has no effect: localPlatform.agent.kind is ${agent.kind}, not openai`,
+  ];
+}
+
+/** Probably copied with the shop around it. */
+function sharedSecrets({ shops }: Config): string[] {
+  const secrets = shops.flatMap(({ apiKey, email }, index) => [
+    { at: `shops[${index}].apiKey`, value: apiKey.reveal() },
+    ...(email?.inboundTokens ?? []).map((token, n) => ({
+      ...{ at: `shops[${index}].email.inboundTokens[${n}]`, value: token.reveal() },
+    })),
+  ]);
+  const first = new Map<string, string>();
+  return secrets.flatMap(({ at, value }) => {
+    const before = first.get(value);
+    if (before !== undefined) return [`${at} is the same as ${before}: each shop has its own`];
+    first.set(value, at);
+    return [];
+  });
+}
+
+function doubtfulPlaces({ shops, platform, localPlatform, tracing, spool: { retain } }: Config) {
+  const warnings: string[] = [];
+  const own = `:${localPlatform.port}`;
+  for (const [index, { platformUrl = platform.url, email }] of shops.entries()) {
+    const { hostname, host } = new URL(platformUrl === 'local' ? 'http://none' : platformUrl);
+    if (isLoopback(hostname) && host.endsWith(own)) {
+      warnings.push(
+        `shops[${index}] has the URL of this gateway's own local platform: write local instead`,
+      );
+    }
+    const everybody = email?.addresses.find((address) => address.startsWith('*@'))?.slice(2);
+    if (everybody !== undefined && isSharedDomain(everybody)) {
+      warnings.push(
+        `shops[${index}].email.addresses has *@${everybody}: mail to that domain goes to its provider, not here; name your own domain`,
+      );
+    }
+  }
+  if (tracing.endpoint !== undefined && new URL(tracing.endpoint).port === '4317') {
+    warnings.push('tracing.endpoint has the port of gRPC, 4317: that of HTTP is usually 4318');
+  }
+  if (retain.raw > retain.entries) {
+    warnings.push(
+      'spool.retain.raw is longer than spool.retain.entries, with which the raw message is deleted',
+    );
+  }
+  return warnings;
+}
 
 function isLoopback(host: string): boolean {
   const bare = clientAddress(host.replace(/^\[|\]$/g, ''));

@@ -19,7 +19,11 @@ const CASES = readFileSync(
     return { title, text, said };
   });
 
-const env = { EMPTY_PASSWORD: '' };
+const env = {
+  EMPTY_PASSWORD: '',
+  PORT_WORD: 'smtp',
+  CONSOLE_PASSWORD_FILE: '/run/secrets/console',
+};
 
 /** What `config check` prints of a file. */
 function saidOf(text: string): string {
@@ -30,7 +34,7 @@ function saidOf(text: string): string {
   const loaded = loadConfig({ file, env });
   const said = loaded.ok
     ? loaded.warnings.map((warning) => `warning: ${warning}\n`).join('')
-    : renderMistakes(loaded.mistakes);
+    : renderMistakes(loaded.mistakes, loaded.warnings);
   return said.replaceAll(file, 'sluice.yaml');
 }
 
@@ -41,4 +45,14 @@ test('a hundred files, and more', () => {
 
 test.each(CASES)('$title', ({ text, said }) => {
   expect(saidOf(text)).toBe(said);
+});
+
+test('a variable that is misspelt is told beside what is missing without it', () => {
+  const loaded = loadConfig({ env: { SLUICE_SHOP_NAME: 'acme', SLUICE_SHOP_APIKEY: 'hunter2' } });
+  expect(loaded).toMatchObject({
+    ok: false,
+    warnings: [
+      'the environment variable SLUICE_SHOP_APIKEY is unknown and ignored; did you mean SLUICE_SHOP_API_KEY?',
+    ],
+  });
 });

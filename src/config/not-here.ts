@@ -1,0 +1,31 @@
+/** Keys that people write and that do not exist, by their whole path without indices, and what to do instead. */
+const CURES: readonly (readonly [path: RegExp, cure: string])[] = [
+  [
+    /^(?:http|admin)\.(?:tls|ssl|https|cert|key)$/,
+    'remove it: this port has no TLS of its own; put a reverse proxy in front of it, and its address into http.trustProxy',
+  ],
+  [
+    /^admin\.enabled$/,
+    'remove it: the console is always there; admin.host: 127.0.0.1 shows it to this machine only',
+  ],
+  [
+    /^smtp\.(?:auth|user|username|password)$/,
+    'remove it: nobody signs in at an MX; smtp.trustedRelays names servers that are trusted',
+  ],
+  [
+    /^(?:smtp|email)\.relay$/,
+    'replies are sent with localPlatform.replies.relay, alerts with alerts.email.relay',
+  ],
+  [
+    /^log\.(?:file|path|dir)$/,
+    'remove it: the log is written to the standard output; send that to a file',
+  ],
+  [/^platform\.(?:apiKey|shopId|key|token)$/, 'write it at its shop: shops[0].apiKey and shopId'],
+  [/^shops\.(?:sms\.)?provider$/, 'remove it: the key twilio, telnyx or whatsappCloud says it'],
+  [/^shops\.agent$/, "write agent: on, or off; the agent's settings are in localPlatform.agent"],
+  [/(?:^|\.)\/\//, 'begin a comment with #: // is none in YAML'],
+];
+
+/** What to do instead of a key that does not exist. */
+export const cureOf = (path: string): string | undefined =>
+  CURES.find(([of]) => of.test(path.replaceAll(/\[\d+\]/g, '')))?.[1];

@@ -99,7 +99,7 @@ async function verdictOn(
 ): Promise<Pick<Result, 'verdict' | 'by'>> {
   const types = await run(folder, ['node_modules/@typescript/native-preview/bin/tsgo', '-p', '.']);
   if (types.code !== 0) return { verdict: 'does not compile' };
-  await bundled(folder, file);
+  await rebuild(folder);
   const tests = await testsOf(folder, file);
   for (const some of [tests.slice(0, NEAREST), tests.slice(NEAREST)]) {
     if (some.length === 0) continue;
@@ -111,9 +111,9 @@ async function verdictOn(
   return { verdict: 'survived' };
 }
 
-/** Threads that read email run from bundles. */
-async function bundled(folder: string, file: string): Promise<void> {
-  if (file.includes('/email/')) await run(folder, ['scripts/build-bundles.mjs']);
+/** Threads run from bundles. */
+async function rebuild(folder: string): Promise<void> {
+  await run(folder, ['scripts/build-bundles.mjs']);
 }
 
 const sound = new Set<string>();
@@ -164,7 +164,7 @@ await withWorkbench(async (bench) => {
       writeFileSync(path, source.slice(0, start) + to + source.slice(start + from.length));
       result = { n, ...mutation, ...(await verdictOn(folder, mutation)) };
       writeFileSync(path, source);
-      await bundled(folder, file);
+      if (result.verdict !== 'does not compile') await rebuild(folder);
       if (result.by !== undefined) await assertSound(folder, result.by);
       done.set(n, result);
       appendFileSync(results, `${JSON.stringify(result)}\n`);

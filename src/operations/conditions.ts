@@ -218,7 +218,7 @@ export function stopCondition(of: {
     ...{ id: `breaker-open/${shop}/${part}`, kind: 'breaker-open', severity: 'critical' },
     ...{ shop, part, ...(since !== undefined && { since }) },
     sentence: `${what}: ${cause}`,
-    remedy: `${todo} The messages are kept. One is tried every 5 to 25 seconds; once it is accepted, all are sent. To try one now: sluice shops try ${shop}`,
+    remedy: `${todo} The messages are kept. One is tried every 5 to 25 seconds, or at once with \`sluice shops try ${shop}\`; once it is accepted, all are sent.`,
   };
 }
 
@@ -236,7 +236,7 @@ function refusedAlike({ shop, refusedAlike: all }: ShopStatus, limits: Limits): 
     holds: count >= limits.refusedAlike,
     severity: count >= ALIKE_URGENT * limits.refusedAlike ? 'critical' : 'warning',
     sentence: `The platform has refused ${counted(count, 'message')} of ${shop} with the same error (${words})`,
-    remedy: `The messages stay queued. One is tried every minute; once it is accepted, all are sent. Read the platform's full answer (console: Messages, state queued) and contact its operators. To try one now: sluice shops try ${shop}`,
+    remedy: `The messages stay queued. One is tried every minute, or at once with \`sluice shops try ${shop}\`; once it is accepted, all are sent. Read the platform's full answer (console: Messages, state queued) and contact its operators.`,
   }));
 }
 

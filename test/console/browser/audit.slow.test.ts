@@ -68,7 +68,7 @@ describeConsole('audit and doctor', (test) => {
     expect(await page.locator('.doctor li').count()).toBeGreaterThan(3);
     const acme = page.getByRole('region', { name: 'acme' });
     await acme.getByText('platform', { exact: false }).first().waitFor();
-    await page.getByRole('region', { name: 'Gateway' }).getByText('data-folder.lock').waitFor();
+    await page.getByRole('region', { name: 'Gateway' }).getByText('Data folder, lock').waitFor();
     // The record to enter at the DNS provider.
     await acme.getByText(/^\S+\. IN MX 10 \S+\.$/).waitFor();
     await acme.getByRole('button', { name: 'Copy what to enter for mx' }).waitFor();

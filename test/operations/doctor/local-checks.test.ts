@@ -177,7 +177,7 @@ describe('breaker', () => {
     expect(known).toMatchObject({
       status: 'warning',
       found: `the state of the gateway is unknown: ECONNREFUSED; it was: ${words}`,
-      todo: expect.stringMatching(/^Set a valid apiKey .* sluice shops try acme$/),
+      todo: expect.stringMatching(/^Set a valid apiKey .* `sluice shops try acme`;/),
     });
     expect(JSON.stringify(known)).not.toContain('Ann');
     const [unknown] = checkBreakers({ shops, stopped: [] }, asked);

@@ -19,6 +19,25 @@ const STATUSES: Readonly<Record<Status, readonly [Tone, string]>> = {
 };
 const ORDER = Object.keys(STATUSES);
 
+/** Of the names for `--only`, what does not read as it is. */
+const TITLES: Readonly<Record<string, string>> = {
+  'public-url': 'Public URL',
+  whatsapp: 'WhatsApp',
+  reach: 'From outside',
+  descriptors: 'Open files',
+  mx: 'MX record',
+  breaker: 'Deliveries',
+  'chat-origins': 'Chat pages',
+  'data-folder': 'Data folder',
+};
+
+/** `data-folder.keys` is the keys of the data folder. */
+function titleOf(check: string): string {
+  const [name = '', ...part] = check.split('.');
+  const title = TITLES[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+  return [title, ...part].join(', ').replaceAll('-', ' ');
+}
+
 /** Runs the checks of `sluice doctor` and shows their results. */
 export function DoctorPage() {
   const { data, failure, loading, reload } = useLoad((signal) => api.doctor(signal));
@@ -99,7 +118,7 @@ const Checks = ({ checks }: { readonly checks: readonly Check[] }) => (
         </Badge>
         <div class="doctor-check">
           <h2>
-            {check.check} <span class="muted">{check.subject}</span>
+            {titleOf(check.check)} <span class="muted">{check.subject}</span>
           </h2>
           {check.status === 'ok' ? (
             <p class="muted">{check.found}</p>
@@ -115,7 +134,10 @@ const Checks = ({ checks }: { readonly checks: readonly Check[] }) => (
               {check.copy !== undefined && (
                 <p class="command">
                   <code>{check.copy}</code>
-                  <CopyButton text={check.copy} what={`what to enter for ${check.check}`} />
+                  <CopyButton
+                    text={check.copy}
+                    what={`what to enter for ${titleOf(check.check)}`}
+                  />
                 </p>
               )}
             </>

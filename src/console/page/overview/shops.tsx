@@ -45,45 +45,21 @@ const Shop = (props: { readonly shop: ShopFigures; readonly conditions: readonly
       </span>
       <span class="muted shop-last">
         {shop.lastDeliveredAt === undefined ? (
-          'no deliveries yet'
+          'no delivery since the start'
         ) : (
           <>
             last delivery <Time at={shop.lastDeliveredAt} />
           </>
         )}
       </span>
-      <ShopProblems shop={shop} conditions={conditions} />
+      {isStalled(shop) && !conditions.some(({ kind }) => canBeTried(kind)) && (
+        <TryButton shop={shop.shop} />
+      )}
     </li>
   );
 };
 
-/** Why a shop's messages are not delivered, quoting the platform, with a retry button. */
-function ShopProblems(props: {
-  readonly shop: ShopFigures;
-  readonly conditions: readonly Condition[];
-}) {
-  const { shop } = props;
-  const conditions = props.conditions.filter(({ kind }) => canBeTried(kind));
-  if (conditions.length === 0 && !isStalled(shop)) return null;
-  return (
-    <div class="shop-trouble">
-      {conditions.map(({ id, sentence, since, words }) => (
-        <p key={id}>
-          <b>{sentence}</b>
-          {since !== undefined && (
-            <>
-              , since <Time at={since} />
-            </>
-          )}{' '}
-          {words !== undefined && <q>{words}</q>}
-        </p>
-      ))}
-      <TryButton shop={shop.shop} />
-    </div>
-  );
-}
-
-/** Whether messages are queued and none was delivered recently. */
+/** Whether messages are queued and none was delivered recently; what is known of the cause stands above. */
 const isStalled = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
   queued > 0 && now.value - lastDeliveredAt > STALLED_AFTER_MS;
 const STALLED_AFTER_MS = 15_000;

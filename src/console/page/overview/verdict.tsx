@@ -80,7 +80,7 @@ const ReasonAndStart = ({ issue: { words, since } }: { readonly issue: Issue }) 
     {words !== undefined && (
       <>
         {' '}
-        The platform says: <q>{words}</q>
+        The platform says: <q>{words}</q>.
       </>
     )}
     {since !== undefined && (

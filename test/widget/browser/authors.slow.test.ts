@@ -37,13 +37,13 @@ describeInBrowser(
 
       await chat.send('A person, please');
       const second = chat.line('You said: A person');
-      await second.getByText('Tom Baker · Person').waitFor();
+      await second.getByText('Tom Baker · Team member').waitFor();
       expect(await second.locator('.avatar').innerText()).toBe('TB');
       await head.getByRole('heading', { name: 'Tom Baker', exact: true }).waitFor();
       expect(await axeFindings(chat.page)).toEqual([]);
 
       await chat.page.reload();
-      await chat.line('You said: A person').getByText('Tom Baker · Person').waitFor();
+      await chat.line('You said: A person').getByText('Tom Baker · Team member').waitFor();
     });
   },
   {

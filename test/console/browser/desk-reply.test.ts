@@ -22,7 +22,10 @@ describeConsole('A person at the desk', (test) => {
     await page.getByText('You took it').waitFor();
     await page.keyboard.press('r');
     await page.keyboard.type('We have it in **blue**.');
+    const marks = page.getByText('The marks of Markdown go out as they are typed');
+    await marks.waitFor();
     await page.getByLabel('Format').selectOption('MARKDOWN');
+    await marks.waitFor({ state: 'detached' });
     await page.locator('input[type=file]').setInputFiles({
       ...{ name: 'lamp.txt', mimeType: 'text/plain', buffer: Buffer.from('blue') },
     });

@@ -36,6 +36,9 @@ interface ComposerProps {
   readonly onSend: () => void;
 }
 
+/** Emphasis, a link or a heading of Markdown, in what the operator types. */
+const MARKUP = /\*\*[^\s*]|\]\(https?:|^#{1,6} /m;
+
 /** Writes a reply or an internal note. */
 export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: ComposerProps) {
   const { isNote, text, format } = draft;
@@ -126,6 +129,11 @@ export function Composer({ ticket, draft, busy, fieldRef, onChange, onSend }: Co
           />
         )}
       </div>
+      {ticket.channel !== 'sms' && !isNote && format === 'TEXT' && MARKUP.test(text) && (
+        <p class="muted small" role="status">
+          The marks of Markdown go out as they are typed, since the format is plain text.
+        </p>
+      )}
       <TextsDialog
         open={isChoosing}
         onClose={() => setChoosing(false)}

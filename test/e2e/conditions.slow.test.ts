@@ -128,6 +128,7 @@ const QUICK = { every: '1s', for: '1ms' };
     );
     const doctor = await sluiceHere(['doctor', '--only', 'disk', '--config', file]);
     expect(doctor.stdout).toContain('The disk of the data folder is full');
+    expect((await sluiceHere(['status', '--config', file])).stdout).not.toContain('flow');
   },
 );
 

@@ -12,6 +12,7 @@ import { reachable } from '../runtime/ip-addresses.ts';
 import { troubleInWords, unusable } from '../domain/trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
+import { commandsBeside } from './commands-beside.ts';
 import { configFile, configuration } from './configuration.ts';
 import { CommandFailed, EXIT } from './exit-codes.ts';
 import { watchProcess, type ProcessEnd, type ProcessEvents } from './process-end.ts';
@@ -58,6 +59,7 @@ export async function runGateway(
       logger,
       source: configSource({ env: terminal.env, ...named }),
       setLogLevel: (level) => logger.setLevel(level),
+      ...(process.argv[1] !== undefined && { runBeside: commandsBeside(process.argv[1], file) }),
     });
   };
   await serve(open, logger, events, {

@@ -45,6 +45,7 @@ export type Problem = Answer<typeof answers.problem>;
 export type Session = Answer<typeof answers.session>;
 export type ActionProgress = Answer<typeof answers.actionProgress>;
 export type TestMessage = Answer<typeof answers.testMessage>;
+export type PersonReport = Answer<typeof answers.personReport>;
 export type AuditPage = Answer<typeof answers.auditPage>;
 export type AuditLine = AuditPage['lines'][number];
 export type DoctorReport = Answer<typeof answers.doctorReport>;

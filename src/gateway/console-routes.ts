@@ -12,6 +12,7 @@ import { deskRoutes } from '../console/server/desk-routes.ts';
 import { outboxRoutes } from '../console/server/outbox-routes.ts';
 import { entryRoutes } from '../console/server/entry-routes.ts';
 import type { LiveFigures } from '../console/server/live-figures.ts';
+import { peopleRoutes, type RunBeside } from '../console/server/people-routes.ts';
 import { platformRoutes } from '../console/server/platform-routes.ts';
 import { referenceRoutes } from '../console/server/reference/routes.ts';
 import { type ShopNames, shopRoutes } from '../console/server/shop-routes.ts';
@@ -57,6 +58,7 @@ interface RouteParts {
     readonly wake: () => void;
     readonly clock: Clock;
     readonly desk: DeskAccess;
+    readonly runBeside: RunBeside | undefined;
   };
   readonly audit: Audit;
   readonly actions: Actions;
@@ -107,6 +109,7 @@ export function consoleRoutes(own: RouteParts): readonly Router[] {
     }),
     outboxRoutes({ desk, audit }),
     auditRoutes({ operator, audit }),
+    peopleRoutes({ audit, runBeside: parts.runBeside }),
     upkeepRoutes({
       ...{ audit, configuration: parts.configuration },
       examine: () => examineGateway(live.value, parts.platformUrl()),

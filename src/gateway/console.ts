@@ -7,6 +7,7 @@ import { createAdminApp } from '../console/server/admin-app.ts';
 import { Actions } from '../console/server/actions.ts';
 import { type Audit, createAudit } from '../console/server/audit.ts';
 import type { Alert } from '../console/contract.ts';
+import type { RunBeside } from '../console/server/people-routes.ts';
 import type { IncidentLog } from '../operations/alerts/incident-log.ts';
 import { type DeskAccess, deskSummary } from '../console/server/desk-access.ts';
 import { Devices, Sessions } from '../console/server/sessions.ts';
@@ -67,6 +68,7 @@ export interface ConsoleParts {
   /** The URL of the embedded platform while it runs. */
   readonly platformUrl: () => string | undefined;
   readonly hasReply: ReadingParts['hasReply'];
+  readonly runBeside: RunBeside | undefined;
   /** Called when an entry may have become ready to claim. */
   readonly wake: () => void;
 }

@@ -1,5 +1,6 @@
 import { type CompleteConfig, stopDelayMs } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
+import type { RunBeside } from '../console/server/people-routes.ts';
 import type { ConfigSource } from './config-source.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type RunningChat, startChat } from './chat.ts';
@@ -47,6 +48,8 @@ export interface GatewayOptions {
   /** Where the configuration is reloaded from; without it, no reload is possible. */
   readonly source?: ConfigSource;
   readonly setLogLevel?: (level: CompleteConfig['log']['level']) => void;
+  /** Runs the commands that the console offers; without it, they are refused. */
+  readonly runBeside?: RunBeside;
   /** Delivers in this thread, so that `logger` gets all lines: for tests. */
   readonly deliversHere?: boolean;
 }
@@ -141,6 +144,7 @@ export async function start({ options, base, store, threads }: StartParts): Prom
   const http = await openHttp(base, store, intake, chat, readiness, platforms);
   const console = await openConsole({
     ...{ ...base, store, index, readiness, status, configuration, incidents, desk },
+    runBeside: options.runBeside,
     wake: () => delivery.wake(),
     metricsText: () => delivery.metricsText(),
     health: () => delivery.health(),

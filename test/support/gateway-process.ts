@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Ports } from './gateway-config.ts';
 import { waitFor } from './wait-for.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 export interface Exit {
   readonly code: number | null;

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandsBeside } from '../../src/cli/commands-beside.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
 import type { ReloadResult } from '../../src/console/contract.ts';
@@ -8,6 +9,7 @@ import { configSource } from '../../src/gateway/config-source.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { type ConfigChoices, gatewayConfig } from './gateway-config.ts';
 import { reachable } from '../../src/runtime/ip-addresses.ts';
+import { MAIN } from './gateway-process.ts';
 import { lendBallast } from './store.ts';
 
 export interface RunningGateway {
@@ -42,11 +44,15 @@ export async function startGateway(
   logger: Logger = silentLogger,
   { deliversHere = true } = {},
 ): Promise<RunningGateway> {
-  const source = configSource({ file: writeConfig(choices), env: {} });
+  const file = writeConfig(choices);
+  const source = configSource({ file, env: {} });
   const loaded = source.load();
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
   const config = await completeConfig(loaded.config);
-  const gateway = createGateway({ config, logger, source, deliversHere });
+  const gateway = createGateway({
+    ...{ config, logger, source, deliversHere },
+    runBeside: commandsBeside(MAIN, file),
+  });
   const { smtp, http, admin } = await gateway.start();
   if (smtp === undefined || http === undefined || admin === undefined)
     throw new Error('a door that is not open');

@@ -210,11 +210,8 @@ function refuse(parts: UploadParts, request: Request, response: Response, error:
     request.destroy();
     return;
   }
-  // The response has begun; the client notices the truncated file.
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
+  // `pipeline` has destroyed the response, and the client notices the truncated file.
+  if (response.headersSent) return;
   const answer = answerOf(error);
   if (answer.status === 500) parts.logger.error('chat.upload_failed', errorFields(error));
   parts.metrics.refused.inc({ channel: 'web_chat', reason: answer.word });

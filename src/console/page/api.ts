@@ -22,6 +22,7 @@ import type {
   MadeApiToken,
   NewApiToken,
   Overview,
+  PersonReport,
   Problem,
   ReloadResult,
   Session,
@@ -47,6 +48,8 @@ interface RequestOptions {
   readonly body?: unknown;
   /** Sent as it is, instead of a body. */
   readonly file?: File;
+  /** Whether the answer is a file. */
+  readonly isFile?: boolean;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
 }
@@ -73,7 +76,7 @@ async function ask<T>(path: string, request: RequestOptions = {}): Promise<T> {
   });
   const at = Date.parse(response.headers.get('date') ?? '');
   if (!Number.isNaN(at)) setClock(at);
-  const answer = await bodyOf(response);
+  const answer = await bodyOf(response, request.isFile === true && response.ok);
   if (response.ok) return answer as T; // Page and server are built together, with one contract.
   const refusal = refusalOf(response, answer);
   if (refusal.code === 'signed_out') {
@@ -97,8 +100,9 @@ async function send(url: string, init: RequestInit): Promise<Response> {
  * @throws {Refusal} the connection broke off
  * @throws AbortError
  */
-async function bodyOf(response: Response): Promise<unknown> {
+async function bodyOf(response: Response, isFile: boolean): Promise<unknown> {
   try {
+    if (isFile) return await response.blob();
     const text = await response.text();
     return text === '' ? undefined : JSON.parse(text);
   } catch (cause) {
@@ -171,6 +175,11 @@ export const api = {
     post<TestMessage>('/test-message', { shop, channel }),
   tryShop: (shop: string) => post<ShopTrial>(`/shops/${at(shop)}/try`),
   audit: (query: Query, signal?: AbortSignal) => ask<AuditPage>('/audit', { query, signal }),
+  findPerson: (person: object, signal?: AbortSignal) =>
+    ask<PersonReport>('/people/search', { method: 'POST', body: person, signal }),
+  erasePerson: (person: object) => post<PersonReport>('/people/erase', person),
+  exportPerson: (person: object) =>
+    ask<Blob>('/people/export', { method: 'POST', body: person, isFile: true }),
   tokens: (signal?: AbortSignal) => ask<ApiTokenList>('/tokens', { signal }),
   makeToken: (wanted: NewApiToken) => post<MadeApiToken>('/tokens', wanted),
   revokeToken: (id: string) => ask(`/tokens/${at(id)}`, { method: 'DELETE' }),

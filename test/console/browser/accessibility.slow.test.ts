@@ -6,7 +6,7 @@ import { sendChat, sendEmail, sendText } from './first-messages.ts';
 
 const PAGES = [
   ...['/', '/messages', '/platform', '/platform?view=queue'],
-  ...['/configuration', '/audit', '/doctor', '/incidents'],
+  ...['/configuration', '/audit', '/doctor', '/incidents', '/people'],
 ];
 const LOOKS = [
   { name: 'light', browser: { colorScheme: 'light' } },

@@ -73,6 +73,7 @@ describeConsole('every page', (test) => {
     for (const [key, title] of [
       ['c', 'Configuration'],
       ['i', 'Incidents'],
+      ['e', 'A person’s data'],
       ['a', 'Audit'],
       ['d', 'Doctor'],
       ['m', 'Messages'],

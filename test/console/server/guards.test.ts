@@ -11,6 +11,7 @@ const UNSAFE = [
   '/api/actions/x/undo',
   '/api/configuration/reload',
   '/api/test-message',
+  '/api/people/erase',
 ];
 const GUARDED = [
   '/api/session',

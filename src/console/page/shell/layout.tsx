@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { AuditPage } from '../audit/audit-page.tsx';
+import { PeoplePage } from '../people/people-page.tsx';
 import { ConfigurationPage } from '../configuration/configuration-page.tsx';
 import { DoctorPage } from '../doctor/doctor-page.tsx';
 import { IncidentsPage } from '../incidents/incidents-page.tsx';
@@ -109,6 +110,7 @@ const OPERATOR_ROUTES = [
   <Route key="/messages/:id" path="/messages/:id" component={MessagePage} />,
   <Route key="/incidents" path="/incidents" component={IncidentsPage} />,
   <Route key="/configuration" path="/configuration" component={ConfigurationPage} />,
+  <Route key="/people" path="/people" component={PeoplePage} />,
   <Route key="/audit" path="/audit" component={AuditPage} />,
   <Route key="/doctor" path="/doctor" component={DoctorPage} />,
   <Route key="*" default component={NotFoundPage} />,

@@ -15,6 +15,7 @@ export const PAGES = [
   { key: 'p', path: '/platform', name: 'Platform', icon: 'platform' },
   { key: 'i', path: '/incidents', name: 'Incidents', icon: 'alert' },
   { key: 'c', path: '/configuration', name: 'Configuration', icon: 'configuration' },
+  { key: 'e', path: '/people', name: 'A person’s data', icon: 'person' },
   { key: 'a', path: '/audit', name: 'Audit', icon: 'audit' },
   { key: 'd', path: '/doctor', name: 'Doctor', icon: 'doctor' },
 ] as const;

@@ -146,6 +146,12 @@ export const testMessage = named(
   'A test message that was accepted.',
 );
 
+export const personReport = named(
+  z.object({ text: text('As the terminal prints it.') }),
+  'PersonReport',
+  'What is stored about a person, or what was erased.',
+);
+
 export const auditPage = named(
   z.object({
     lines: z

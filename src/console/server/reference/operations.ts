@@ -23,6 +23,7 @@ import {
 } from '../desk-routes.ts';
 import { outboxSchema, replyActionSchema, sendBySchema } from '../outbox-routes.ts';
 import { conversationsQuerySchema, ticketsQuerySchema } from '../platform-routes.ts';
+import { personSchema } from '../people-routes.ts';
 import { loginSchema } from '../sign-in.ts';
 import { newTokenSchema } from '../token-routes.ts';
 import { historyQuerySchema } from '../stream.ts';
@@ -205,6 +206,27 @@ const ACTIONS: readonly AdminOperation[] = [
     body: { schema: testMessageSchema, example: { shop: 'acme', channel: 'sms' } },
     ...json(answers.testMessage),
     errors: [400, 503],
+  }),
+];
+
+const PERSON = {
+  access: 'operator',
+  body: { schema: personSchema, example: { address: 'ann@example.com' } },
+  errors: [400, 409, 503],
+} as const;
+const PEOPLE: readonly AdminOperation[] = [
+  actions.post('findPerson', '/api/people/search', 'Find what is stored about a person', {
+    ...PERSON,
+    ...json(answers.personReport),
+  }),
+  actions.post('exportPerson', '/api/people/export', 'Export what is stored about a person', {
+    ...PERSON,
+    ...file('application/zip', 'The archive of `sluice export`.'),
+  }),
+  actions.post('erasePerson', '/api/people/erase', 'Erase what is stored about a person', {
+    ...PERSON,
+    description: 'Permanently. It can take minutes in a large store.',
+    ...json(answers.personReport),
   }),
 ];
 
@@ -397,7 +419,7 @@ const ACCESS: readonly AdminOperation[] = [
 
 /** All operations on the admin port, in reading order. */
 export const OPERATIONS: readonly AdminOperation[] = [
-  ...[STATE, ENTRIES, ACTIONS, PLATFORM, DESK, UPKEEP, ACCESS].flat(),
+  ...[STATE, ENTRIES, ACTIONS, PEOPLE, PLATFORM, DESK, UPKEEP, ACCESS].flat(),
 ];
 
 /** The statuses of the errors of an operation, ascending. */

@@ -343,7 +343,10 @@ const isPath = (text: string): boolean => text.length <= 255 && !/[\r\n]|-----/.
 /** What is wrong with a file besides that it cannot be read. */
 type Look = (path: string) => string | undefined;
 
-const mustOpen: Look = (path) => void accessSync(path, constants.R_OK);
+const mustOpen: Look = (path) => {
+  accessSync(path, constants.R_OK);
+  return undefined;
+};
 
 /** Larger ones are not sent to visitors. */
 const MAX_PICTURE_BYTES = 512 * 1024;

@@ -1,0 +1,106 @@
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Located, scalarsAt } from './layers.ts';
+import { showPath, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
+import type { SourceNode } from './source-tree.ts';
+
+/** A private key that stands in its place is a secret. */
+const isPath = (text: string): boolean => text.length <= 255 && !/[\r\n]|-----/.test(text);
+
+/** What is wrong with a file besides that it cannot be read. */
+type Look = (path: string) => string | undefined;
+
+const mustOpen: Look = (path) => {
+  accessSync(path, constants.R_OK);
+  return undefined;
+};
+
+/** Larger ones are not sent to visitors. */
+const MAX_PICTURE_BYTES = 512 * 1024;
+
+function picture(path: string): string | undefined {
+  const bytes = readFileSync(path);
+  if (bytes.length > MAX_PICTURE_BYTES) return `${bytes.length} bytes`;
+  return bytes.subarray(0, 100).toString('latin1').trimStart().startsWith('<')
+    ? 'markup, such as SVG, which is not sent to visitors'
+    : undefined;
+}
+
+function json(path: string): string | undefined {
+  try {
+    JSON.parse(readFileSync(path, 'utf8'));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'no JSON';
+    throw error;
+  }
+}
+
+/** It is made when it is missing. */
+const folderOrNone: Look = (path) =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() ? 'a file' : undefined;
+
+/** The files and folders that the configuration names, and what is wrong with them. */
+export function unreadable(root: SourceNode | undefined): Mistake[] {
+  const at = (...pattern: Path) => scalarsAt(root, pattern);
+  const widget = ['shops', '*', 'chat', 'widget'];
+  const looks: readonly (readonly [Located[], Look, expected: string, fix: string])[] = [
+    [
+      at('smtp', 'tls', '*'),
+      mustOpen,
+      'a readable file',
+      'write the path of a PEM file, or remove tls to use a self-signed certificate',
+    ],
+    [
+      [...at('localPlatform', 'replies', 'relayCa'), ...at('alerts', 'email', 'relayCa')],
+      mustOpen,
+      'a readable file',
+      'write the path of a PEM file, or remove the key to trust the well-known authorities',
+    ],
+    [
+      [...at(...widget, 'agent', 'picture'), ...at(...widget, 'people', '*', 'picture')],
+      picture,
+      'a readable file: PNG, JPEG, WebP, GIF or AVIF',
+      'write the path of a picture of at most 512 KiB, or remove the key to show initials',
+    ],
+    [
+      at(...widget, 'languages', '*', 'file'),
+      json,
+      'a readable file of JSON',
+      'write the path of a JSON file of texts, or remove the entry',
+    ],
+    [
+      at('localPlatform', 'agent', 'knowledge'),
+      (path) => void readdirSync(path),
+      'a readable folder',
+      'write the path of a folder of Markdown files',
+    ],
+    [at('dataDir'), folderOrNone, 'a folder', 'name a folder; it is made when it is missing'],
+  ];
+  return looks.flatMap(([places, look, expected, fix]) =>
+    places.flatMap(({ path, node }) => {
+      const found = wrongAbout(node.text, look);
+      if (found === undefined) return [];
+      return [
+        {
+          path: showPath(path),
+          place: node.place,
+          expected,
+          ...(isPath(node.text)
+            ? { found: `${JSON.stringify(node.written ?? node.text)}: ${found}`, fix }
+            : {
+                found: 'the text of a file (not shown)',
+                fix: 'save it as a file, and write its path',
+              }),
+        },
+      ];
+    }),
+  );
+}
+
+function wrongAbout(path: string, look: Look): string | undefined {
+  try {
+    return look(path);
+  } catch (error) {
+    return whyUnreadable(error);
+  }
+}

@@ -14,7 +14,7 @@ import {
   confirmationOf,
   treatSender,
 } from '../../../../src/channels/email/authentication/verdict.ts';
-import { mail, sealed, signed, SIGNING_KEY } from './signing.ts';
+import { mail, mailWith, sealed, signed, SIGNING_KEY } from './signing.ts';
 
 const zone = new Map([
   ['_dmarc.legit.example', 'v=DMARC1; p=reject'],
@@ -72,6 +72,19 @@ const namesIn = ({ uncovered = '' }: AuthenticationVerdict, pattern: RegExp) =>
     .join(' ') || undefined;
 const copiesIn = (verdict: AuthenticationVerdict) => namesIn(verdict, /^(?:to|cc|bcc)$/);
 const wordsIn = (verdict: AuthenticationVerdict) => namesIn(verdict, /^(?!to$|cc$|bcc$)/);
+
+/** A message is read in parts of 64 KiB: one of them begins with each byte of a line. */
+test.each([0, 1, 2, 3])(
+  'a body of several parts is read whole, with any line ends: %i',
+  async (n) => {
+    const body = `${'x'.repeat(n)}ab\r\n`.repeat(50_000);
+    const message = signed(mailWith(body, ...HEAD), { domain, fields: ALL });
+    expect(await check(message)).toMatchObject({ dkim: 'pass', ...pass });
+    expect(await check(message.replaceAll('\r\n', '\n'))).toMatchObject({ dkim: 'pass', ...pass });
+    const changed = `${message.slice(0, 130_000)}y${message.slice(130_001)}`;
+    expect(await check(changed)).toMatchObject({ dkim: 'fail', dmarc: 'fail' });
+  },
+);
 
 describe('a pass by DKIM alone covers the copies that the signature covers', () => {
   test.each<[string, string, string | undefined]>([

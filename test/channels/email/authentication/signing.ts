@@ -7,9 +7,15 @@ const publicKey = key.publicKey.export({ type: 'spki', format: 'der' }).toString
 export const SIGNING_KEY = `v=DKIM1; k=rsa; p=${publicKey}`;
 
 /** A message of these header lines. */
-export const mail = (...head: readonly string[]): string => `${head.join('\r\n')}\r\n\r\nHello\r\n`;
+export const mail = (...head: readonly string[]): string => mailWith('Hello\r\n', ...head);
+export const mailWith = (body: string, ...head: readonly string[]): string =>
+  `${head.join('\r\n')}\r\n\r\n${body}`;
 
-const bodyHash = createHash('sha256').update('Hello\r\n').digest('base64');
+/** RFC 6376 §3.4.4, for a body without runs of white space and without empty lines at its end. */
+const bodyHashOf = (message: string): string =>
+  createHash('sha256')
+    .update(message.slice(message.indexOf('\r\n\r\n') + 4))
+    .digest('base64');
 const headOf = (message: string): readonly string[] =>
   message.slice(0, message.indexOf('\r\n\r\n')).split('\r\n');
 
@@ -43,7 +49,7 @@ export interface Signature {
 
 /** The message with a signature that holds, of a selector s1. */
 export function signed(message: string, { domain, fields, tags = '' }: Signature): string {
-  const unsigned = `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${domain}; s=s1; ${tags}h=${fields.join(':')}; bh=${bodyHash}; b=`;
+  const unsigned = `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${domain}; s=s1; ${tags}h=${fields.join(':')}; bh=${bodyHashOf(message)}; b=`;
   return `${unsigned}${signatureOf([...covered(message, fields), unsigned])}\r\n${message}`;
 }
 
@@ -62,7 +68,7 @@ export function sealed(
   const sets = headOf(message).filter((line) => line.startsWith('ARC-'));
   const i = sets.length / 3 + 1;
   const found = `ARC-Authentication-Results: i=${i}; mx.${sealer}; ${results}`;
-  let signature = `ARC-Message-Signature: i=${i}; a=rsa-sha256; c=relaxed/relaxed; d=${sealer}; s=s1; h=${fields.join(':')}; bh=${bodyHash}; b=`;
+  let signature = `ARC-Message-Signature: i=${i}; a=rsa-sha256; c=relaxed/relaxed; d=${sealer}; s=s1; h=${fields.join(':')}; bh=${bodyHashOf(message)}; b=`;
   signature += signatureOf([...covered(message, fields), signature]);
   // RFC 8617 §5.1.1: each set in the order results, signature, seal; the oldest first.
   const before = sets.toReversed();

@@ -112,6 +112,7 @@ async function takeOthers(browser, url, customers) {
   await open('/messages?state=held');
   await rows.first().getByRole('link').click();
   await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Release 1 message' }).click();
   await page.getByRole('region', { name: 'State' }).getByText('Delivered').waitFor();
   await open('/platform');
   await page.locator('tbody tr').nth(5).waitFor();
@@ -123,7 +124,7 @@ async function takeOthers(browser, url, customers) {
   await page.getByRole('button', { name: 'Assign to me' }).click();
   await page.getByText('You took it').waitFor();
   const answer = page.getByLabel(/^Reply /);
-  await answer.fill('Thank you for asking. I look it up, and answer you today.');
+  await answer.fill('Thank you for asking. I’ll look into it and get back to you today.');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.locator('.turn.team').last().getByText(/^sent/).waitFor();
   await take(page, 'ticket');

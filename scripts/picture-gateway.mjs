@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { build } from './build.mjs';
 import { DIST, ROOT } from './workspace.mjs';
 
-export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
 export const PICTURES = join(ROOT, 'docs/pictures');
 const HOST = '127.0.0.1';
 

@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 import { bundle, bundleParts, launcherTexts } from './build-widget.mjs';
 import { ROOT, SRC } from './workspace.mjs';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell';
 const DESKTOP = { width: 520, height: 800 };
 const PHONE = { width: 375, height: 667 };
 const GREETING = 'Hi there 👋\nAny question about lamps, orders or returns? We are here.';

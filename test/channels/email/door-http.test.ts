@@ -66,6 +66,11 @@ describe('POST /email/inbound', () => {
     expect(await statusFor('192.0.2.2')).toBe(200);
   });
 
+  test('leaves its place to the next one when it ends', async () => {
+    const at = await open({ maxInProgress: 1 });
+    for (const status of [202, 200, 200]) expect((await at.send(MESSAGE)).status).toBe(status);
+  });
+
   test('keeps a large message byte for byte, in a file', async () => {
     const at = await open();
     expect((await at.send(LARGE)).status).toBe(202);

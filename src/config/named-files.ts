@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { type Located, scalarsAt } from './layers.ts';
 import { showPath, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
@@ -35,10 +35,6 @@ function json(path: string): string | undefined {
   }
 }
 
-/** It is made when it is missing. */
-const folderOrNone: Look = (path) =>
-  statSync(path, { throwIfNoEntry: false })?.isFile() ? 'a file' : undefined;
-
 /** The files and folders that the configuration names, and what is wrong with them. */
 export function unreadable(root: SourceNode | undefined): Mistake[] {
   const at = (...pattern: Path) => scalarsAt(root, pattern);
@@ -74,7 +70,6 @@ export function unreadable(root: SourceNode | undefined): Mistake[] {
       'a readable folder',
       'write the path of a folder of Markdown files',
     ],
-    [at('dataDir'), folderOrNone, 'a folder', 'name a folder; it is made when it is missing'],
   ];
   return looks.flatMap(([places, look, expected, fix]) =>
     places.flatMap(({ path, node }) => {

@@ -157,6 +157,8 @@ export const blobsUrl = () =>
       expected:
         'postgres, or s3:// with the name of a bucket, and its endpoint and region if needed',
       example: 's3://sluice-mail?region=eu-central-1',
+      // Keys are written into its query by mistake.
+      besideSecret: true,
     },
     (value) => (value === 'postgres' || S3_URL.test(value) ? value : undefined),
   );

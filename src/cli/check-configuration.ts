@@ -29,18 +29,17 @@ export function checkConfiguration(
   });
   const file = option ?? configFileOf(terminal.env) ?? '';
   const named = file === '' ? {} : { file };
-  const found = loaded.ok ? checkPair(loaded.config, Date.now()) : { warnings: [], ...loaded };
+  const found = loaded.ok ? checkPair(loaded.config, Date.now()) : { ...loaded, warnings: [] };
+  const warnings = [...(loaded.warnings ?? []), ...found.warnings];
   if (!loaded.ok || found.mistakes.length > 0) {
     const mistakes = found.mistakes.map(({ place, ...mistake }) => ({
       ...mistake,
       ...(place && { place: showPosition(place) }),
     }));
-    const warnings = loaded.ok ? [...loaded.warnings, ...found.warnings] : found.warnings;
     if (json) terminal.out(document({ ok: false, ...named, warnings, mistakes }));
     throw new ConfigurationRefused(found.mistakes, warnings);
   }
   const { config } = loaded;
-  const warnings = [...loaded.warnings, ...found.warnings];
   if (json) {
     const shops = config.shops.map(({ name }) => name);
     terminal.out(document({ ok: true, ...named, shops, warnings, mistakes: [] }));

@@ -3,6 +3,8 @@ import type { RunBeside } from '../console/server/people-routes.ts';
 
 /** A report names every message of others that mentions the person. */
 const MAX_OUTPUT_BYTES = 100_000_000;
+/** Longer than the largest store takes; an erasure that was ended is finished by the next one. */
+const MAX_MS = 3_600_000;
 
 /**
  * Runs commands of this program in a process of their own, beside the gateway and with its configuration.
@@ -17,7 +19,7 @@ export const commandsBeside =
       const child = execFile(
         process.execPath,
         [program, ...args, ...config],
-        { maxBuffer: MAX_OUTPUT_BYTES },
+        { maxBuffer: MAX_OUTPUT_BYTES, timeout: MAX_MS },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
           resolve({ code, stdout, stderr });

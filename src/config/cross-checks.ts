@@ -72,7 +72,10 @@ function duplicates(root: SourceNode | undefined): Mistake[] {
         place: node.place,
         expected: `${what} that is used only once in all shops`,
         found: `the same as ${showPath(first.path)} (${showPosition(first.node.place)})`,
-        fix: 'remove one of the two',
+        fix:
+          typeof pattern.at(-1) === 'string' && pattern.at(-1) !== '*'
+            ? 'write another one here'
+            : 'remove one of the two',
       }),
     ),
   );

@@ -223,7 +223,7 @@ export const doubtfulValues = (env: Environment): string[] =>
     if (/^(["']).+\1$/s.test(value))
       return [`${name} has quotes around its value, which are taken as a part of it`];
     const file = env[name + FROM_FILE];
-    return file !== undefined && value === ''
+    return file !== undefined && env[name] === ''
       ? [`${name} is not set: ${resolve(file)} is empty`]
       : [];
   });

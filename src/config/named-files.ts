@@ -1,4 +1,14 @@
-import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { MAX_PICTURE_BYTES, MAX_TEXTS_BYTES } from '../domain/widget-files.ts';
 import { type Located, scalarsAt } from './layers.ts';
 import { showPath, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
@@ -14,18 +24,32 @@ const mustOpen: Look = (path) => {
   return undefined;
 };
 
-/** Larger ones are not sent to visitors. */
-const MAX_PICTURE_BYTES = 512 * 1024;
+/** A pipe would block a running gateway that reloads its configuration. */
+function notReadable(path: string, maxBytes: number): string | undefined {
+  const stats = statSync(path);
+  if (stats.isDirectory()) return 'a folder';
+  if (!stats.isFile()) return 'a pipe or a device';
+  return stats.size > maxBytes ? `${stats.size} bytes` : undefined;
+}
 
 function picture(path: string): string | undefined {
-  const bytes = readFileSync(path);
-  if (bytes.length > MAX_PICTURE_BYTES) return `${bytes.length} bytes`;
-  return bytes.subarray(0, 100).toString('latin1').trimStart().startsWith('<')
+  const wrong = notReadable(path, MAX_PICTURE_BYTES);
+  if (wrong !== undefined) return wrong;
+  const head = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, head);
+  } finally {
+    closeSync(file);
+  }
+  return head.toString('latin1').trimStart().startsWith('<')
     ? 'markup, such as SVG, which is not sent to visitors'
     : undefined;
 }
 
 function json(path: string): string | undefined {
+  const wrong = notReadable(path, MAX_TEXTS_BYTES);
+  if (wrong !== undefined) return wrong;
   try {
     JSON.parse(readFileSync(path, 'utf8'));
     return undefined;

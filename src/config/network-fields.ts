@@ -101,7 +101,8 @@ export const origin = () =>
       example: '"https://acme.example"',
       hint: (value) => {
         const url = cleanUrl(value.includes('://') ? value : `https://${value}`);
-        return value.includes('*') ? undefined : url && new URL(url).origin;
+        // Browsers send `null` for a page that was opened as a file.
+        return value.includes('*') || value === 'null' ? undefined : url && new URL(url).origin;
       },
     },
     (value) => {
@@ -155,10 +156,14 @@ export const blobsUrl = () =>
   field(
     {
       expected:
-        'postgres, or s3:// with the name of a bucket, and its endpoint and region if needed',
+        'postgres, or s3:// with the name of a bucket, and its endpoint and region if needed; its credentials are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
       example: 's3://sluice-mail?region=eu-central-1',
-      // Keys are written into its query by mistake.
+      // Keys are written before its @ or into its query by mistake.
       besideSecret: true,
+      shown: (value) =>
+        /^(?:s3:\/\/|https?:\/\/|\/)[\w./:-]{1,100}$/.test(value)
+          ? JSON.stringify(value)
+          : undefined,
     },
     (value) => (value === 'postgres' || S3_URL.test(value) ? value : undefined),
   );

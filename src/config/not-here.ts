@@ -20,6 +20,10 @@ const CURES: readonly (readonly [path: RegExp, cure: string])[] = [
     /^log\.(?:file|path|dir)$/,
     'remove it: the log is written to the standard output; send that to a file',
   ],
+  [
+    /[a-z](?:File|_file)$/,
+    'write the key without File, and ${NAME} as its value; only variables are read from files, as SLUICE_ADMIN_PASSWORD_FILE is',
+  ],
   [/^platform\.(?:apiKey|shopId|key|token)$/, 'write it at its shop: shops[0].apiKey and shopId'],
   [/^shops\.(?:sms\.)?provider$/, 'remove it: the key twilio, telnyx or whatsappCloud says it'],
   [/^shops\.agent$/, "write agent: on, or off; the agent's settings are in localPlatform.agent"],

@@ -67,10 +67,10 @@ export const whole = (
     },
   );
 
-/** A count from which an alert fires. */
+/** A count from which an alert fires; none of them can be off, so a bound that nothing reaches stands for it. */
 export const atLeast = (example: number) => whole(1, 1_000_000, example, neverAs('1000000'));
 
-/** `never` has no word of its own in the rules of alerts: a bound that nothing reaches. */
+/** What stands for "never" in the field. */
 const neverAs = (value: string) => (text: string) =>
   /^(?:0|off|no|none|never|false|disabled?)$/i.test(text) ? value : undefined;
 
@@ -143,7 +143,14 @@ export const durationOrNone = (example: string) =>
 
 export const durationOrForever = (example: string) =>
   field<number | 'forever'>(
-    { expected: `forever, or ${DURATION}`, example, hint: durationHint(example) },
+    {
+      expected: `forever, or ${DURATION}`,
+      example,
+      hint: (text) =>
+        /^(?:never|always|infinite|unlimited)$/i.test(text)
+          ? 'forever'
+          : durationHint(example)(text),
+    },
     (value) => (value === 'forever' ? value : parseDuration(value)),
   );
 

@@ -248,7 +248,7 @@ export const languageTag = () =>
     {
       expected: 'a language of two or three letters, without a region',
       example: 'sv',
-      hint: (value) => /^[a-z]{2,3}/.exec(value.trim().toLowerCase())?.[0],
+      hint: (value) => /^[a-z]{2,3}(?=[-_]|$)/.exec(value.trim().toLowerCase())?.[0],
     },
     (value) => (/^[a-z]{2,3}$/.test(value) ? value : undefined),
   );

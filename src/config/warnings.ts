@@ -191,38 +191,38 @@ function sharedSecrets({ shops }: Config): string[] {
   const first = new Map<string, string>();
   return secrets.flatMap(({ at, value }) => {
     const before = first.get(value);
-    if (before !== undefined) return [`${at} is the same as ${before}: each shop has its own`];
+    if (before !== undefined) return [`${at} is the same as ${before}: write another one`];
     first.set(value, at);
     return [];
   });
 }
 
 function doubtfulPlaces({ shops, platform, localPlatform, tracing, spool: { retain } }: Config) {
-  const warnings: string[] = [];
-  const own = `:${localPlatform.port}`;
-  for (const [index, { platformUrl = platform.url, email }] of shops.entries()) {
-    const { hostname, host } = new URL(platformUrl === 'local' ? 'http://none' : platformUrl);
-    if (isLoopback(hostname) && host.endsWith(own)) {
-      warnings.push(
-        `shops[${index}] has the URL of this gateway's own local platform: write local instead`,
-      );
-    }
-    const everybody = email?.addresses.find((address) => address.startsWith('*@'))?.slice(2);
-    if (everybody !== undefined && isSharedDomain(everybody)) {
-      warnings.push(
-        `shops[${index}].email.addresses has *@${everybody}: mail to that domain goes to its provider, not here; name your own domain`,
-      );
-    }
-  }
-  if (tracing.endpoint !== undefined && new URL(tracing.endpoint).port === '4317') {
-    warnings.push('tracing.endpoint has the port of gRPC, 4317: that of HTTP is usually 4318');
-  }
-  if (retain.raw > retain.entries) {
-    warnings.push(
-      'spool.retain.raw is longer than spool.retain.entries, with which the raw message is deleted',
-    );
-  }
-  return warnings;
+  const isOwnPlatform = (url: string) =>
+    url !== 'local' &&
+    isLoopback(new URL(url).hostname) &&
+    new URL(url).port === String(localPlatform.port);
+  return [
+    ...shops.flatMap(({ platformUrl = platform.url, email }, index) => [
+      ...(isOwnPlatform(platformUrl)
+        ? [`shops[${index}] has the URL of this gateway's own local platform: write local instead`]
+        : []),
+      ...(email?.addresses ?? [])
+        .filter((address) => address.startsWith('*@') && isSharedDomain(address.slice(2)))
+        .map(
+          (address) =>
+            `shops[${index}].email.addresses has ${address}: mail to that domain goes to its provider, not here; name your own domain`,
+        ),
+    ]),
+    ...(tracing.endpoint !== undefined && new URL(tracing.endpoint).port === '4317'
+      ? ['tracing.endpoint has the port of gRPC, 4317: that of HTTP is usually 4318']
+      : []),
+    ...(retain.raw > retain.entries
+      ? [
+          'spool.retain.raw is longer than spool.retain.entries, with which the raw message is deleted',
+        ]
+      : []),
+  ];
 }
 
 function isLoopback(host: string): boolean {

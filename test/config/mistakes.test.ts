@@ -56,3 +56,8 @@ test('a variable that is misspelt is told beside what is missing without it', ()
     ],
   });
 });
+
+test('of a variable whose file is missing, nothing is said besides', () => {
+  const loaded = loadConfig({ env: { SLUICE_ADMIN_PASSWORD_FILE: '/nowhere/password' } });
+  expect(loaded).toMatchObject({ ok: false, mistakes: [{ path: 'admin.password' }], warnings: [] });
+});

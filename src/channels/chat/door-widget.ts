@@ -6,6 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { fileTypeFromBuffer } from 'file-type';
 import type { Logger } from '../../observability/logger.ts';
+import { MAX_PICTURE_BYTES } from '../../domain/widget-files.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import {
   WIDGET_CONFIG_PATH,
@@ -295,7 +296,6 @@ class WidgetFiles {
   }
 }
 
-const MAX_PICTURE_BYTES = 512 * 1024;
 /** What browsers decode, without markup. */
 const PICTURE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']);
 

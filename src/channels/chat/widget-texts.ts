@@ -1,12 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { MAX_TEXTS_BYTES } from '../../domain/widget-files.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { WidgetConfig } from './events.ts';
 import type { ChatShop } from './shop.ts';
-
-/** Ten times as large as the widget's own. */
-const MAX_BYTES = 64 * 1024;
 
 /** Texts by name; one with a number in it by plural category. */
 const textsSchema = z.record(
@@ -82,7 +80,7 @@ export class WidgetTexts {
     if (known?.version === version) return known.texts;
     let texts: Texts = {};
     try {
-      if (found.size > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes`);
+      if (found.size > MAX_TEXTS_BYTES) throw new RangeError(`more than ${MAX_TEXTS_BYTES} bytes`);
       texts = textsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
     } catch (error) {
       this.#logger.warn('widget.texts_unreadable', { file, ...errorFields(error) });

@@ -23,7 +23,7 @@ const ORDER = Object.keys(STATUSES);
 const TITLES: Readonly<Record<string, string>> = {
   'public-url': 'Public URL',
   whatsapp: 'WhatsApp',
-  reach: 'From outside',
+  reach: 'Reachable from outside',
   descriptors: 'Open files',
   mx: 'MX record',
   breaker: 'Deliveries',

@@ -12,7 +12,7 @@ import {
 import { itemOf, schemaAt } from './schema-paths.ts';
 import { configSchema } from './schema.ts';
 import type { MapEntry, Source, SourceNode } from './source-tree.ts';
-import { isOfShop, VARIABLES, variableAt, type Variable } from './variables.ts';
+import { IN_FILE_ONLY, isOfShop, VARIABLES, variableAt, type Variable } from './variables.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -205,13 +205,19 @@ export function inEnvironment(
  */
 export function environmentWarnings(env: Environment, used: ReadonlySet<string>): string[] {
   const known = [CONFIG_FILE, ...VARIABLES.flatMap(({ name }) => [name, name + FROM_FILE])];
+  const similar = [...known, ...IN_FILE_ONLY.keys()];
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith('SLUICE_') && !isOfKubernetes(name, value))
     .filter(([name]) => !known.includes(name) && !used.has(name))
     .map(([name]) => {
-      const near = nearest(name, known);
+      const near = nearest(name.replace(/^SLUICE_SHOPS_\d{1,4}_/, 'SLUICE_SHOP_'), similar);
+      const inFile = IN_FILE_ONLY.get(near ?? '');
       const hint =
-        near === undefined ? '; docs/configuration.md lists them' : `; did you mean ${near}?`;
+        inFile !== undefined
+          ? `: ${inFile} is set in a file only`
+          : near === undefined
+            ? '; docs/configuration.md lists them'
+            : `; did you mean ${near}?`;
       return `the environment variable ${name} is unknown and ignored${hint}`;
     });
 }

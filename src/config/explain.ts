@@ -139,6 +139,8 @@ function suggest(
 ): string | undefined {
   const key = path.findLast((part) => typeof part === 'string') ?? '';
   const isItem = typeof path.at(-1) === 'number';
+  const cure = cureOfValue(description, path, node);
+  if (cure !== undefined) return cure;
   if (node?.place.variable !== undefined) return suggestInVariable(schema, description, node);
   const before = isItem ? '- ' : `${key}: `;
   const write = (value: string) => `write ${before}${value}`;
@@ -146,8 +148,6 @@ function suggest(
     return 'replace the typographic quotes by straight ones: "…"';
   }
   if (description !== undefined) {
-    const cure = node?.kind === 'map' ? cureOf(showPath(path)) : undefined;
-    if (cure !== undefined) return cure;
     const hint = hintFor(description, node);
     if (hint !== undefined) return write(hint);
     return correctVariable(description, node) ?? `${write(description.example)}, for instance`;
@@ -169,6 +169,19 @@ function suggest(
       : write(`[${meant.join(', ')}]`);
   }
   return node?.kind === 'text' ? suggestMapping(schema, node.text, write) : undefined;
+}
+
+function cureOfValue(
+  description: FieldDescription | undefined,
+  path: Path,
+  node: SourceNode | undefined,
+): string | undefined {
+  if (node?.kind === 'text') return description?.cure?.(node.text);
+  if (node?.kind !== 'map') return undefined;
+  const isManifest = ['valueFrom', 'secretKeyRef'].some((key) => node.entries.has(key));
+  return isManifest
+    ? 'write ${NAME}, and set this variable in the manifest of Kubernetes'
+    : cureOf(showPath(path));
 }
 
 /** The items of a list that was written as one text. */

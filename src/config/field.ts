@@ -14,7 +14,11 @@ export interface FieldDescription {
   readonly shown?: (text: string) => string | undefined;
   /** The value that was probably meant. */
   readonly hint?: (text: string) => string | undefined;
+  /** What to do instead of a value that is written into the field by mistake; it may be a secret. */
+  readonly cure?: (text: string) => string | undefined;
 }
+
+export type Cures = readonly (readonly [of: RegExp, cure: string])[];
 
 /** A value as it is written in a variable: without the quotes of YAML. */
 export const unquoted = (text: string): string => text.replace(/^"(.*)"$/s, '$1');
@@ -26,20 +30,25 @@ export const exampleInVariable = ({ example }: FieldDescription): string | undef
 /** The descriptions of all scalars of the schema. */
 export const descriptions = z.registry<FieldDescription>();
 
-/** A scalar that is parsed from text; `parse` returns undefined for an invalid value. */
+/**
+ * A scalar that is parsed from text; `parse` returns undefined for an invalid value.
+ * @param cures of values that are not valid either, whatever `parse` returns
+ */
 export function field<T>(
-  description: FieldDescription,
+  { cures = [], ...description }: FieldDescription & { readonly cures?: Cures },
   parse: (text: string) => T | undefined,
 ): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
+  const cure = (text: string): string | undefined =>
+    cures.find(([of]) => of.test(text.trim()))?.[1];
   return z
     .string()
     .transform((text, context): T => {
-      const value = parse(text);
+      const value = cure(text) === undefined ? parse(text) : undefined;
       if (value !== undefined) return value;
       context.issues.push({ code: 'custom', input: undefined, message: description.expected });
       return z.NEVER;
     })
-    .register(descriptions, description);
+    .register(descriptions, { ...description, cure });
 }
 
 /**

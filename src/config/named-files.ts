@@ -16,12 +16,15 @@ import type { SourceNode } from './source-tree.ts';
 /** A private key that stands in its place is a secret. */
 const isPath = (text: string): boolean => text.length <= 255 && !/[\r\n]|-----/.test(text);
 
+/** Those of a whole system are less than 300 KB. */
+const MAX_AUTHORITIES_BYTES = 4_000_000;
+
 /** What is wrong with a file besides that it cannot be read. */
 type Look = (path: string) => string | undefined;
 
 const mustOpen: Look = (path) => {
   accessSync(path, constants.R_OK);
-  return undefined;
+  return statSync(path).isDirectory() ? 'a folder' : undefined;
 };
 
 /** A pipe would block a running gateway that reloads its configuration. */
@@ -42,21 +45,37 @@ function picture(path: string): string | undefined {
   } finally {
     closeSync(file);
   }
-  return head.toString('latin1').trimStart().startsWith('<')
+  const begin = head.toString('latin1');
+  if (PICTURE.test(begin)) return undefined;
+  return begin.trimStart().startsWith('<')
     ? 'markup, such as SVG, which is not sent to visitors'
-    : undefined;
+    : 'none of these, whatever its name says';
 }
+
+/** The first bytes of PNG, JPEG, GIF, WebP and AVIF. */
+const PICTURE = /^(?:\x89PNG|\xff\xd8|GIF8|RIFF[^]{4}WEBP|[^]{4}ftypavi[fs])/;
 
 function json(path: string): string | undefined {
   const wrong = notReadable(path, MAX_TEXTS_BYTES);
   if (wrong !== undefined) return wrong;
   try {
-    JSON.parse(readFileSync(path, 'utf8'));
-    return undefined;
+    const texts: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof texts !== 'object' || texts === null || Array.isArray(texts)) return 'no object';
+    return Object.values(texts).every((text) => typeof text === 'string')
+      ? undefined
+      : 'values that are no texts: each key has one text, without groups';
   } catch (error) {
     if (error instanceof SyntaxError) return 'no JSON';
     throw error;
   }
+}
+
+function authorities(path: string): string | undefined {
+  const wrong = notReadable(path, MAX_AUTHORITIES_BYTES);
+  if (wrong !== undefined) return wrong;
+  return readFileSync(path, 'latin1').includes('-----BEGIN CERTIFICATE-----')
+    ? undefined
+    : 'no certificate in PEM form in it';
 }
 
 /** The files and folders that the configuration names, and what is wrong with them. */
@@ -68,12 +87,12 @@ export function unreadable(root: SourceNode | undefined): Mistake[] {
       at('smtp', 'tls', '*'),
       mustOpen,
       'a readable file',
-      'write the path of a PEM file, or remove tls to use a self-signed certificate',
+      'write the path of a PEM file (certbot: fullchain.pem and privkey.pem), or remove tls to use a self-signed certificate',
     ],
     [
       [...at('localPlatform', 'replies', 'relayCa'), ...at('alerts', 'email', 'relayCa')],
-      mustOpen,
-      'a readable file',
+      authorities,
+      'a readable file with certificates',
       'write the path of a PEM file, or remove the key to trust the well-known authorities',
     ],
     [

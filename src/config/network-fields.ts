@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { canonicalDomain } from '../domain/email-addresses.ts';
-import { field } from './field.ts';
+import { type Cures, field } from './field.ts';
 import { Secret } from './secret.ts';
 import { withoutEnd } from '../runtime/without-end.ts';
 
@@ -9,12 +9,19 @@ const isHost = (value: string): boolean =>
   (value.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*$/i.test(value));
 
 export const host = (example: string) =>
-  field({ expected: 'a host name or an IP address, without a port', example }, (value) =>
-    isHost(value) ? value : undefined,
+  field(
+    {
+      expected: 'a host name or an IP address, without a port',
+      example,
+      hint: (value) => /^(?:\w{1,10}:\/\/)?([a-z0-9.-]{1,253})(?::\d{1,5})?\/?$/i.exec(value)?.[1],
+    },
+    (value) => (isHost(value) ? value : undefined),
   );
 
 export const ipAddress = (example: string) =>
-  field({ expected: 'an IP address', example }, (value) => (isIP(value) ? value : undefined));
+  field({ expected: 'an IP address, not a network', example }, (value) =>
+    isIP(value) ? value : undefined,
+  );
 
 /** The address of a name server; the port is 53 by default. */
 export const dnsServer = (example: string) =>
@@ -58,8 +65,8 @@ function parseForwarder(value: string): string | undefined {
 }
 
 /** An `http` or `https` URL without credentials, query or trailing slash. */
-export const httpUrl = (expected: string, example: string) =>
-  field({ expected, example, hint: urlHint }, parseBaseUrl);
+export const httpUrl = (expected: string, example: string, cures: Cures = []) =>
+  field({ expected, example, hint: urlHint, cures }, parseBaseUrl);
 
 function parseBaseUrl(value: string): string | undefined {
   const url = cleanUrl(value);
@@ -67,8 +74,9 @@ function parseBaseUrl(value: string): string | undefined {
   return OF_A_REQUEST.test(url) ? undefined : url;
 }
 
-/** What every path of an API adds to its base URL: the platform's version (API §9), a call of a model, traces. */
-const OF_A_REQUEST = /(?:\/v\d{4}-\d\d|\/(?:chat\/)?completions|\/v1\/traces)$/;
+/** What every path of an API adds to its base URL: the platform's version (API §9), Twilio's, a call of a model, traces. */
+const OF_A_REQUEST =
+  /(?:\/v\d{4}-\d\d|\/(?:chat\/)?completions|\/v1\/traces|\/2010-04-01(?:\/Accounts)?)$/;
 
 const urlHint = (value: string): string | undefined =>
   cleanUrl(value.includes('://') ? value : `https://${value}`)?.replace(OF_A_REQUEST, '');
@@ -142,6 +150,16 @@ export const spoolUrl = () =>
       example: 'postgres://sluice:password@db.example:5432/sluice',
       secret: true,
       shown: (value) => /^\w+:\/\//.exec(value)?.[0].concat(' and more (not shown)'),
+      cures: [
+        [/^jdbc:/, 'remove jdbc: before postgresql://'],
+        [/^postgres(?:ql)?\+\w+:/, 'write postgresql://, without the name of a driver'],
+        [/^(?:host|user|dbname)=/, 'write it as a URL: postgres://user:password@host:5432/name'],
+        [
+          /^(?:mysql|mariadb|mongodb|redis|mssql)/,
+          'write sqlite, or a postgres:// URL: there is no other store',
+        ],
+        [/^(?:sqlite:|file:|\/)|\.(?:db|sqlite3?)$/, 'write sqlite: its files are in dataDir'],
+      ],
     },
     (value) =>
       value === 'sqlite' ? value : POSTGRES_URL.test(value) ? new Secret(value) : undefined,
@@ -164,6 +182,15 @@ export const blobsUrl = () =>
         /^(?:s3:\/\/|https?:\/\/|\/)[\w./:-]{1,100}$/.test(value)
           ? JSON.stringify(value)
           : undefined,
+      cures: [
+        [/^arn:aws:s3:::/, 'write s3:// and the name after the last colon'],
+        [/^https?:/, 'write s3:// and the name of the bucket, and after ?region= its region'],
+        [
+          /^s3:\/\/.{0,200}(?:@|[?&][\w-]{0,30}key)/i,
+          'write it without keys: they are set as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+        ],
+        [/[?&]endpoint=(?!https?:\/\/[^/])/i, 'begin the endpoint with https://'],
+      ],
     },
     (value) => (value === 'postgres' || S3_URL.test(value) ? value : undefined),
   );
@@ -177,6 +204,14 @@ export const relayUrl = () =>
       example: 'smtp://user:password@mail.example:587',
       secret: true,
       shown: (value) => /^(?:smtps?|https?):/.exec(value)?.[0].concat('// and more (not shown)'),
+      cures: [
+        [/^smtp:\/\/\S{1,1000}:465\/?$/, 'write smtps:// with port 465'],
+        [
+          /^smtps:\/\/\S{1,1000}:(?:25|587)\/?$/,
+          'write smtp:// with this port: TLS begins there with STARTTLS',
+        ],
+        [/^[\w.-]{1,253}(?::\d{1,5})?$/, 'write smtp:// before it'],
+      ],
     },
     (value) => (isRelay(parseUrl(value)) ? new Secret(value) : undefined),
   );

@@ -27,6 +27,17 @@ const CURES: readonly (readonly [path: RegExp, cure: string])[] = [
   [/^platform\.(?:apiKey|shopId|key|token)$/, 'write it at its shop: shops[0].apiKey and shopId'],
   [/^shops\.(?:sms\.)?provider$/, 'remove it: the key twilio, telnyx or whatsappCloud says it'],
   [/^shops\.agent$/, "write agent: on, or off; the agent's settings are in localPlatform.agent"],
+  [
+    /^(?:apiVersion|kind|metadata|data|services|version)$/,
+    'remove it: the file has the keys of Sluice only, none of Kubernetes or Compose',
+  ],
+  [/^sluice$/, 'remove it, and move what is below it to the left'],
+  [/^shops\.whatsapp$/, 'write it at sms: whatsappCloud is Meta, and twilio has WhatsApp, too'],
+  [
+    /^admin\.(?:user|username|login)$/,
+    'remove it: the password alone signs in; for people with names write admin.operators',
+  ],
+  [/^alerts\.webhook\.channel$/, 'remove it: the webhook was made for one channel'],
   [/(?:^|\.)\/\//, 'begin a comment with #: // is none in YAML'],
 ];
 

@@ -1,18 +1,39 @@
 import { resolve } from 'node:path';
 import { parseDuration, writtenDuration } from './duration.ts';
-import { field, nearest } from './field.ts';
+import { type Cures, field, nearest } from './field.ts';
 import { Secret } from './secret.ts';
 import { withoutEnd } from '../runtime/without-end.ts';
 
-export const secret = (expected: string, minLength = 1) =>
-  secretOf(expected, (bare) => !/[\r\n\0]/.test(bare), minLength);
+export const secret = (expected: string, minLength = 1, cures: Cures = []) =>
+  secretOf(expected, (bare) => !/[\r\n\0]/.test(bare), minLength, cures);
 
 /** A secret that is sent after `Bearer` in a header; a space would end it (RFC 6750 §2.1). */
-export const bearerSecret = (expected: string, minLength = 1) =>
-  secretOf(expected, (bare) => /^[!-~]+$/.test(bare), minLength);
+export const bearerSecret = (expected: string, minLength = 1, cures: Cures = []) =>
+  secretOf(expected, (bare) => /^[!-~]+$/.test(bare), minLength, cures);
+
+const PLACEHOLDER = 'write the secret itself: this only stands in its place';
+
+const NO_SECRET: Cures = [
+  [
+    /^\/(?:run|etc|var|home|secrets?)\//,
+    "write the secret itself, or set the key's variable with _FILE at its end to this path",
+  ],
+  [/^Bearer\s/i, 'write what comes after Bearer'],
+  [/^(?:ENC\[|\$ANSIBLE_VAULT|AQICAH)/, 'decrypt it first: this is an encrypted value'],
+  [
+    /^(?:<[^>]{0,100}>|x{3,}|\.{3,}|…|\*{3,}|(?:change|replace)[-_ ]?(?:me|this|it))$/i,
+    PLACEHOLDER,
+  ],
+  [/^(?:the|your)[-_][a-z_-]{0,80}(?:key|token|secret|password|account|here)$/i, PLACEHOLDER],
+];
 
 /** @param isOne of the value without the line breaks at its end */
-export function secretOf(expected: string, isOne: (bare: string) => boolean, minLength: number) {
+export function secretOf(
+  expected: string,
+  isOne: (bare: string) => boolean,
+  minLength: number,
+  cures: Cures = [],
+) {
   // Secrets that are read from files often end with a line break that is not part of them.
   const bareOf = (value: string): string => withoutEnd(value, /[\r\n]/);
   const shown = (value: string): string | undefined => {
@@ -20,10 +41,14 @@ export function secretOf(expected: string, isOne: (bare: string) => boolean, min
     if (length >= minLength) return undefined;
     return length === 0 ? 'an empty text' : `a text of length ${length} (not shown)`;
   };
-  return field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true, shown }, (value) => {
-    const bare = bareOf(value);
-    return bare.length >= minLength && isOne(bare) ? new Secret(bare) : undefined;
-  });
+  const example = '"${NAME_OF_A_VARIABLE}"';
+  return field(
+    { expected, example, secret: true, shown, cures: [...cures, ...NO_SECRET] },
+    (value) => {
+      const bare = bareOf(value);
+      return bare.length >= minLength && isOne(bare) ? new Secret(bare) : undefined;
+    },
+  );
 }
 
 export const flag = () =>
@@ -158,8 +183,15 @@ export const durationOrForever = (example: string) =>
 const withHome = (value: string): string | undefined =>
   /^~(?:\/|$)/.test(value) ? `"\${HOME}${value.slice(1)}"` : undefined;
 
+const NO_PATH: Cures = [
+  [
+    /^[a-z][a-z0-9+.-]{1,20}:\/\//i,
+    'write the path of a file or a folder of this machine: this is a URL',
+  ],
+];
+
 /** A path, resolved against the working directory. */
 export const path = (example: string) =>
-  field({ expected: 'a path', example, hint: withHome }, (value) =>
+  field({ expected: 'a path', example, hint: withHome, cures: NO_PATH }, (value) =>
     value.trim() === '' || /^~(?:\/|$)|\0/.test(value) ? undefined : resolve(value),
   );

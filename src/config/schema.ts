@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalAddress } from '../domain/email-addresses.ts';
-import { field } from './field.ts';
+import { type Cures, field } from './field.ts';
 import {
   blobsUrl,
   httpUrl,
@@ -93,9 +93,14 @@ const tracingSchema = z.strictObject({
 /** The name of an operator who signs in without one. */
 const OPERATOR = 'operator';
 
-/** A hash of another kind, what a shell leaves of ours in double quotes, and a command that nothing runs. */
-const OTHER_HASH =
-  /^(?:\$(?:2[abxy]?|5|6|y|apr1|argon2\w{0,3})\$|=\d+,r=\d+|\$\(|\{S?(?:SHA|MD5|CRYPT)\d{0,3}\})/;
+const NO_PASSWORD: Cures = [
+  [
+    /^(?:\$(?:2[abxy]?|5|6|y|apr1|argon2\w{0,3})\$|\{S?(?:SHA|MD5|CRYPT)\d{0,3}\})/,
+    'make the hash with sluice config hash-password: this is one of another kind',
+  ],
+  [/^=\d+,r=\d+/, "write the hash in '…': a shell replaced parts of it that begin with $"],
+  [/^\$\(/, 'write ${NAME}, and set this variable in the shell: no command is run here'],
+];
 
 /** The password itself, or its scrypt hash. */
 const consolePassword = () =>
@@ -104,9 +109,9 @@ const consolePassword = () =>
     (bare) =>
       bare.length <= 500 &&
       !/[\r\n\0]/.test(bare) &&
-      !OTHER_HASH.test(bare) &&
       (!isPasswordHash(bare) || parsePasswordHash(bare) !== undefined),
     8,
+    NO_PASSWORD,
   );
 
 /** Long enough that guessing it is impractical, without a limit on wrong attempts. */
@@ -132,6 +137,22 @@ const operatorName = () =>
     (value) => (/^[\p{L}\p{N}._-]{1,40}$/u.test(value) && value !== OPERATOR ? value : undefined),
   );
 
+/** Of what does not take Slack's messages. */
+const NO_WEBHOOK: Cures = [
+  [
+    /^https:\/\/(?:\w{1,20}\.)?discord(?:app)?\.com\/\S{0,500}(?<!\/slack)$/i,
+    'add /slack at its end',
+  ],
+  [
+    /^(?:xox[a-z]-|https:\/\/(?!hooks\.)[\w-]{1,100}\.slack\.com\/)/i,
+    'make an incoming webhook in Slack: its URL begins with https://hooks.slack.com/services/',
+  ],
+  [
+    /^https:\/\/[\w.-]{1,100}\.pagerduty\.com\//i,
+    "write the address of PagerDuty's integration by email into alerts.email.to: its webhooks take other messages",
+  ],
+];
+
 /** The URL is a secret as a whole: anyone who has it can post to the webhook. */
 const webhookUrl = () =>
   field(
@@ -141,15 +162,14 @@ const webhookUrl = () =>
       example: '"${ALERTS_WEBHOOK_URL}"',
       secret: true,
       shown: (value) => /^[a-z]+:\/\//i.exec(value)?.[0].concat(' and more (not shown)'),
+      cures: NO_WEBHOOK,
     },
     (value) => (isWebhook(value) ? new Secret(value) : undefined),
   );
 
 function isWebhook(value: string): boolean {
   if (!URL.canParse(value)) return false;
-  const { protocol, hostname, pathname, username, password } = new URL(value);
-  // It takes the form of Slack's messages there only.
-  if (/(?:^|\.)discord(?:app)?\.com$/.test(hostname) && !pathname.endsWith('/slack')) return false;
+  const { protocol, hostname, username, password } = new URL(value);
   // fetch refuses credentials in a URL.
   return /^https?:$/.test(protocol) && hostname !== '' && username === '' && password === '';
 }

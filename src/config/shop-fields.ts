@@ -56,6 +56,9 @@ export const phoneNumber = () =>
         const whole = isNorthAmerican ? `+1${digits}` : `+${digits.replace('+', '')}`;
         return isE164(whole) ? `"${whole}"` : undefined;
       },
+      cures: [
+        [/^MG[0-9a-f]{32}$/i, 'write the numbers here, and this into twilio.messagingServiceSids'],
+      ],
     },
     (value) => (isE164(value) || SENDER.test(value) ? value : undefined),
   );
@@ -128,6 +131,9 @@ export const ed25519Key = () =>
         if (value.includes('-----BEGIN')) return 'a key in PEM form (not shown)';
         return value.startsWith('KEY') ? 'an API key (not shown)' : undefined;
       },
+      cures: [
+        [/^[0-9a-f]{64}$/i, "this is hex: copy the key as Telnyx's portal shows it, in base64"],
+      ],
     },
     (value) => {
       const bare = value.trim();
@@ -138,8 +144,13 @@ export const ed25519Key = () =>
 
 /** One of Meta's ids, such as that of a number; it is no number that can be called. */
 export const metaId = (example: string) =>
-  field({ expected: "an id of Meta's: 5 to 20 digits", example }, (value) =>
-    /^\d{5,20}$/.test(value) ? value : undefined,
+  field(
+    {
+      expected: "an id of Meta's: 5 to 20 digits",
+      example,
+      cures: [[/^\+/, "write the number's phone number ID, which is below it in WhatsApp Manager"]],
+    },
+    (value) => (/^\d{5,20}$/.test(value) ? value : undefined),
   );
 
 /** Of a message template (Meta, "Templates"). */
@@ -216,6 +227,12 @@ export const timeZone = () =>
           zone.toLowerCase().endsWith(place),
         );
       },
+      cures: [
+        [
+          /^(?:UTC|GMT)\s?[+-]/i,
+          'write the place, whose summer time is followed: Europe/Berlin, for instance',
+        ],
+      ],
     },
     (value) => {
       try {
@@ -233,10 +250,13 @@ export const timeOfDay = (example: string) =>
       expected: 'a time of day as hours and minutes, in quotes, from "00:00" to "24:00"',
       example,
       hint: (value) => {
-        const [, hours = '', minutes = '00'] = /^(\d{1,2})(?::(\d\d))?$/.exec(value.trim()) ?? [];
-        return hours === '' || Number(hours) > 23
+        const [, digits = '', minutes = '00', half] =
+          /^(\d{1,2})(?::(\d\d))?(?:\s?([ap])\.?m\.?)?$/i.exec(value.trim()) ?? [];
+        const ofHalf = half === undefined ? Number(digits) : Number(digits) % 12;
+        const hours = ofHalf + (half?.toLowerCase() === 'p' ? 12 : 0);
+        return digits === '' || hours > 23
           ? undefined
-          : `"${hours.padStart(2, '0')}:${minutes}"`;
+          : `"${String(hours).padStart(2, '0')}:${minutes}"`;
       },
     },
     (value) => (/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/.test(value) ? value : undefined),

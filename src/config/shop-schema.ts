@@ -8,7 +8,6 @@ import {
   flag,
   path,
   secret,
-  secretOf,
   whole,
 } from './scalar-fields.ts';
 import {
@@ -71,13 +70,10 @@ const email = z.strictObject({
     .prefault({}),
 });
 
-/** An SID in its place is the other half of the pair. */
 const authToken = () =>
-  secretOf(
-    'an auth token of the Twilio account, not an SID',
-    (bare) => !/[\r\n\0]|^[A-Z]{2}[0-9a-f]{32}$/.test(bare),
-    1,
-  );
+  secret('an auth token of the Twilio account, not an SID', 1, [
+    [/^[A-Z]{2}[0-9a-f]{32}$/, "copy the auth token, which is below this SID in Twilio's console"],
+  ]);
 
 const twilio = z.strictObject({
   accountSid: twilioSid('AC'),
@@ -96,20 +92,34 @@ const twilio = z.strictObject({
 const telnyx = z.strictObject({
   apiKey: bearerSecret('an API key of the Telnyx account: no spaces in it'),
   publicKey: ed25519Key(),
-  baseUrl: httpUrl("the base URL of Telnyx's API", 'https://api.telnyx.com').prefault(
-    'https://api.telnyx.com',
-  ),
+  baseUrl: httpUrl("the base URL of Telnyx's API", 'https://api.telnyx.com', [
+    [/\/v2\/?$/, 'write it without /v2, which is added'],
+  ]).prefault('https://api.telnyx.com'),
 });
 
 const whatsappCloud = z.strictObject({
   phoneNumberIds: z.array(metaId('106540352242922')).min(1),
-  accessToken: bearerSecret('an access token of a system user at Meta: no spaces in it'),
-  appSecrets: z.array(secret('an app secret of the Meta app')).min(1),
+  accessToken: bearerSecret('an access token of a system user at Meta: no spaces in it', 1, [
+    [/^\d{5,20}\|/, "copy the token of a system user: this is the app's own"],
+  ]),
+  appSecrets: z
+    .array(
+      secret('an app secret of the Meta app', 1, [
+        [/^\d{5,20}$/, 'copy the app secret, 32 hex digits: this is an id'],
+      ]),
+    )
+    .min(1),
   verifyToken: secret('a verify token, which you make up'),
   template: z.exactOptional(z.strictObject({ name: templateName(), language: templateLanguage() })),
   baseUrl: httpUrl(
     "the base URL of Meta's Graph API, with its version",
     'https://graph.facebook.com/v25.0',
+    [
+      [
+        /^https:\/\/graph\.facebook\.com\/?$/,
+        'write its version, too: https://graph.facebook.com/v25.0',
+      ],
+    ],
   ).prefault('https://graph.facebook.com/v25.0'),
 });
 

@@ -84,7 +84,7 @@ const SYNTAX: Readonly<Record<string, Syntax>> = {
   MISSING_CHAR: [IN_LINE, 'another indentation, or a missing quote, bracket or space'],
   MULTIPLE_DOCS: ['one document', 'a second document (---) in the file'],
   TAB_AS_INDENT: ['spaces as indentation', 'a tab'],
-  TAG_RESOLVE_FAILED: ['a value without a tag', 'a tag (!...), which is not supported here'],
+  TAG_RESOLVE_FAILED: ['a value without a tag, such as ${NAME}', 'a tag (!...)'],
 };
 
 const MISREAD: Syntax = ['YAML', 'text that is not valid YAML here'];

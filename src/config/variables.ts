@@ -28,6 +28,16 @@ export const VARIABLES: readonly Variable[] = keysOf(configSchema).flatMap((key)
   return [{ name: nameOf(path), path, isList: schemaAt(configSchema, path) instanceof z.ZodArray }];
 });
 
+/** The lists of mappings, which no variable sets, by the names that their variables would have. */
+export const IN_FILE_ONLY: ReadonlyMap<string, string> = new Map(
+  keysOf(configSchema).flatMap((key) => {
+    const [, path] = /^((?:shops\[\]\.)?[^[]*)\[\]/.exec(key) ?? [];
+    return path === undefined || path === 'shops'
+      ? []
+      : [[nameOf(path.replace('shops[]', 'shop').split('.')), path] as const];
+  }),
+);
+
 export const isOfShop = ({ path }: Variable): boolean => path[0] === SHOP[0];
 
 const byPath: ReadonlyMap<string, Variable> = new Map(

@@ -1,92 +1,152 @@
 import { isIP } from 'node:net';
 import { isSharedDomain } from '../domain/shared-domains.ts';
-import { clientAddress } from '../runtime/ip-addresses.ts';
+import { clientAddress, isPublicAddress } from '../runtime/ip-addresses.ts';
 import type { Config } from './config.ts';
 import { writtenDuration } from './duration.ts';
 import { descriptions } from './field.ts';
 import { schemaAt } from './schema-paths.ts';
 import { configSchema } from './schema.ts';
 
-/**
- * Warns of settings that are allowed but probably not intended. One sentence each, without secrets.
- */
+type Shop = Config['shops'][number];
+/** A setting that is allowed but probably not intended, in one sentence without secrets. */
+type Doubt = readonly [isDoubtful: boolean, sentence: string];
+
+/** One sentence each, without secrets. */
 export function warningsOf(config: Config): string[] {
-  const warnings: string[] = [];
-  const { shops } = config;
-  const publicUrl = new URL(config.http.publicUrl);
-  const local = isLoopback(publicUrl.hostname);
-  const sites = shops.flatMap(({ chat }) => chat?.origins ?? []).map((origin) => new URL(origin));
-  if (local && shops.some((shop) => shop.sms !== undefined)) {
-    warnings.push(
-      'http.publicUrl is this machine: the SMS provider cannot reach it, and the signatures of Twilio will not match',
-    );
-  }
-  if (local && sites.some(({ hostname }) => !isLoopback(hostname))) {
-    warnings.push(
-      'http.publicUrl is this machine: visitors of the sites in chat.origins cannot reach the chat',
-    );
-  }
-  if (
-    !local &&
-    publicUrl.protocol === 'http:' &&
-    sites.some((site) => site.protocol === 'https:')
-  ) {
-    warnings.push(
-      'http.publicUrl is http: browsers refuse to load the chat from it on the https sites in chat.origins',
-    );
-  }
-  const { smtp } = config;
-  const isServer = smtp.enabled && !smtp.lmtp;
-  if (isServer && isLoopback(smtp.hostname) && shops.some(isMailedOutside(config))) {
-    warnings.push(
-      `smtp.hostname is ${smtp.hostname}: set it to the name in the MX record, with which this server introduces itself`,
-    );
-  }
-  if (/\/(?:sms|email|chat)(?:\/|$)/.test(publicUrl.pathname)) {
-    warnings.push(
-      'http.publicUrl is the URL of a webhook: write what comes before /sms, /email or /chat',
-    );
-  }
-  if (local && mailsChatVisitors(config)) {
-    warnings.push(
-      'http.publicUrl is this machine: the links in emails to chat visitors, and those to the files of replies, work on it only',
-    );
-  }
-  if (!isLoopback(config.admin.host) && config.admin.password === undefined) {
-    warnings.push('admin.host is not the loopback interface; set admin.password yourself');
-  }
-  if (!config.smtp.enabled && shops.some((shop) => shop.email !== undefined)) {
-    warnings.push('smtp.enabled is false: email arrives through POST /email/inbound only');
-  }
-  if (!config.http.enabled && shops.some((shop) => shop.sms ?? shop.chat)) {
-    warnings.push('http.enabled is false: SMS and chat cannot arrive');
-  }
-  for (const [index, shop] of shops.entries()) {
-    const url = shop.platformUrl ?? config.platform.url;
-    if (url.startsWith('http:') && !isLoopback(new URL(url).hostname)) {
-      warnings.push(`shops[${index}] sends its apiKey over unencrypted http`);
-    }
-  }
+  const { localPlatform, alerts } = config;
   return [
-    ...warnings,
-    ...relayInTheClear('localPlatform.replies', config.localPlatform.replies),
-    ...relayInTheClear('alerts.email', config.alerts.email),
-    ...webhookInTheClear(config),
-    ...endpointInTheClear(config),
-    ...agentWithoutTexts(config),
-    ...shortTimes(config),
-    ...openToAll(config),
+    ...doubtsAboutPublicUrl(config),
+    ...doubtsAboutDoors(config),
+    ...config.shops.flatMap((shop, index) => doubtsAboutShop(config, shop, `shops[${index}]`)),
+    inTheClear('localPlatform.replies', localPlatform.replies),
+    inTheClear('alerts.email', alerts.email),
+    ...doubtsAboutUrls(config),
+    ...doubtsAboutAgent(config),
+    ...doubtsAboutTimes(config),
     ...withoutEffect(config),
-    ...sharedSecrets(config),
-    ...doubtfulPlaces(config),
+  ]
+    .flatMap(([isDoubtful, sentence]) => (isDoubtful ? [sentence] : []))
+    .concat(sharedSecrets(config));
+}
+
+function doubtsAboutPublicUrl(config: Config): Doubt[] {
+  const { shops } = config;
+  const { hostname, protocol, pathname } = new URL(config.http.publicUrl);
+  const local = isLoopback(hostname);
+  const sites = shops.flatMap(({ chat }) => chat?.origins ?? []).map((origin) => new URL(origin));
+  const hasTexts = shops.some(({ sms }) => sms !== undefined);
+  return [
+    [
+      local && hasTexts,
+      'http.publicUrl is this machine: the SMS provider cannot reach it, and the signatures of Twilio will not match',
+    ],
+    [
+      !local && hasTexts && isOfOwnNetwork(hostname),
+      'http.publicUrl is an address of your own network: the SMS provider cannot reach it',
+    ],
+    [
+      local && sites.some((site) => !isLoopback(site.hostname)),
+      'http.publicUrl is this machine: visitors of the sites in chat.origins cannot reach the chat',
+    ],
+    [
+      !local && protocol === 'http:' && sites.some((site) => site.protocol === 'https:'),
+      'http.publicUrl is http: browsers refuse to load the chat from it on the https sites in chat.origins',
+    ],
+    [
+      /\/(?:sms|email|chat)(?:\/|$)/.test(pathname),
+      'http.publicUrl is the URL of a webhook: write what comes before /sms, /email or /chat',
+    ],
+    [
+      local && mailsChatVisitors(config),
+      'http.publicUrl is this machine: the links in emails to chat visitors, and those to the files of replies, work on it only',
+    ],
   ];
 }
 
-/** Whether a shop gets email, and has a platform of its own: one on the local platform may be a trial. */
-const isMailedOutside =
-  ({ platform }: Pick<Config, 'platform'>) =>
-  ({ email, platformUrl = platform.url }: Config['shops'][number]): boolean =>
+function doubtsAboutDoors({ smtp, http, admin, shops, platform }: Config): Doubt[] {
+  const trusted = { 'smtp.trustedRelays': smtp.trustedRelays, 'http.trustProxy': http.trustProxy };
+  const isMailedOutside = ({ email, platformUrl = platform.url }: Shop): boolean =>
+    // One on the local platform may be a trial.
     email !== undefined && platformUrl !== 'local';
+  return [
+    [
+      smtp.enabled && !smtp.lmtp && isLoopback(smtp.hostname) && shops.some(isMailedOutside),
+      `smtp.hostname is ${smtp.hostname}: set it to the name in the MX record, with which this server introduces itself`,
+    ],
+    [
+      smtp.enabled && (smtp.port === 465 || smtp.port === 587),
+      `smtp.port is ${smtp.port}, where mail programs sign in: other mail servers deliver to port 25`,
+    ],
+    [
+      !isLoopback(admin.host) && admin.password === undefined,
+      'admin.host is not the loopback interface; set admin.password yourself',
+    ],
+    [
+      !http.enabled && shops.some(({ sms, chat }) => sms ?? chat),
+      'http.enabled is false: SMS and chat cannot arrive',
+    ],
+    ...Object.entries({ smtp, http }).map(
+      ([door, { maxConnections, maxConnectionsPerIp }]): Doubt => [
+        maxConnectionsPerIp > maxConnections,
+        `${door}.maxConnectionsPerIp is more than ${door}.maxConnections: one address can take all of them`,
+      ],
+    ),
+    // Whoever is trusted says who sent a message, and is counted by no limit.
+    ...Object.entries(trusted).map(([key, networks]): Doubt => [
+      networks.some((network) => network.endsWith('/0')),
+      `${key} trusts every address: name only your own servers`,
+    ]),
+  ];
+}
+
+function doubtsAboutShop(
+  { smtp, platform, localPlatform }: Config,
+  { email, platformUrl = platform.url }: Shop,
+  at: string,
+): Doubt[] {
+  const { protocol, hostname, port } = new URL(
+    platformUrl === 'local' ? 'https://local' : platformUrl,
+  );
+  const tokens = email?.inboundTokens ?? [];
+  return [
+    [protocol === 'http:' && !isLoopback(hostname), `${at} sends its apiKey over unencrypted http`],
+    [
+      isLoopback(hostname) && port === String(localPlatform.port),
+      `${at} has the URL of this gateway's own local platform: write local instead`,
+    ],
+    [
+      email !== undefined && !smtp.enabled,
+      `smtp.enabled is false: email of ${at} ${
+        tokens.length > 0
+          ? 'arrives through POST /email/inbound only'
+          : 'cannot arrive; set smtp.enabled to true, or email.inboundTokens for POST /email/inbound'
+      }`,
+    ],
+    ...(email?.addresses ?? []).map((address): Doubt => [
+      address.startsWith('*@') && isSharedDomain(address.slice(2)),
+      `${at}.email.addresses has ${address}: mail to that domain goes to its provider, not here; name your own domain`,
+    ]),
+  ];
+}
+
+function doubtsAboutUrls({ alerts: { webhook }, localPlatform: { agent }, tracing }: Config) {
+  const isClear = (url: string | undefined): boolean =>
+    url?.startsWith('http:') === true && !isLoopback(new URL(url).hostname);
+  return [
+    [
+      isClear(webhook.url?.reveal()),
+      'alerts.webhook.url is http: alerts, and the token in the URL, are sent unencrypted',
+    ],
+    [
+      agent.kind === 'openai' && isClear(agent.baseUrl),
+      'localPlatform.agent.baseUrl is http: its key and the messages are sent unencrypted',
+    ],
+    [
+      tracing.endpoint !== undefined && new URL(tracing.endpoint).port === '4317',
+      'tracing.endpoint has the port of gRPC, 4317: that of HTTP is usually 4318',
+    ],
+  ] satisfies Doubt[];
+}
 
 /** Whether the local platform sends emails to chat visitors of a shop through a relay. */
 export const mailsChatVisitors = ({
@@ -99,39 +159,27 @@ export const mailsChatVisitors = ({
     ({ chat, platformUrl = platform.url }) => chat !== undefined && platformUrl === 'local',
   );
 
-function relayInTheClear(
+function inTheClear(
   at: string,
   { relay, relayTls }: Pick<Config['alerts']['email'], 'relay' | 'relayTls'>,
-): string[] {
-  if (relay === undefined || relayTls !== 'off') return [];
-  const { hostname, password } = new URL(relay.reveal());
-  if (password === '' || isLoopback(hostname)) return [];
-  return [`${at}.relayTls is off: the relay's password is sent unencrypted`];
-}
-
-function webhookInTheClear({ alerts: { webhook } }: Config): string[] {
-  if (webhook.url === undefined) return [];
-  const { protocol, hostname } = new URL(webhook.url.reveal());
-  if (protocol === 'https:' || isLoopback(hostname)) return [];
-  return ['alerts.webhook.url is http: alerts, and the token in the URL, are sent unencrypted'];
-}
-
-function endpointInTheClear({ localPlatform: { agent } }: Config): string[] {
-  if (agent.kind !== 'openai' || !agent.baseUrl.startsWith('http:')) return [];
-  if (isLoopback(new URL(agent.baseUrl).hostname)) return [];
-  return ['localPlatform.agent.baseUrl is http: its key and the messages are sent unencrypted'];
+): Doubt {
+  const { hostname, password } = new URL(relay?.reveal() ?? 'smtp://localhost');
+  return [
+    relayTls === 'off' && password !== '' && !isLoopback(hostname),
+    `${at}.relayTls is off: the relay's password is sent unencrypted`,
+  ];
 }
 
 /** The sample shop has texts of its own. */
-function agentWithoutTexts({ shops, platform, localPlatform: { agent } }: Config): string[] {
-  if (agent.kind === 'off' || agent.knowledge !== undefined) return [];
-  const answered = shops.some(
-    (shop) => (shop.platformUrl ?? platform.url) === 'local' && shop.agent === 'on',
-  );
-  if (!answered) return [];
+function doubtsAboutAgent({ shops, platform, localPlatform: { agent } }: Config): Doubt[] {
+  const answers = (shop: Shop): boolean =>
+    (shop.platformUrl ?? platform.url) === 'local' && shop.agent === 'on';
   return [
-    'localPlatform.agent.knowledge is not set: the agent has no texts to answer from and hands every question to a ' +
-      'person. Set it to a folder of Markdown files, such as ./knowledge, or localPlatform.agent.kind to off',
+    [
+      agent.kind !== 'off' && agent.knowledge === undefined && shops.some(answers),
+      'localPlatform.agent.knowledge is not set: the agent has no texts to answer from and hands every question to a ' +
+        'person. Set it to a folder of Markdown files, such as ./knowledge, or localPlatform.agent.kind to off',
+    ],
   ];
 }
 
@@ -141,91 +189,74 @@ const HOUR_MS = 3_600_000;
  * Probably a wrong unit: what is kept for less than an hour is deleted before anyone looks at it, and what is given up
  * then has hardly been tried.
  */
-function shortTimes({ spool: { retain }, delivery: { giveUpAfter } }: Config): string[] {
+function doubtsAboutTimes({ spool: { retain }, delivery: { giveUpAfter } }: Config): Doubt[] {
   const times: [path: string[], ms: number][] = Object.entries(retain).map(([key, ms]) => [
     ['spool', 'retain', key],
     ms,
   ]);
-  return [...times, [['delivery', 'giveUpAfter'], giveUpAfter] as const]
-    .filter(([, ms]) => ms < HOUR_MS)
-    .map(([path, ms]) => {
+  const short = [...times, [['delivery', 'giveUpAfter'], giveUpAfter] as const].map(
+    ([path, ms]): Doubt => {
       const schema = schemaAt(configSchema, path);
       const usual = schema && descriptions.get(schema)?.example;
-      return `${path.join('.')} is ${writtenDuration(ms)}, less than an hour; the default is ${usual}`;
-    });
+      return [
+        ms < HOUR_MS,
+        `${path.join('.')} is ${writtenDuration(ms)}, less than an hour; the default is ${usual}`,
+      ];
+    },
+  );
+  const raw =
+    'spool.retain.raw is longer than spool.retain.entries, with which the raw message is deleted';
+  return [...short, [retain.raw > retain.entries, raw]];
 }
 
-/** Whoever is trusted says who sent a message, and is counted by no limit. */
-const openToAll = ({ smtp: { trustedRelays }, http: { trustProxy } }: Config): string[] =>
-  Object.entries({ 'smtp.trustedRelays': trustedRelays, 'http.trustProxy': trustProxy })
-    .filter(([, networks]) => networks.some((network) => network.endsWith('/0')))
-    .map(([key]) => `${key} trusts every address: name only your own servers`);
-
-/** Settings of the local platform that nothing reads. */
-function withoutEffect({ shops, platform, localPlatform: { agent, replies } }: Config): string[] {
+/** Settings that nothing reads. */
+function withoutEffect({ shops, platform, localPlatform, spool, delivery }: Config): Doubt[] {
+  const { agent, replies } = localPlatform;
   const isUsed =
     shops.length === 0 || shops.some(({ platformUrl = platform.url }) => platformUrl === 'local');
-  const given = [
-    ...(agent.kind === 'openai' ? ['agent.kind: openai'] : []),
-    ...(replies.relay === undefined ? [] : ['replies.relay']),
-  ];
-  if (!isUsed) {
-    return given.map(
-      (key) => `localPlatform.${key} has no effect: no shop is on the local platform`,
-    );
-  }
-  if (agent.kind === 'openai' || agent.model === undefined) return [];
+  const nothing = 'has no effect: no shop is on the local platform';
   return [
-    `localPlatform.agent.model has no effect: localPlatform.agent.kind is ${agent.kind}, not openai`,
+    [!isUsed && agent.kind === 'openai', `localPlatform.agent.kind: openai ${nothing}`],
+    [!isUsed && agent.knowledge !== undefined, `localPlatform.agent.knowledge ${nothing}`],
+    [!isUsed && replies.relay !== undefined, `localPlatform.replies.relay ${nothing}`],
+    [
+      isUsed && agent.kind !== 'openai' && agent.model !== undefined,
+      `localPlatform.agent.model has no effect: localPlatform.agent.kind is ${agent.kind}, not openai`,
+    ],
+    [
+      delivery.threads > 1 && spool.url !== 'sqlite',
+      'delivery.threads has no effect: spool.url is a PostgreSQL database',
+    ],
   ];
 }
 
-/** Probably copied with the shop around it. */
+/** Probably copied with the shop around it, or one for the other. */
 function sharedSecrets({ shops }: Config): string[] {
-  const secrets = shops.flatMap(({ apiKey, email }, index) => [
+  const secrets = shops.flatMap(({ apiKey, email, chat }, index) => [
     { at: `shops[${index}].apiKey`, value: apiKey.reveal() },
     ...(email?.inboundTokens ?? []).map((token, n) => ({
       ...{ at: `shops[${index}].email.inboundTokens[${n}]`, value: token.reveal() },
+    })),
+    ...(chat?.identitySecrets ?? []).map((one, n) => ({
+      ...{ at: `shops[${index}].chat.identitySecrets[${n}]`, value: one.reveal() },
     })),
   ]);
   const first = new Map<string, string>();
   return secrets.flatMap(({ at, value }) => {
     const before = first.get(value);
     if (before !== undefined) return [`${at} is the same as ${before}: write another one`];
-    first.set(value, at);
+    // Several shops may have the customers of one site.
+    if (!at.includes('identitySecrets')) first.set(value, at);
     return [];
   });
 }
 
-function doubtfulPlaces({ shops, platform, localPlatform, tracing, spool: { retain } }: Config) {
-  const isOwnPlatform = (url: string) =>
-    url !== 'local' &&
-    isLoopback(new URL(url).hostname) &&
-    new URL(url).port === String(localPlatform.port);
-  return [
-    ...shops.flatMap(({ platformUrl = platform.url, email }, index) => [
-      ...(isOwnPlatform(platformUrl)
-        ? [`shops[${index}] has the URL of this gateway's own local platform: write local instead`]
-        : []),
-      ...(email?.addresses ?? [])
-        .filter((address) => address.startsWith('*@') && isSharedDomain(address.slice(2)))
-        .map(
-          (address) =>
-            `shops[${index}].email.addresses has ${address}: mail to that domain goes to its provider, not here; name your own domain`,
-        ),
-    ]),
-    ...(tracing.endpoint !== undefined && new URL(tracing.endpoint).port === '4317'
-      ? ['tracing.endpoint has the port of gRPC, 4317: that of HTTP is usually 4318']
-      : []),
-    ...(retain.raw > retain.entries
-      ? [
-          'spool.retain.raw is longer than spool.retain.entries, with which the raw message is deleted',
-        ]
-      : []),
-  ];
-}
+const bareHost = (host: string): string => clientAddress(host.replace(/^\[|\]$/g, ''));
 
 function isLoopback(host: string): boolean {
-  const bare = clientAddress(host.replace(/^\[|\]$/g, ''));
+  const bare = bareHost(host);
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'));
 }
+
+const isOfOwnNetwork = (host: string): boolean =>
+  isIP(bareHost(host)) !== 0 && !isPublicAddress(bareHost(host));

@@ -94,7 +94,8 @@ export function unusablePair({ cert, key }: KeyPair): PairTrouble | undefined {
   const privateKey = parsed(() => createPrivateKey(key));
   if (privateKey === undefined) {
     const found = 'not a private key without a passphrase';
-    const todo = 'name a PEM file with the private key (certbot: privkey.pem)';
+    const todo =
+      'name a PEM file with the private key (certbot: privkey.pem); openssl pkey -in FILE -out NEW removes a passphrase';
     return { kind: 'unusable', of: 'key', found, todo };
   }
   // OpenSSL accepts a key of another type than that of the certificate.

@@ -55,6 +55,16 @@ describe('what was missing', () => {
     expect(await valueOf(metrics, 'smsReconciled', { shop: 'acme' })).toBe(3);
   });
 
+  test('is in this order over SMS and WhatsApp, which are listed apart', async () => {
+    const { messages, runOnce, entries } = await reconciling();
+    messages.keep({ sid: messageSid(1), sentAt: ago(10 * MINUTE) });
+    messages.keep({ sid: messageSid(2), sentAt: ago(20 * MINUTE), ...WHATSAPP });
+    await runOnce();
+    expect((await entries()).map(({ remoteId }) => remoteId)).toEqual(
+      [2, 1].map((n) => messageSid(n)),
+    );
+  });
+
   test('keeps the order of texts of one second, over all pages', async () => {
     const { messages, runOnce, entries } = await reconciling({ maxPageSize: 7 });
     const sentAt = ago(5 * MINUTE);

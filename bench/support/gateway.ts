@@ -63,8 +63,7 @@ export interface Gateway {
   readonly adminPort: number;
   readonly logFile: string;
   readonly dataDir: string;
-  /** What it has written to standard output. */
-  output(): string;
+  readonly configFile: string;
   stop(): Promise<void>;
 }
 
@@ -91,7 +90,7 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
       ...nodeArguments,
       ...[program, 'serve', '--config', config],
     ],
-    { stdio: ['ignore', 'pipe', openSync(logFile, 'w')] },
+    { stdio: ['ignore', 'ignore', openSync(logFile, 'w')] },
   );
   let ended = false;
   child.once('exit', () => {
@@ -99,18 +98,13 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
   });
   const stop = (): Promise<void> => (ended ? Promise.resolve() : stopProcess(child));
   bench.onEnd('gateway', stop);
-  let banner = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    banner += chunk.toString();
-  });
   const ports = await waitUntil('the gateway', 30_000, () => {
-    if (ended) {
-      throw new Error(`the gateway did not start\n${banner}${readFileSync(logFile, 'utf8')}`);
-    }
-    return portsIn(banner);
+    const logged = readFileSync(logFile, 'utf8');
+    if (ended) throw new Error(`the gateway did not start\n${logged}`);
+    return portsIn(logged);
   });
   if (child.pid === undefined) throw new Error('the gateway has no pid');
-  return { pid: child.pid, ...ports, logFile, dataDir, output: () => banner, stop };
+  return { pid: child.pid, ...ports, logFile, dataDir, configFile: config, stop };
 }
 
 /** The console's password. */
@@ -120,12 +114,15 @@ export const INBOUND_TOKEN = 'an-inbound-token-for-benchmarks-only';
 /** With it Prometheus may read the metrics. */
 export const METRICS_TOKEN = 'a-metrics-token-for-benchmarks-only';
 
-function portsIn(banner: string): Pick<Gateway, 'smtpPort' | 'httpPort' | 'adminPort'> | undefined {
-  const smtp = /smtp:\/\/[^\s/]*:(\d+)/.exec(banner)?.[1];
-  const http = /http:\/\/[^\s/]*:(\d+)\/sms/.exec(banner)?.[1];
-  const admin = /admin +http:\/\/[^\s/]*:(\d+)/.exec(banner)?.[1];
-  if (smtp === undefined || http === undefined || admin === undefined) return undefined;
-  return { smtpPort: Number(smtp), httpPort: Number(http), adminPort: Number(admin) };
+/** Where its doors listen, which is the line that it logs when it is ready. */
+function portsIn(logged: string): Pick<Gateway, 'smtpPort' | 'httpPort' | 'adminPort'> | undefined {
+  const line = logged.split('\n').find((each) => each.includes('"message":"gateway.ready"'));
+  if (line === undefined) return undefined;
+  const { smtp, http, admin } = JSON.parse(line) as Record<'smtp' | 'http' | 'admin', string>;
+  const [smtpPort, httpPort, adminPort] = [smtp, http, admin].map((at) =>
+    Number(at.slice(at.lastIndexOf(':') + 1)),
+  );
+  return smtpPort && httpPort && adminPort ? { smtpPort, httpPort, adminPort } : undefined;
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {

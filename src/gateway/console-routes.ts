@@ -112,7 +112,7 @@ export function consoleRoutes(own: RouteParts): readonly Router[] {
     peopleRoutes({ audit, runBeside: parts.runBeside }),
     upkeepRoutes({
       ...{ audit, configuration: parts.configuration },
-      examine: () => examineGateway(live.value, parts.platformUrl()),
+      examine: () => examineGateway(live.value, parts.platformUrl(), store.neededBytes()),
       sendTest: (shop, channel) =>
         sendTestMessage(
           { config: live.value, doors: parts.doors(), arrivals, spool },
@@ -185,7 +185,8 @@ const CALL_MS = 10_000;
 function examineGateway(
   config: CompleteConfig,
   embeddedUrl: string | undefined,
+  reserveBytes: number,
 ): Promise<readonly CheckResult[]> {
-  const targets = doctorTargets(config, config, embeddedUrl);
+  const targets = { ...doctorTargets(config, config, embeddedUrl), reserveBytes };
   return examine(targets, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
 }

@@ -167,7 +167,7 @@ export async function startMonitoring(
     dataDir: config.dataDir,
     reserveBytes: store.neededBytes,
     ...{ shops: () => live.value.shops, health },
-    certificate: () => tls?.current().cert,
+    tls: () => tls && { pem: tls.current().cert, unusable: tls.trouble() },
     deliveryPaused: () => live.value.delivery.paused,
     fleet,
     waitingTickets: () => waitingTickets(desk, clock),

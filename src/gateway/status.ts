@@ -29,8 +29,10 @@ export interface StatusParts {
   readonly shops: () => readonly { readonly shopId: ShopId; readonly name: string }[];
   readonly health: Delivery['health'];
   readonly deliveryPaused: () => boolean;
-  /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
-  readonly certificate: () => string | undefined;
+  /** The STARTTLS certificate, and why its files cannot be used any more; undefined while SMTP is off. */
+  readonly tls: () =>
+    | { readonly pem: string; readonly unusable: CertificateStatus['unusable'] }
+    | undefined;
   readonly waitingTickets: () => GatewayStatus['waitingTickets'];
   readonly refusedPages: () => GatewayStatus['refusedPages'];
   /** Undefined while the store admits one gateway. */
@@ -49,7 +51,7 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
   const collect = async (at: number): Promise<GatewayStatus> => {
     const { dataDir, reserveBytes, metrics } = parts;
     const shops = parts.shops();
-    const pem = parts.certificate();
+    const tls = parts.tls();
     const fleet = parts.fleet();
     const [counted, health, disk, badSignatures, chat, smtp] = await Promise.all([
       counts(),
@@ -65,7 +67,12 @@ export function createStatusCollector(parts: StatusParts): CollectStatus {
       deliveryPaused: parts.deliveryPaused(),
       ...ofShops(shops, counted, health),
       disk: { ...disk, reserveBytes: reserveBytes() },
-      ...(pem !== undefined && { certificate: certificateOf(pem) }),
+      ...(tls && {
+        certificate: {
+          ...certificateOf(tls.pem),
+          ...(tls.unusable && { unusable: tls.unusable }),
+        },
+      }),
       badSignatures,
       sockets: { chat, smtp },
       waitingTickets: parts.waitingTickets(),

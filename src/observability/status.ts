@@ -34,6 +34,8 @@ export interface GatewayStatus {
     readonly subject: string;
     readonly endsAt: number;
     readonly selfSigned: boolean;
+    /** Why what stands in its files meanwhile cannot be used. */
+    readonly unusable?: { readonly found: string; readonly todo: string };
   };
   /** Webhooks with an invalid signature since the start. */
   readonly badSignatures: number;

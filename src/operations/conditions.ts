@@ -99,7 +99,8 @@ export function conditionsOf(status: GatewayStatus, limits: Limits): Condition[]
     ]),
     ...[...named].flatMap((shop) => [
       ...unsettled(shop, status, limits),
-      ...oldestQueued(shop, status, limits),
+      // Of a shop whose deliveries are stopped, that is said.
+      ...(isStopped(shop, status) ? [] : oldestQueued(shop, status, limits)),
     ]),
     ...status.waitingTickets.flatMap((tickets) => [
       ...unanswered(tickets, status.at),
@@ -111,6 +112,13 @@ export function conditionsOf(status: GatewayStatus, limits: Limits): Condition[]
   ];
   return made.map((each) => ({ stopsIntake: false, holds: true, ...each }));
 }
+
+const isStopped = (name: string, { shops }: GatewayStatus): boolean =>
+  shops.some(
+    ({ shop, breakers }) =>
+      shop === name &&
+      breakers.some(({ part, state }) => part === 'messages' && state !== 'closed'),
+  );
 
 /** The sentence with its beginning, where nothing else shows when it began. */
 export const datedSentence = ({ sentence, since }: Pick<Condition, 'sentence' | 'since'>): string =>
@@ -255,7 +263,7 @@ function unsettled(shop: string, status: GatewayStatus, limits: Limits): Made[] 
       ...{ id: `held/${shop}`, kind: 'held', shop, severity: 'warning', figure: held },
       sentence: `${counted(held, 'message')} of ${shop} ${held === 1 ? 'is' : 'are'} held for a decision`,
       remedy:
-        'Release or discard them (console: Messages, state held; or: sluice queue list --state held).',
+        'See why (console: Messages, state held; or: sluice queue list --state held), then release or discard them.',
     },
   ];
   return found.filter(({ kind, figure = 0 }) => figure >= limits[kind as 'dead' | 'held']);
@@ -268,15 +276,18 @@ function oldestQueued(shop: string, status: GatewayStatus, limits: Limits): Made
   const age = status.at - oldest;
   if (age < OVER_AT_AGE * limits.oldestQueued) return [];
   const isServed = status.shops.some((each) => each.shop === shop);
+  const todo = status.deliveryPaused
+    ? PAUSED.remedy
+    : 'Check that the platform responds. The timeline of the oldest queued message shows its last failure.';
   return [
     {
       ...{ id: `oldest-queued/${shop}`, kind: 'oldest-queued', shop, severity: 'critical' },
       holds: age >= limits.oldestQueued,
       sentence: isServed
-        ? `The oldest queued message of ${shop} has waited for ${durationInWords(age)}`
+        ? `The oldest queued message of ${shop} has waited for ${durationInWords(age)}${status.deliveryPaused ? ', while delivery is paused' : ''}`
         : `Messages have waited for ${durationInWords(age)} for the shop ${shop}, which is not configured`,
       remedy: isServed
-        ? 'Check that the platform responds and that delivery.paused is not set. The timeline of the oldest queued message shows its last failure.'
+        ? todo
         : 'Add the shop to the configuration again and reload it, or discard the messages.',
     },
   ];
@@ -347,8 +358,17 @@ export const pagesRemedy = (origins: string): string =>
 
 function certificate({ at, certificate: found }: GatewayStatus, limits: Limits): Made[] {
   if (found === undefined) return [];
-  const { endsAt, subject, selfSigned } = found;
+  const { endsAt, subject, selfSigned, unusable } = found;
   const left = endsAt - at;
+  if (unusable !== undefined) {
+    return [
+      {
+        ...{ id: 'certificate-files', kind: 'certificate', severity: 'critical' },
+        sentence: `The certificate cannot be renewed: ${unusable.found}`,
+        remedy: `${capitalized(unusable.todo)}. The previous one stays in use until the gateway stops, which does not start with these files.`,
+      },
+    ];
+  }
   if (left >= limits.certificate) return [];
   const name = subject === '' ? 'SMTP' : `SMTP (${subject})`;
   return [
@@ -381,7 +401,7 @@ function ofFleet({ database, blobs }: FleetStatus): Made[] {
         ...{ id: check, kind: check === 'database.clock' ? 'clock' : 'database' },
         severity: status === 'failed' ? 'critical' : 'warning',
         sentence: `The database: ${found}`,
-        remedy: `${todo.charAt(0).toUpperCase()}${todo.slice(1)}. See docs/scaling.md.`,
+        remedy: `${capitalized(todo)}. See docs/scaling.md.`,
       },
     ];
   });
@@ -401,3 +421,5 @@ const countOf = (status: GatewayStatus, shop: string, state: string): number =>
   status.counts
     .filter((count) => count.shop === shop && count.state === state)
     .reduce((sum, { count }) => sum + count, 0);
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

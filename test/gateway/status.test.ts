@@ -48,7 +48,7 @@ function setting() {
     ...{ dataDir: dir.path, reserveBytes: () => 55, metrics, clock },
     shops: () => [{ shopId, name: 'acme' }],
     health: () => Promise.resolve(new Map([[shopId, shop.report()]])),
-    certificate: () => undefined,
+    tls: () => undefined,
     deliveryPaused: () => false,
     fleet: () => undefined,
     refusedPages: () => [],

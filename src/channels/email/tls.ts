@@ -24,6 +24,8 @@ const READ_AGAIN_EVERY_MS = 500;
 /** The current certificate, with notification of changes. */
 export interface TlsMaterial {
   current(): KeyPair;
+  /** Why what stands in the files meanwhile cannot be used, if so. */
+  trouble(): TlsTrouble | undefined;
   /** Returns a function that removes the listener. */
   onChange(listener: (material: KeyPair) => void): () => void;
   close(): void;
@@ -48,9 +50,18 @@ export interface TlsParts {
   readonly metrics: Pick<Metrics, 'alarms'>;
 }
 
+/** `found` names the key of the configuration and the file. */
+export type TlsTrouble = Pick<PairTrouble, 'found' | 'todo'>;
+
 /** The configured certificate cannot be used. */
 export class TlsUnusable extends SetUpUnusable {
   override name = 'TlsUnusable';
+  readonly trouble: TlsTrouble;
+
+  constructor(trouble: TlsTrouble, options: ErrorOptions & { readonly mayPass?: boolean } = {}) {
+    super(`${trouble.found}. To do: ${trouble.todo}`, options);
+    this.trouble = trouble;
+  }
 }
 
 /**
@@ -83,6 +94,7 @@ async function firstPair(
 function fixed(material: KeyPair): TlsMaterial {
   return {
     current: () => material,
+    trouble: () => undefined,
     onChange: () => () => undefined,
     close: () => undefined,
   };
@@ -96,10 +108,12 @@ function watched(
 ): TlsMaterial {
   let material = first;
   let failures = 0;
+  let trouble: TlsTrouble | undefined;
   const listeners = new Set<(material: KeyPair) => void>();
   const check = async (): Promise<void> => {
     const next = await readPair(files);
     failures = 0;
+    trouble = undefined;
     if (next.cert === material.cert && next.key === material.key) return;
     material = next;
     for (const listener of listeners) listener(next);
@@ -111,6 +125,7 @@ function watched(
       failures += 1;
       const isUnusable = error instanceof TlsUnusable;
       // The first time, a renewal may have replaced one of the two files.
+      if (isUnusable && failures > 1) ({ trouble } = error);
       if (isUnusable && failures !== 2) return;
       metrics.alarms.inc({ alarm: 'certificate_unusable' });
       const found = isUnusable && { found: error.message };
@@ -120,6 +135,7 @@ function watched(
   timer.unref();
   return {
     current: () => material,
+    trouble: () => trouble,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -145,8 +161,8 @@ async function readPair(files: Files): Promise<KeyPair> {
 const tlsUnusable = (
   files: Files,
   { of, found, todo }: PairTrouble,
-  options: ConstructorParameters<typeof TlsUnusable>[1],
-) => new TlsUnusable(`smtp.tls.${of} (${files[of]}): ${found}. To do: ${todo}`, options);
+  options: ConstructorParameters<typeof SetUpUnusable>[1],
+) => new TlsUnusable({ found: `smtp.tls.${of} (${files[of]}): ${found}`, todo }, options);
 
 async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
   const path = join(dataDir, SELF_SIGNED_FILE);

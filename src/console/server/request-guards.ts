@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
+import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import { Refusal, refuse } from './refusal.ts';
 
 /**
@@ -100,6 +101,10 @@ export function answerFailures(logger: Logger) {
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof URIError) return new Refusal('invalid', 'The path is not valid');
+  if (error instanceof SpoolUnavailable || error instanceof SpoolFull) {
+    const message = `The gateway’s store cannot be used: ${error.message}. On its machine, sluice doctor says more`;
+    return new Refusal('unavailable', message, { cause: error });
+  }
   const status = statusOf(error);
   if (status === 413) return new Refusal('invalid', 'The request is too large', { status });
   if (status === 415) return new Refusal('invalid', 'Unsupported encoding', { status });

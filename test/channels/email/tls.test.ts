@@ -116,8 +116,12 @@ describe('configured files', () => {
     writeFileSync(a.cert, readFileSync(b.cert));
     await waitFor('the alarm', async () => (await alarms()).length > 0);
     expect(material.current()).toBe(before);
+    expect(material.trouble()?.found).toBe(
+      `smtp.tls.key (${a.key}): the key of another certificate`,
+    );
     writeFileSync(a.key, readFileSync(b.key));
     await waitFor('the change', () => material.current() !== before);
+    expect(material.trouble()).toBeUndefined();
     expect(await alarms()).toMatchObject([{ labels: { alarm: 'certificate_unusable' }, value: 1 }]);
     expect(logged).toEqual([
       [

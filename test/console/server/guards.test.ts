@@ -1,5 +1,12 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
+import express from 'express';
+import { answerFailures } from '../../../src/console/server/request-guards.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { SpoolUnavailable } from '../../../src/spool/errors.ts';
+import { ends } from '../../support/ends.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 import { consoleScene, PASSWORD, sharedConsole } from './console-scene.ts';
 import { SMALL_GIF } from './samples.ts';
@@ -304,5 +311,24 @@ describe('nonsense', () => {
       sent.end(Buffer.from(SMALL_GIF));
     });
     expect(status).toBe(415);
+  });
+});
+
+test('a store that cannot be used is said, without its address, and no password was wrong', async () => {
+  const app = express();
+  const cause = new Error('connect ECONNREFUSED 192.0.2.5:5432');
+  app.get('/', () => {
+    throw new SpoolUnavailable('the database cannot be reached', { cause });
+  });
+  app.use(answerFailures(silentLogger));
+  const server = app.listen(0, '127.0.0.1');
+  ends(() => server.close());
+  await once(server, 'listening');
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({
+    code: 'unavailable',
+    message:
+      'The gateway’s store cannot be used: the database cannot be reached. On its machine, sluice doctor says more',
   });
 });

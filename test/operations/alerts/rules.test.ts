@@ -108,6 +108,20 @@ test.each([
   ],
   [
     'certificate',
+    {
+      certificate: {
+        ...{ subject: '', endsAt: NOW + 90 * DAY, selfSigned: false },
+        unusable: {
+          found: 'smtp.tls.key (/mx.key): the key of another certificate',
+          todo: 'name it',
+        },
+      },
+    },
+    'critical',
+    'The certificate cannot be renewed: smtp.tls.key (/mx.key): the key of another certificate',
+  ],
+  [
+    'certificate',
     { certificate: { subject: '', endsAt: NOW - DAY, selfSigned: true } },
     'critical',
     'The certificate of SMTP expired on 2026-11-21',
@@ -326,6 +340,19 @@ describe('what only those who look are told', () => {
   ])('%s', (_name, status, ids) => {
     expect(shown(status)).toEqual(ids);
     expect(read(status)).toEqual([]);
+  });
+
+  test('that messages wait is no news beside a stop, and names a pause', () => {
+    const waiting = { counts: [counted('queued', 3, 20 * MINUTE)] };
+    expect(shown({ shops: [openShop], ...waiting })).not.toContain('oldest-queued/acme');
+    const told = shownConditions(
+      someStatus({ deliveryPaused: true, ...waiting }),
+      RULES.thresholds,
+    ).find(({ kind }) => kind === 'oldest-queued');
+    expect(told).toMatchObject({
+      sentence: expect.stringMatching(/waited for 20 minutes, while delivery is paused$/),
+      remedy: expect.stringContaining('set delivery.paused: false'),
+    });
   });
 
   test('the most severe first, and only a full disk stops the intake', () => {

@@ -74,7 +74,7 @@ export function LoginPage() {
         <Button type="submit" look="primary" busy={loading} disabled={isLockedOut}>
           Sign in
         </Button>
-        <p class="muted small">
+        <p class="muted small" hidden={failure !== undefined && failure.code !== 'wrong_password'}>
           {named ? (
             <>
               Names and passwords are those of <code>admin.operators</code> in the configuration.

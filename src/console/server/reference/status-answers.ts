@@ -95,7 +95,15 @@ export const overview = named(
       reserveBytes: z.number().describe('With less free space, new messages are refused.'),
     }),
     certificate: z
-      .object({ subject: z.string(), endsAt: time(), selfSigned: z.boolean() })
+      .object({
+        subject: z.string(),
+        endsAt: time(),
+        selfSigned: z.boolean(),
+        unusable: z
+          .object({ found: z.string(), todo: z.string() })
+          .optional()
+          .describe('Why what stands in its files meanwhile cannot be used.'),
+      })
       .optional(),
     sockets,
     instances: z

@@ -209,8 +209,10 @@ export function environmentWarnings(env: Environment, used: ReadonlySet<string>)
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith('SLUICE_') && !isOfKubernetes(name, value))
     .filter(([name]) => !known.includes(name) && !used.has(name))
-    .map(([name]) => {
-      const near = nearest(name.replace(/^SLUICE_SHOPS_\d{1,4}_/, 'SLUICE_SHOP_'), similar);
+    .map(([name, value = '']) => {
+      const near = /^postgres(?:ql)?:/.test(value)
+        ? variableAt('spool.url')?.name
+        : nearest(name.replace(/^SLUICE_SHOPS_\d{1,4}_/, 'SLUICE_SHOP_'), similar);
       const inFile = IN_FILE_ONLY.get(near ?? '');
       const hint =
         inFile !== undefined

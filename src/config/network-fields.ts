@@ -13,7 +13,13 @@ export const host = (example: string) =>
     {
       expected: 'a host name or an IP address, without a port',
       example,
-      hint: (value) => /^(?:\w{1,10}:\/\/)?([a-z0-9.-]{1,253})(?::\d{1,5})?\/?$/i.exec(value)?.[1],
+      hint: (value) => /^\w{1,10}:\/\/([a-z0-9.-]{1,253})\/?$/i.exec(value)?.[1],
+      cures: [
+        [
+          /^[^:]{1,253}:\d{1,5}$/,
+          'write what stands before the colon: the port has a key of its own',
+        ],
+      ],
     },
     (value) => (isHost(value) ? value : undefined),
   );
@@ -110,14 +116,13 @@ export const origin = () =>
       hint: (value) => {
         const url = cleanUrl(value.includes('://') ? value : `https://${value}`);
         // Browsers send `null` for a page that was opened as a file.
-        return value.includes('*') || value === 'null' ? undefined : url && new URL(url).origin;
+        return value === 'null' ? undefined : url && new URL(url).origin;
       },
+      cures: [[/\*/, 'list each origin by itself: wildcards are not supported']],
     },
     (value) => {
       const url = cleanUrl(value);
-      return url !== undefined && new URL(url).origin === value && !value.includes('*')
-        ? value
-        : undefined;
+      return url !== undefined && new URL(url).origin === value ? value : undefined;
     },
   );
 

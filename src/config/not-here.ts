@@ -29,8 +29,10 @@ const CURES: readonly (readonly [path: RegExp, cure: string])[] = [
   [/^shops\.agent$/, "write agent: on, or off; the agent's settings are in localPlatform.agent"],
   [
     /^(?:apiVersion|kind|metadata|data|services|version)$/,
-    'remove it: the file has the keys of Sluice only, none of Kubernetes or Compose',
+    'this is a file of Kubernetes or Compose: name one that has the keys of Sluice alone, such as the text below data',
   ],
+  [/(?:^|\.)<<$/, 'write the keys themselves here: keys are not merged'],
+  [/^x-/, 'remove it: there are no keys of your own'],
   [/^sluice$/, 'remove it, and move what is below it to the left'],
   [/^shops\.whatsapp$/, 'write it at sms: whatsappCloud is Meta, and twilio has WhatsApp, too'],
   [

@@ -79,12 +79,14 @@ export const whole = (
   max: number,
   example: number,
   hint?: (value: string) => string | undefined,
+  cures: Cures = [],
 ) =>
   field<number>(
     {
       expected: `a whole number from ${min} to ${max}`,
       example: String(example),
       ...(hint && { hint }),
+      cures,
     },
     (value) => {
       const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
@@ -139,6 +141,8 @@ const DURATION = 'a duration: a whole number and ms, s, m, h or d';
 const durationHint = (example: string) => (value: string) => {
   const text = value.slice(0, 40).toLowerCase().replaceAll(/\s/g, '');
   if (!/^(?:\d{1,12}[a-z]{0,12}){1,4}$/.test(text)) return undefined;
+  // No unit is that large: these are milliseconds, as other programs have them.
+  if (/^\d{4,}$/.test(text)) return writtenDuration(Number(text));
   const [, usual = 'd'] = /^\d+([a-z]+)$/.exec(example) ?? [];
   const parts = [...text.matchAll(/(\d+)([a-z]*)/g)].map(([, count = '', unit = '']) => {
     const letter = /^ms|^milli/.test(unit) ? 'ms' : (unit[0] ?? usual);

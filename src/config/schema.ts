@@ -281,7 +281,9 @@ export const configSchema = z.strictObject({
   }),
   delivery: z.strictObject({
     paused: flag(),
-    concurrency: whole(1, 1000, 16),
+    concurrency: whole(1, 1000, 16, undefined, [
+      [/^0$/, 'write paused: true instead, which stops deliveries'],
+    ]),
     threads: whole(1, 16, 1),
     requestTimeout: duration('30s'),
     mediaTimeout: duration('120s'),

@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { z } from 'zod';
 import { canonicalAddress, canonicalDomain } from '../domain/email-addresses.ts';
 import { asShopId, type ShopId } from '../domain/ids.ts';
-import { field } from './field.ts';
+import { field, nearest } from './field.ts';
 
 /** An address of the shop, or `*@domain` for all addresses of a domain. */
 export const inboxAddress = () =>
@@ -241,6 +241,21 @@ export const timeZone = () =>
         return undefined;
       }
     },
+  );
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+export const weekday = () =>
+  field<(typeof DAYS)[number]>(
+    {
+      expected: `one of ${DAYS.join(', ')}`,
+      example: 'mon',
+      hint: (value) => nearest(value, DAYS),
+      cures: [
+        [/[a-z]\s?(?:-|–|to)\s?[a-z]/i, 'write each day by itself: [mon, tue, wed, thu, fri]'],
+      ],
+    },
+    (value) => DAYS.find((day) => day === value),
   );
 
 /** A time of day; `24:00` is the end of it. */

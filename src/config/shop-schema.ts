@@ -26,6 +26,7 @@ import {
   templateName,
   timeOfDay,
   timeZone,
+  weekday,
   sharedKeySid,
   twilioSid,
   uuid,
@@ -183,10 +184,7 @@ const widget = z
         open: z
           .array(
             z.strictObject({
-              days: z
-                .array(choice('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'))
-                .min(1)
-                .max(7),
+              days: z.array(weekday()).min(1).max(7),
               from: timeOfDay('"09:00"'),
               to: timeOfDay('"18:00"'),
             }),

@@ -69,7 +69,7 @@ const BAD_ALIAS =
   'an alias (*name) without an anchor (&name) before it; quote text that starts with *';
 const IN_LINE = 'an indentation that fits the lines around it, and every quote and bracket closed';
 
-type Syntax = readonly [expected: string, found: string];
+type Syntax = readonly [expected: string, found: string, fix?: string];
 
 /** The parser's own messages are not used: they quote the document, which contains secrets. */
 const SYNTAX: Readonly<Record<string, Syntax>> = {
@@ -80,11 +80,19 @@ const SYNTAX: Readonly<Record<string, Syntax>> = {
     'one "key: value" on a line, the next key not further to the right, and quotes around a value that has ": " in it',
     'two that are read as one line',
   ],
-  DUPLICATE_KEY: ['each key once', 'a key that occurs twice in one mapping'],
+  DUPLICATE_KEY: [
+    'each key once',
+    'a key that occurs twice in one mapping',
+    'remove this line, and put what is below it under the first one',
+  ],
   MISSING_CHAR: [IN_LINE, 'another indentation, or a missing quote, bracket or space'],
   MULTIPLE_DOCS: ['one document', 'a second document (---) in the file'],
   TAB_AS_INDENT: ['spaces as indentation', 'a tab'],
-  TAG_RESOLVE_FAILED: ['a value without a tag, such as ${NAME}', 'a tag (!...)'],
+  TAG_RESOLVE_FAILED: [
+    'a value without a tag',
+    'a tag (!...)',
+    'remove the tag; for a value that stands elsewhere, write ${NAME}, a variable',
+  ],
 };
 
 const MISREAD: Syntax = ['YAML', 'text that is not valid YAML here'];
@@ -129,8 +137,8 @@ export function readSource(
   // Errors that follow a syntax error are usually caused by it, so only the first one is reported.
   const reported = misread === undefined ? problems : [misread];
   const mistakes = reported.map(({ code, pos }) => {
-    const [expected, found] = SYNTAX[code] ?? MISREAD;
-    return { path: '', place: placeAt(pos[0]), expected, found };
+    const [expected, found, fix] = SYNTAX[code] ?? MISREAD;
+    return { path: '', place: placeAt(pos[0]), expected, found, ...(fix !== undefined && { fix }) };
   });
   if (misread !== undefined) {
     const start = text.lastIndexOf('\n', misread.pos[0] - 1) + 1;

@@ -47,15 +47,22 @@ function hasPhoneNumberIds(root: SourceNode | undefined, index: number): Mistake
   const idsPath: Path = [...path, 'whatsappCloud', 'phoneNumberIds'];
   const ids = nodeAt(root, idsPath);
   if (numbers?.kind !== 'list' || ids?.kind !== 'list') return undefined;
-  if (numbers.items.length === ids.items.length) return undefined;
+  const given = textsOf(numbers).map((number) => number.replace(/\D/g, ''));
+  const isNumber = textsOf(ids).some((id) => given.includes(id));
+  if (numbers.items.length === ids.items.length && !isNumber) return undefined;
   return {
     path: showPath(idsPath),
     place: ids.place,
     expected: 'one id for each of sms.numbers, in the same order',
-    found: `${ids.items.length} for ${numbers.items.length}`,
+    found: isNumber
+      ? 'a number itself, in place of its id'
+      : `${ids.items.length} for ${numbers.items.length}`,
     fix: "copy the phone number ID of each number from Meta's WhatsApp Manager",
   };
 }
+
+const textsOf = ({ items }: Extract<SourceNode, { kind: 'list' }>): string[] =>
+  items.flatMap((item) => (item.kind === 'text' ? [item.text] : []));
 
 /** A template of Twilio has an SID, one of Meta a name and a language. */
 function hasOwnTemplate(root: SourceNode | undefined, index: number): Mistake | undefined {

@@ -210,7 +210,7 @@ function doubtsAboutTimes({ spool: { retain }, delivery: { giveUpAfter } }: Conf
 }
 
 /** Settings that nothing reads. */
-function withoutEffect({ shops, platform, localPlatform, spool, delivery }: Config): Doubt[] {
+function withoutEffect({ shops, platform, localPlatform, smtp, spool, delivery }: Config): Doubt[] {
   const { agent, replies } = localPlatform;
   const isUsed =
     shops.length === 0 || shops.some(({ platformUrl = platform.url }) => platformUrl === 'local');
@@ -222,6 +222,10 @@ function withoutEffect({ shops, platform, localPlatform, spool, delivery }: Conf
     [
       isUsed && agent.kind !== 'openai' && agent.model !== undefined,
       `localPlatform.agent.model has no effect: localPlatform.agent.kind is ${agent.kind}, not openai`,
+    ],
+    [
+      smtp.trustedAuthservIds.includes(smtp.hostname),
+      'smtp.trustedAuthservIds has smtp.hostname, which has no effect: name the id of the server that relays to this one',
     ],
     [
       delivery.threads > 1 && spool.url !== 'sqlite',

@@ -61,3 +61,13 @@ test('of a variable whose file is missing, nothing is said besides', () => {
   const loaded = loadConfig({ env: { SLUICE_ADMIN_PASSWORD_FILE: '/nowhere/password' } });
   expect(loaded).toMatchObject({ ok: false, mistakes: [{ path: 'admin.password' }], warnings: [] });
 });
+
+test.each([
+  ['SLUICE_DATABASE_URL', 'postgres://db.example/x', '; did you mean SLUICE_SPOOL_URL?'],
+  ['SLUICE_SHOPS_0_API_KEY', 'hunter2', '; did you mean SLUICE_SHOP_API_KEY?'],
+  ['SLUICE_ADMIN_OPERATORS', 'ann', ': admin.operators is set in a file only'],
+])('%s is told with what is meant', (name, value, hint) => {
+  expect(loadConfig({ env: { [name]: value } }).warnings).toEqual([
+    `the environment variable ${name} is unknown and ignored${hint}`,
+  ]);
+});

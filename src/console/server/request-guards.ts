@@ -102,7 +102,7 @@ function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof URIError) return new Refusal('invalid', 'The path is not valid');
   if (error instanceof SpoolUnavailable || error instanceof SpoolFull) {
-    const message = `The gateway’s store cannot be used: ${error.message}. On its machine, sluice doctor says more`;
+    const message = `The gateway’s store cannot be used: ${error.message}. Until it can, messages are refused, and senders retry. Run sluice doctor on the gateway’s machine`;
     return new Refusal('unavailable', message, { cause: error });
   }
   const status = statusOf(error);

@@ -329,6 +329,6 @@ test('a store that cannot be used is said, without its address, and no password 
   expect(await answer.json()).toEqual({
     code: 'unavailable',
     message:
-      'The gateway’s store cannot be used: the database cannot be reached. On its machine, sluice doctor says more',
+      'The gateway’s store cannot be used: the database cannot be reached. Until it can, messages are refused, and senders retry. Run sluice doctor on the gateway’s machine',
   });
 });

@@ -163,7 +163,10 @@ export const spoolUrl = () =>
           /^(?:mysql|mariadb|mongodb|redis|mssql)/,
           'write sqlite, or a postgres:// URL: there is no other store',
         ],
-        [/^(?:sqlite:|file:|\/)|\.(?:db|sqlite3?)$/, 'write sqlite: its files are in dataDir'],
+        [
+          /^(?:sqlite:|file:|\/|(?!postgres).{0,1000}\.(?:db|sqlite3?)$)/,
+          'write sqlite: its files are in dataDir',
+        ],
       ],
     },
     (value) =>
@@ -194,7 +197,7 @@ export const blobsUrl = () =>
           /^s3:\/\/.{0,200}(?:@|[?&][\w-]{0,30}key)/i,
           'write it without keys: they are set as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
         ],
-        [/[?&]endpoint=(?!https?:\/\/[^/])/i, 'begin the endpoint with https://'],
+        [/[?&]endpoint=(?!https?(?::\/\/|%3A%2F%2F)[^/])/i, 'begin the endpoint with https://'],
       ],
     },
     (value) => (value === 'postgres' || S3_URL.test(value) ? value : undefined),

@@ -382,6 +382,16 @@ ${second}`;
   });
 });
 
+test.each([
+  'spool: {url: "postgres://db/sluice", blobs: "s3://mail?endpoint=http%3A%2F%2F127.0.0.1%3A9000"}',
+  'spool: {url: "postgres://db/sluice", blobs: "s3://mail?region=eu-1&endpoint=http://minio:9000"}',
+  'spool: {url: "postgres://u:p@one:5432,two/sluice.db?sslrootcert=/etc/ca.db"}',
+  'localPlatform: {replies: {relay: "smtp://user:pass%3A465@mail.example:587"}}',
+  'admin: {password: "yours/keys/are/here"}',
+])('no cure refuses a valid value: %s', (text) => {
+  expect(valid(text)).toBeDefined();
+});
+
 describe('what comes from the environment', () => {
   test('goes in after YAML is parsed: no secret can break the document', () => {
     const password = `a: "b" # 'c' \${D} {e: [f]}`;

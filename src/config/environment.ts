@@ -212,7 +212,7 @@ export function environmentWarnings(env: Environment, used: ReadonlySet<string>)
     .map(([name, value = '']) => {
       const near = /^postgres(?:ql)?:/.test(value)
         ? variableAt('spool.url')?.name
-        : nearest(name.replace(/^SLUICE_SHOPS_\d{1,4}_/, 'SLUICE_SHOP_'), similar);
+        : nearestVariable(name.replace(/^SLUICE_SHOPS_\d{1,4}_/, 'SLUICE_SHOP_'), similar);
       const inFile = IN_FILE_ONLY.get(near ?? '');
       const hint =
         inFile !== undefined
@@ -223,6 +223,17 @@ export function environmentWarnings(env: Environment, used: ReadonlySet<string>)
       return `the environment variable ${name} is unknown and ignored${hint}`;
     });
 }
+
+/** By what follows `SLUICE_`; of a word that several end with, all of them. */
+function nearestVariable(name: string, known: readonly string[]): string | undefined {
+  const bare = (of: string): string => of.replace(/^SLUICE_/, '');
+  const near = nearest(bare(name), known.map(bare));
+  if (near !== undefined) return `SLUICE_${near}`;
+  const longer = known.filter((each) => each.endsWith(`_${bare(name)}`));
+  return longer.length > 0 && longer.length <= MOST_NAMED ? longer.join(' or ') : undefined;
+}
+
+const MOST_NAMED = 4;
 
 /** What is read from a variable or its file, and is hardly meant so. */
 export const doubtfulValues = (env: Environment): string[] =>

@@ -49,16 +49,11 @@ function unknownKey(
     ...(entry && { place: entry.keyPlace }),
     expected: `a known key: ${known.join(', ')}`,
     found: 'a key that does not exist here',
-    ...(fix !== undefined && { fix }),
+    fix,
   };
 }
 
-function fixOfKey(
-  schema: z.ZodType,
-  path: Path,
-  key: string,
-  known: readonly string[],
-): string | undefined {
+function fixOfKey(schema: z.ZodType, path: Path, key: string, known: readonly string[]): string {
   const cure = cureOf(showPath([...path, key]));
   if (cure !== undefined) return cure;
   const parts = key.split('.');
@@ -71,7 +66,7 @@ function fixOfKey(
   const others = pathsOf(schema, key);
   return others.length > 0 && (path.length === 0 || others.length <= 2)
     ? `did you mean ${others.join(' or ')}?`
-    : undefined;
+    : 'remove it, or write one of the known keys';
 }
 
 function wrongValue(schema: z.ZodType, root: SourceNode | undefined, path: Path): Mistake {
@@ -112,7 +107,8 @@ function found(node: SourceNode | undefined, description?: FieldDescription): st
     case 'text': {
       if (description === undefined) return 'a single value';
       if (description.secret === true || description.besideSecret === true) {
-        const shown = description.shown?.(node.text) ?? 'another text (not shown)';
+        const unshown = node.text === '' ? 'an empty text' : 'another text (not shown)';
+        const shown = description.shown?.(node.text) ?? unshown;
         const names = variablesOf(node);
         return names === undefined ? shown : `${shown}, from the variable ${names}`;
       }
@@ -148,6 +144,22 @@ function suggest(
     return 'replace the typographic quotes by straight ones: "…"';
   }
   if (description !== undefined) {
+    if (isItem && node?.kind === 'text' && /\S\s+- \S/.test(node.text)) {
+      return 'begin each "- " equally far to the right';
+    }
+    if (node?.kind === 'list' || node?.kind === 'map') {
+      const many = node.kind === 'list' ? 'a list' : 'a mapping';
+      return `write one value, not ${many}: ${before}${description.example}`;
+    }
+    const trimmed = node?.kind === 'text' ? node.text.trim() : '';
+    if (
+      trimmed !== '' &&
+      schema?.safeParse(trimmed).success &&
+      node?.kind === 'text' &&
+      trimmed !== node.text
+    ) {
+      return 'remove the blanks at its ends';
+    }
     const hint = hintFor(description, node);
     if (hint !== undefined) return write(hint);
     return correctVariable(description, node) ?? `${write(description.example)}, for instance`;
@@ -160,7 +172,10 @@ function suggest(
       return `write a list, not a mapping: begin each item with "- "${named}`;
     }
     const described = item && descriptions.get(item);
-    if (described === undefined) return undefined;
+    if (described === undefined) {
+      const keys = Object.keys(shapeOf(item) ?? {}).map((name) => `${name}: …`);
+      return `write ${key}: [{${keys.slice(0, MOST_KEYS).join(', ')}}]`;
+    }
     const isNone = node?.kind === 'text' && /^(?:none|off|no|never|\[\])$/i.test(node.text);
     if (isNone && schema.safeParse([]).success) return write('[]');
     const meant = itemsMeant(described, item, node);
@@ -168,7 +183,38 @@ function suggest(
       ? `${write(`[${described.example}]`)}, for instance`
       : write(`[${meant.join(', ')}]`);
   }
-  return node?.kind === 'text' ? suggestMapping(schema, node.text, write) : undefined;
+  const meant = node?.kind === 'text' ? suggestMapping(schema, node.text, write) : undefined;
+  return meant ?? suggestKeys(schema, node, before);
+}
+
+/** Of the keys of a mapping that stand in a suggestion. */
+const MOST_KEYS = 3;
+
+/** For a mapping that was written as a value or a list: the first key that takes it, or else the first keys. */
+function suggestKeys(
+  schema: z.ZodType | undefined,
+  node: SourceNode | undefined,
+  before: string,
+): string | undefined {
+  if (before === ': ') return 'write key: value, as in config/example.yaml';
+  const keys = Object.keys(shapeOf(schema) ?? {});
+  const takes = keys.find((name) => {
+    const at = schema && schemaAt(schema, [name]);
+    const item = itemOf(at);
+    const described = descriptions.get(item ?? at ?? z.never());
+    if (described === undefined || described.secret === true) return false;
+    if (node?.kind === 'list') return item !== undefined;
+    if (node?.kind !== 'text') return false;
+    return name === 'enabled'
+      ? /^(?:true|false)$/.test(node.text)
+      : item?.safeParse(node.text).success === true;
+  });
+  if (takes === undefined) {
+    const first = keys.slice(0, MOST_KEYS).map((name) => `${name}: …`);
+    return keys.length === 0 ? undefined : `write ${before}{${first.join(', ')}}`;
+  }
+  const value = node?.kind === 'text' ? inList(node.text) : '…';
+  return `write ${before}{${takes}: ${takes === 'enabled' ? value : `[${value}]`}}`;
 }
 
 function cureOfValue(
@@ -269,6 +315,12 @@ const hintFor = (
     ? hint?.(node.text)
     : undefined;
 
+/** Every place of a key, whether it has a value or further keys. */
 function pathsOf(schema: z.ZodType, key: string): string[] {
-  return keysOf(schema).filter((path) => path.split('.').at(-1) === key);
+  const found = keysOf(schema).flatMap((path) => {
+    const parts = path.split('.');
+    const at = parts.findLastIndex((part) => part.replace('[]', '') === key);
+    return at === -1 ? [] : [[...parts.slice(0, at), key].join('.')];
+  });
+  return [...new Set(found)];
 }

@@ -61,8 +61,12 @@ export function nearest(value: string, options: readonly string[]): string | und
     options.map((option) => option.toLowerCase()),
   );
   const found = options.find((option) => option.toLowerCase() === candidate);
-  const limit = Math.max(2, Math.ceil((found?.length ?? 0) / 3));
+  const limit = Math.max(isReordered(value, candidate) ? 2 : 1, Math.round(candidate.length / 3));
   if (found !== undefined && distance(value.toLowerCase(), candidate) <= limit) return found;
+  // One of its words: `privateKey`, `bottom-left`.
+  const words = value.split(/[^A-Za-z0-9]+|(?=[A-Z])/).map((word) => word.toLowerCase());
+  const named = options.find((option) => words.includes(option.toLowerCase()));
+  if (named !== undefined) return named;
   // A longer or a shorter form of the same word.
   const begins = (long: string, short: string) => short.length > 2 && long.startsWith(short);
   return options.find(
@@ -71,3 +75,7 @@ export function nearest(value: string, options: readonly string[]): string | und
       begins(option.toLowerCase(), value.toLowerCase()),
   );
 }
+
+const isReordered = (one: string, other: string): boolean =>
+  Array.from(one.toLowerCase()).toSorted().join('') ===
+  Array.from(other.toLowerCase()).toSorted().join('');

@@ -86,7 +86,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const mistakes = [
     ...reported,
     ...shopsTwice(environment, override),
-    ...[...found, ...crossChecks(root, defaultsPath)]
+    ...[...found, ...crossChecks(root, defaultsPath).filter(isNoneOf(found))]
       .filter(isNotReportedYet(broken))
       .map((mistake) => inEnvironment(mistake, root, env))
       .map((mistake) => withEmptyVariable(mistake, root, override?.emptied)),
@@ -177,6 +177,12 @@ const isNotReportedYet =
   (broken: readonly string[]) =>
   ({ path }: Mistake): boolean =>
     !broken.some((at) => path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`));
+
+/** What is wrong with a value already is not looked at as a file. */
+const isNoneOf =
+  (found: readonly Mistake[]) =>
+  ({ path }: Mistake): boolean =>
+    !found.some((mistake) => mistake.path === path);
 
 function inOrder(mistakes: readonly Mistake[]): Mistake[] {
   return mistakes.toSorted(

@@ -13,7 +13,11 @@ export const host = (example: string) =>
     {
       expected: 'a host name or an IP address, without a port',
       example,
-      hint: (value) => /^\w{1,10}:\/\/([a-z0-9.-]{1,253})\/?$/i.exec(value)?.[1],
+      hint: (value) => {
+        const [, bare = ''] =
+          /^(?:\w{1,10}:\/\/)?\[?([a-z0-9.:-]{1,253}?)[.\]/]?$/i.exec(value) ?? [];
+        return isHost(bare) ? (bare.includes(':') ? `"${bare}"` : bare) : undefined;
+      },
       cures: [
         [
           /^[^:]{1,253}:\d{1,5}$/,
@@ -31,13 +35,25 @@ export const ipAddress = (example: string) =>
 
 /** The address of a name server; the port is 53 by default. */
 export const dnsServer = (example: string) =>
-  field({ expected: 'an IP address, with :port if the port is not 53', example }, (value) => {
-    if (isIP(value)) return value;
-    const [, address = '', port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(value) ?? [];
-    const version = isIP(address.replace(/^\[(.*)\]$/, '$1'));
-    if (version === 0 || (version === 6) !== address.startsWith('[')) return undefined;
-    return Number(port) > 0 && Number(port) < 65_536 ? value : undefined;
-  });
+  field(
+    {
+      expected: 'an IP address, with :port if the port is not 53',
+      example,
+      cures: [
+        [
+          /^(?:https|tls|quic):|[a-z]\.[a-z]/i,
+          'write the IP address of a name server: it is asked in plain DNS',
+        ],
+      ],
+    },
+    (value) => {
+      if (isIP(value)) return value;
+      const [, address = '', port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(value) ?? [];
+      const version = isIP(address.replace(/^\[(.*)\]$/, '$1'));
+      if (version === 0 || (version === 6) !== address.startsWith('[')) return undefined;
+      return Number(port) > 0 && Number(port) < 65_536 ? value : undefined;
+    },
+  );
 
 /** An address or a network in CIDR form (RFC 4632, RFC 4291 §2.3). */
 function isNetwork(value: string): boolean {
@@ -49,9 +65,35 @@ function isNetwork(value: string): boolean {
 }
 
 export const network = (example: string) =>
-  field({ expected: 'an IP address or a network such as 10.0.0.0/8', example }, (value) =>
-    isNetwork(value) ? value : undefined,
+  field(
+    {
+      expected: 'an IP address or a network such as 10.0.0.0/8',
+      example,
+      hint: networkHint,
+      cures: [
+        [/^[\d.]{7,15}\s?-/, 'write the networks that the range consists of, each by itself'],
+        [/[\d)][;\s]+[\d:]/, 'write each network as an item of its own'],
+        [/^\*$/, 'name your own servers: whoever is trusted has no limits'],
+        [
+          /^[a-z][\w-]{0,62}(?:\.[\w-]{1,63})+$/i,
+          'write its IP address: names are not looked up here',
+        ],
+      ],
+    },
+    (value) => (isNetwork(value) ? value : undefined),
   );
+
+/** Of a netmask, a wildcard, or a name that other programs have. */
+function networkHint(value: string): string | undefined {
+  if (/^(?:localhost|loopback)$/i.test(value)) return '127.0.0.0/8';
+  const [, address = '', mask = ''] =
+    /^([\d.]{7,15})\/(\d{1,3}(?:\.\d{1,3}){3})$/.exec(value) ?? [];
+  const bits = mask.split('.').map((byte) => Number(byte).toString(2).padStart(8, '0'));
+  if (/^1+0*$/.test(bits.join(''))) return `${address}/${bits.join('').indexOf('0')}`;
+  const fixed = /^(\d{1,3}(?:\.\d{1,3}){0,2})(?:\.\*)+$/.exec(value)?.[1]?.split('.') ?? [];
+  const network = `${[...fixed, 0, 0, 0].slice(0, 4).join('.')}/${8 * fixed.length}`;
+  return fixed.length > 0 && isNetwork(network) ? network : undefined;
+}
 
 /** A network, or a host name with a dot, which also stands for the hosts below it. */
 export const forwarder = (example: string) =>
@@ -118,7 +160,10 @@ export const origin = () =>
         // Browsers send `null` for a page that was opened as a file.
         return value === 'null' ? undefined : url && new URL(url).origin;
       },
-      cures: [[/\*/, 'list each origin by itself: wildcards are not supported']],
+      cures: [
+        [/\*/, 'list each origin by itself: wildcards are not supported'],
+        [/^\/|[\\^$()]/, 'list each origin by itself: patterns are not supported'],
+      ],
     },
     (value) => {
       const url = cleanUrl(value);
@@ -143,6 +188,15 @@ export const domain = (example: string) =>
     (value) => (value.includes('@') ? undefined : canonicalDomain(value)),
   );
 
+/** A password that its URL would read otherwise (RFC 3986 §2.1). */
+const UNENCODED: Cures = [
+  [/^\w{1,20}:\/\/[^/\s]{0,500}@[^/\s]{0,500}@/, 'write %40 for an @ in the password'],
+  [
+    /^\w{1,20}:\/\/(?:[^/\s@%]|%[0-9a-f]{2}){0,500}%(?![0-9a-f]{2})/i,
+    'write %25 for a % in the password',
+  ],
+];
+
 /** As libpq reads it, with one host or several: `postgres://user@one:5432,two:5432/db?…`. */
 const POSTGRES_URL = /^postgres(?:ql)?:\/\/(?:[^@/\s#?]+@)?[^@/\s#?]+\/[^/?\s]+(?:\?\S*)?$/;
 
@@ -157,6 +211,8 @@ export const spoolUrl = () =>
       shown: (value) => /^\w+:\/\//.exec(value)?.[0].concat(' and more (not shown)'),
       cures: [
         [/^jdbc:/, 'remove jdbc: before postgresql://'],
+        [/^[\w.-]{1,253}(?::\d{1,5})?\/\w/, 'write postgres:// before it'],
+        ...UNENCODED,
         [/^postgres(?:ql)?\+\w+:/, 'write postgresql://, without the name of a driver'],
         [/^(?:host|user|dbname)=/, 'write it as a URL: postgres://user:password@host:5432/name'],
         [
@@ -192,6 +248,15 @@ export const blobsUrl = () =>
           : undefined,
       cures: [
         [/^arn:aws:s3:::/, 'write s3:// and the name after the last colon'],
+        [
+          /^(?:gs:|https?:\/\/storage\.googleapis)/,
+          'write s3://NAME?endpoint=https://storage.googleapis.com, with HMAC keys of the bucket',
+        ],
+        [
+          /^(?:azure|wasbs?|abfss?):|\.blob\.core\.windows\.net/,
+          'write postgres, or the URL of a bucket with the API of S3: this store has none',
+        ],
+        [/^(?:\.|\/|file:|\w+\/)/, 'write postgres, or the URL of a bucket: no folder is shared'],
         [/^https?:/, 'write s3:// and the name of the bucket, and after ?region= its region'],
         [
           /^s3:\/\/.{0,200}(?:@|[?&][\w-]{0,30}key)/i,
@@ -213,6 +278,8 @@ export const relayUrl = () =>
       secret: true,
       shown: (value) => /^(?:smtps?|https?):/.exec(value)?.[0].concat('// and more (not shown)'),
       cures: [
+        ...UNENCODED,
+        [/^https?:/, 'write smtp:// with the name of a mail server'],
         [/^smtp:\/\/\S{1,1000}:465\/?$/, 'write smtps:// with port 465'],
         [
           /^smtps:\/\/\S{1,1000}:(?:25|587)\/?$/,

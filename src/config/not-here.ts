@@ -40,6 +40,36 @@ const CURES: readonly (readonly [path: RegExp, cure: string])[] = [
     'remove it: the password alone signs in; for people with names write admin.operators',
   ],
   [/^alerts\.webhook\.channel$/, 'remove it: the webhook was made for one channel'],
+  [
+    /^alerts\.webhook\.(?:format|type|kind)$/,
+    'remove it: the form follows from the URL, of Slack, Discord or Teams for instance',
+  ],
+  [
+    /^shops\.(?:email\.)?(?:imap|pop3?|mailbox)$/,
+    'remove it: mail arrives here over SMTP; have the mailbox forwarded (docs/connect-email.md)',
+  ],
+  [
+    /^shops\.(?:(?:email|sms|chat)\.)?(?:enabled|disabled|active)$/,
+    'remove it: a shop, or a channel of it, is on while it stands here',
+  ],
+  [/^shops\.(?:texts?|phone|twilio|telnyx)$/, 'write it at sms'],
+  [/^shops\.widget$/, 'write it at chat'],
+  [/^(?:database|db|postgres|redis|store)$/, 'write it at spool.url: sqlite, or a postgres:// URL'],
+  [/^(?:storage|data|dataFolder|path)$/, 'write dataDir: and the path of a folder'],
+  [/^(?:metrics|prometheus|health)$/, 'remove it: they are on the port of the console, admin.port'],
+  [/^smtp\.(?:domain|name|host_?name|fqdn|banner)$/i, 'did you mean smtp.hostname?'],
+  [/^smtp\.(?:max\w*size|size\w*|limit)$/i, 'did you mean smtp.maxMessageBytes?'],
+  [
+    /^smtp\.(?:start_?tls|ssl|secure)$/i,
+    'remove it: STARTTLS is always offered; smtp.tls names the certificate',
+  ],
+  [/^http\.(?:cors|origins?|allowedOrigins)$/, 'write the origins at shops[].chat.origins'],
+  [
+    /^delivery\.(?:retr(?:y|ies)|max(?:Attempts|Retries)|attempts|backoff)$/,
+    'remove it: delivery is tried again until delivery.giveUpAfter',
+  ],
+  [/^admin\.(?:api_?)?(?:token|key)s?$/i, 'remove it: sluice token create makes one'],
+  [/^shops\.channels$/, 'remove it: the keys email, sms and chat say it'],
   [/(?:^|\.)\/\//, 'begin a comment with #: // is none in YAML'],
 ];
 

@@ -15,10 +15,16 @@ const PLACEHOLDER = 'write the secret itself: this only stands in its place';
 
 const NO_SECRET: Cures = [
   [
-    /^\/(?:run|etc|var|home|secrets?)\//,
+    /^(?:file:\/\/|@)?\/(?:run|etc|var|home|secrets?)\//,
     "write the secret itself, or set the key's variable with _FILE at its end to this path",
   ],
   [/^Bearer\s/i, 'write what comes after Bearer'],
+  [/^%\w{1,100}%$/, 'write ${NAME}: this is how Windows writes a variable'],
+  [/^\{\{.{0,200}\}\}$/, 'write the secret itself, or ${NAME}: this template was not rendered'],
+  [
+    /^(?:vault|ssm|azurekeyvault|keyvault|secretref|aws-sm|gcp):|^(?:op|sm):\/\/|^arn:aws:(?:secretsmanager|ssm):/i,
+    'write ${NAME}, and have the secret put into this variable: references are not resolved',
+  ],
   [/^(?:ENC\[|\$ANSIBLE_VAULT|AQICAH)/, 'decrypt it first: this is an encrypted value'],
   [
     /^(?:<[^>]{0,100}>|x{3,}|\.{3,}|…|\*{3,}|(?:change|replace)[-_ ]?(?:me|this|it))$/i,
@@ -69,23 +75,36 @@ export const choice = <const T extends string>(...options: readonly [T, ...T[]])
     {
       expected: options.length === 1 ? options[0] : `one of ${options.join(', ')}`,
       example: options[0],
-      hint: (value) => nearest(value, options),
+      hint: (value) => {
+        const meant = SYNONYMS.find(([of]) => of.test(value))?.[1];
+        return options.find((option) => option === meant) ?? nearest(value, options);
+      },
     },
     (value) => options.find((option) => option === value),
   );
+
+/** What other programs call an option. */
+const SYNONYMS: readonly (readonly [of: RegExp, option: string])[] = [
+  [/^(?:yes|y|true|1|enabled?)$/i, 'on'],
+  [/^(?:no|n|false|0|disabled?)$/i, 'off'],
+  [/^(?:trace|verbose|silly|all)$/i, 'debug'],
+  [/^(?:fatal|critical|crit|alert|emerg)$/i, 'error'],
+  [/^(?:admin|administrator|owner|root)$/i, 'operator'],
+  [/^(?:anthropic|claude|gemini|google|azure|ollama|mistral|llm|chatgpt|gpt.{0,20})$/i, 'openai'],
+];
 
 export const whole = (
   min: number,
   max: number,
   example: number,
-  hint?: (value: string) => string | undefined,
+  hint = ofBounds(max),
   cures: Cures = [],
 ) =>
   field<number>(
     {
       expected: `a whole number from ${min} to ${max}`,
       example: String(example),
-      ...(hint && { hint }),
+      hint,
       cures,
     },
     (value) => {
@@ -94,6 +113,21 @@ export const whole = (
     },
   );
 
+/** The bound that a number is beyond, or that stands for "no limit". */
+const ofBounds = (max: number) => (value: string) => {
+  if (/^(?:\+\d{1,15}|0x[\da-f]{1,8}|0o[0-7]{1,10}|\d{1,4}e\d)$/i.test(value)) {
+    return String(Number(value));
+  }
+  const [, beforeComment] = /^(\d{1,15})#/.exec(value) ?? [];
+  if (beforeComment !== undefined) return `${beforeComment}, with a space before the #`;
+  // A port beyond it is a slip of the pen.
+  if (max === MAX_PORT) return undefined;
+  if (/^(?:unlimited|infinit[ey]|none|off|never|no|-1)$/i.test(value)) return String(max);
+  return /^\d{1,15}$/.test(value) && Number(value) > max ? String(max) : undefined;
+};
+
+const MAX_PORT = 65_535;
+
 /** A count from which an alert fires; none of them can be off, so a bound that nothing reaches stands for it. */
 export const atLeast = (example: number) => whole(1, 1_000_000, example, neverAs('1000000'));
 
@@ -101,7 +135,7 @@ export const atLeast = (example: number) => whole(1, 1_000_000, example, neverAs
 const neverAs = (value: string) => (text: string) =>
   /^(?:0|off|no|none|never|false|disabled?)$/i.test(text) ? value : undefined;
 
-export const port = (example: number) => whole(0, 65_535, example);
+export const port = (example: number) => whole(0, MAX_PORT, example);
 
 const BYTE_UNITS: Readonly<Record<string, number>> = {
   '': 1,
@@ -126,7 +160,9 @@ export const bytes = (min: number, max: number, example: number) =>
         const plain = value.replace(/(\d)[_,' ](?=\d{3})/g, '$1');
         const [, count, unit = ''] = /^([\d.]{1,20})\s{0,9}([a-z]{0,9})$/i.exec(plain) ?? [];
         const size = Math.round(Number(count) * (BYTE_UNITS[unit.toLowerCase()] ?? NaN));
-        return size >= min && size <= max ? String(size) : undefined;
+        // Of a bare number, the unit is missing.
+        if (Number.isNaN(size) || (unit === '' && size < min)) return undefined;
+        return String(Math.min(max, Math.max(min, size)));
       },
     },
     (value) => {
@@ -140,6 +176,7 @@ const DURATION = 'a duration: a whole number and ms, s, m, h or d';
 /** @param example has the unit that a bare number probably means, which is that of the default */
 const durationHint = (example: string) => (value: string) => {
   const text = value.slice(0, 40).toLowerCase().replaceAll(/\s/g, '');
+  if (/^(?:never|forever|always|unlimited|infinit[ey]|-1)$/.test(text)) return '3650d';
   if (!/^(?:\d{1,12}[a-z]{0,12}){1,4}$/.test(text)) return undefined;
   // No unit is that large: these are milliseconds, as other programs have them.
   if (/^\d{4,}$/.test(text)) return writtenDuration(Number(text));
@@ -188,6 +225,7 @@ const withHome = (value: string): string | undefined =>
   /^~(?:\/|$)/.test(value) ? `"\${HOME}${value.slice(1)}"` : undefined;
 
 const NO_PATH: Cures = [
+  [/^[a-z]:[\\/]/i, 'write a path of this machine: this is one of Windows'],
   [
     /^[a-z][a-z0-9+.-]{1,20}:\/\//i,
     'write the path of a file or a folder of this machine: this is a URL',

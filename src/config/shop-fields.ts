@@ -11,10 +11,14 @@ export const inboxAddress = () =>
       expected: 'an email address, or *@domain for a whole domain',
       example: 'support@acme.example',
       hint: (value) => {
-        const bare = value.replace(/^mailto:/i, '');
+        const bare = value.replace(/^mailto:/i, '').replace(/\s{0,9}@\s{0,9}/, '@');
         const address = bare.split(/[\s<>]+/).find((word) => word.includes('@')) ?? '';
         return parseInbox(address.startsWith('@') ? `*${address}` : address);
       },
+      cures: [
+        [/^\*(?:@\*.*)?$/, 'write *@ and a domain, one for each of your domains'],
+        [/^(?:imap|pop3?)s?:/i, 'write the address alone: mail arrives here over SMTP'],
+      ],
     },
     parseInbox,
   );
@@ -101,13 +105,33 @@ export const twilioSid = (prefix: string) =>
       expected: `${prefix} and 32 hex digits`,
       example: `${prefix}${'0'.repeat(32)}`,
       besideSecret: true,
+      hint: (value) => {
+        const upper = value.slice(0, 2).toUpperCase() + value.slice(2);
+        return isSid(prefix, upper) ? upper : undefined;
+      },
+      cures: Object.entries(KEY_OF_SID).flatMap(([kind, key]) =>
+        kind === prefix ? [] : [[new RegExp(`^${kind}[0-9a-f]{32}$`, 'i'), `write it at ${key}`]],
+      ),
       shown: (value) => {
-        if (/^[A-Z]{2}[0-9a-f]{0,40}$/.test(value)) return JSON.stringify(value);
+        if (/^(?:[A-Z]{2}[0-9a-f]{0,40}|[a-z]{2}[0-9a-f]{32})$/.test(value)) {
+          return JSON.stringify(value);
+        }
         return /^[0-9a-f]{32}$/i.test(value) ? 'an auth token or a secret (not shown)' : undefined;
       },
     },
-    (value) => (value.startsWith(prefix) && /^..[0-9a-fA-F]{32}$/.test(value) ? value : undefined),
+    (value) => (isSid(prefix, value) ? value : undefined),
   );
+
+const isSid = (prefix: string, value: string): boolean =>
+  value.startsWith(prefix) && /^..[0-9a-fA-F]{32}$/.test(value);
+
+/** By its first two letters: where an id of Twilio's belongs. */
+const KEY_OF_SID = {
+  AC: 'accountSid',
+  SK: 'apiKeySid',
+  MG: 'messagingServiceSids',
+  HX: 'whatsappTemplate',
+};
 
 /** The id of a key of Twilio's webhook rules, as the header of a webhook has it. */
 export const sharedKeySid = () =>

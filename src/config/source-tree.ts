@@ -95,7 +95,11 @@ const SYNTAX: Readonly<Record<string, Syntax>> = {
   ],
 };
 
-const MISREAD: Syntax = ['YAML', 'text that is not valid YAML here'];
+const MISREAD: Syntax = [
+  'YAML',
+  'text that is not valid YAML here',
+  'compare the line with config/example.yaml',
+];
 
 /** Of a line, so that no pattern reads a whole file. */
 const LINE_CHARS = 1000;
@@ -105,6 +109,10 @@ const ON_LINE: readonly (readonly [found: RegExp, Syntax])[] = [
   [/^(?:<{7}|={7}|>{7})/, ['YAML', 'a merge conflict that is not resolved']],
   [/[[{,:]\s*\{\{/, ['YAML', 'a template ({{ ... }}) that was not rendered']],
   [/[[{,]\s*(?:\w+:\s*)?\$\{/, ['quotes around ${NAME} inside [...] and {...}', 'none']],
+  [
+    /^\s*(?:\[[\w.]+\]|[\w.]+\s*=)/,
+    ['YAML', 'a line of TOML or of variables', 'write key: value, as in config/example.yaml'],
+  ],
   [/^\s*\/\//, ['YAML, whose comments begin with #', 'a comment that begins with //']],
   [/^[\u00a0\u2007\u202f]/, ['spaces as indentation', 'no-break spaces (U+00A0)']],
   [
@@ -137,20 +145,21 @@ export function readSource(
   // Errors that follow a syntax error are usually caused by it, so only the first one is reported.
   const reported = misread === undefined ? problems : [misread];
   const mistakes = reported.map(({ code, pos }) => {
-    const [expected, found, fix] = SYNTAX[code] ?? MISREAD;
+    const onLine = HARMLESS.has(code) ? undefined : syntaxOn(text, pos[0]);
+    const [expected, found, fix] = onLine ?? SYNTAX[code] ?? MISREAD;
     return { path: '', place: placeAt(pos[0]), expected, found, ...(fix !== undefined && { fix }) };
   });
   if (misread !== undefined) {
-    const start = text.lastIndexOf('\n', misread.pos[0] - 1) + 1;
-    const [line = ''] = text.slice(start, start + LINE_CHARS).split('\n', 1);
-    const [, [expected, found] = []] = ON_LINE.find(([on]) => on.test(line)) ?? [];
-    if (expected !== undefined && found !== undefined) {
-      mistakes.splice(0, 1, { path: '', place: placeAt(misread.pos[0]), expected, found });
-    }
     return { root: undefined, mistakes, broken: [[]], names: [], emptied: [], doubts: [] };
   }
   const tree = new TreeReader(document, placeAt, env).read();
   return { ...tree, mistakes: [...mistakes, ...tree.mistakes] };
+}
+
+function syntaxOn(text: string, offset: number): Syntax | undefined {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const [line = ''] = text.slice(start, start + LINE_CHARS).split('\n', 1);
+  return ON_LINE.find(([on]) => on.test(line))?.[1];
 }
 
 class TreeReader {
@@ -266,7 +275,7 @@ class TreeReader {
         place,
         '${NAME} or ${NAME:-default}',
         'a ${ that is not followed by NAME}',
-        'write ${NAME}; for a literal ${, write $${',
+        'write ${NAME}, or ${NAME:-default}; for a literal ${, write $${',
       );
     }
     for (const name of result.missing) {

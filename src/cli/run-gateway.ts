@@ -10,7 +10,7 @@ import { createLogger } from '../observability/winston-logger.ts';
 import { withinMs } from '../runtime/clock.ts';
 import { reachable } from '../runtime/ip-addresses.ts';
 import { troubleInWords, unusable } from '../domain/trouble.ts';
-import { systemTrouble } from '../runtime/system-trouble.ts';
+import { systemTrouble, type TroubleContext } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
 import { commandsBeside } from './commands-beside.ts';
 import { configFile, configuration } from './configuration.ts';
@@ -63,7 +63,7 @@ export async function runGateway(
     });
   };
   await serve(open, logger, events, {
-    dataDir: config.dataDir,
+    context: { dataDir: config.dataDir, ports: portsOf(config) },
     stopDelayMs: stopDelayMs(config),
     onReady: (addresses) => {
       if (terminal.isQuiet === true || isForPrograms) return;
@@ -85,6 +85,14 @@ export async function runGateway(
     terminalHasGone: terminalWatch(),
   });
 }
+
+const portsOf = ({ smtp, http, admin, localPlatform }: Config) =>
+  Object.fromEntries(
+    Object.entries({ smtp, http, admin, localPlatform }).map(([door, { port }]) => [
+      `${door}.port`,
+      port,
+    ]),
+  );
 
 /** How often to look whether npm is still there. */
 const NPM_WATCH_MS = 500;
@@ -115,8 +123,8 @@ function terminalWatch(): () => boolean {
 }
 
 export interface ServeHooks {
-  /** Used in messages about files in it. */
-  readonly dataDir?: string;
+  /** Used in messages about what the machine lacks. */
+  readonly context?: TroubleContext;
   /** How long a stop waits before it closes the ports. */
   readonly stopDelayMs?: number;
   readonly onReady: (addresses: Addresses) => void;
@@ -137,7 +145,7 @@ export async function serve(
   logger: Logger,
   events: ProcessEvents,
   {
-    dataDir,
+    context,
     stopDelayMs: delayMs = 0,
     onReady,
     onRefused,
@@ -166,7 +174,7 @@ export async function serve(
       // A graceful stop would close the database, which syncs it once more.
       else endSoon();
     });
-    const addresses = await started(gateway, dataDir);
+    const addresses = await started(gateway, context);
     onReady(addresses);
     logger.info('gateway.ready', listening(addresses));
     hangUps.take = () => reload(gateway, logger, onRefused);
@@ -201,11 +209,11 @@ const listening = (addresses: Addresses): Readonly<Record<string, string>> =>
   );
 
 /** @throws {SetUpUnusable} the machine lacks something that the gateway needs */
-async function started(gateway: Gateway, dataDir: string | undefined): Promise<Addresses> {
+async function started(gateway: Gateway, context?: TroubleContext): Promise<Addresses> {
   try {
     return await gateway.start();
   } catch (error) {
-    const trouble = systemTrouble(error, dataDir === undefined ? {} : { dataDir });
+    const trouble = systemTrouble(error, context);
     throw trouble === undefined ? error : unusable(trouble, error);
   }
 }

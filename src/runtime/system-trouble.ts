@@ -8,6 +8,8 @@ export interface TroubleContext {
   readonly dataDir?: string;
   /** What the program wanted to do with the path. */
   readonly to?: 'used' | 'read' | 'written' | 'made private';
+  /** Of the ports that are listened on, by the keys that set them. */
+  readonly ports?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -29,10 +31,10 @@ export function systemTrouble(error: unknown, context: TroubleContext = {}): Tro
       return path === undefined ? undefined : readOnly(path);
     case 'EADDRINUSE':
     case 'EADDRNOTAVAIL':
-      return noPort(error);
+      return noPort(error, context);
     case 'EACCES':
     case 'EPERM':
-      if (error.syscall === 'listen' || error.syscall === 'bind') return noPort(error);
+      if (error.syscall === 'listen' || error.syscall === 'bind') return noPort(error, context);
       return path === undefined ? undefined : notAllowed(path, context);
     case 'ENOTDIR':
     case 'EEXIST':
@@ -106,12 +108,13 @@ function readOnly(path: string): Trouble {
   };
 }
 
-function noPort({ code, port, address }: SystemError): Trouble {
+function noPort({ code, port, address }: SystemError, { ports = {} }: TroubleContext): Trouble {
   const at = typeof port === 'number' ? `port ${port}` : 'the port';
+  const key = Object.keys(ports).find((name) => ports[name] === port);
   if (code === 'EADDRINUSE') {
     return {
       found: `${at} is in use by another program`,
-      todo: 'Stop that program, or configure another port',
+      todo: `Stop that program, or ${key === undefined ? 'configure another port' : `set ${key} to another port`}`,
       mayPass: true,
     };
   }

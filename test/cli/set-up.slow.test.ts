@@ -217,7 +217,10 @@ test('a port that is in use is named; it may become free, so another try makes s
   writeFileSync(scene.config, readFileSync(scene.config, 'utf8').replace('0', String(port)));
   const { code, output } = await serve(scene);
   expect(output).toMatch(
-    new RegExp(`^port ${port} is in use by another program\\. Stop that program`, 'm'),
+    new RegExp(
+      `^port ${port} is in use by another program\\. Stop that program, or set smtp\\.port to another port`,
+      'm',
+    ),
   );
   expect(code).toBe(1);
 });

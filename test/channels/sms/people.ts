@@ -463,3 +463,18 @@ export class Sequence {
     if (again.names.length > 0) throw new Error(`sequence ${this.#seed}: names are left`);
   }
 }
+
+const AT_ONCE = 20;
+/** 200 in all. */
+export const PORTIONS = Array.from({ length: 10 }, (_, portion) => 1 + portion * AT_ONCE);
+
+/** Plays histories at once, and erases the people of each. */
+export async function play(
+  gateways: readonly Gateway[],
+  eraser: Eraser,
+  from: number,
+): Promise<void> {
+  const all = Array.from({ length: AT_ONCE }, (_, n) => new Sequence(from + n, gateways));
+  await Promise.all(all.map((sequence) => sequence.play()));
+  for (const sequence of all) await sequence.erase(eraser);
+}

@@ -66,6 +66,8 @@ describeConsole('audit and doctor', (test) => {
     const { page } = await visit({ path: '/doctor' });
     await page.locator('.doctor li').first().waitFor();
     expect(await page.locator('.doctor li').count()).toBeGreaterThan(3);
+    const sum = page.locator('.doctor-sum');
+    expect(await sum.textContent()).toMatch(/^(?:\d+ failed and )?\d+ warnings? in \d+ checks\.$/);
     const acme = page.getByRole('region', { name: 'acme' });
     await acme.getByText('platform', { exact: false }).first().waitFor();
     await page.getByRole('region', { name: 'Gateway' }).getByText('Data folder, lock').waitFor();

@@ -69,15 +69,19 @@ const Checking = () => (
 );
 
 function Report({ checks }: { readonly checks: readonly Check[] }) {
-  const bad = checks.filter(({ status }) => status === 'failed' || status === 'warning').length;
-  const skipped = checks.filter(({ status }) => status === 'skipped').length;
+  const count = (of: Check['status']) => checks.filter(({ status }) => status === of).length;
+  const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')];
+  const bad = [
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(warnings === 0 ? [] : [plural(warnings, 'warning')]),
+  ];
   const sorted = [...checks].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
   return (
     <>
       <p class="doctor-sum" role="status">
-        {bad === 0
+        {bad.length === 0
           ? `No problems found: ${plural(checks.length - skipped, 'check')} passed${skipped === 0 ? '' : `, ${skipped} skipped`}.`
-          : `${plural(bad, 'problem')} found in ${plural(checks.length, 'check')}.`}
+          : `${bad.join(' and ')} in ${plural(checks.length, 'check')}.`}
       </p>
       <div class="cards">
         {groupsOf(sorted).map(({ shop, checks: own }) => (

@@ -175,6 +175,9 @@ test('and within seconds when no hint of it arrives there', async () => {
   expect(await loggedOut(one, two)).toBeLessThan(5000);
 });
 
+/** A line that is read from the store before that comes as accepted. */
+const ticksOf = ({ statuses }: ChatClient) => statuses.filter(({ state }) => state !== 'accepted');
+
 test('a tick reaches the tab at the gateway that did not deliver the message', async () => {
   const [one, two] = await startTwo();
   const tab = await two.chat.connect();
@@ -183,8 +186,8 @@ test('a tick reaches the tab at the gateway that did not deliver the message', a
   await one.chat.server.messageSettled({
     ...{ shopId: SHOP, visitorId: visitorOf(tab), messageId, state: 'delivered' },
   });
-  await waitFor('the tick', () => tab.statuses.length > 0);
-  expect(tab.statuses).toEqual([{ id: messageId, state: 'delivered' }]);
+  await waitFor('the tick', () => ticksOf(tab).length > 0);
+  expect(ticksOf(tab)).toEqual([{ id: messageId, state: 'delivered' }]);
 });
 
 test('so does what a person has seen, and a tick that comes late takes it back nowhere', async () => {
@@ -195,11 +198,11 @@ test('so does what a person has seen, and a tick that comes late takes it back n
   const message = { shopId: SHOP, visitorId: visitorOf(tab), messageId };
   await one.chat.server.messageSettled({ ...message, state: 'seen' });
   await two.chat.server.messageSettled({ ...message, state: 'delivered' });
-  await waitFor('the state', () => tab.statuses.length > 0);
-  expect(tab.statuses).toEqual([{ id: messageId, state: 'seen' }]);
+  await waitFor('the state', () => ticksOf(tab).length > 0);
+  expect(ticksOf(tab)).toEqual([{ id: messageId, state: 'seen' }]);
   const later = await again(one, tab);
   await waitFor('the state again', () => later.statuses.length > 0);
-  expect(later.statuses).toEqual(tab.statuses);
+  expect(later.statuses).toEqual(ticksOf(tab));
 });
 
 test('a client that comes back at another gateway misses nothing', async () => {

@@ -103,7 +103,7 @@ const BEGINNINGS: Readonly<Partial<Record<PlainCode, string>> & Record<keyof Par
     raw_missing: 'its raw bytes are missing from the data folder',
     raw_unreadable: 'its raw bytes cannot be read now',
     shop_not_configured: 'its shop is not configured',
-    rate_limit: 'loop: ',
+    rate_limit: 'over the limit for one sender: loop.',
     platform_answered: 'the platform answered ',
     gave_up: 'gave up after ',
     gave_up_requests: 'gave up after ',

@@ -20,7 +20,10 @@ const gaveUp: Reason = { code: 'gave_up', params: { attempts: 12, last: refused 
 
 /** Each reason that has parameters, and its sentence. */
 const DETAILED: readonly (readonly [Reason, string])[] = [
-  [{ code: 'rate_limit', params: { limit: 'perHour' } }, 'loop: perHour'],
+  [
+    { code: 'rate_limit', params: { limit: 'perHour' } },
+    'over the limit for one sender: loop.perHour',
+  ],
   [refused, 'the platform answered 422 (http) to /messages/: Ann may not write'],
   [
     { code: 'platform_answered', params: { failure: 'timeout', path: '/media/' } },
@@ -142,8 +145,9 @@ describe('a filter', () => {
   test.each([
     ['auto_reply', ['auto_reply'], []],
     ['auto', ['auto_generated', 'auto_reply'], []],
-    ['loop', ['loop', 'rate_limit'], []],
-    ['loop: per', [], ['rate_limit']],
+    ['loop', ['loop'], []],
+    ['over', ['rate_limit'], []],
+    ['over the limit for one sender: loop.per', [], ['rate_limit']],
     ['no such', ['no_such_contact'], []],
     ['the platform', ['unclear_answer', 'platform_answered'], []],
     ['the platform answered 4', [], ['platform_answered']],

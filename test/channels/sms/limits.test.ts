@@ -77,7 +77,9 @@ describe('a flood of one number', () => {
       const words = reason === undefined ? '' : sentence(reason);
       reasons.set(words, (reasons.get(words) ?? 0) + 1);
     }
-    expect(Object.fromEntries(reasons)).toEqual({ 'loop: sameBodyPerHour': 296 });
+    expect(Object.fromEntries(reasons)).toEqual({
+      'over the limit for one sender: loop.sameBodyPerHour': 296,
+    });
     const counts = await scene.webhook.store.spool.counts();
     expect(counts).toContainEqual(expect.objectContaining({ channel: 'sms', state: 'held' }));
   });
@@ -89,7 +91,7 @@ describe('a flood of one number', () => {
     expect(inState(entries, 'delivered')).toHaveLength(30);
     expect(
       new Set(inState(entries, 'held').map(({ reason }) => reason && sentence(reason))),
-    ).toEqual(new Set(['loop: per10min']));
+    ).toEqual(new Set(['over the limit for one sender: loop.per10min']));
   });
 
   test('is nobody else’s: another number writes the same text meanwhile', async () => {

@@ -27,7 +27,10 @@ export function issuesOf(
   overview: Found & Pick<Overview, 'alerts'>,
   now: number,
 ): readonly Issue[] {
-  const { conditions } = overview;
+  // That delivery is paused, every page says above.
+  const conditions = overview.conditions.filter(
+    ({ kind }) => kind !== 'paused' || overview.conditions.length === 1,
+  );
   // What is over is no issue any more, although its alert fires until that has lasted.
   const alerts = overview.alerts.filter(({ wellSince }) => wellSince === undefined);
   const isOf = (alert: Alert, { kind, shop }: Condition) =>

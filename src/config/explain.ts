@@ -63,7 +63,7 @@ function fixOfKey(schema: z.ZodType, path: Path, key: string, known: readonly st
   const near = nearest(key, known);
   if (near !== undefined) return `did you mean ${near}?`;
   // Of a key that many parts have, only a file's own top says that the part is missing.
-  const others = pathsOf(schema, key);
+  const others = pathsOf(schema, key).filter((other) => other !== key);
   return others.length > 0 && (path.length === 0 || others.length <= 2)
     ? `did you mean ${others.join(' or ')}?`
     : 'remove it, or write one of the known keys';

@@ -124,7 +124,7 @@ function parseBaseUrl(value: string): string | undefined {
 
 /** What every path of an API adds to its base URL: the platform's version (API §9), Twilio's, a call of a model, traces. */
 const OF_A_REQUEST =
-  /(?:\/v\d{4}-\d\d|\/(?:chat\/)?completions|\/v1\/traces|\/2010-04-01(?:\/Accounts)?)$/;
+  /\/v\d{4}-\d\d(?![\w-])[^]*|(?:\/(?:chat\/)?completions|\/v1\/traces|\/2010-04-01(?:\/Accounts)?)$/;
 
 const urlHint = (value: string): string | undefined =>
   cleanUrl(value.includes('://') ? value : `https://${value}`)?.replace(OF_A_REQUEST, '');
@@ -210,6 +210,10 @@ export const spoolUrl = () =>
       secret: true,
       shown: (value) => /^\w+:\/\//.exec(value)?.[0].concat(' and more (not shown)'),
       cures: [
+        [
+          /[?&]sslmode=(?!(?:disable|allow|prefer|require|verify-ca|verify-full|no-verify)(?:&|$))/,
+          'write sslmode=require, verify-ca or verify-full',
+        ],
         [/^jdbc:/, 'remove jdbc: before postgresql://'],
         [/^[\w.-]{1,253}(?::\d{1,5})?\/\w/, 'write postgres:// before it'],
         ...UNENCODED,
@@ -247,6 +251,7 @@ export const blobsUrl = () =>
           ? JSON.stringify(value)
           : undefined,
       cures: [
+        [/^s3:\/\/[^/?]{1,100}\/./, 'write the bucket alone: it has no prefix'],
         [/^arn:aws:s3:::/, 'write s3:// and the name after the last colon'],
         [
           /^(?:gs:|https?:\/\/storage\.googleapis)/,

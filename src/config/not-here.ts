@@ -53,6 +53,7 @@ const CURES: readonly (readonly [path: RegExp, cure: string])[] = [
     'remove it: a shop, or a channel of it, is on while it stands here',
   ],
   [/^shops\.(?:texts?|phone|twilio|telnyx)$/, 'write it at sms'],
+  [/^whatsapp\./, 'write it at shops[].sms.whatsappCloud'],
   [/^shops\.widget$/, 'write it at chat'],
   [/^(?:database|db|postgres|redis|store)$/, 'write it at spool.url: sqlite, or a postgres:// URL'],
   [/^(?:storage|data|dataFolder|path)$/, 'write dataDir: and the path of a folder'],

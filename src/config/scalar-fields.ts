@@ -76,8 +76,8 @@ export const choice = <const T extends string>(...options: readonly [T, ...T[]])
       expected: options.length === 1 ? options[0] : `one of ${options.join(', ')}`,
       example: options[0],
       hint: (value) => {
-        const meant = SYNONYMS.find(([of]) => of.test(value))?.[1];
-        return options.find((option) => option === meant) ?? nearest(value, options);
+        const meant = SYNONYMS.flatMap(([of, option]) => (of.test(value) ? [option] : []));
+        return options.find((option) => meant.includes(option)) ?? nearest(value, options);
       },
     },
     (value) => options.find((option) => option === value),
@@ -87,6 +87,9 @@ export const choice = <const T extends string>(...options: readonly [T, ...T[]])
 const SYNONYMS: readonly (readonly [of: RegExp, option: string])[] = [
   [/^(?:yes|y|true|1|enabled?)$/i, 'on'],
   [/^(?:no|n|false|0|disabled?)$/i, 'off'],
+  [/^(?:none|report)$/i, 'observe'],
+  [/^plain$/i, 'text'],
+  [/^text$/i, 'pretty'],
   [/^(?:trace|verbose|silly|all)$/i, 'debug'],
   [/^(?:fatal|critical|crit|alert|emerg)$/i, 'error'],
   [/^(?:admin|administrator|owner|root)$/i, 'operator'],
@@ -213,7 +216,7 @@ export const durationOrForever = (example: string) =>
       expected: `forever, or ${DURATION}`,
       example,
       hint: (text) =>
-        /^(?:never|always|infinite|unlimited)$/i.test(text)
+        /^(?:never|always|infinite|unlimited|off|none|no)$/i.test(text)
           ? 'forever'
           : durationHint(example)(text),
     },

@@ -43,6 +43,7 @@ const agentSchema = z.strictObject({
   baseUrl: httpUrl(
     'the base URL of an endpoint with the chat completions API, including /v1 if it has one',
     'http://localhost:11434/v1',
+    [[/^https:\/\/api\.openai\.com\/?$/, 'write its path, too: https://api.openai.com/v1']],
   ),
   model: z.exactOptional(modelName()),
   apiKey: z.exactOptional(secret('the key of the endpoint, or any text if it needs none')),
@@ -83,7 +84,9 @@ const serviceName = () =>
 /** Where traces are sent. Without an endpoint, no traces are written. */
 const tracingSchema = z.strictObject({
   endpoint: z.exactOptional(
-    httpUrl('the URL of an OTLP/HTTP collector, without /v1/traces', 'http://localhost:4318'),
+    httpUrl('the URL of an OTLP/HTTP collector, without /v1/traces', 'http://localhost:4318', [
+      [/^grpcs?:/, 'write http:// or https://, and the port of OTLP over HTTP, usually 4318'],
+    ]),
   ),
   headers: z.array(header()),
   sampleRatio: ratio(),

@@ -4,6 +4,11 @@ import { canonicalAddress, canonicalDomain } from '../domain/email-addresses.ts'
 import { asShopId, type ShopId } from '../domain/ids.ts';
 import { field, nearest } from './field.ts';
 
+const NO_PATTERN = [
+  /^(?:[^@]{0,64}[^@]\*|\*[^@])|\\/,
+  'write *@ and a domain, or each address by itself: there are no other patterns',
+] as const;
+
 /** An address of the shop, or `*@domain` for all addresses of a domain. */
 export const inboxAddress = () =>
   field(
@@ -17,6 +22,7 @@ export const inboxAddress = () =>
       },
       cures: [
         [/^\*(?:@\*.*)?$/, 'write *@ and a domain, one for each of your domains'],
+        NO_PATTERN,
         [/^(?:imap|pop3?)s?:/i, 'write the address alone: mail arrives here over SMTP'],
       ],
     },
@@ -36,6 +42,7 @@ export const senderPattern = () =>
       expected: 'an email address, or *@domain for a whole domain',
       example: '"*@forms.example"',
       hint: (value) => parseInbox(value.startsWith('@') ? `*${value}` : `*@${value}`),
+      cures: [NO_PATTERN],
     },
     parseInbox,
   );

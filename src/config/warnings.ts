@@ -189,7 +189,11 @@ const HOUR_MS = 3_600_000;
  * Probably a wrong unit: what is kept for less than an hour is deleted before anyone looks at it, and what is given up
  * then has hardly been tried.
  */
-function doubtsAboutTimes({ spool: { retain }, delivery: { giveUpAfter } }: Config): Doubt[] {
+function doubtsAboutTimes({
+  spool: { retain },
+  delivery: { giveUpAfter },
+  alerts: { every },
+}: Config): Doubt[] {
   const times: [path: string[], ms: number][] = Object.entries(retain).map(([key, ms]) => [
     ['spool', 'retain', key],
     ms,
@@ -204,9 +208,10 @@ function doubtsAboutTimes({ spool: { retain }, delivery: { giveUpAfter } }: Conf
       ];
     },
   );
+  const often = `alerts.every is ${writtenDuration(every)}, less than a second; the default is 30s`;
   const raw =
     'spool.retain.raw is longer than spool.retain.entries, with which the raw message is deleted';
-  return [...short, [retain.raw > retain.entries, raw]];
+  return [...short, [every < 1000, often], [retain.raw > retain.entries, raw]];
 }
 
 /** Settings that nothing reads. */

@@ -4,6 +4,7 @@ import { checkPair } from '../config/certificate.ts';
 import { configFileOf } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import { showPosition } from '../config/mistakes.ts';
+import { counted } from '../runtime/amounts.ts';
 import { configFile } from './configuration.ts';
 import { ConfigurationRefused } from './exit-codes.ts';
 import { document } from './json.ts';
@@ -49,7 +50,7 @@ export function checkConfiguration(
     terminal.err('warning: sluice.yaml in this folder is not read: name it with --config\n');
   }
   for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
-  const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;
+  const shops = config.shops.length === 0 ? 'the demo shop' : counted(config.shops.length, 'shop');
   const over = file === '' ? '' : `${file}, merged with `;
   terminal.out(`The configuration is valid: ${over}the defaults, ${shops}.\n`);
 }

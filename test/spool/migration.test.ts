@@ -19,11 +19,18 @@ import { makeToken } from '../../src/spool/api-token-store.ts';
 import { type OpenedStore, openStore } from '../../src/spool/open-store.ts';
 import { openDatabase } from '../../src/spool/sqlite/database.ts';
 import { anEntry, because, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
-import { type Cluster, column, emptyStore, startCluster } from '../support/postgres-cluster.ts';
+import {
+  type Cluster,
+  column,
+  emptyStore,
+  startCluster,
+  withClient,
+} from '../support/postgres-cluster.ts';
 import { type S3Server, startS3 } from '../support/s3-server.ts';
 import { sluiceHere } from '../support/sluice-command.ts';
 import { lendBallast } from '../support/store.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const ANN = readPerson('ann@example.com', []);
 const CALLER = readPerson('+14155550001', []);
@@ -405,6 +412,31 @@ test('a migration that is ended in the middle, again and again, goes on', async 
     expect(ended).toBeGreaterThan(5);
     expect(await withStore(where, contents)).toEqual(before);
   }
+});
+
+test('a statement of a killed command ends before the next command looks', async () => {
+  await withStore(embedded(), fill);
+  await withClient(url, async (holder) => {
+    await holder.query('SELECT pg_advisory_lock(54)');
+    await withClient(url, async (killed) => {
+      await killed.query(`SET application_name = 'sluice migrate'`);
+      const statement = killed.query('SELECT pg_advisory_lock(54)');
+      let isMoved = false;
+      const moved = move('database').then(() => (isMoved = true));
+      await waitFor('the next command to look', async () => {
+        const [looking] = await column(
+          url,
+          `SELECT count(*)::text FROM pg_stat_activity
+           WHERE application_name = 'sluice migrate' AND query LIKE '%AND pid <> pg_backend_pid()%'`,
+        );
+        return looking !== '0';
+      });
+      expect(isMoved).toBe(false);
+      await holder.query('SELECT pg_advisory_unlock(54)');
+      await statement;
+      expect(await moved).toBe(true);
+    });
+  });
 });
 
 test('after the end the old place is refused, and a second run says that it was done', async () => {

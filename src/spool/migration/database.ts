@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { BlobStore } from '../blobs.ts';
 import { SpoolUnusable } from '../errors.ts';
@@ -17,6 +18,7 @@ import { quoted, type Row, type Table, TABLES, type Value } from './tables.ts';
 const ROWS_PER_PAGE = { plain: 2000, bytes: 200 };
 /** Statements that compare or complete everything take minutes; the pool's have to be answered sooner. */
 const APPLICATION = 'sluice migrate';
+const LOOK_EVERY_MS = 200;
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -47,6 +49,7 @@ export class SharedDatabase implements Place, Contents {
     try {
       await makeStoreSchema(database);
       const client = await database.connectAlone({ types: INTEGERS });
+      await othersEnd(client);
       const blobs = await openBlobs({ database, s3, scratch });
       const connected = new SharedDatabase(withoutPassword(url), database, client, blobs);
       await connected.#readTypes();
@@ -230,6 +233,13 @@ export class SharedDatabase implements Place, Contents {
     await this.#client.end().catch(() => undefined);
     await this.#database.close();
   }
+}
+
+/** The server goes on with the statement of a command that was killed, and stores what it does. */
+async function othersEnd(client: pg.Client): Promise<void> {
+  const others = `SELECT FROM pg_stat_activity WHERE datname = current_database()
+    AND application_name = $1 AND pid <> pg_backend_pid() AND state = 'active'`;
+  while ((await client.query(others, [APPLICATION])).rows.length > 0) await delay(LOOK_EVERY_MS);
 }
 
 /** What a gateway that was started once has left in them is replaced. */

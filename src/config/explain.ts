@@ -133,88 +133,90 @@ function suggest(
   description: FieldDescription | undefined,
   node: SourceNode | undefined,
 ): string | undefined {
-  const key = path.findLast((part) => typeof part === 'string') ?? '';
-  const isItem = typeof path.at(-1) === 'number';
   const cure = cureOfValue(description, path, node);
   if (cure !== undefined) return cure;
   if (node?.place.variable !== undefined) return suggestInVariable(schema, description, node);
+  if (path.length === 0) return 'write key: value, as in config/example.yaml';
+  const key = path.findLast((part) => typeof part === 'string') ?? '';
+  const isItem = typeof path.at(-1) === 'number';
   const before = isItem ? '- ' : `${key}: `;
-  const write = (value: string) => `write ${before}${value}`;
+  const write: Write = (value) => `write ${before}${value}`;
   if (node?.kind === 'text' && /^[“”„‟‘’‚«»]/.test(node.text)) {
     return 'replace the typographic quotes by straight ones: "…"';
   }
-  if (description !== undefined) {
-    if (isItem && node?.kind === 'text' && /\S\s+- \S/.test(node.text)) {
-      return 'begin each "- " equally far to the right';
-    }
-    if (node?.kind === 'list' || node?.kind === 'map') {
-      const many = node.kind === 'list' ? 'a list' : 'a mapping';
-      return `write one value, not ${many}: ${before}${description.example}`;
-    }
-    const trimmed = node?.kind === 'text' ? node.text.trim() : '';
-    if (
-      trimmed !== '' &&
-      schema?.safeParse(trimmed).success &&
-      node?.kind === 'text' &&
-      trimmed !== node.text
-    ) {
-      return 'remove the blanks at its ends';
-    }
-    const hint = hintFor(description, node);
-    if (hint !== undefined) return write(hint);
-    return correctVariable(description, node) ?? `${write(description.example)}, for instance`;
+  if (isItem && node?.kind === 'text' && /\S\s+- \S/.test(node.text)) {
+    return 'begin each "- " equally far to the right';
   }
-  if (schema instanceof z.ZodArray) {
-    const item = itemOf(schema);
-    if (node?.kind === 'map') {
-      const [first] = Object.keys(shapeOf(item) ?? {});
-      const named = first === undefined ? '' : `, the first line of each: "- ${first}: …"`;
-      return `write a list, not a mapping: begin each item with "- "${named}`;
-    }
-    const described = item && descriptions.get(item);
-    if (described === undefined) {
-      const keys = Object.keys(shapeOf(item) ?? {}).map((name) => `${name}: …`);
-      return `write ${key}: [{${keys.slice(0, MOST_KEYS).join(', ')}}]`;
-    }
-    const isNone = node?.kind === 'text' && /^(?:none|off|no|never|\[\])$/i.test(node.text);
-    if (isNone && schema.safeParse([]).success) return write('[]');
-    const meant = itemsMeant(described, item, node);
-    return meant === undefined
-      ? `${write(`[${described.example}]`)}, for instance`
-      : write(`[${meant.join(', ')}]`);
-  }
+  if (description !== undefined) return suggestValue(schema, description, node, write);
+  if (schema instanceof z.ZodArray) return suggestList(schema, node, write);
   const meant = node?.kind === 'text' ? suggestMapping(schema, node.text, write) : undefined;
-  return meant ?? suggestKeys(schema, node, before);
+  return meant ?? suggestKeys(schema, node, write);
 }
 
-/** Of the keys of a mapping that stand in a suggestion. */
-const MOST_KEYS = 3;
+type Write = (value: string) => string;
+
+function suggestValue(
+  schema: z.ZodType | undefined,
+  description: FieldDescription,
+  node: SourceNode | undefined,
+  write: Write,
+): string {
+  const { example } = description;
+  if (node?.kind === 'list' || node?.kind === 'map') {
+    const many = node.kind === 'list' ? 'a list' : 'a mapping';
+    return write(example).replace('write', `write one value, not ${many}:`);
+  }
+  const text = node?.text ?? '';
+  const bare = text.trim();
+  if (bare !== text && schema?.safeParse(bare).success) return 'remove the blanks at its ends';
+  const hint = hintFor(description, node);
+  if (hint !== undefined) return write(hint);
+  return correctVariable(description, node) ?? `${write(example)}, for instance`;
+}
+
+function suggestList(schema: z.ZodArray, node: SourceNode | undefined, write: Write): string {
+  const item = itemOf(schema);
+  if (node?.kind === 'map') {
+    const [first] = Object.keys(shapeOf(item) ?? {});
+    const named = first === undefined ? '' : `, the first line of each: "- ${first}: …"`;
+    return `write a list, not a mapping: begin each item with "- "${named}`;
+  }
+  const described = item && descriptions.get(item);
+  if (described === undefined) return write(`[${sketch(item)}]`);
+  const isNone = node?.kind === 'text' && /^(?:none|off|no|never|\[\])$/i.test(node.text);
+  if (isNone && schema.safeParse([]).success) return write('[]');
+  const meant = itemsMeant(described, item, node);
+  return meant === undefined
+    ? `${write(`[${described.example}]`)}, for instance`
+    : write(`[${meant.join(', ')}]`);
+}
+
+/** The first keys of a mapping. */
+const sketch = (schema: z.ZodType | undefined): string =>
+  `{${Object.keys(shapeOf(schema) ?? {})
+    .slice(0, 3)
+    .map((key) => `${key}: …`)
+    .join(', ')}}`;
 
 /** For a mapping that was written as a value or a list: the first key that takes it, or else the first keys. */
 function suggestKeys(
   schema: z.ZodType | undefined,
   node: SourceNode | undefined,
-  before: string,
-): string | undefined {
-  if (before === ': ') return 'write key: value, as in config/example.yaml';
+  write: Write,
+): string {
+  const text = node?.kind === 'text' ? node.text : undefined;
   const keys = Object.keys(shapeOf(schema) ?? {});
-  const takes = keys.find((name) => {
-    const at = schema && schemaAt(schema, [name]);
-    const item = itemOf(at);
-    const described = descriptions.get(item ?? at ?? z.never());
-    if (described === undefined || described.secret === true) return false;
-    if (node?.kind === 'list') return item !== undefined;
-    if (node?.kind !== 'text') return false;
-    return name === 'enabled'
-      ? /^(?:true|false)$/.test(node.text)
-      : item?.safeParse(node.text).success === true;
-  });
-  if (takes === undefined) {
-    const first = keys.slice(0, MOST_KEYS).map((name) => `${name}: …`);
-    return keys.length === 0 ? undefined : `write ${before}{${first.join(', ')}}`;
+  if (keys.includes('enabled') && /^(?:true|false)$/.test(text ?? '')) {
+    return write(`{enabled: ${text}}`);
   }
-  const value = node?.kind === 'text' ? inList(node.text) : '…';
-  return `write ${before}{${takes}: ${takes === 'enabled' ? value : `[${value}]`}}`;
+  const takes = keys.find((key) => {
+    const item = itemOf(schema && schemaAt(schema, [key]));
+    const described = item && descriptions.get(item);
+    if (described === undefined || described.secret === true) return false;
+    return node?.kind === 'list' || (text !== undefined && item?.safeParse(text).success === true);
+  });
+  if (takes === undefined) return write(sketch(schema));
+  return write(`{${takes}: [${text === undefined ? '…' : inList(text)}]}`);
 }
 
 function cureOfValue(
@@ -257,7 +259,7 @@ const inList = (text: string): string => (/^[\w@.+/-]+$/.test(text) ? text : JSO
 function suggestMapping(
   schema: z.ZodType | undefined,
   text: string,
-  write: (value: string) => string,
+  write: Write,
 ): string | undefined {
   const [, key = ''] = /^(\w{1,40}):\S/.exec(text) ?? [];
   const mayBeShown = ({ secret }: FieldDescription) => secret !== true;

@@ -71,7 +71,7 @@ async function reload(
     parts.logger.error('config.refused', { who, mistakes: result.mistakes.length });
   }
   const outcome = outcomeOf(result);
-  parts.incidents.reloaded(outcome);
+  parts.incidents.reloaded(outcome, who);
   try {
     await parts.audit({ ...by, action: 'reload', target: 'configuration', outcome });
   } catch (error) {

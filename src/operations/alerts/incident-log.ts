@@ -44,8 +44,8 @@ export class IncidentLog {
   }
 
   /** @param outcome `1 changed: log.level` or `refused` */
-  reloaded(outcome: string): void {
-    this.#add({ kind: 'reload', at: this.#parts.clock(), outcome });
+  reloaded(outcome: string, who: string): void {
+    this.#add({ kind: 'reload', at: this.#parts.clock(), outcome, who });
   }
 
   /**

@@ -18,7 +18,13 @@ const alertIncident = z.object({
 const incident = z.discriminatedUnion('kind', [
   alertIncident,
   z.object({ kind: z.literal('start'), at: z.number() }),
-  z.object({ kind: z.literal('reload'), at: z.number(), outcome: z.string() }),
+  z.object({
+    kind: z.literal('reload'),
+    at: z.number(),
+    outcome: z.string(),
+    /** An operator's name, or `signal`. */
+    who: z.exactOptional(z.string()),
+  }),
 ]);
 const incidentFile = z.object({ version: z.literal(1), incidents: z.array(z.unknown()) });
 

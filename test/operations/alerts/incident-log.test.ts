@@ -46,7 +46,7 @@ test('an alert lasts from its beginning until it no longer fires, over a restart
   const next = await open();
   next.started();
   next.firing([record('a', { since: 500 })]);
-  next.reloaded('3 changed');
+  next.reloaded('3 changed', 'maria');
   now = 9000;
   next.firing([record('a', { phase: 'resolved' })]);
   expect(next.all).toEqual([
@@ -56,7 +56,7 @@ test('an alert lasts from its beginning until it no longer fires, over a restart
       summary: 'a is full',
     },
     { kind: 'start', at: 5000 },
-    { kind: 'reload', at: 5000, outcome: '3 changed' },
+    { kind: 'reload', at: 5000, outcome: '3 changed', who: 'maria' },
   ]);
   await next.stop();
   expect((await open()).all).toEqual(next.all);

@@ -50,7 +50,14 @@ export function IncidentsPage() {
 
 function What({ incident }: { readonly incident: Incident }) {
   if (incident.kind === 'start') return <>The gateway started</>;
-  if (incident.kind === 'reload') return <>The configuration was reloaded: {incident.outcome}</>;
+  if (incident.kind === 'reload') {
+    const by = incident.who === undefined ? '' : ` by ${incident.who}`;
+    return (
+      <>
+        The configuration was reloaded{by}: {incident.outcome}
+      </>
+    );
+  }
   const isCritical = incident.severity === 'critical';
   return (
     <>

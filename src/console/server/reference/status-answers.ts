@@ -171,7 +171,12 @@ export const incidentList = named(
         z.union([
           alertIncident,
           z.object({ kind: z.literal('start'), at: time() }),
-          z.object({ kind: z.literal('reload'), at: time(), outcome: z.string() }),
+          z.object({
+            kind: z.literal('reload'),
+            at: time(),
+            outcome: z.string(),
+            who: z.string().optional().describe('An operator’s name, or `signal`.'),
+          }),
         ]),
       )
       .describe('Newest first.'),

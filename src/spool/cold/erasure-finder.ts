@@ -79,7 +79,8 @@ export class TraceFinder {
     const mentions: Mention[] = [];
     const notes: Note[] = [];
     let seen = 0;
-    for await (const page of this.#pages<SearchedRow>(this.#sql.entries, ['seq'])) {
+    const { entries: rows, seqs } = this.#sql;
+    for await (const page of this.#pages<SearchedRow>(rows, ['seq'], seqs)) {
       const rest: SearchedRow[] = [];
       for (const row of page.filter(isOf(options.shopId))) {
         const { seq, id, shopId, channel, state } = row;
@@ -182,17 +183,27 @@ export class TraceFinder {
     return this.#run(() => rowsOf<Row>(query, ...values));
   }
 
-  /** Reads the rows of a query in the order of a key, a page at a time. */
+  /**
+   * Reads the rows of a query in the order of a key, a page at a time.
+   * @param keys a query of the keys alone, for one that joins tables: PostgreSQL would begin each page of a join with
+   * the first row of all tables but the first
+   */
   async *#pages<Row extends object>(
     query: string,
     key: readonly (keyof Row & string)[],
+    keys?: string,
   ): AsyncGenerator<readonly Row[]> {
     const columns = key.map((column) => `"${column}"`).join(', ');
     const places = key.map((_, index) => `$${index + 1}`).join(', ');
     for (let after: Param[] = []; ;) {
       const condition = after.length === 0 ? '' : `WHERE (${columns}) > (${places})`;
+      const within = (all: string) =>
+        `(${all}) AS page ${condition} ORDER BY ${columns} LIMIT ${ROWS_PER_PAGE}`;
       const page = await this.#rows<Row>(
-        `SELECT * FROM (${query}) AS page ${condition} ORDER BY ${columns} LIMIT ${ROWS_PER_PAGE}`,
+        keys === undefined
+          ? `SELECT * FROM ${within(query)}`
+          : `SELECT * FROM (${query}) AS page
+             WHERE (${columns}) IN (SELECT ${columns} FROM ${within(keys)}) ORDER BY ${columns}`,
         ...after,
       );
       const last = page.at(-1);
@@ -233,6 +244,7 @@ function queries({ summarizedRows, tables }: Dialect) {
       (SELECT reason FROM ${moves} AS move WHERE move.seq = entry.seq) AS move_reason,
       CASE kind WHEN 'event' THEN (SELECT bytes FROM ${raws} AS raw WHERE raw.seq = entry.seq) END AS event
       FROM ${summarizedRows} AS entry`,
+    seqs: `SELECT seq FROM ${entries}`,
     steps: 'SELECT seq, no, steps FROM timeline WHERE seq BETWEEN $1 AND $2 ORDER BY seq, no',
     visitors: `SELECT no, shop AS "shopId", id, email, subject, name FROM ${visitors}`,
     // This visitor, and those that were merged into or from one of them, until none is left. Each half has the

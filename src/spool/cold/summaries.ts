@@ -12,11 +12,13 @@ interface Row extends OutdatedSummary {
 /** Replaces summaries that are missing or that another version of the program made (`SummaryStore`). */
 export const summaryOperations = ({ summarizedRows, saveSummary, tables }: Dialect) => ({
   *outdatedSummaries(after: number) {
+    // The portion is chosen first: PostgreSQL would begin a join with the first row of all tables but the first.
     const rows = yield* rowsOf<Row>(
       `SELECT seq, id, kind, channel, meta, blob, is_outdated, CASE WHEN is_outdated THEN (
            SELECT substr(bytes, 1, ${BEGINNING_BYTES}) FROM ${tables.raws} AS raw WHERE raw.seq = portion.seq) END AS beginning
        FROM (SELECT *, coalesce(version, 0) < ${SUMMARY_VERSION} AS is_outdated FROM ${summarizedRows} AS entry
-         WHERE seq > $1 ORDER BY seq LIMIT ${PORTION}) AS portion ORDER BY seq`,
+         WHERE seq IN (SELECT seq FROM ${tables.entries} WHERE seq > $1 ORDER BY seq LIMIT ${PORTION})) AS portion
+       ORDER BY seq`,
       after,
     );
     const outdated = rows.filter(({ is_outdated: isOutdated }) => isOutdated);

@@ -57,7 +57,7 @@ describeConsole('every page', (test) => {
     await page.getByText('The gateway started').waitFor();
     await gateway.reload();
     await page.getByRole('button', { name: 'Newest' }).click();
-    await page.getByText(/The configuration was reloaded: 0 changed/).waitFor();
+    await page.getByText(/The configuration was reloaded by \S+: 0 changed/).waitFor();
     expect(readFileSync(join(dataDir, 'incidents.json'), 'utf8')).toContain('"kind":"reload"');
     await page.getByRole('link', { name: 'Overview' }).click();
     const ranges = page.getByRole('group', { name: 'Time range of the charts' });
